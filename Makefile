@@ -1,0 +1,48 @@
+# Two commands do everything: `make run` and `make test`. The rest is for people who work on rejoinder.
+.DEFAULT_GOAL := run
+VENV ?= .venv
+BIN  := $(VENV)/bin
+
+.PHONY: run chat test check format docs bench fuzz clean
+
+run: $(VENV)/.run
+	@$(BIN)/rejoinder run
+
+chat: $(VENV)/.run
+	@$(BIN)/rejoinder chat
+
+test: check
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+	$(BIN)/python scripts/docs.py --check
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.dev
+	$(BIN)/python scripts/docs.py
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m bench
+
+fuzz: $(VENV)/.fuzz
+	$(BIN)/python fuzz/fuzz_reader.py -max_total_time=$(or $(SECONDS),60) -max_len=4096 fuzz/work fuzz/corpus
+
+$(VENV)/.run: pyproject.toml scripts/install
+	@scripts/install $(VENV) .
+
+$(VENV)/.dev: $(VENV)/.run
+	@scripts/install $(VENV) '.[dev]' --dev
+
+$(VENV)/.fuzz: $(VENV)/.dev
+	@mkdir -p fuzz/work
+	@scripts/install $(VENV) '.[fuzz]' --fuzz
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis fuzz/work

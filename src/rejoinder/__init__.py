@@ -1,0 +1,37 @@
+"""rejoinder: the gateway between chats and AI agents.
+
+The parts are usable alone:
+
+    from rejoinder import read_reply
+    read_reply("[[reply_to:m42]]\\nDone.").text   # 'Done.'
+
+Names are imported when first used, so that `import rejoinder` costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rejoinder.events import Directive, Problem, Silent, Text
+    from rejoinder.outbound.reader import Reading, ReplyReader, read_reply
+
+__version__ = "0.1.0"
+
+_HOME = {
+    # reading what an agent said
+    "read_reply": "rejoinder.outbound.reader",
+    "ReplyReader": "rejoinder.outbound.reader",
+    "Reading": "rejoinder.outbound.reader",
+    "Text": "rejoinder.events",
+    "Directive": "rejoinder.events",
+    "Problem": "rejoinder.events",
+    "Silent": "rejoinder.events",
+}
+
+__all__ = ["Directive", "Problem", "Reading", "ReplyReader", "Silent", "Text", "__version__", "read_reply"]
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"rejoinder has no public name {name!r}; there are: {', '.join(sorted(_HOME))}")

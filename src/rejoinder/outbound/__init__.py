@@ -1,0 +1,1 @@
+"""Floor 3, pure: agent output becomes deliveries."""

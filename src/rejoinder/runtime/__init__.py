@@ -1,0 +1,1 @@
+"""The asyncio: does what the floors decided, decides nothing itself."""

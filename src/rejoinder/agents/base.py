@@ -1,0 +1,138 @@
+"""The contract of an agent: a turn goes in, events come out.
+
+An agent is one object with a `name` and `run(turn)`. What it can do beyond that it says by having the
+method: `isinstance(agent, CanSteer)`. `run` ends with exactly one `Done` or `Failed`; when its iterator is
+closed early the run is cancelled and nothing more may come of it.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Literal, Protocol, runtime_checkable
+
+from msgspec import Struct
+
+from rejoinder.events import Turn
+
+
+class TextDelta(Struct, frozen=True, tag="text"):
+    """A piece of the answer, cut anywhere."""
+
+    text: str
+
+
+class SegmentEnded(Struct, frozen=True, tag="segment"):
+    """The agent began a new message: a header may stand at the start of what follows."""
+
+
+class Thought(Struct, frozen=True, tag="thought"):
+    text: str
+
+
+class ToolStarted(Struct, frozen=True, tag="tool_started"):
+    """A tool call begins. It also ends the text segment before it."""
+
+    id: str
+    title: str
+    kind: str = "other"
+
+
+class ToolEnded(Struct, frozen=True, tag="tool_ended"):
+    id: str
+    ok: bool
+    output: str = ""
+
+
+class PlanChanged(Struct, frozen=True, tag="plan"):
+    entries: tuple[str, ...]
+
+
+class Usage(Struct, frozen=True, tag="usage"):
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class ModelSelected(Struct, frozen=True, tag="model"):
+    model: str
+
+
+class Question(Struct, frozen=True, tag="question"):
+    """The agent waits for a person: `answer(id, option)` of CanAnswer goes back to it."""
+
+    id: str
+    text: str
+    options: tuple[str, ...]
+
+
+class Done(Struct, frozen=True, tag="done"):
+    stop: Literal["end", "cancelled", "limit", "refused"] = "end"
+
+
+FailureKind = Literal[
+    "billing",
+    "rate_limit",
+    "auth",
+    "timeout",
+    "format",
+    "model_not_found",
+    "overloaded",
+    "context_overflow",
+    "unreachable",
+    "crashed",
+    "other",
+]
+
+
+class Failed(Struct, frozen=True, tag="failed"):
+    """The run failed. `sentence` is for the person in the chat, `detail` for the operator."""
+
+    kind: FailureKind
+    sentence: str
+    detail: str = ""
+
+
+AgentEvent = (
+    TextDelta
+    | SegmentEnded
+    | Thought
+    | ToolStarted
+    | ToolEnded
+    | PlanChanged
+    | Usage
+    | ModelSelected
+    | Question
+    | Done
+    | Failed
+)
+
+
+class Agent(Protocol):
+    name: str
+
+    def run(self, turn: Turn) -> AsyncIterator[AgentEvent]: ...
+
+
+@runtime_checkable
+class CanSteer(Protocol):
+    """Takes a further message into the running turn; False when it is too late for that."""
+
+    async def steer(self, turn: Turn) -> bool: ...
+
+
+@runtime_checkable
+class CanCancel(Protocol):
+    """Stops the running turn of a session on the agent's side."""
+
+    async def cancel(self, session: str) -> None: ...
+
+
+@runtime_checkable
+class CanAnswer(Protocol):
+    """Takes the answer to a Question; `option` None means nobody answered."""
+
+    async def answer(self, question: str, option: str | None) -> None: ...
+
+
+@runtime_checkable
+class CanClose(Protocol):
+    """Has processes or connections to end."""
+
+    async def close(self) -> None: ...

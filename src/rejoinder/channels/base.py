@@ -1,0 +1,78 @@
+"""The contract of a channel: messages come in through `deliver`, parts go out through `send`.
+
+The smallest channel fits on a screen: `name`, `limits`, `listen(deliver)`, `send(part)`. What it can do
+beyond that it says by having the method: `isinstance(channel, CanReact)`.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Literal, Protocol, runtime_checkable
+
+from msgspec import Struct
+
+from rejoinder.events import Inbound, Part, Route
+
+
+class Limits(Struct, frozen=True):
+    """How long one message may be, counted as the platform counts."""
+
+    length: int | None = None
+    unit: Literal["characters", "utf16", "bytes"] = "characters"
+
+
+class Delivered(Struct, frozen=True):
+    """The platform has it, under this id."""
+
+    message: str
+
+
+class Rejected(Struct, frozen=True):
+    """The platform will never take it."""
+
+    reason: str
+
+
+class RetryAfter(Struct, frozen=True):
+    """Try again after so many seconds."""
+
+    seconds: float
+    reason: str = ""
+
+
+class Unknown(Struct, frozen=True):
+    """It may or may not have arrived: the one dangerous outcome."""
+
+    reason: str
+
+
+Outcome = Delivered | Rejected | RetryAfter | Unknown
+
+
+class Channel(Protocol):
+    name: str
+    limits: Limits
+
+    async def listen(self, deliver: Callable[[Inbound], Awaitable[None]]) -> None:
+        """Runs until the channel is closed; returns from `deliver` mean the message is safe."""
+        ...
+
+    async def send(self, part: Part) -> Outcome: ...
+
+
+@runtime_checkable
+class CanReact(Protocol):
+    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False) -> Outcome: ...
+
+
+@runtime_checkable
+class CanEdit(Protocol):
+    async def edit(self, route: Route, message: str, part: Part) -> Outcome: ...
+
+
+@runtime_checkable
+class CanDelete(Protocol):
+    async def delete(self, route: Route, message: str) -> Outcome: ...
+
+
+@runtime_checkable
+class CanType(Protocol):
+    async def typing(self, route: Route) -> None: ...

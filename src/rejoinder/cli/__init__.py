@@ -1,0 +1,34 @@
+"""The command line. Each command is a file here and imports what it needs when it runs: `--help` stays fast."""
+
+from typing import Annotated
+
+import typer
+
+import rejoinder
+
+app = typer.Typer(
+    name="rejoinder",
+    help="The gateway between chats and AI agents.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"rejoinder {rejoinder.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and leave.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Options before any command."""
+
+
+def main() -> None:
+    app()

@@ -19,12 +19,11 @@ PLAIN_TAG = re.compile(r"<(/?[A-Za-z][A-Za-z0-9_-]*)[ \t]*(/?)>")
 """A whole tag without attributes: most tags are, and one match finds them."""
 
 
-def beginnings(names: Iterable[str]) -> re.Pattern[str]:
-    """Finds a `<` behind which one of these names stands whole, or cut short by the end of the text."""
-    cut_short = {name[:size] for name in names for size in range(len(name) + 1)}
-    whole = "|".join(map(re.escape, names))
-    partial = "|".join(map(re.escape, sorted(cut_short, key=len, reverse=True)))
-    return re.compile(rf"<(?=/?(?:(?:{whole})[\s/>]|(?:{partial})\Z))|[`\\~]", re.IGNORECASE)
+def beginnings(names: Iterable[str]) -> str:
+    """A pattern for a `<` behind which one of these names stands whole, or cut short by the end of the text."""
+    names = tuple(names)
+    cut_short = sorted({name[:size] for name in names for size in range(len(name) + 1)}, key=len, reverse=True)
+    return rf"<(?![^/A-Za-z])(?=/?(?i:(?:{'|'.join(names)})[\s/>]|(?:{'|'.join(cut_short)})\Z))"
 
 
 _STOP = re.compile("[>\"'“”„‟‘’‚‛]")

@@ -30,8 +30,7 @@ from rejoinder.outbound.visible import Visible
 
 LONGEST = actions.LONGEST
 
-_SPECIAL_IN_BLOCK = re.compile(r"<(?=/?[A-Za-z]|/?\Z)|[`\\~]")
-_SPECIAL_IN_TICKS = re.compile(r"[<`\\\n]")
+_ANY_TAG = r"<(?![^/A-Za-z])(?=/?[A-Za-z]|/?\Z)"
 _RUN = {"`": re.compile("`+"), "~": re.compile("~+")}
 _TICK_OR_NEWLINE = re.compile(r"[`\n]")
 _BEFORE_HEADER = re.compile("[ \t\r\n\ufeff\u180e\u200b-\u200f\u2060-\u2064]*")
@@ -81,7 +80,7 @@ class ReplyReader:
         ack_max_chars: int = 300,
     ) -> None:
         self._registry = registry or default_registry()
-        self._special = _special(self._registry)
+        self._interruptions = _interruptions(self._registry)
         self._has_trigger = has_trigger
         self._silence = Silence(silence)
         self._visible = Visible(self._silence, heartbeat=heartbeat, ack_max_chars=ack_max_chars)
@@ -180,8 +179,7 @@ class ReplyReader:
                 to = self._in_header(text, at, final)
                 if to is not None:
                     return to
-        special = _SPECIAL_IN_TICKS if self._ticks else _SPECIAL_IN_BLOCK if self._in_block else self._special
-        found = special.search(text, at)
+        found = self._interruptions[self._in_block][bool(self._ticks)].search(text, at)
         if found is None:
             self._plain(text[at:])
             return len(text)
@@ -203,7 +201,7 @@ class ReplyReader:
                 self._plain(text[hit:end])
                 return end
         if mark == "<":
-            return self._hold_in_ticks(hit) if self._ticks else self._in_tag(text, hit, final)
+            return self._in_tag(text, hit, final)
         if mark == "\\":
             return self._at_backslash(text, hit, final)
         self._run_opens_fence = fence_may_open(self._prefix)
@@ -230,12 +228,12 @@ class ReplyReader:
 
     def _follow_line(self, text: str) -> None:
         """Keep in mind how the current line begins."""
+        if len(self._prefix) >= _PREFIX and "\n" not in text:
+            return
         newline = text.rfind("\n")
         if newline >= 0:
             self._begin_line()
             text = text[newline + 1 :]
-        if len(self._prefix) >= _PREFIX:
-            return
         if not self._prefix:
             visible = text.lstrip(" \t\r")
             if not self._cut_on_line:
@@ -400,7 +398,7 @@ class ReplyReader:
         if follows != "<":
             self._plain("\\")
             return at + 1
-        return self._hold_in_ticks(at) if self._ticks else self._in_tag(text, at, final, escaped=True)
+        return self._in_tag(text, at, final, escaped=True)
 
     # --- headers --------------------------------------------------------------------------------
 
@@ -480,6 +478,8 @@ class ReplyReader:
             name, end, broken = whole[1].lower(), whole.end(), False
             if not self._is_tag(name):
                 return self._no_tag(text, at, start)
+            if self._ticks:
+                return self._hold_in_ticks(at)
         else:
             found = actions.NAME.match(text, start)
             behind_name = found.end() if found else start + 1
@@ -669,9 +669,10 @@ class ReplyReader:
 
 
 @lru_cache(maxsize=16)
-def _special(registry: Registry) -> re.Pattern[str]:
-    """What interrupts plain text outside a block."""
-    return actions.beginnings((_BLOCK, *sorted(registry.bodiless)))
+def _interruptions(registry: Registry) -> tuple[tuple[re.Pattern[str], ...], ...]:
+    """What interrupts plain text: outside and inside a block, without and with an open back-tick span."""
+    tags = (actions.beginnings((_BLOCK, *sorted(registry.bodiless))), _ANY_TAG)
+    return tuple((re.compile(tag + r"|[`\\~]"), re.compile(tag + r"|[`\\\n]")) for tag in tags)
 
 
 def _is_speech(child: _Child) -> bool:

@@ -61,6 +61,7 @@ def bare(emoji: str) -> str:
         (" Tada ", "🎉"),
         ("thumbs-up", "👍"),
         ("white check mark", "✅"),
+        ("check", "✅"),
         ("flag-de", "🇩🇪"),
         ("male-technologist", "👨‍💻"),
         # Unicode is itself

@@ -95,12 +95,17 @@ def _book() -> _Book:
         for form, data in untoned
     }
     versions: dict[str, float] = {_bare(form): data["E"] for form, data in untoned}
+    for nickname, form in _NICKNAMES.items():
+        names.setdefault(nickname, form)
     book = _Book(forms=forms, names=names, aliases=aliases, versions=versions)
     for bare, form in forms.items():
         if bare in aliases and (slack := _slack_name(book, bare)):
             names.setdefault(_folded(slack), form)  # what people write in Slack is understood everywhere
     return book
 
+
+# What models write and the package lacks.
+_NICKNAMES = {"check": "✅", "checkmark": "✅", "cross": "❌", "party": "🎉", "lol": "😂"}
 
 _SELECTORS = "\ufe0e\ufe0f"
 _TONES = "🏻🏼🏽🏾🏿"

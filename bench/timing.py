@@ -1,0 +1,127 @@
+"""How we measure: CPU time of the best of several runs, against a bar, in aligned tables.
+
+CPU time and the best run say what the code costs; wall time and the mean would say how busy the machine was.
+"""
+
+import os
+import signal
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import process_time
+from typing import NamedTuple
+
+
+class Timing(NamedTuple):
+    best: float
+    median: float
+
+
+def measure(work: Callable[[], object], *, budget: float = 0.25, least: int = 5, most: int = 200) -> Timing:
+    """Runs `work` until the budget of CPU seconds is spent, at least so often."""
+    times: list[float] = []
+    while len(times) < least or (sum(times) < budget and len(times) < most):
+        begin = process_time()
+        work()
+        times.append(process_time() - begin)
+    return Timing(min(times), statistics.median(times))
+
+
+class _TimeUp(Exception):
+    pass
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    def ring(_signal: int, _frame: object) -> None:
+        raise _TimeUp
+
+    before = signal.signal(signal.SIGVTALRM, ring)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def measure_at_most(seconds: float, work: Callable[[], object]) -> float | None:
+    """CPU seconds of the best of two runs, or None when one run takes longer than allowed."""
+    try:
+        with _alarm(2 * seconds):
+            best = measure(work, budget=0, least=1).best
+            if best < seconds / 4:
+                best = min(best, measure(work, budget=0, least=1).best)
+    except _TimeUp:
+        return None
+    return best if best <= seconds else None
+
+
+def measure_command(command: Sequence[str], stdin: bytes = b"", *, runs: int = 5) -> Timing:
+    """CPU seconds, own and the system's, of a process from start to end."""
+    times: list[float] = []
+    for _ in range(runs):
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write(stdin)
+        process.stdin.close()
+        complaint = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)  # wait4 has reaped it: Popen must not try
+        process.stderr.close()
+        if process.returncode:
+            sys.exit(f"`{' '.join(command)}` failed: {complaint.decode(errors='replace').strip()}")
+        times.append(usage.ru_utime + usage.ru_stime)
+    return Timing(min(times), statistics.median(times))
+
+
+# --- bars ---------------------------------------------------------------------------------------
+
+
+class BarsMissed(Exception):
+    """Raised at the end of a bench whose figures are over their bars; lists them."""
+
+
+class Bars:
+    """Holds figures against their bars and remembers those that are over."""
+
+    def __init__(self) -> None:
+        self._missed: list[str] = []
+
+    def verdict(self, what: str, *checks: tuple[float, float]) -> str:
+        """`ok` when every figure is within its bar."""
+        if all(figure <= bar for figure, bar in checks):
+            return "ok"
+        self._missed.append(what)
+        return "OVER"
+
+    def settle(self) -> None:
+        if self._missed:
+            raise BarsMissed("; ".join(self._missed))
+
+
+# --- showing ------------------------------------------------------------------------------------
+
+
+def duration(seconds: float) -> str:
+    for unit, scale in (("s ", 1.0), ("ms", 1e-3)):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} µs"
+
+
+def print_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """The first column is words and stands left, figures stand right."""
+    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
+    print(f"\n{title}")
+    for row in (head, ["-" * width for width in widths], *rows):
+        first, *others = (
+            cell.rjust(width) if column else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        print("  " + "  ".join([first, *others]))

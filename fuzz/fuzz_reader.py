@@ -17,7 +17,7 @@ try:
     import atheris
 except ImportError as missing:
     sys.exit(
-        f"Fuzzing needs atheris, which cannot be loaded here ({missing}); `make test` still replays the corpus."
+        f"Fuzzing needs atheris, which cannot be loaded here ({missing}); `make test` replays the corpus."
     )
 
 sys.path.insert(0, str(ROOT))

@@ -20,7 +20,7 @@ _CHILD = re.compile(
 _ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 _BARE = re.compile(r"^[ \t]*<(react|reply|send-file)\b([^>]*?)/?>[ \t]*(?:\n|\Z)", re.M | re.I)
 _NO_REPLY = re.compile(r"<no-reply\s*/?>(?:\s*</no-reply>)?", re.I)
-_UNFINISHED = re.compile(r"<actions\b(?:(?!</actions>).)*\Z|<[^>\n]*\Z|\[\[[^\]]*\]?\Z", re.S | re.I)
+_UNFINISHED = re.compile(r"<actions\b(?:(?!</actions>).)*\Z|<[^>\n]*\Z|\[\[?[^\]]*\]?\Z", re.S | re.I)
 
 
 class NaiveReading(NamedTuple):

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -85,12 +86,7 @@ def _typical() -> None:
         sys.exit("The two readers disagree on the typical reply, so their times cannot be compared.")
     rows: list[list[str]] = []
     for name, read in (("ours", read_reply), ("naive", naive_read)):
-
-        def read_hundred(read: Callable[[str], object] = read) -> None:
-            for _ in range(100):
-                read(TYPICAL)
-
-        best, median = (seconds / 100 for seconds in measure(read_hundred))
+        best, median = measure(partial(read, TYPICAL))
         rows.append([name, f"{1 / best:,.0f}", duration(best), duration(median)])
     print_table(
         f"A typical reply of {len(TYPICAL)} characters with a header and a block, read whole",
@@ -117,7 +113,7 @@ def _families(bars: Bars) -> None:
             ]
         )
     print_table(
-        f"Hostile text in 4 KB pieces (CPU time, best run; naive given up after {NAIVE_LIMIT:g} s)",
+        f"Hostile text in 4 KB pieces (CPU time, best sample; naive given up after {NAIVE_LIMIT:g} s)",
         ["", "25 KB", "50 KB", "100 KB", "growth", "bar", "", "naive 25", "naive 100", "growth"],
         rows,
     )
@@ -129,7 +125,7 @@ def _stream(bars: Bars) -> None:
     ours = [measure(_reading(ReplyReader, pieces)).best for pieces in works]
     growth = ours[-1] / ours[0]
     print_table(
-        f"A reply in pieces of 5 characters (CPU time, best run; naive given up after {NAIVE_LIMIT:g} s)",
+        f"A reply in pieces of 5 characters (CPU time, best sample; naive given up after {NAIVE_LIMIT:g} s)",
         ["", "10 KB", "20 KB", "40 KB", "growth", "bar", "", "naive 10", "naive 40", "growth"],
         [
             [

@@ -1,6 +1,6 @@
-"""How we measure: CPU time of the best of several runs, against a bar, in aligned tables.
+"""How we measure: CPU time of the best of several samples, against a bar, in aligned tables.
 
-CPU time and the best run say what the code costs; wall time and the mean would say how busy the machine was.
+CPU time and the best sample tell what the code costs; wall time and the mean, how busy the machine was.
 """
 
 import os
@@ -19,14 +19,24 @@ class Timing(NamedTuple):
     median: float
 
 
-def measure(work: Callable[[], object], *, budget: float = 0.25, least: int = 5, most: int = 200) -> Timing:
-    """Runs `work` until the budget of CPU seconds is spent, at least so often."""
-    times: list[float] = []
-    while len(times) < least or (sum(times) < budget and len(times) < most):
-        begin = process_time()
-        work()
-        times.append(process_time() - begin)
+SAMPLE = 0.002
+"""CPU seconds a sample lasts at least: a shorter one tells more of the clock than of the code."""
+
+
+def measure(work: Callable[[], object], *, samples: int = 15) -> Timing:
+    """CPU seconds of one call, over several samples of as many calls as fill one."""
+    calls = 1
+    while _sample(work, calls) < SAMPLE:
+        calls *= 2
+    times = [_sample(work, calls) / calls for _ in range(samples)]
     return Timing(min(times), statistics.median(times))
+
+
+def _sample(work: Callable[[], object], calls: int) -> float:
+    begin = process_time()
+    for _ in range(calls):
+        work()
+    return process_time() - begin
 
 
 class _TimeUp(Exception):
@@ -48,15 +58,13 @@ def _alarm(seconds: float) -> Iterator[None]:
 
 
 def measure_at_most(seconds: float, work: Callable[[], object]) -> float | None:
-    """CPU seconds of the best of two runs, or None when one run takes longer than allowed."""
+    """CPU seconds of one call, or None when it takes longer than allowed."""
     try:
-        with _alarm(2 * seconds):
-            best = measure(work, budget=0, least=1).best
-            if best < seconds / 4:
-                best = min(best, measure(work, budget=0, least=1).best)
+        with _alarm(seconds):
+            once = _sample(work, 1)
     except _TimeUp:
         return None
-    return best if best <= seconds else None
+    return once if once > 50 * SAMPLE else measure(work).best
 
 
 def measure_command(command: Sequence[str], stdin: bytes = b"", *, runs: int = 5) -> Timing:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from rejoinder.outbound.directives import default_registry
+from rejoinder.outbound.directives.declaration import Argument, Declaration
 from rejoinder.outbound.emoji import TELEGRAM_NEAREST, project, resolve
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,6 +27,40 @@ ROOT = Path(__file__).resolve().parent.parent
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+REQUIRED = r"\*"
+
+
+def directives_keys() -> str:
+    """Every header key, with the flags that stand without a value."""
+    rows: list[list[str]] = []
+    for declared in default_registry().declarations:
+        if key := declared.key:
+            written = [f"`[[{key.name}:...]]`"] if key.argument else []
+            written += [f"`[[{flag}]]`" for flag in key.flags]
+            rows.append([", ".join(written), key.shown, _effect(declared)])
+    return table(["write", "value", "effect"], rows)
+
+
+def directives_tags() -> str:
+    """Every tag, with its attributes and whether it has a body."""
+    rows: list[list[str]] = []
+    for declared in default_registry().declarations:
+        if tag := declared.tag:
+            attributes = [_attribute(argument) for argument in tag.arguments]
+            body = {"none": [], "optional": ["body"], "required": [f"body{REQUIRED}"]}[tag.body]
+            rows.append([f"`<{tag.name}>`", ", ".join(attributes + body), _effect(declared)])
+    return table(["tag", f"attributes ({REQUIRED} required; aliases)", "effect"], rows)
+
+
+def _attribute(argument: Argument) -> str:
+    aliases = f" ({', '.join(f'`{alias}`' for alias in argument.aliases)})" if argument.aliases else ""
+    return f"`{argument.attribute}`" + (REQUIRED if argument.required else "") + aliases
+
+
+def _effect(declared: Declaration) -> str:
+    return declared.help + (" (needs a grant)" if declared.granted else "")
 
 
 COMMON_REACTIONS = """
@@ -58,6 +94,8 @@ def reactions_telegram() -> str:
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
+    "directives-keys": directives_keys,
+    "directives-tags": directives_tags,
     "reactions": reactions,
     "reactions-telegram": reactions_telegram,
 }

@@ -7,7 +7,16 @@ from pathlib import Path
 from typing import Protocol
 
 from bench.naive import NaiveReader, naive_read
-from bench.timing import Bars, duration, measure, measure_at_most, measure_command, print_table
+from bench.timing import (
+    Bars,
+    CommandFailed,
+    duration,
+    measure,
+    measure_at_most,
+    measure_command,
+    measure_together,
+    print_table,
+)
 from rejoinder import ReplyReader, read_reply
 
 TYPICAL = (
@@ -99,7 +108,7 @@ def _families(bars: Bars) -> None:
     rows: list[list[str]] = []
     for name, build in FAMILIES.items():
         works = [_pieces(build(size), 4096) for size in SIZES]
-        ours = [measure(_reading(ReplyReader, pieces)).best for pieces in works]
+        ours = _ours(works)
         growth = ours[-1] / ours[0]
         bar = MOST_PLAIN if name == "plain text" else MOST_WORST
         rows.append(
@@ -122,7 +131,7 @@ def _families(bars: Bars) -> None:
 def _stream(bars: Bars) -> None:
     text = _repeat(TYPICAL + "\n\n", STREAM_SIZES[-1])
     works = [_pieces(text[:size], 5) for size in STREAM_SIZES]
-    ours = [measure(_reading(ReplyReader, pieces)).best for pieces in works]
+    ours = _ours(works)
     growth = ours[-1] / ours[0]
     print_table(
         f"A reply in pieces of 5 characters (CPU time, best sample; naive given up after {NAIVE_LIMIT:g} s)",
@@ -138,6 +147,10 @@ def _stream(bars: Bars) -> None:
             ]
         ],
     )
+
+
+def _ours(works: Sequence[Sequence[str]]) -> list[float]:
+    return [timing.best for timing in measure_together([_reading(ReplyReader, pieces) for pieces in works])]
 
 
 def _naive(works: Sequence[Sequence[str]]) -> list[str]:
@@ -160,7 +173,11 @@ def _start(bars: Bars) -> None:
     rows: list[list[str]] = []
     for arguments, stdin in ((["--help"], b""), (["reply"], TYPICAL.encode())):
         shown = " ".join(["rejoinder", *arguments])
-        timing = measure_command([command, *arguments], stdin)
+        try:
+            timing = measure_command([command, *arguments], stdin)
+        except CommandFailed as failed:
+            bars.miss(str(failed))
+            continue
         rows.append(
             [
                 shown,

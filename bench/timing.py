@@ -7,7 +7,6 @@ import os
 import signal
 import statistics
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import process_time
@@ -23,13 +22,26 @@ SAMPLE = 0.002
 """CPU seconds a sample lasts at least: a shorter one tells more of the clock than of the code."""
 
 
-def measure(work: Callable[[], object], *, samples: int = 15) -> Timing:
+def measure(work: Callable[[], object]) -> Timing:
     """CPU seconds of one call, over several samples of as many calls as fill one."""
+    return measure_together([work])[0]
+
+
+def measure_together(works: Sequence[Callable[[], object]], *, rounds: int = 15) -> list[Timing]:
+    """The same of several whose times are to be compared: in turns, so that a busy moment meets them all."""
+    calls = [_calls(work) for work in works]
+    times = [
+        [_sample(work, count) / count for work, count in zip(works, calls, strict=True)]
+        for _ in range(rounds)
+    ]
+    return [Timing(min(column), statistics.median(column)) for column in zip(*times, strict=True)]
+
+
+def _calls(work: Callable[[], object]) -> int:
     calls = 1
     while _sample(work, calls) < SAMPLE:
         calls *= 2
-    times = [_sample(work, calls) / calls for _ in range(samples)]
-    return Timing(min(times), statistics.median(times))
+    return calls
 
 
 def _sample(work: Callable[[], object], calls: int) -> float:
@@ -67,6 +79,10 @@ def measure_at_most(seconds: float, work: Callable[[], object]) -> float | None:
     return once if once > 50 * SAMPLE else measure(work).best
 
 
+class CommandFailed(Exception):
+    """A command that cannot be measured; its text holds the command's complaint."""
+
+
 def measure_command(command: Sequence[str], stdin: bytes = b"", *, runs: int = 5) -> Timing:
     """CPU seconds, own and the system's, of a process from start to end."""
     times: list[float] = []
@@ -83,7 +99,7 @@ def measure_command(command: Sequence[str], stdin: bytes = b"", *, runs: int = 5
         process.returncode = os.waitstatus_to_exitcode(status)  # wait4 has reaped it: Popen must not try
         process.stderr.close()
         if process.returncode:
-            sys.exit(f"`{' '.join(command)}` failed: {complaint.decode(errors='replace').strip()}")
+            raise CommandFailed(f"`{' '.join(command)}` failed: {complaint.decode(errors='replace').strip()}")
         times.append(usage.ru_utime + usage.ru_stime)
     return Timing(min(times), statistics.median(times))
 
@@ -105,8 +121,11 @@ class Bars:
         """`ok` when every figure is within its bar."""
         if all(figure <= bar for figure, bar in checks):
             return "ok"
-        self._missed.append(what)
+        self.miss(what)
         return "OVER"
+
+    def miss(self, what: str) -> None:
+        self._missed.append(what)
 
     def settle(self) -> None:
         if self._missed:

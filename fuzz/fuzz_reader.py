@@ -1,8 +1,8 @@
 """Fuzzes the reader of agent output: `make fuzz`, or `make fuzz SECONDS=600`.
 
-Seeds are the files of fuzz/corpus and the cases of tests/data/reply.json; what breaks a promise of
-tests/outbound/invariants.py is written to a file whose name is printed: move it to fuzz/corpus, and the
-tests replay it for ever.
+Seeds are the files of fuzz/corpus and the cases of tests/data/reply.json. What breaks a promise of
+tests/outbound/invariants.py is written to fuzz/work under a name that is printed: moved to fuzz/corpus, it is
+replayed by the tests for ever.
 """
 
 import json
@@ -37,7 +37,7 @@ def write_seeds() -> None:
 
 def main() -> None:
     write_seeds()
-    atheris.Setup(sys.argv, lambda data: check(plan(data)))
+    atheris.Setup([*sys.argv, f"-artifact_prefix={WORK}/"], lambda data: check(plan(data)))
     atheris.Fuzz()
 
 

@@ -15,6 +15,7 @@ text before it can decide about what begins at `index`.
 import re
 from collections.abc import Callable
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -29,7 +30,7 @@ from rejoinder.outbound.visible import Visible
 
 LONGEST = actions.LONGEST
 
-_SPECIAL = re.compile(r"[<`\\~]")
+_SPECIAL_IN_BLOCK = re.compile(r"<(?=/?[A-Za-z]|/?\Z)|[`\\~]")
 _SPECIAL_IN_TICKS = re.compile(r"[<`\\\n]")
 _RUN = {"`": re.compile("`+"), "~": re.compile("~+")}
 _TICK_OR_NEWLINE = re.compile(r"[`\n]")
@@ -80,6 +81,7 @@ class ReplyReader:
         ack_max_chars: int = 300,
     ) -> None:
         self._registry = registry or default_registry()
+        self._special = _special(self._registry)
         self._has_trigger = has_trigger
         self._silence = Silence(silence)
         self._visible = Visible(self._silence, heartbeat=heartbeat, ack_max_chars=ack_max_chars)
@@ -101,9 +103,7 @@ class ReplyReader:
         self._stray_told = False
         self._scanner: actions.TagScanner | None = None
         self._child: _Child | None = None
-        self._without_body: dict[
-            str, int
-        ] = {}  # tag name -> offset before which it is known never to be closed
+        self._without_body: dict[str, int] = {}  # tag name -> offset before which it is known never to be closed
         self._bare: list[_Bare] = []
         self._bare_size = 0
         self._fence: Fence | None = None
@@ -145,9 +145,7 @@ class ReplyReader:
         if not self._over:
             self._over = True
             self._end_segment()
-            self._finished_silent = self._visible.finish(
-                marker=self._marker, otherwise="\n".join(self._unfamiliar)
-            )
+            self._finished_silent = self._visible.finish(marker=self._marker, otherwise="\n".join(self._unfamiliar))
         return self._visible.take()
 
     def _advance(self, text: str, *, final: bool) -> None:
@@ -182,7 +180,8 @@ class ReplyReader:
                 to = self._in_header(text, at, final)
                 if to is not None:
                     return to
-        found = (_SPECIAL_IN_TICKS if self._ticks else _SPECIAL).search(text, at)
+        special = _SPECIAL_IN_TICKS if self._ticks else _SPECIAL_IN_BLOCK if self._in_block else self._special
+        found = special.search(text, at)
         if found is None:
             self._plain(text[at:])
             return len(text)
@@ -220,9 +219,7 @@ class ReplyReader:
             self._settle_bare(filled=False)
         if self._in_block and not self._stray_told:
             self._stray_told = True
-            self._problem(
-                "stray_text", "text inside <actions> that belongs to no action is shown as it stands"
-            )
+            self._problem("stray_text", "text inside <actions> that belongs to no action is shown as it stands")
         self._header = False
         self._follow_line(text)
         self._visible.text(text, code=self._fence is not None)
@@ -259,7 +256,7 @@ class ReplyReader:
             self._indent, self._cut_on_line = 0, True
 
     def _problem(self, code: str, detail: str) -> None:
-        self._visible.problem(Problem(code, "warning", detail))
+        self._visible.problem(code, detail)
 
     # --- code -----------------------------------------------------------------------------------
 
@@ -426,12 +423,7 @@ class ReplyReader:
         if isinstance(line, header.Unfamiliar):
             blanks = _BLANKS.match(text, end, stop)
             behind = blanks.end() if blanks else end
-            if (
-                behind == len(text)
-                and not final
-                and not self._behind_known
-                and behind - start < header.LONGEST
-            ):
+            if behind == len(text) and not final and not self._behind_known and behind - start < header.LONGEST:
                 return ~at
             alone = text[behind : behind + 1] in ("", "\n")
             if not alone or self._behind_known:
@@ -448,7 +440,7 @@ class ReplyReader:
         else:
             self._unfamiliar.append(text[start:end])
             hint = self._suggest(line.key, (*self._registry.keys, *self._registry.flags))
-            self._visible.problem(Problem("unknown_key", "debug", f"[[{line.key}]] is no key we know{hint}"))
+            self._visible.problem("unknown_key", f"[[{line.key}]] is no key we know{hint}", level="debug")
         return end
 
     def _obey_key(self, line: header.Known) -> None:
@@ -594,11 +586,7 @@ class ReplyReader:
         if self._bare_size < LONGEST:
             if text[at] == "<":
                 return self._in_tag(text, at, final)
-            if (
-                text[at] == "\\"
-                and text[at + 1 : at + 2] in ("", "<")
-                and not (final and at + 1 == len(text))
-            ):
+            if text[at] == "\\" and text[at + 1 : at + 2] in ("", "<") and not (final and at + 1 == len(text)):
                 return self._at_backslash(text, at, final)
         self._settle_bare(filled=False)
         return at
@@ -639,8 +627,8 @@ class ReplyReader:
 
     def _obey(self, declared: Declaration, raw: str, body: str | None) -> None:
         directive, problems = actions.obey(declared, actions.attributes(raw), body)
-        for problem in problems:
-            self._visible.problem(problem)
+        for code, detail in problems:
+            self._problem(code, detail)
         if directive:
             self._directive(declared, directive)
 
@@ -680,6 +668,12 @@ class ReplyReader:
             self._problem("unclosed_body", f"<{child.name}> dropped: it is not closed")
 
 
+@lru_cache(maxsize=16)
+def _special(registry: Registry) -> re.Pattern[str]:
+    """What interrupts plain text outside a block."""
+    return actions.beginnings((_BLOCK, *sorted(registry.bodiless)))
+
+
 def _is_speech(child: _Child) -> bool:
     return bool(child.declared and child.declared.tag and child.declared.tag.body_is_speech)
 
@@ -699,11 +693,7 @@ class Reading(Struct, frozen=True):
     def of(events: list[ReplyEvent], registry: Registry | None = None) -> "Reading":
         silent = any(isinstance(event, Silent) for event in events)
         written = [event for event in events if isinstance(event, Directive)]
-        shaping = {
-            declared.name
-            for declared in (registry or default_registry()).declarations
-            if declared.shapes_reply
-        }
+        shaping = {declared.name for declared in (registry or default_registry()).declarations if declared.shapes_reply}
         last = {directive.name: index for index, directive in enumerate(written)}
         return Reading(
             text="" if silent else "".join(event.text for event in events if isinstance(event, Text)),

@@ -18,9 +18,7 @@ SILENCE_TOKENS = ("NO_REPLY", "HEARTBEAT_OK")
 _CODE_OR_ESCAPE = re.compile(r"[`~\\\t]| {4}")
 _QUOTE = re.compile("^[\\s\ufeff\u200b]*>", re.M)
 _BROKEN = re.compile(r"<[a-z-]+\s[^>]*<", re.I)
-_KNOWN = re.compile(
-    r"</?(?:actions|react|reply|no-reply|send-file|send-message|voice|handoff)\b[^<>]*>", re.I
-)
+_KNOWN = re.compile(r"</?(?:actions|react|reply|no-reply|send-file|send-message|voice|handoff)\b[^<>]*>", re.I)
 _ALWAYS_OBEYED = re.compile(r"<actions>|<no-reply\s*/>", re.I)
 
 

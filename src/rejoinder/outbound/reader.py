@@ -549,7 +549,7 @@ class ReplyReader:
             return True
         opening = name.removeprefix("/")
         if self._in_block:
-            return bool(opening)
+            return 0 < len(opening) <= _LONGEST_NAME
         if name[:1] == "/":
             if opening in (_BLOCK, _MARKER):
                 return opening in self._opened
@@ -559,7 +559,7 @@ class ReplyReader:
 
     def _may_be_tag(self, beginning: str) -> bool:
         if self._in_block:
-            return len(beginning) <= _LONGEST_NAME
+            return len(beginning.removeprefix("/")) <= _LONGEST_NAME
         names = [_BLOCK, _MARKER, *("/" + name for name in self._opened)]
         if not self._prefix:
             names += self._registry.bodiless

@@ -79,6 +79,7 @@ class Inbound(Struct, frozen=True):
     text: str = ""
     account: str = "default"
     thread: str | None = None
+    reply_to: str | None = None
 
 
 # --- what an agent is given ---------------------------------------------------------------------

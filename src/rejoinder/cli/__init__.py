@@ -1,4 +1,4 @@
-"""The command line. Each command is a file here and imports what it needs when it runs, so `--help` is fast."""
+"""The command line. Each command is a file here that imports what it needs when it runs: `--help` is fast."""
 
 from typing import Annotated
 

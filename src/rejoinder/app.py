@@ -22,6 +22,6 @@ async def chat(agent: str) -> None:
     """The gateway in the terminal."""
     answering, terminal = plugins.find("agent", agent), plugins.find("channel", "terminal")
     await serve(
-        terminal.open_channel(terminal.Settings(agent=agent)),
-        answering.open_agent(answering.Settings()),
+        terminal.open_channel("terminal", terminal.Settings(agent=agent)),
+        answering.open_agent(agent, answering.Settings()),
     )

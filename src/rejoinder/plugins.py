@@ -1,7 +1,7 @@
 """Finds what can be plugged in, by file name or by entry point, and imports it only when asked for by name.
 
-A channel is a module with `Settings` and `open_channel(settings)`. A file in `channels/` is found by its
-name, a module of somebody else's by its entry point:
+A channel is a module with `Settings` and `open_channel(name, settings)`. A file in `channels/` is found by
+its name, a module of somebody else's by its entry point:
 
     [project.entry-points."rejoinder.channels"]
     zulip = "my_package.zulip"

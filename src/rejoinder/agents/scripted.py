@@ -19,7 +19,6 @@ Reply = str | Sequence[Step]
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
-    name: str = "scripted"
     replies: tuple[str | tuple[str | float, ...], ...] = ()
 
 
@@ -57,5 +56,5 @@ class ScriptedAgent:
         yield Done()
 
 
-def open_agent(settings: Settings) -> ScriptedAgent:
-    return ScriptedAgent(*settings.replies, name=settings.name)
+def open_agent(name: str, settings: Settings) -> ScriptedAgent:
+    return ScriptedAgent(*settings.replies, name=name)

@@ -21,8 +21,7 @@ LONGEST_READ = 2000  # of a longer message only so much is searched for words
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
-    name: str = "tour"
-    pace: float = PACE
+    pace: float = PACE  # seconds between two words
 
 
 class Asked(Struct, frozen=True):
@@ -116,7 +115,7 @@ TRICKS = (
     Trick(
         "show me streaming",
         "a longer answer, with code",
-        frozenset({"stream", "streaming", "code", "markdown", "long", "longer"}),
+        frozenset({"stream", "streaming", "code", "markdown"}),
         _stream,
     ),
 )
@@ -226,5 +225,5 @@ class TourAgent:
         yield Done()
 
 
-def open_agent(settings: Settings) -> TourAgent:
-    return TourAgent(settings.name, settings.pace)
+def open_agent(name: str, settings: Settings) -> TourAgent:
+    return TourAgent(name, settings.pace)

@@ -155,7 +155,7 @@ def _turn(agent: str, conversation: Conversation, message: Inbound, handle: str)
         "message_id": message.message_id,
         "handle": handle,
     }
-    if message.reply_to is not None and (quoted := messages.find(message.reply_to)) is not None:
+    if message.reply_to is not None and (quoted := messages.find(message.reply_to.message_id)) is not None:
         sender["reply_to"] = {"handle": messages.handle(quoted), "text": messages.text(quoted)}
     where = ":".join(filter(None, (route.channel, route.account, route.chat, route.thread)))
     return Turn(

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 
 from rejoinder.channels.base import Delivered, Limits, Outcome, Rejected
-from rejoinder.events import Chat, Inbound, Part, Route, Sender
+from rejoinder.events import Chat, Inbound, Part, Quote, Route, Sender
 
 FIRST_ID = 9001  # far from any handle, so that a test notices when the two are mixed up
 
@@ -68,7 +68,7 @@ class FakeChannel:
                 chat=Chat(chat),
                 sender=Sender(sender, name=sender),
                 text=text,
-                reply_to=reply_to,
+                reply_to=None if reply_to is None else Quote(reply_to),
             )
         )
         return shown.id

@@ -97,6 +97,8 @@ def _row(cells: list[tuple[str, str, int]], rows: list[Row], hang: int) -> Row:
 
 def clusters(text: str) -> list[str]:
     """Characters with what belongs to them: accents, variation selectors, joined emoji."""
+    if text.isascii():
+        return list(text)
     found: list[str] = []
     for character in text:
         if found and (found[-1].endswith(JOINER) or get_cwidth(character) == 0):

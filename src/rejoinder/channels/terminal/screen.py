@@ -21,7 +21,7 @@ from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import HSplit, Layout, Window
 from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
 from prompt_toolkit.layout.dimension import Dimension
-from prompt_toolkit.layout.processors import AfterInput, ConditionalProcessor
+from prompt_toolkit.layout.processors import AfterInput, ConditionalProcessor, TabsProcessor
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.shortcuts import print_formatted_text
 from prompt_toolkit.styles import Style
@@ -91,6 +91,7 @@ class Screen:
         self._written: dict[str, list[str]] = {}
         self._busy = False
         self._left = False
+        self._drawing: asyncio.TimerHandle | None = None
         self._newest = ""
         self._typed: asyncio.Queue[Inbound] = asyncio.Queue()
         self._pastes: dict[str, str] = {}
@@ -125,7 +126,8 @@ class Screen:
     async def append(self, route: Route, message: str, text: str) -> None:
         self._open[message].append(text)
         self._written[message].append(text)
-        self._draw()
+        if self._drawing is None:
+            self._drawing = asyncio.get_running_loop().call_later(REDRAW_AFTER, self._draw)
 
     async def complete(self, route: Route, message: str) -> None:
         self._open.pop(message).finish()
@@ -173,12 +175,9 @@ class Screen:
     # --- what is typed ------------------------------------------------------------------------------
 
     def _enter(self) -> None:
-        text = self._input.text
-        for folded, whole in self._pastes.items():
-            text = text.replace(folded, whole)
-        match read_typed(text, self._room):
+        match read_typed(self._input.text, self._room):
             case Said(text=words, reply_to=reply_to):
-                message = self._room.say(self.name, words, reply_to)
+                message = self._room.say(self.name, self._unfolded(words), reply_to)
                 self._transcript.add(self._own_block(message.message_id, words, reply_to))
                 self._typed.put_nowait(message)
             case Misread(advice=advice):
@@ -193,6 +192,11 @@ class Screen:
         self._input.append_to_history()
         self._input.reset()
         self._draw()
+
+    def _unfolded(self, text: str) -> str:
+        for folded, whole in self._pastes.items():
+            text = text.replace(folded, whole)
+        return text
 
     def _interrupt(self) -> None:
         if self._input.text:
@@ -237,6 +241,9 @@ class Screen:
 
     def _draw(self) -> None:
         """Moves what is final into the scrollback, above what is live, in one frame."""
+        if self._drawing is not None:
+            self._drawing.cancel()
+            self._drawing = None
         size = self._output.get_size()
         rows = self._transcript.settle(self._width, max(size.rows - TALLEST_INPUT - 4, 3))
         if not self._app.is_running:
@@ -302,7 +309,10 @@ class Screen:
         prompt = Window(
             BufferControl(
                 self._input,
-                input_processors=[ConditionalProcessor(AfterInput(PLACEHOLDER, style="class:hint"), fresh)],
+                input_processors=[
+                    TabsProcessor(),
+                    ConditionalProcessor(AfterInput(PLACEHOLDER, style="class:hint"), fresh),
+                ],
             ),
             get_line_prefix=lambda number, wrapped: (
                 [("class:prompt", PROMPT)] if number == 0 and not wrapped else [("", " " * len(PROMPT))]

@@ -9,7 +9,7 @@ Rule 3: it knows no terminal: a width and a height come in, rows go out.
 from rejoinder.channels.terminal.clean import clean
 from rejoinder.channels.terminal.layout import Row, lay_out, wrap
 
-LONGEST_LINE = 2000  # a longer one is laid out in parts, so that a piece more never costs a megabyte again
+LONGEST_LINE = 1000  # a longer one is laid out in parts, so that a piece more never costs a megabyte again
 INDENT = "   "
 TAB = "    "
 
@@ -18,15 +18,15 @@ class _Line:
     def __init__(self) -> None:
         self.text = ""
         self.growing = True
-        self._drawn: tuple[int, str] | None = None
+        self._drawn: tuple[int, str, int, bool] | None = None
         self._rows: list[Row] = []
         self._fence = ""
 
     def rows(self, fence: str, width: int) -> tuple[list[Row], str]:
-        if self._drawn != (width, fence):
+        if self._drawn != (drawn := (width, fence, len(self.text), self.growing)):
             text = clean(self.text).replace("\t", TAB).removesuffix("␍")
             self._rows, self._fence = lay_out(text, fence, width, growing=self.growing)
-            self._drawn = None if self.growing else (width, fence)
+            self._drawn = drawn
         return self._rows, self._fence
 
 
@@ -55,14 +55,16 @@ class Block:
                 self._grow(line)
 
     def _grow(self, text: str) -> None:
-        if not self._lines or not self._lines[-1].growing:
-            self._lines.append(_Line())
-        for at in range(0, len(text), LONGEST_LINE):
-            line = self._lines[-1]
-            line.text += text[at : at + LONGEST_LINE]
-            if len(line.text) >= LONGEST_LINE:
-                line.growing = False
+        at = 0
+        while at < len(text):
+            if self._lines and len(self._lines[-1].text) == LONGEST_LINE:
+                self._lines[-1].growing = False
+            if not self._lines or not self._lines[-1].growing:
                 self._lines.append(_Line())
+            line = self._lines[-1]
+            room = LONGEST_LINE - len(line.text)
+            line.text += text[at : at + room]
+            at += room
 
     def finish(self) -> None:
         self.complete = True
@@ -111,11 +113,10 @@ class Transcript:
         rows: list[Row] = []
         while self._blocks and self._blocks[0].complete:
             rows += self._blocks.pop(0).rows(width)
-        while self._blocks and len(self.rows(width)) > height:
-            released = self._blocks[0].release(width)
-            if not released:
-                break
+        surplus = len(self.rows(width)) - height
+        while surplus > 0 and (released := self._blocks[0].release(width)):
             rows += released
+            surplus -= len(released)
         return rows
 
     def rows(self, width: int) -> list[Row]:

@@ -7,8 +7,10 @@ its name, a module of somebody else's by its entry point:
     zulip = "my_package.zulip"
 """
 
+import re
 from difflib import get_close_matches
 from importlib import import_module
+from importlib.abc import InspectLoader
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pkgutil import iter_modules
@@ -33,7 +35,6 @@ KINDS = {
     "directive": Kind("rejoinder.outbound.directives", "rejoinder.directives", "DIRECTIVE"),
     "command": Kind("rejoinder.inbound.commands", "rejoinder.commands", "COMMANDS"),
 }
-NOT_PLUGINS = frozenset({"base", "registry"})
 
 
 def names(kind: str) -> list[str]:
@@ -44,7 +45,7 @@ def names(kind: str) -> list[str]:
 def find(kind: str, name: str) -> ModuleType:
     """The module called so; ours before anybody else's, so that a package cannot take a built-in's name."""
     where = KINDS[kind]
-    if name in _files(where):
+    if _is_ours(where, name):
         module = import_module(f"{where.folder}.{name}")
     elif name in (others := _entry_points(where)):
         module = import_module(others[name])
@@ -56,10 +57,18 @@ def find(kind: str, name: str) -> ModuleType:
 
 
 def _files(kind: Kind) -> set[str]:
-    spec = find_spec(kind.folder)
-    places = spec.submodule_search_locations if spec is not None else None
-    found = {module.name for module in iter_modules(places or ())}
-    return {name for name in found if not name.startswith("_")} - NOT_PLUGINS
+    folder = find_spec(kind.folder)
+    places = folder.submodule_search_locations if folder is not None else None
+    return {module.name for module in iter_modules(places or ()) if _is_ours(kind, module.name)}
+
+
+def _is_ours(kind: Kind, name: str) -> bool:
+    """Whether the folder has such a plug-in, and not just a file that several of them share; by its source."""
+    if not name.isidentifier() or find_spec(kind.folder) is None:
+        return False
+    spec = find_spec(f"{kind.folder}.{name}")
+    source = spec.loader.get_source(spec.name) if spec and isinstance(spec.loader, InspectLoader) else None
+    return re.search(rf"^(?:def )?{kind.defines}\b", source or "", re.MULTILINE) is not None
 
 
 def _entry_points(kind: Kind) -> dict[str, str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from rejoinder.channels.base import CanDelete, CanNote, CanReact, CanStream, Channel, Delivered, Outcome
 from rejoinder.events import Directive, Part, Problem, ReplyEvent, Route, Silent, Text
+from rejoinder.outbound.emoji import project
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.runtime.messages import Messages
 
@@ -57,7 +58,7 @@ class Conversation:
 class Answer:
     """Takes the agent's raw text piece by piece and makes the conversation show it."""
 
-    def __init__(self, conversation: Conversation, agent: str, trigger: str | None) -> None:
+    def __init__(self, conversation: Conversation, agent: str, trigger: str) -> None:
         self._conversation = conversation
         self._channel = conversation.channel
         self._agent = agent
@@ -117,7 +118,10 @@ class Answer:
 
     async def _show(self, text: str) -> None:
         if self._between_segments and self._has_words:
-            text = f"\n\n{text}"
+            text = text.lstrip("\n")
+            if not text:
+                return
+            text = "\n" * (2 - _trailing_newlines(self._shown)) + text  # segments are paragraphs
         self._between_segments = False
         self._shown.append(text)
         self._has_words = self._has_words or not text.isspace()
@@ -178,17 +182,20 @@ class Answer:
 
     async def _react(self, emoji: str, reference: str | None, *, remove: bool) -> None:
         target = self._find(reference or "current")
+        sign = project(emoji, "unicode")
         if not isinstance(self._channel, CanReact):
             await self._refuse(f"{self._channel.name} cannot show reactions")
         elif target is None:
             await self._refuse(
                 f"react was denied: there is no message {reference or 'current'!r} in this chat"
             )
+        elif sign.value is None:
+            await self._refuse(f"react failed: {sign.note or f'there is no emoji {emoji!r}'}")
         elif len(self._acted) == MOST_ACTIONS:
             await self._refuse(f"react was denied: at most {MOST_ACTIONS} actions per answer")
-        elif (key := (f"{'un' if remove else ''}react {emoji}", target)) not in self._acted:
+        elif (key := (f"{'un' if remove else ''}react {sign.value}", target)) not in self._acted:
             self._acted.add(key)
-            outcome = await self._channel.react(self._conversation.route, target, emoji, remove=remove)
+            outcome = await self._channel.react(self._conversation.route, target, sign.value, remove=remove)
             if not isinstance(outcome, Delivered):
                 await self._refuse(f"react failed: {outcome.reason}")
 
@@ -198,3 +205,9 @@ class Answer:
     async def _refuse(self, why: str) -> None:
         log.warning("%s: %s", self._channel.name, why)
         await self._conversation.note(why)
+
+
+def _trailing_newlines(pieces: list[str]) -> int:
+    """How many newlines the text ends in, counted up to two."""
+    end = "".join(pieces[-2:])
+    return 2 if end.endswith("\n\n") else 1 if end.endswith("\n") else 0

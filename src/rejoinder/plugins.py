@@ -63,7 +63,7 @@ def _files(kind: Kind) -> set[str]:
 
 
 def _is_ours(kind: Kind, name: str) -> bool:
-    """Whether the folder has such a plug-in, and not just a file that several of them share; by its source."""
+    """Whether the folder has such a plug-in, not just a file that several share: its source says so."""
     if not name.isidentifier() or find_spec(kind.folder) is None:
         return False
     spec = find_spec(f"{kind.folder}.{name}")

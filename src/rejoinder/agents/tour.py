@@ -109,7 +109,7 @@ TRICKS = (
     Trick(
         "stay silent",
         "I read it and say nothing",
-        frozenset({"silent", "silence", "silently", "quiet", "hush", "shh"}),
+        frozenset({"silent", "silence", "silently", "quiet", "quietly", "hush", "shh"}),
         _stay_silent,
     ),
     Trick(
@@ -149,7 +149,7 @@ def answer(asked: Asked) -> str:
         head = "".join(act.header for act in acts) + "".join(act.actions for act in acts)
         # Who asks for silence gets it, whatever else was asked: reactions still act.
         return head if any(act.actions.startswith("<no-reply") for act in acts) else head + "\n\n".join(texts)
-    if asked.words & GREETINGS or not asked.words:
+    if asked.words & GREETINGS or not any(character.isalnum() for character in asked.text):
         return _menu()
     return _lost(asked)
 
@@ -189,7 +189,7 @@ def read_turn(turn: Turn) -> Asked:
     handles = re.findall(r"\bm[1-9][0-9]{0,8}\b", text)
     return Asked(
         text=text,
-        words=frozenset(re.findall(r"[a-z]+", text.lower())),
+        words=frozenset(re.findall(r"[a-z_]+(?:-[a-z_]+)*", text.lower())),
         handle=str(sender.get("handle", "current")),
         named=handles[0] if handles else None,
         replied_to=replied_to.get("handle") if isinstance(replied_to, dict) else None,

@@ -4,10 +4,11 @@ No step looks at a character twice, however the text was cut: the scanner goes o
 """
 
 import re
+from collections.abc import Iterable
 
 from msgspec import Struct
 
-from rejoinder.events import Directive, Problem
+from rejoinder.events import Directive
 from rejoinder.outbound.directives.declaration import Argument, Declaration, boolean
 
 LONGEST = 65_536
@@ -16,6 +17,14 @@ LONGEST = 65_536
 NAME = re.compile(r"</?[A-Za-z][A-Za-z0-9_-]*|</?")
 PLAIN_TAG = re.compile(r"<(/?[A-Za-z][A-Za-z0-9_-]*)[ \t]*(/?)>")
 """A whole tag without attributes: most tags are, and one match finds them."""
+
+
+def beginnings(names: Iterable[str]) -> str:
+    """A pattern for a `<` behind which one of these names stands whole, or cut short by the end of the text."""
+    names = tuple(names)
+    cut_short = sorted({name[:size] for name in names for size in range(len(name) + 1)}, key=len, reverse=True)
+    return rf"<(?![^/A-Za-z])(?=/?(?i:(?:{'|'.join(names)})[\s/>]|(?:{'|'.join(cut_short)})\Z))"
+
 
 _STOP = re.compile("[>\"'“”„‟‘’‚‛]")
 # An opening quote closes its own kind as well: so a quote that is never closed is met once in a line, not at
@@ -118,30 +127,28 @@ def _character(entity: re.Match[str]) -> str:
 
 def obey(
     declared: Declaration, written: dict[str, str | None], body: str | None
-) -> tuple[Directive | None, list[Problem]]:
-    """The directive that a tag of this declaration asks for, and what is wrong with it."""
+) -> tuple[Directive | None, list[tuple[str, str]]]:
+    """The directive that a tag of this declaration asks for, and what is wrong with it, by code and detail."""
     tag = declared.tag
     assert tag is not None
     args: dict[str, object] = {}
-    problems: list[Problem] = []
+    problems: list[tuple[str, str]] = []
     for argument in tag.arguments:
         value = _value(argument, written)
         if not value:
             if argument.required:
-                return None, [
-                    _problem("missing_attribute", f"<{tag.name}> dropped: it needs {argument.attribute}")
-                ]
+                return None, [("missing_attribute", f"<{tag.name}> dropped: it needs {argument.attribute}")]
             continue
         try:
             args[argument.name] = argument.check(value)
         except ValueError as reason:
             what = f"{argument.attribute}={_short(value)}"
             if argument.vital or argument.required:
-                return None, [_problem("invalid_value", f"<{tag.name}> dropped, {what}: {reason}")]
-            problems.append(_problem("invalid_value", f"<{tag.name}> without {what}: {reason}"))
+                return None, [("invalid_value", f"<{tag.name}> dropped, {what}: {reason}")]
+            problems.append(("invalid_value", f"<{tag.name}> without {what}: {reason}"))
     text = None if body is None or tag.body == "none" else body.strip() or None
     if tag.body == "required" and text is None:
-        return None, [_problem("missing_body", f"<{tag.name}> dropped: there is no text inside it")]
+        return None, [("missing_body", f"<{tag.name}> dropped: there is no text inside it")]
     return Directive(declared.name, args, text), problems
 
 
@@ -152,10 +159,6 @@ def _value(argument: Argument, written: dict[str, str | None]) -> str:
         if name == argument.attribute or name in argument.aliases:
             value = ("true" if argument.check is boolean else "") if said is None else said.strip()
     return value
-
-
-def _problem(code: str, detail: str) -> Problem:
-    return Problem(code, "warning", detail)
 
 
 def _short(value: str) -> str:

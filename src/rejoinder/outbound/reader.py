@@ -15,6 +15,7 @@ text before it can decide about what begins at `index`.
 import re
 from collections.abc import Callable
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -29,8 +30,7 @@ from rejoinder.outbound.visible import Visible
 
 LONGEST = actions.LONGEST
 
-_SPECIAL = re.compile(r"[<`\\~]")
-_SPECIAL_IN_TICKS = re.compile(r"[<`\\\n]")
+_ANY_TAG = r"<(?![^/A-Za-z])(?=/?[A-Za-z]|/?\Z)"
 _RUN = {"`": re.compile("`+"), "~": re.compile("~+")}
 _TICK_OR_NEWLINE = re.compile(r"[`\n]")
 _BEFORE_HEADER = re.compile("[ \t\r\n\ufeff\u180e\u200b-\u200f\u2060-\u2064]*")
@@ -80,6 +80,7 @@ class ReplyReader:
         ack_max_chars: int = 300,
     ) -> None:
         self._registry = registry or default_registry()
+        self._interruptions = _interruptions(self._registry)
         self._has_trigger = has_trigger
         self._silence = Silence(silence)
         self._visible = Visible(self._silence, heartbeat=heartbeat, ack_max_chars=ack_max_chars)
@@ -101,9 +102,7 @@ class ReplyReader:
         self._stray_told = False
         self._scanner: actions.TagScanner | None = None
         self._child: _Child | None = None
-        self._without_body: dict[
-            str, int
-        ] = {}  # tag name -> offset before which it is known never to be closed
+        self._without_body: dict[str, int] = {}  # tag name -> offset before which it is known never to be closed
         self._bare: list[_Bare] = []
         self._bare_size = 0
         self._fence: Fence | None = None
@@ -145,9 +144,7 @@ class ReplyReader:
         if not self._over:
             self._over = True
             self._end_segment()
-            self._finished_silent = self._visible.finish(
-                marker=self._marker, otherwise="\n".join(self._unfamiliar)
-            )
+            self._finished_silent = self._visible.finish(marker=self._marker, otherwise="\n".join(self._unfamiliar))
         return self._visible.take()
 
     def _advance(self, text: str, *, final: bool) -> None:
@@ -182,7 +179,7 @@ class ReplyReader:
                 to = self._in_header(text, at, final)
                 if to is not None:
                     return to
-        found = (_SPECIAL_IN_TICKS if self._ticks else _SPECIAL).search(text, at)
+        found = self._interruptions[self._in_block][bool(self._ticks)].search(text, at)
         if found is None:
             self._plain(text[at:])
             return len(text)
@@ -204,7 +201,7 @@ class ReplyReader:
                 self._plain(text[hit:end])
                 return end
         if mark == "<":
-            return self._hold_in_ticks(hit) if self._ticks else self._in_tag(text, hit, final)
+            return self._in_tag(text, hit, final)
         if mark == "\\":
             return self._at_backslash(text, hit, final)
         self._run_opens_fence = fence_may_open(self._prefix)
@@ -220,9 +217,7 @@ class ReplyReader:
             self._settle_bare(filled=False)
         if self._in_block and not self._stray_told:
             self._stray_told = True
-            self._problem(
-                "stray_text", "text inside <actions> that belongs to no action is shown as it stands"
-            )
+            self._problem("stray_text", "text inside <actions> that belongs to no action is shown as it stands")
         self._header = False
         self._follow_line(text)
         self._visible.text(text, code=self._fence is not None)
@@ -233,12 +228,12 @@ class ReplyReader:
 
     def _follow_line(self, text: str) -> None:
         """Keep in mind how the current line begins."""
+        if len(self._prefix) >= _PREFIX and "\n" not in text:
+            return
         newline = text.rfind("\n")
         if newline >= 0:
             self._begin_line()
             text = text[newline + 1 :]
-        if len(self._prefix) >= _PREFIX:
-            return
         if not self._prefix:
             visible = text.lstrip(" \t\r")
             if not self._cut_on_line:
@@ -259,7 +254,7 @@ class ReplyReader:
             self._indent, self._cut_on_line = 0, True
 
     def _problem(self, code: str, detail: str) -> None:
-        self._visible.problem(Problem(code, "warning", detail))
+        self._visible.problem(code, detail)
 
     # --- code -----------------------------------------------------------------------------------
 
@@ -403,7 +398,7 @@ class ReplyReader:
         if follows != "<":
             self._plain("\\")
             return at + 1
-        return self._hold_in_ticks(at) if self._ticks else self._in_tag(text, at, final, escaped=True)
+        return self._in_tag(text, at, final, escaped=True)
 
     # --- headers --------------------------------------------------------------------------------
 
@@ -426,12 +421,7 @@ class ReplyReader:
         if isinstance(line, header.Unfamiliar):
             blanks = _BLANKS.match(text, end, stop)
             behind = blanks.end() if blanks else end
-            if (
-                behind == len(text)
-                and not final
-                and not self._behind_known
-                and behind - start < header.LONGEST
-            ):
+            if behind == len(text) and not final and not self._behind_known and behind - start < header.LONGEST:
                 return ~at
             alone = text[behind : behind + 1] in ("", "\n")
             if not alone or self._behind_known:
@@ -448,7 +438,7 @@ class ReplyReader:
         else:
             self._unfamiliar.append(text[start:end])
             hint = self._suggest(line.key, (*self._registry.keys, *self._registry.flags))
-            self._visible.problem(Problem("unknown_key", "debug", f"[[{line.key}]] is no key we know{hint}"))
+            self._visible.problem("unknown_key", f"[[{line.key}]] is no key we know{hint}", level="debug")
         return end
 
     def _obey_key(self, line: header.Known) -> None:
@@ -488,6 +478,8 @@ class ReplyReader:
             name, end, broken = whole[1].lower(), whole.end(), False
             if not self._is_tag(name):
                 return self._no_tag(text, at, start)
+            if self._ticks:
+                return self._hold_in_ticks(at)
         else:
             found = actions.NAME.match(text, start)
             behind_name = found.end() if found else start + 1
@@ -594,11 +586,7 @@ class ReplyReader:
         if self._bare_size < LONGEST:
             if text[at] == "<":
                 return self._in_tag(text, at, final)
-            if (
-                text[at] == "\\"
-                and text[at + 1 : at + 2] in ("", "<")
-                and not (final and at + 1 == len(text))
-            ):
+            if text[at] == "\\" and text[at + 1 : at + 2] in ("", "<") and not (final and at + 1 == len(text)):
                 return self._at_backslash(text, at, final)
         self._settle_bare(filled=False)
         return at
@@ -639,8 +627,8 @@ class ReplyReader:
 
     def _obey(self, declared: Declaration, raw: str, body: str | None) -> None:
         directive, problems = actions.obey(declared, actions.attributes(raw), body)
-        for problem in problems:
-            self._visible.problem(problem)
+        for code, detail in problems:
+            self._problem(code, detail)
         if directive:
             self._directive(declared, directive)
 
@@ -680,6 +668,13 @@ class ReplyReader:
             self._problem("unclosed_body", f"<{child.name}> dropped: it is not closed")
 
 
+@lru_cache(maxsize=16)
+def _interruptions(registry: Registry) -> tuple[tuple[re.Pattern[str], ...], ...]:
+    """What interrupts plain text: outside and inside a block, without and with an open back-tick span."""
+    tags = (actions.beginnings((_BLOCK, *sorted(registry.bodiless))), _ANY_TAG)
+    return tuple((re.compile(tag + r"|[`\\~]"), re.compile(tag + r"|[`\\\n]")) for tag in tags)
+
+
 def _is_speech(child: _Child) -> bool:
     return bool(child.declared and child.declared.tag and child.declared.tag.body_is_speech)
 
@@ -699,11 +694,7 @@ class Reading(Struct, frozen=True):
     def of(events: list[ReplyEvent], registry: Registry | None = None) -> "Reading":
         silent = any(isinstance(event, Silent) for event in events)
         written = [event for event in events if isinstance(event, Directive)]
-        shaping = {
-            declared.name
-            for declared in (registry or default_registry()).declarations
-            if declared.shapes_reply
-        }
+        shaping = {declared.name for declared in (registry or default_registry()).declarations if declared.shapes_reply}
         last = {directive.name: index for index, directive in enumerate(written)}
         return Reading(
             text="" if silent else "".join(event.text for event in events if isinstance(event, Text)),

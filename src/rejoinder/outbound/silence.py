@@ -24,15 +24,9 @@ _MOST_WRAPPING = 4  # `"**` is as much as anybody writes around a token
 _SENTENCE_END_UNSPACED = frozenset("。！？｡")  # of scripts that put no blank behind a sentence
 _SENTENCE_ENDS = frozenset(".!?…‽؟।") | _SENTENCE_END_UNSPACED
 _CLOSING = "\"'”’»)]}*_"
-_PARTIAL = re.compile(
-    "["
-    + re.escape(_WRAPPING)
-    + "]{0,%d}(?:" % _MOST_WRAPPING
-    + "|".join(
-        sorted((token[:n] for token in (SILENT, ACKNOWLEDGED) for n in range(1, len(token))), key=len)[::-1]
-    )
-    + r")?\Z"
-)
+_TOKEN = re.compile(f"{SILENT}|{ACKNOWLEDGED}")
+_BEGINNINGS = sorted({token[:size] for token in (SILENT, ACKNOWLEDGED) for size in range(1, len(token))}, key=len)
+_PARTIAL = re.compile(rf"[{re.escape(_WRAPPING)}]{{0,{_MOST_WRAPPING}}}(?:{'|'.join(_BEGINNINGS[::-1])})?\Z")
 _TAIL = frozenset(SILENT + ACKNOWLEDGED + _WRAPPING)
 _LONGEST = len(ACKNOWLEDGED) + _MOST_WRAPPING
 _TRAILING = re.compile(r"[.,:;!?…]{0,3}[ \t\r\n]*")
@@ -61,13 +55,7 @@ class Silence:
             return ""
         if code:
             return self._pass(self._release() + text)
-        if (
-            self._started
-            and not self._held
-            and text[-1] not in _TAIL
-            and SILENT not in text
-            and ACKNOWLEDGED not in text
-        ):
+        if self._started and not self._held and text[-1] not in _TAIL and _TOKEN.search(text) is None:
             return self._pass(text)
         return self._read(self._release() + text, final=False)
 
@@ -118,16 +106,12 @@ class Silence:
 
     def _next(self, text: str, at: int, *, final: bool) -> tuple[int, str]:
         """Where the next token begins, with what is wrapped around it; a token cut short by the end is ''."""
-        best, token = -1, ""
-        for candidate in (SILENT, ACKNOWLEDGED):
-            found = text.find(candidate, at, best if best >= 0 else len(text))
-            if found >= 0:
-                best, token = found, candidate
-        if token:
-            least = max(at, best - _MOST_WRAPPING)
-            while best > least and text[best - 1] in _PAIRS:
-                best -= 1
-            return best, token
+        found = _TOKEN.search(text, at)
+        if found:
+            start, least = found.start(), max(at, found.start() - _MOST_WRAPPING)
+            while start > least and text[start - 1] in _PAIRS:
+                start -= 1
+            return start, found[0]
         if not final and text[-1:] in _TAIL:
             partial = _PARTIAL.search(text, max(at, len(text) - _LONGEST))
             if partial and partial[0]:
@@ -160,11 +144,7 @@ class Silence:
         closing = "".join(_PAIRS[mark] for mark in reversed(wrapping))
         written = text[at : at + len(closing)]
         if written != closing:
-            return (
-                _UNDECIDED
-                if not final and len(written) < len(closing) and closing.startswith(written)
-                else _TEXT
-            )
+            return _UNDECIDED if not final and len(written) < len(closing) and closing.startswith(written) else _TEXT
         at += len(closing)
         follows = text[at : at + 1]
         over = _white_end(text, at) == len(text)

@@ -3,6 +3,8 @@
 White space is kept back until a visible character follows, so that it can go with a directive taken out of it.
 """
 
+from typing import Literal
+
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
 from rejoinder.outbound.gap import Gap
 from rejoinder.outbound.silence import Silence
@@ -21,6 +23,8 @@ class Visible:
 
     def __init__(self, silence: Silence, *, heartbeat: bool, ack_max_chars: int) -> None:
         self._silence = silence
+        self._pending: list[str] = []  # visible text not yet joined: many small pieces are one text
+        self._pending_code = False
         self._acknowledging = heartbeat
         self._ack_max_chars = ack_max_chars
         self._unsaid = ""  # the text of a heartbeat turn, as long as it may be a mere acknowledgement
@@ -40,6 +44,16 @@ class Visible:
 
     def text(self, text: str, *, code: bool = False) -> None:
         """Text that people see, with at least one visible character."""
+        if code is not self._pending_code:
+            self._join()
+            self._pending_code = code
+        self._pending.append(text)
+
+    def _join(self) -> None:
+        if not self._pending:
+            return
+        text, code = "".join(self._pending), self._pending_code
+        self._pending.clear()
         core = text.rstrip(_WHITE)
         behind = text[len(core) :]
         if self._gap is not None:
@@ -54,7 +68,9 @@ class Visible:
         self._pass(core, code=code)
 
     def white(self, white: str, *, in_block: bool = False) -> None:
-        if self._gap is None:
+        if self._pending:
+            self._pending.append(white)
+        elif self._gap is None:
             self._space += white
             if len(self._space) > MOST_WHITE:
                 self._pass(self._space)
@@ -66,6 +82,7 @@ class Visible:
 
     def cut(self) -> None:
         """A directive was taken out here."""
+        self._join()
         if self._gap is None:
             self._gap = Gap(self._space)
             self._space = ""
@@ -73,6 +90,7 @@ class Visible:
         self._gap.cut()
 
     def end_segment(self) -> None:
+        self._join()
         if self._gap is not None:
             self._gap.add(self._inside)
             self._inside = ""
@@ -99,16 +117,15 @@ class Visible:
         self.directives += 1
         self._event(directive)
 
-    def problem(self, problem: Problem) -> None:
+    def problem(self, code: str, detail: str, *, level: Literal["debug", "warning"] = "warning") -> None:
         self._problems += 1
         if self._problems <= MOST_PROBLEMS:
-            self._event(problem)
+            self._event(Problem(code, level, detail))
         elif self._problems == MOST_PROBLEMS + 1:
-            self._event(
-                Problem("more_problems", "warning", f"more than {MOST_PROBLEMS}; the rest is not listed")
-            )
+            self._event(Problem("more_problems", "warning", f"more than {MOST_PROBLEMS}; the rest is not listed"))
 
     def _event(self, event: ReplyEvent) -> None:
+        self._join()
         self._flush()
         self._events.append(event)
 
@@ -118,12 +135,14 @@ class Visible:
             self._fresh.clear()
 
     def take(self) -> list[ReplyEvent]:
+        self._join()
         self._flush()
         events, self._events = self._events, []
         return events
 
     def finish(self, *, marker: bool, otherwise: str) -> bool:
         """The turn is over; whether it is silent. `otherwise` is shown where the reply would be empty."""
+        self._join()
         if self._gap is None and self._space:
             self._pass(self._space)
         self._say(self._silence.finish())
@@ -137,9 +156,7 @@ class Visible:
         if marker and not silent:
             silent = not self.said
             if not silent:
-                self.problem(
-                    Problem("no_reply_with_text", "warning", "<no-reply/> beside text: the text is sent")
-                )
+                self.problem("no_reply_with_text", "<no-reply/> stands beside text: the text is sent")
         if not silent and not self.said and not self.directives:
             self._say(otherwise)
         if silent:

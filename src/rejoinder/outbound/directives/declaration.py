@@ -74,9 +74,7 @@ _MESSAGE_ID = re.compile(r"\$?[A-Za-z0-9._-]{1,64}")
 
 def message_id(value: str) -> str:
     if not _MESSAGE_ID.fullmatch(value):
-        raise ValueError(
-            "a message id or handle has 1 to 64 letters, digits, '.', '_' or '-', and may begin with '$'"
-        )
+        raise ValueError("a message id or handle has 1 to 64 letters, digits, '.', '_' or '-', and may begin with '$'")
     return value
 
 
@@ -153,6 +151,4 @@ class Registry:
 
     @cached_property
     def bodiless(self) -> frozenset[str]:
-        return frozenset(
-            name for name, declared in self.tags.items() if declared.tag and declared.tag.body == "none"
-        )
+        return frozenset(name for name, declared in self.tags.items() if declared.tag and declared.tag.body == "none")

@@ -64,9 +64,7 @@ def test_tasks_are_made_in_one_place():
 
 @pytest.mark.parametrize("name", files("runtime"))
 def test_the_runtime_knows_no_concrete_edge(name):
-    edges = {
-        module for module in imports(name) if module.split(".")[1:2] in (["channels"], ["agents"], ["store"])
-    }
+    edges = {module for module in imports(name) if module.split(".")[1:2] in (["channels"], ["agents"], ["store"])}
     assert edges <= {"rejoinder.channels.base", "rejoinder.agents.base", "rejoinder.store.base"}
 
 
@@ -76,9 +74,7 @@ def test_concrete_edges_do_not_know_each_other(room):
     edges = {
         name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         for name in files(room)
-        if any(
-            isinstance(node, ast.FunctionDef) and node.name.startswith("open_") for node in tree(name).body
-        )
+        if any(isinstance(node, ast.FunctionDef) and node.name.startswith("open_") for node in tree(name).body)
     }
     known = {
         (edge, module)

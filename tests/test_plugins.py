@@ -42,14 +42,10 @@ def test_an_entry_point_of_somebody_else(monkeypatch):
     ]
     monkeypatch.setattr(plugins, "entry_points", lambda group: points)
     assert plugins.find("agent", "mine").__name__ == "rejoinder.agents.tour"
-    assert plugins.find("agent", "tour").__name__ == "rejoinder.agents.tour", (
-        "a package took a built-in's name"
-    )
+    assert plugins.find("agent", "tour").__name__ == "rejoinder.agents.tour", "a package took a built-in's name"
 
 
 def test_a_module_that_is_no_plugin(monkeypatch):
-    monkeypatch.setattr(
-        plugins, "entry_points", lambda group: [EntryPoint("odd", "json", "rejoinder.agents")]
-    )
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [EntryPoint("odd", "json", "rejoinder.agents")])
     with pytest.raises(BadConfiguration, match=r"^json is no agent: it does not define open_agent$"):
         plugins.find("agent", "odd")

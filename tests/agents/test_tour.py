@@ -106,9 +106,7 @@ def test_what_somebody_says_is_quoted_not_obeyed(pieces):
     assert heard.text
 
 
-@pytest.mark.parametrize(
-    "parts", [(), (PromptText("reply"),), (PromptText('{"schema" broken'), PromptText("reply"))]
-)
+@pytest.mark.parametrize("parts", [(), (PromptText("reply"),), (PromptText('{"schema" broken'), PromptText("reply"))])
 def test_without_a_sender_it_answers_the_current_message(parts):
     assert read_turn(Turn("s", parts)).handle == "current"
 

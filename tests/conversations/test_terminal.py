@@ -23,13 +23,13 @@ async def test_a_newcomer_says_hello_and_tries_what_is_offered():
 
 
 async def test_a_reply_is_drawn_with_the_line_it_answers():
-    async with chatting("First.", "[[reply_to:m1]]\nSecond.", "Third.") as terminal:
+    async with chatting(["The ", 0.1, "first."], "[[reply_to:m1]]\nSecond.", "Third.") as terminal:
         terminal.keys("one\r")
-        await terminal.shows("First.")
+        await terminal.shows("The first.")
         terminal.keys("two\r")
         await terminal.shows("m4 bot ↩ m1 “one”")
         terminal.keys("/reply m2 thanks\r")
-        await terminal.shows("m5 you ↩ m2 “First.”  thanks")
+        await terminal.shows("m5 you ↩ m2 “The first.”  thanks")
         await terminal.shows("Third.")
 
 
@@ -127,9 +127,7 @@ ATTACKS = (
 
 
 async def test_agent_text_cannot_steer_the_terminal():
-    async with chatting(
-        [*(f"before {attack} after\n{attack}" for attack in ATTACKS), "end"], rows=40
-    ) as terminal:
+    async with chatting([*(f"before {attack} after\n{attack}" for attack in ATTACKS), "end"], rows=40) as terminal:
         terminal.keys("hi\r")
         await terminal.shows("end")
         written = terminal.raw.decode()

@@ -187,9 +187,7 @@ async def test_stop_with_nothing_to_stop():
 
 
 async def test_a_failure_is_one_sentence_after_what_was_said():
-    script = ScriptedAgent(
-        ["Half", Failed("overloaded", "The model is busy; try again in a minute.")], "Fine."
-    )
+    script = ScriptedAgent(["Half", Failed("overloaded", "The model is busy; try again in a minute.")], "Fine.")
     async with conversation(script) as chat:
         await chat.says("go")
         await chat.hears("Half")
@@ -200,12 +198,13 @@ async def test_a_failure_is_one_sentence_after_what_was_said():
 
 async def test_an_agent_that_raises_costs_one_sentence():
     async def trip():
-        raise ZeroDivisionError
+        raise ZeroDivisionError("by nought")
 
     async with conversation(ScriptedAgent(["Half", trip], "Fine.")) as chat:
         await chat.says("go")
         await chat.hears("Half")
-        await chat.hears("scripted failed and could not answer; the log has the reason.")
+        await chat.hears("scripted failed and could not answer.")
+        await chat.reads_note("ZeroDivisionError: by nought")
         await chat.says("again")
         await chat.hears("Fine.")
 

@@ -91,10 +91,12 @@ class Answer:
         elif not self._asked_to_act:
             await self._conversation.send(NO_RESPONSE, reply_to=self._target)
 
-    async def fail(self, sentence: str) -> None:
-        """What was shown stays; the person gets the sentence as a message of its own."""
+    async def fail(self, sentence: str, detail: str) -> None:
+        """What was shown stays; the person gets the sentence as a message of its own, the operator the rest."""
         await self.abandon()
         await self._conversation.send(sentence)
+        if detail:
+            await self._conversation.note(detail)
 
     async def abandon(self) -> None:
         """The run was stopped: what was shown stays as it is, what was held back is never said."""
@@ -186,9 +188,7 @@ class Answer:
         if not isinstance(self._channel, CanReact):
             await self._refuse(f"{self._channel.name} cannot show reactions")
         elif target is None:
-            await self._refuse(
-                f"react was denied: there is no message {reference or 'current'!r} in this chat"
-            )
+            await self._refuse(f"react was denied: there is no message {reference or 'current'!r} in this chat")
         elif sign.value is None:
             await self._refuse(f"react failed: {sign.note or f'there is no emoji {emoji!r}'}")
         elif len(self._acted) == MOST_ACTIONS:

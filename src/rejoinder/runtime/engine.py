@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 ABORTED = "Agent was aborted."
 NOTHING_RUNS = "Nothing is running."
-CRASHED = "{agent} failed and could not answer; the log has the reason."
+CRASHED = "{agent} failed and could not answer."
 
 
 class Waiting(Struct, frozen=True):
@@ -106,9 +106,9 @@ class Engine:
         except asyncio.CancelledError:
             await answer.abandon()
             raise
-        except Exception:  # an agent may be anybody's code: the log gets the error, the person a sentence
+        except Exception as error:  # an agent may be anybody's code
             log.exception("%s failed in %s", self._agent.name, item.turn.session)
-            await answer.fail(CRASHED.format(agent=self._agent.name))
+            await answer.fail(CRASHED.format(agent=self._agent.name), f"{type(error).__name__}: {error}")
 
     async def _relay(self, turn: Turn, answer: Answer) -> None:
         events = self._agent.run(turn)
@@ -116,14 +116,12 @@ class Engine:
             failed = await self._feed(events, answer)
         finally:
             if isinstance(events, AsyncGenerator):
-                await (
-                    events.aclose()
-                )  # ends the run on the agent's side too, now and not at the next collection
+                await events.aclose()  # ends the run on the agent's side too, now and not at the next collection
         if failed is None:
             await answer.finish()
         else:
             log.warning("%s failed (%s): %s", self._agent.name, failed.kind, failed.detail or failed.sentence)
-            await answer.fail(failed.sentence)
+            await answer.fail(failed.sentence, failed.detail)
 
     async def _feed(self, events: AsyncIterator[AgentEvent], answer: Answer) -> Failed | None:
         async for event in events:

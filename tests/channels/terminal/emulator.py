@@ -54,9 +54,7 @@ class Terminal:
 
     def text(self) -> str:
         """What can be seen and scrolled back to."""
-        above = [
-            "".join(line[x].data for x in range(self._screen.columns)) for line in self._screen.history.top
-        ]
+        above = ["".join(line[x].data for x in range(self._screen.columns)) for line in self._screen.history.top]
         return "\n".join(line.rstrip() for line in [*above, *self._screen.display]).rstrip()
 
     async def shows(self, text: str) -> None:

@@ -10,6 +10,7 @@ from rejoinder.channels.terminal.clean import clean
 from rejoinder.channels.terminal.layout import Row, lay_out, wrap
 
 LONGEST_LINE = 1000  # a longer one is laid out in parts, so that a piece more never costs a megabyte again
+LONGEST_OPENING = 200
 INDENT = "   "
 TAB = "    "
 
@@ -36,6 +37,7 @@ class Block:
     def __init__(self, head: Row, text: str = "", *, complete: bool = True) -> None:
         self.complete = False
         self.left = False  # something of it is in the scrollback already
+        self.opening = ""  # its first words, to be quoted by
         self._head: Row | None = head
         self._fence = ""  # the code fence that is open where the text begins
         self._lines: list[_Line] = []
@@ -44,6 +46,7 @@ class Block:
             self.finish()
 
     def append(self, text: str) -> None:
+        self.opening += text[: LONGEST_OPENING - len(self.opening)]
         first, *rest = text.split("\n")
         if first:
             self._grow(first)

@@ -14,9 +14,7 @@ from bench.timing import BarsMissed
 
 
 def main(wanted: list[str]) -> int:
-    found = [
-        info.name for info in pkgutil.iter_modules([str(Path(__file__).parent)]) if info.name != "__main__"
-    ]
+    found = [info.name for info in pkgutil.iter_modules([str(Path(__file__).parent)]) if info.name != "__main__"]
     runs = {name: module.run for name in found if hasattr(module := import_module(f"bench.{name}"), "run")}
     if unknown := [name for name in wanted if name not in runs]:
         print(f"No bench is called {unknown[0]!r}; there are: {', '.join(runs)}.", file=sys.stderr)

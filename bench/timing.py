@@ -30,10 +30,7 @@ def measure(work: Callable[[], object]) -> Timing:
 def measure_together(works: Sequence[Callable[[], object]], *, rounds: int = 15) -> list[Timing]:
     """The same of several whose times are to be compared: in turns, so that a busy moment meets them all."""
     calls = [_calls(work) for work in works]
-    times = [
-        [_sample(work, count) / count for work, count in zip(works, calls, strict=True)]
-        for _ in range(rounds)
-    ]
+    times = [[_sample(work, count) / count for work, count in zip(works, calls, strict=True)] for _ in range(rounds)]
     return [Timing(min(column), statistics.median(column)) for column in zip(*times, strict=True)]
 
 
@@ -87,9 +84,7 @@ def measure_command(command: Sequence[str], stdin: bytes = b"", *, runs: int = 5
     """CPU seconds, own and the system's, of a process from start to end."""
     times: list[float] = []
     for _ in range(runs):
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-        )
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         assert process.stdin is not None
         assert process.stderr is not None
         process.stdin.write(stdin)

@@ -16,9 +16,7 @@ CUTS = ("", "1", "5", "230")
 try:
     import atheris
 except ImportError as missing:
-    sys.exit(
-        f"Fuzzing needs atheris, which cannot be loaded here ({missing}); `make test` replays the corpus."
-    )
+    sys.exit(f"Fuzzing needs atheris, which cannot be loaded here ({missing}); `make test` replays the corpus.")
 
 sys.path.insert(0, str(ROOT))
 with atheris.instrument_imports(include=["rejoinder.outbound"]):

@@ -88,9 +88,7 @@ def reactions() -> str:
 
 def reactions_telegram() -> str:
     """Telegram's set is fixed: what each of its reactions also stands for."""
-    return table(
-        ["Telegram shows", "for"], [[allowed, others] for allowed, others in TELEGRAM_NEAREST.items()]
-    )
+    return table(["Telegram shows", "for"], [[allowed, others] for allowed, others in TELEGRAM_NEAREST.items()])
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
@@ -127,14 +125,10 @@ def fill(text: str, page: str, blocks: Mapping[str, Callable[[], str]]) -> Fille
             name, opened, old = start[1], number, []
             if name not in blocks:
                 known = ", ".join(sorted(blocks))
-                raise BrokenPage(
-                    f"{page}:{number}: no generated block is called {name!r}; there are: {known}"
-                )
+                raise BrokenPage(f"{page}:{number}: no generated block is called {name!r}; there are: {known}")
             out.append(line)
         elif start:
-            raise BrokenPage(
-                f"{page}:{number}: block {name!r} of line {opened} needs its {END} before this line"
-            )
+            raise BrokenPage(f"{page}:{number}: block {name!r} of line {opened} needs its {END} before this line")
         elif line == END and name is not None:
             new = blocks[name]().strip("\n").split("\n")
             if new != old:
@@ -152,9 +146,7 @@ def fill(text: str, page: str, blocks: Mapping[str, Callable[[], str]]) -> Fille
     return Filled("\n".join(out), stale)
 
 
-def main(
-    arguments: Sequence[str], root: Path = ROOT, blocks: Mapping[str, Callable[[], str]] = BLOCKS
-) -> int:
+def main(arguments: Sequence[str], root: Path = ROOT, blocks: Mapping[str, Callable[[], str]] = BLOCKS) -> int:
     if list(arguments) not in ([], ["--check"]):
         print("usage: python scripts/docs.py [--check]", file=sys.stderr)
         return 2
@@ -171,9 +163,7 @@ def main(
         if filled.stale and not check:
             page.write_text(filled.text, "utf-8")
     if stale and check:
-        print(
-            f"Generated blocks are stale: {', '.join(stale)}. `make docs` writes them anew.", file=sys.stderr
-        )
+        print(f"Generated blocks are stale: {', '.join(stale)}. `make docs` writes them anew.", file=sys.stderr)
         return 1
     print(f"Written anew: {', '.join(stale)}." if stale else "The generated blocks are up to date.")
     return 0

@@ -80,9 +80,7 @@ def test_the_naive_reader_is_a_fair_one() -> None:
     reading = naive_read(reply)
     assert reading.text == "See `<actions>` there.\nBye"
     assert [name for name, _, _ in reading.directives] == ["reply_to", "react"]
-    assert (
-        "".join(map(NaiveReader().feed, reply.replace("`", ""))) == "See "
-    )  # holds an open block to the end
+    assert "".join(map(NaiveReader().feed, reply.replace("`", ""))) == "See "  # holds an open block to the end
     assert "".join(map(NaiveReader().feed, reply.replace("`<actions>`", "it"))) == "See it there.\nBye"
     assert naive_read("NO_REPLY").silent
     assert naive_read("<no-reply/>").silent

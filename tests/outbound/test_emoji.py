@@ -30,9 +30,7 @@ SLACK = {
     emoji: names
     for emoji, *names in (
         line.split()
-        for line in (Path(__file__).parent.parent / "data" / "slack-emoji-names.txt")
-        .read_text("utf-8")
-        .splitlines()
+        for line in (Path(__file__).parent.parent / "data" / "slack-emoji-names.txt").read_text("utf-8").splitlines()
     )
 }
 
@@ -81,9 +79,7 @@ def test_a_name_means_one_emoji(name: str, emoji: str) -> None:
     assert resolve(name) == emoji
 
 
-@pytest.mark.parametrize(
-    "word", ["", " ", ":", "::", "1", "thumbup", "👍👍", "🏽", "\ufe0f", "\u200d", "not a name"]
-)
+@pytest.mark.parametrize("word", ["", " ", ":", "::", "1", "thumbup", "👍👍", "🏽", "\ufe0f", "\u200d", "not a name"])
 def test_what_is_no_emoji_has_no_meaning(word: str) -> None:
     """OD-70: no guess is made."""
     assert resolve(word) is None
@@ -200,9 +196,7 @@ def test_what_is_no_emoji_gets_a_hint(word: str, style: Style, value: str | None
     assert project(word, style) == Projection(value, note)
 
 
-@pytest.mark.parametrize(
-    "word", ["parrot_party", ":parrot_party:", "<:parrot_party:99>", "<a:parrot_party:99>"]
-)
+@pytest.mark.parametrize("word", ["parrot_party", ":parrot_party:", "<:parrot_party:99>", "<a:parrot_party:99>"])
 def test_a_channels_own_emoji_go_by_name(word: str) -> None:
     """OD-70: custom emoji by name where the channel has them."""
     assert project(word, "unicode", {"parrot_party": "parrot_party:99"}) == Projection("parrot_party:99")

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from rejoinder import Text
+from tests.outbound import invariants
 from tests.outbound.invariants import check, plan
 
 CORPUS = Path(__file__).parent.parent.parent / "fuzz" / "corpus"
@@ -30,3 +32,47 @@ def test_a_seed_keeps_the_promises(seed: Path) -> None:
 def test_how_a_plan_is_written(data: bytes, segments: list[list[str]]) -> None:
     """The first line cuts, the rest is text."""
     assert plan(data) == segments
+
+
+class ShowsEverything:
+    def feed(self, piece: str) -> list[Text]:
+        return [Text(piece)]
+
+    def next_segment(self) -> list[Text]:
+        return []
+
+    def finish(self) -> list[Text]:
+        return []
+
+
+class ShowsNothing(ShowsEverything):
+    def feed(self, piece: str) -> list[Text]:
+        return []
+
+
+class ShowsMore(ShowsEverything):
+    def finish(self) -> list[Text]:
+        return [Text("!")]
+
+
+class ShowsWordByWord(ShowsEverything):
+    def feed(self, piece: str) -> list[Text]:
+        return [Text(piece.strip())]
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "complaint"),
+    [
+        (ShowsEverything, "Hi <actions></actions>", "a directive is shown"),
+        (ShowsNothing, "Hi", "plain text has changed"),
+        (ShowsMore, "Hi", "something is shown that was not said"),
+        (ShowsWordByWord, "a b", "one by one gives other events"),
+    ],
+)
+def test_the_checks_can_fail(
+    reader: type[ShowsEverything], text: str, complaint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader that leaks, swallows, invents or depends on the cut is found out."""
+    monkeypatch.setattr(invariants, "ReplyReader", reader)
+    with pytest.raises(AssertionError, match=complaint):
+        check([[text]])

@@ -73,7 +73,7 @@ class _Book(Struct, frozen=True):
 
 @cache
 def _book() -> _Book:
-    import emoji  # noqa: PLC0415  45 ms and 5 MB that a reply without a reaction shall not pay
+    import emoji  # noqa: PLC0415  45 ms and 8 MB that a reply without a reaction shall not pay
 
     fully_qualified = emoji.STATUS["fully_qualified"]
     qualified = [(form, data) for form, data in emoji.EMOJI_DATA.items() if data["status"] <= fully_qualified]

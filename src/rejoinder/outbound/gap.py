@@ -9,7 +9,7 @@ BLANKS = " \t\r"
 
 
 class Gap:
-    """The white space between two visible characters, out of which at least one thing was taken."""
+    """The white space between two visible characters, line by line, and where something was taken out of it."""
 
     __slots__ = ("_broken", "_first", "_first_cut", "_last", "_last_cut", "_middle", "_middle_cut")
 
@@ -58,8 +58,14 @@ class Gap:
         else:
             self._first_cut = True
 
+    @property
+    def was_cut(self) -> bool:
+        return self._first_cut or self._middle_cut or self._last_cut
+
     def close(self, *, text_before: bool) -> str:
         """The white space that stays, now that text follows."""
+        if not self.was_cut:
+            return self._first + self._middle + self._last
         if not self._broken:
             return self._first[:1] if text_before else ""
         last = "" if self._last_cut else self._last

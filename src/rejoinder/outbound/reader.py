@@ -25,7 +25,7 @@ from rejoinder.outbound import actions, header
 from rejoinder.outbound.code_spans import Fence, Ticks, fence_may_open
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Declaration, Registry
-from rejoinder.outbound.silence import Mode, Silence
+from rejoinder.outbound.silence import SILENT, Mode, Silence
 from rejoinder.outbound.visible import Visible
 
 LONGEST = actions.LONGEST
@@ -36,6 +36,9 @@ _TICK_OR_NEWLINE = re.compile(r"[`\n]")
 _BEFORE_HEADER = re.compile("[ \t\r\n\ufeff\u180e\u200b-\u200f\u2060-\u2064]*")
 _ZERO_WIDTH = dict.fromkeys((0xFEFF, 0x180E, *range(0x200B, 0x2010), *range(0x2060, 0x2065)))
 _BLANKS = re.compile(r"[ \t\r]*")
+_TOKEN_LINE = re.compile(
+    rf"(?:{'|'.join(SILENT[:size] for size in range(len(SILENT), 0, -1))})(?:[ \t\r]*\n|[ \t\r]*\Z)"
+)
 _CLOSER = re.compile(r"</([A-Za-z][A-Za-z0-9_-]{0,63})[ \t\r\n]{0,16}>")
 _CLOSER_LENGTH = 2 + 64 + 16 + 1
 _LONGEST_NAME = 64
@@ -531,7 +534,10 @@ class ReplyReader:
         if self._in_block:
             return bool(opening)
         if name[:1] == "/":
-            return opening in self._opened and (opening in (_BLOCK, _MARKER) or not self._prefix)
+            if opening in (_BLOCK, _MARKER):
+                return opening in self._opened
+            closes = opening in self._opened or (bool(self._bare) and opening in self._registry.bodiless)
+            return closes and not self._prefix
         return not self._prefix and name in self._registry.bodiless
 
     def _may_be_tag(self, beginning: str) -> bool:
@@ -540,6 +546,8 @@ class ReplyReader:
         names = [_BLOCK, _MARKER, *("/" + name for name in self._opened)]
         if not self._prefix:
             names += self._registry.bodiless
+        if self._bare:
+            names += ("/" + name for name in self._registry.bodiless)
         return any(name.startswith(beginning) for name in names)
 
     def _whole_tag(self, raw: str, name: str, end: int, *, broken: bool, escaped: bool) -> int:
@@ -588,6 +596,12 @@ class ReplyReader:
                 return self._in_tag(text, at, final)
             if text[at] == "\\" and text[at + 1 : at + 2] in ("", "<") and not (final and at + 1 == len(text)):
                 return self._at_backslash(text, at, final)
+            token = _TOKEN_LINE.match(text, at)
+            if token and not final and token.end() == len(text) and not token[0].endswith("\n"):
+                return ~at
+            if token and (final or token[0].endswith("\n")):
+                self._settle_bare(filled=True)  # `<react .../> NO_REPLY`: no sentence either
+                return at
         self._settle_bare(filled=False)
         return at
 

@@ -16,6 +16,8 @@ SILENT = "NO_REPLY"
 ACKNOWLEDGED = "HEARTBEAT_OK"
 
 Mode = Literal["edges", "alone"]
+Over = Literal["segment", "reply", None]
+"""What has ended behind the text being read."""
 
 _WHITE = " \t\r\n"
 _PAIRS = {"*": "*", "_": "_", '"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`"}
@@ -46,8 +48,11 @@ class Silence:
         self.silent = False
         self.acknowledged = False
 
-    def next_segment(self) -> None:
+    def next_segment(self) -> str:
+        """A segment is over, which ends a line; what was held and is no whole token is text."""
+        out = self._read(self._release(), over="segment") if self._held else ""
         self._new_line = True
+        return out
 
     def push(self, text: str, *, code: bool = False) -> str:
         """More visible text; what of it, and of what was held, is certain to be text."""
@@ -57,11 +62,11 @@ class Silence:
             return self._pass(self._release() + text)
         if self._started and not self._held and text[-1] not in _TAIL and _TOKEN.search(text) is None:
             return self._pass(text)
-        return self._read(self._release() + text, final=False)
+        return self._read(self._release() + text, over=None)
 
     def finish(self) -> str:
         """The reply is over; what was held is a token, or text after all."""
-        return self._read(self._release(), final=True)
+        return self._read(self._release(), over="reply")
 
     def _release(self) -> str:
         held, self._held = self._held, ""
@@ -79,12 +84,12 @@ class Silence:
                 self._line = (self._line + text)[:8]
         return text
 
-    def _read(self, text: str, *, final: bool) -> str:
+    def _read(self, text: str, *, over: Over) -> str:
         """Pass on all of `text` but tokens, and hold what may become one."""
         out = ""
         done = at = 0
         while True:
-            start, token = self._next(text, at, final=final)
+            start, token = self._next(text, at, whole=over is not None)
             if start < 0:
                 return out + self._pass(text[done:])
             edge = start
@@ -93,7 +98,7 @@ class Silence:
             out += self._pass(text[done:edge])
             done = edge
             where = self._edge(text[edge:start], text[start : start + _LONGEST])
-            end = self._end(text, start, token, where, final=final) if where else _TEXT
+            end = self._end(text, start, token, where, over) if where else _TEXT
             if self.silent:
                 return out
             if end == _UNDECIDED:
@@ -104,7 +109,7 @@ class Silence:
             else:
                 done = at = end
 
-    def _next(self, text: str, at: int, *, final: bool) -> tuple[int, str]:
+    def _next(self, text: str, at: int, *, whole: bool) -> tuple[int, str]:
         """Where the next token begins, with what is wrapped around it; a token cut short by the end is ''."""
         found = _TOKEN.search(text, at)
         if found:
@@ -112,7 +117,7 @@ class Silence:
             while start > least and text[start - 1] in _PAIRS:
                 start -= 1
             return start, found[0]
-        if not final and text[-1:] in _TAIL:
+        if not whole and text[-1:] in _TAIL:
             partial = _PARTIAL.search(text, max(at, len(text) - _LONGEST))
             if partial and partial[0]:
                 return partial.start(), ""
@@ -134,7 +139,7 @@ class Silence:
             return "last"  # HEARTBEAT_OK may end any line, and a mere wrapping may become it
         return "last" if self._tail.rstrip(_CLOSING)[-1:] in _SENTENCE_ENDS else None
 
-    def _end(self, text: str, start: int, token: str, where: str, *, final: bool) -> int:
+    def _end(self, text: str, start: int, token: str, where: str, over: Over) -> int:
         """Where the token at an edge ends, with what goes with it; or that it is text, or undecided."""
         if not token:
             return _UNDECIDED
@@ -144,35 +149,42 @@ class Silence:
         closing = "".join(_PAIRS[mark] for mark in reversed(wrapping))
         written = text[at : at + len(closing)]
         if written != closing:
-            return _UNDECIDED if not final and len(written) < len(closing) and closing.startswith(written) else _TEXT
+            cut_short = over is None and len(written) < len(closing) and closing.startswith(written)
+            return _UNDECIDED if cut_short else _TEXT
         at += len(closing)
-        follows = text[at : at + 1]
-        over = _white_end(text, at) == len(text)
         if token == ACKNOWLEDGED:
-            if follows.isalnum() or follows == "_":
-                return _TEXT
-            end = _trailing_end(text, at)
-            if end < len(text) and where == "last":
-                return _TEXT
-            if end == len(text) and not final:
-                return _UNDECIDED
-            self.acknowledged = True
-            return end
+            return self._acknowledge(text, at, where, over)
+        white_end = _white_end(text, at)
+        is_last = white_end == len(text)
         if where == "first" and "`" not in wrapping:
-            if not over and not _is_punctuation(follows) and "\n" not in text[at : _white_end(text, at)]:
+            line_over = "\n" in text[at:white_end] or (is_last and over is not None)
+            if not line_over and not is_last and not _is_punctuation(text[at : at + 1]):
                 return _TEXT
-            if self._mode == "edges" and not over:
+            if self._mode == "edges" and (line_over or not is_last):
                 self.silent = True
                 return at
-            end = at if over else _trailing_end(text, at)
-            if end < len(text) and not over:
-                return end
-        elif not over:
+            if not is_last:
+                end = _trailing_end(text, at)
+                return end if end < len(text) else _UNDECIDED
+        elif not is_last:
             return _TEXT
-        if not final:
+        if over != "reply":
             return _UNDECIDED
         self.silent = self._mode == "edges" or not self._started
         return len(text)
+
+    def _acknowledge(self, text: str, at: int, where: str, over: Over) -> int:
+        follows = text[at : at + 1]
+        if follows.isalnum() or follows == "_":
+            return _TEXT
+        end = _trailing_end(text, at)
+        is_last = end == len(text)
+        if where == "last" and not is_last:
+            return _TEXT
+        if is_last and over != "reply" and not (where == "first" and over):
+            return _UNDECIDED
+        self.acknowledged = True
+        return end
 
 
 _TEXT, _UNDECIDED = -1, -2

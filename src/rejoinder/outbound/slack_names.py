@@ -1,6 +1,6 @@
 """Slack's short names: the first alias of the emoji package, a few rules, and the exceptions.
 
-Slack goes by the names of iamcal's emoji-data. Four in five are the package's first alias; families of
+Slack goes by the names of iamcal's emoji-data. Seven in ten are the package's first alias; families of
 others follow a rule; what is left stands in the table.
 """
 

@@ -30,8 +30,8 @@ class Visible:
         self._unsaid = ""  # the text of a heartbeat turn, as long as it may be a mere acknowledgement
         self._events: list[ReplyEvent] = []
         self._fresh: list[str] = []  # text not yet made an event
-        self._space = ""  # white space since the last visible character, nothing taken out of it
-        self._gap: Gap | None = None  # the same, with something taken out
+        self._space = ""  # white space since the last visible character
+        self._gap: Gap | None = None  # the same, where lines matter: something was taken out, or a segment ended
         self._inside = ""  # white space behind a child of a block: it goes if only markup follows
         self._problems = 0
         self.begun = False
@@ -91,11 +91,12 @@ class Visible:
 
     def end_segment(self) -> None:
         self._join()
-        if self._gap is not None:
-            self._gap.add(self._inside)
-            self._inside = ""
-            self._gap.end_line("")
-        self._silence.next_segment()
+        if self._gap is None:
+            self._gap, self._space = Gap(self._space), ""
+        self._gap.add(self._inside)
+        self._inside = ""
+        self._gap.end_line("")
+        self._say(self._silence.next_segment())
 
     def _pass(self, text: str, *, code: bool = False) -> None:
         self._say(self._silence.push(text, code=code))
@@ -143,8 +144,9 @@ class Visible:
     def finish(self, *, marker: bool, otherwise: str) -> bool:
         """The turn is over; whether it is silent. `otherwise` is shown where the reply would be empty."""
         self._join()
-        if self._gap is None and self._space:
-            self._pass(self._space)
+        if self._gap is not None and not self._gap.was_cut:
+            self._space = self._gap.close(text_before=True)
+        self._pass(self._space)
         self._say(self._silence.finish())
         silent = self._silence.silent
         if self._acknowledging:

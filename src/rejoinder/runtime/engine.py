@@ -9,7 +9,6 @@ import json
 import logging
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
-from typing import assert_never
 
 from msgspec import Struct
 
@@ -64,8 +63,6 @@ class Engine:
                 handle = conversation.messages.add(final.message_id, final.text)
                 turn = _turn(self._agent.name, conversation, final, handle)
                 self._enqueue(conversation, Waiting(turn, final.message_id))
-            case other:
-                assert_never(other)
 
     def _conversation(self, message: Inbound) -> Conversation:
         route = Route(message.channel, message.chat.id, message.thread, message.account)

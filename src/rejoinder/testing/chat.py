@@ -1,7 +1,7 @@
 """A conversation with an agent through the whole gateway, written as one would tell it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 from rejoinder.agents.base import Agent
@@ -72,7 +72,7 @@ class Chat:
 
 
 @asynccontextmanager
-async def conversation(agent: Agent, channel: FakeChannel | None = None) -> AsyncIterator[Chat]:
+async def conversation(agent: Agent, channel: FakeChannel | None = None) -> AsyncGenerator[Chat]:
     channel = channel or FakeChannel()
     async with Runs() as runs:
         runs.start("gateway", serve(channel, agent))

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from prompt_toolkit.data_structures import Size
@@ -17,7 +17,7 @@ class Frames(Vt100_Output):
         self._holding = False
 
     @contextmanager
-    def frame(self) -> Iterator[None]:
+    def frame(self) -> Generator[None]:
         """Holds back what is drawn until all of it is there."""
         self._holding = True
         try:

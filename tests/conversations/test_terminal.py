@@ -60,6 +60,14 @@ async def test_text_stands_there_while_it_is_written_and_ctrl_c_stops_it():
         assert "a time" not in terminal.text()
 
 
+async def test_an_interrupt_from_outside_stops_the_answer_too():
+    async with chatting(["Once upon", NEVER]) as terminal:
+        terminal.keys("tell\r")
+        await terminal.shows("Once upon")
+        terminal.process.send_signal(signal.SIGINT)
+        await terminal.shows("Agent was aborted.")
+
+
 async def test_ctrl_c_clears_the_prompt_first():
     async with chatting("First.") as terminal:
         terminal.keys("half a thought")

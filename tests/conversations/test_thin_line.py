@@ -72,6 +72,19 @@ async def test_a_reaction_shows_before_the_answer_is_whole():
         await chat.hears("Looking done.")
 
 
+async def test_no_frame_shows_a_byte_of_a_directive():
+    """OD-3: not even when every character arrives alone."""
+    reply = (
+        "[[reply_to:m1]]\n<actions>\n<react emoji='eyes'/>\n</actions>\nNot <b>one</b>, said N.\n<react emoji='+1'/>"
+    )
+    async with conversation(ScriptedAgent([*reply])) as chat:
+        asked = await chat.says("go")
+        answer = await chat.hears("Not <b>one</b>, said N.")
+        assert answer.reply_to == asked
+    assert all("Not <b>one</b>, said N.".startswith(frame.rstrip()) for frame in answer.frames)
+    assert chat.channel.messages[asked].reactions == ["👀", "👍"]
+
+
 async def test_equal_reactions_act_once_and_no_more_than_twenty():
     """OD-50: equal ones of a turn act once; at most 20 act per turn."""
     faces = [chr(0x1F600 + n) for n in range(25)]
@@ -221,6 +234,19 @@ async def test_a_message_that_was_refused_does_not_stop_the_next():
         await chat.says("a")
         await chat.says("b")
         await chat.hears("B")
+
+
+async def test_a_draft_that_was_refused_goes_out_whole_once():
+    """OD-4: what could not be shown while it was written is not lost."""
+    channel = FakeChannel()
+    channel.refuse = "not now"
+
+    async def takes_again():
+        channel.refuse = None
+
+    async with conversation(ScriptedAgent(["One, ", takes_again, "two, ", "three."]), channel) as chat:
+        await chat.says("count")
+        await chat.hears("One, two, three.")
 
 
 async def test_what_the_agent_is_told():

@@ -61,7 +61,7 @@ async def test_a_reaction_it_cannot_show_is_skipped(bare, caplog):
     """OD-72: a channel that cannot react skips it with a warning, and the text goes out."""
     await deliver(bare, "<actions><react emoji='eyes'/></actions>\nHi.")
     assert [part.text for part in bare.sent] == ["Hi."]
-    assert "bare: bare cannot show reactions" in caplog.text
+    assert "react was left out: bare cannot show reactions" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,14 @@ def test_a_platform_whose_ids_are_handles_keeps_them():
     assert messages.find("m2") == "m2"
 
 
+def test_what_was_taken_back_cannot_be_pointed_at():
+    messages = Messages()
+    messages.add("a", "")
+    messages.forget("a")
+    assert messages.find("m1") is messages.find("a") is None
+    assert messages.add("b", "") == "m2"
+
+
 def test_the_oldest_are_forgotten():
     messages = Messages(remembered=2)
     for id in ("a", "b", "c"):

@@ -8,10 +8,13 @@ Rule 4: every answer ends in something: a message, an action, a stated silence, 
 
 import asyncio
 import logging
+from functools import cache
 from typing import Any
 
 from rejoinder.channels.base import CanDelete, CanNote, CanReact, CanStream, Channel, Delivered, Outcome
 from rejoinder.events import Directive, Part, Problem, ReplyEvent, Route, Silent, Text
+from rejoinder.outbound.directives import default_registry
+from rejoinder.outbound.directives.declaration import Declaration
 from rejoinder.outbound.emoji import project
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.runtime.messages import Messages
@@ -20,7 +23,6 @@ log = logging.getLogger(__name__)
 
 NO_RESPONSE = "_(no response)_"
 MOST_ACTIONS = 20
-SENDING_ACTIONS = frozenset({"send_file", "send_message", "voice", "handoff"})
 
 
 class Conversation:
@@ -66,12 +68,13 @@ class Answer:
         self._reader = ReplyReader()
         self._shown: list[str] = []  # all that people may see, in the pieces in which it came
         self._has_words = False
-        self._slot: str | None = None  # the message that is growing, where the channel can show that
-        self._slot_target: str | None = None
+        self._between_segments = False
         self._target: str | None = None
         self._notify = True
-        self._between_segments = False
-        self._acted: set[tuple[str, str]] = set()
+        self._live = self._channel if isinstance(self._channel, CanStream) else None
+        self._slot: str | None = None  # the message that is growing
+        self._slot_target: str | None = None
+        self._acted: set[tuple[str, str, bool]] = set()
         self._asked_to_act = False
 
     async def feed(self, piece: str) -> None:
@@ -99,9 +102,10 @@ class Answer:
             await self._conversation.note(detail)
 
     async def abandon(self) -> None:
-        """The run was stopped: what was shown stays as it is, what was held back is never said."""
-        if self._slot is not None and isinstance(self._channel, CanStream):
-            await self._channel.complete(self._conversation.route, self._slot)
+        """Ends the answer here: what was shown stays as it is, what was held back is never said."""
+        if self._slot is not None and self._live is not None:
+            self._conversation.messages.add(self._slot, "".join(self._shown))
+            await self._live.complete(self._conversation.route, self._slot)
             self._slot = None
 
     async def _obey(self, events: list[ReplyEvent]) -> None:
@@ -111,12 +115,15 @@ class Answer:
                     await self._show(text)
                 case Directive(name=name, args=args):
                     await self._act(name, args)
-                case Problem(code=code, level=level, detail=detail):
-                    log.log(logging.DEBUG if level == "debug" else logging.WARNING, "%s: %s", code, detail)
-                    if level == "warning":
-                        await self._conversation.note(detail)
+                case Problem(code=code, level="debug", detail=detail):
+                    log.debug("%s %s: %s: %s", self._channel.name, self._trigger, code, detail)
+                case Problem(detail=detail):
+                    await self._warn(detail)
                 case Silent():
                     await self._withdraw()
+                    await self.abandon()
+
+    # --- the text -----------------------------------------------------------------------------------
 
     async def _show(self, text: str) -> None:
         if self._between_segments and self._has_words:
@@ -127,52 +134,54 @@ class Answer:
         self._between_segments = False
         self._shown.append(text)
         self._has_words = self._has_words or not text.isspace()
-        if not isinstance(self._channel, CanStream):
+        if self._live is None:
             return
         if self._slot is not None:
-            await self._channel.append(self._conversation.route, self._slot, text)
+            await self._live.append(self._conversation.route, self._slot, text)
         elif self._has_words:
-            self._slot_target = self._target
-            self._slot = await self._conversation.begin(
-                self._channel, "".join(self._shown), reply_to=self._target, silent=not self._notify
-            )
+            await self._begin(self._live)
+
+    async def _begin(self, live: CanStream) -> None:
+        self._slot_target = self._target
+        self._slot = await self._conversation.begin(
+            live, "".join(self._shown), reply_to=self._target, silent=not self._notify
+        )
+        if self._slot is None:
+            self._live = None  # it was refused: one more try when the text is whole, not one for each piece
 
     async def _settle(self) -> None:
-        """Leaves exactly one message with the whole text, as a reply to what was asked for last."""
-        text = "".join(self._shown)
+        """Leaves one message with the whole text, as a reply to what was asked for last (OD-61)."""
         moved = self._slot_target != self._target and isinstance(self._channel, CanDelete)
         if self._slot is None or moved:
-            sent = await self._conversation.send(text, reply_to=self._target, silent=not self._notify)
-            if sent is not None and isinstance(self._channel, CanDelete):
-                await self._delete_slot(self._channel)
-        else:
-            self._conversation.messages.add(self._slot, text)
+            text = "".join(self._shown)
+            if await self._conversation.send(text, reply_to=self._target, silent=not self._notify) is not None:
+                await self._withdraw()
         await self.abandon()
 
     async def _withdraw(self) -> None:
-        if isinstance(self._channel, CanDelete):
-            await self._delete_slot(self._channel)
-        await self.abandon()
+        """Takes back what is shown, where that can be done."""
+        if self._slot is not None and isinstance(self._channel, CanDelete):
+            outcome = await self._channel.delete(self._conversation.route, self._slot)
+            if isinstance(outcome, Delivered):
+                self._conversation.messages.forget(self._slot)
+                self._slot = None
 
-    async def _delete_slot(self, channel: CanDelete) -> None:
-        if self._slot is not None:
-            await channel.delete(self._conversation.route, self._slot)
-            self._slot = None
+    # --- the directives -----------------------------------------------------------------------------
 
     async def _act(self, name: str, args: dict[str, Any]) -> None:
+        declared = _declared(name)
+        self._asked_to_act = self._asked_to_act or not declared.shapes_reply
         match name:
             case "reply_to":
                 await self._aim(args["id"])
-            case "react":
-                self._asked_to_act = True
-                await self._react(args["emoji"], args.get("message"), remove=args.get("remove", False))
             case "silent":
                 self._notify = not args["on"]
-            case _ if name in SENDING_ACTIONS:
-                self._asked_to_act = True
-                await self._refuse(f"{name} was denied: nothing grants it here")
+            case "react":
+                await self._react(args["emoji"], args.get("message", "current"), remove=args.get("remove", False))
+            case _ if declared.granted:
+                await self._warn(f"{name} was denied: nothing grants it here")
             case _:
-                log.debug("%s has no effect on %s", name, self._channel.name)
+                log.debug("%s %s: %s has no effect here", self._channel.name, self._trigger, name)
 
     async def _aim(self, reference: str) -> None:
         if reference == "none":
@@ -180,31 +189,38 @@ class Answer:
         elif (target := self._find(reference)) is not None:
             self._target = target
         else:
-            await self._refuse(f"reply_to was denied: there is no message {reference!r} in this chat")
+            await self._warn(f"reply_to was denied: there is no message {reference!r} in this chat")
 
-    async def _react(self, emoji: str, reference: str | None, *, remove: bool) -> None:
-        target = self._find(reference or "current")
+    async def _react(self, emoji: str, reference: str, *, remove: bool) -> None:
+        target = self._find(reference)
         sign = project(emoji, "unicode")
         if not isinstance(self._channel, CanReact):
-            await self._refuse(f"{self._channel.name} cannot show reactions")
+            await self._warn(f"react was left out: {self._channel.name} cannot show reactions")
         elif target is None:
-            await self._refuse(f"react was denied: there is no message {reference or 'current'!r} in this chat")
+            await self._warn(f"react was denied: there is no message {reference!r} in this chat")
         elif sign.value is None:
-            await self._refuse(f"react failed: {sign.note or f'there is no emoji {emoji!r}'}")
+            await self._warn(f"react failed: {sign.note or f'there is no emoji {emoji!r}'}")
+        elif (key := (target, sign.value, remove)) in self._acted:
+            return
         elif len(self._acted) == MOST_ACTIONS:
-            await self._refuse(f"react was denied: at most {MOST_ACTIONS} actions per answer")
-        elif (key := (f"{'un' if remove else ''}react {sign.value}", target)) not in self._acted:
+            await self._warn(f"react was denied: at most {MOST_ACTIONS} actions per answer")
+        else:
             self._acted.add(key)
             outcome = await self._channel.react(self._conversation.route, target, sign.value, remove=remove)
             if not isinstance(outcome, Delivered):
-                await self._refuse(f"react failed: {outcome.reason}")
+                await self._warn(f"react failed: {outcome.reason}")
 
     def _find(self, reference: str) -> str | None:
         return self._trigger if reference == "current" else self._conversation.messages.find(reference)
 
-    async def _refuse(self, why: str) -> None:
-        log.warning("%s: %s", self._channel.name, why)
+    async def _warn(self, why: str) -> None:
+        log.warning("%s %s: %s", self._channel.name, self._trigger, why)
         await self._conversation.note(why)
+
+
+@cache
+def _declared(name: str) -> Declaration:
+    return next(declared for declared in default_registry().declarations if declared.name == name)
 
 
 def _trailing_newlines(pieces: list[str]) -> int:

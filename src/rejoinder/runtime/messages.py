@@ -25,9 +25,13 @@ class Messages:
         self._by_id[message] = (handle, text)
         self._id_by_handle[handle] = message
         if len(self._by_id) > self._remembered:
-            oldest, (its_handle, _) = next(iter(self._by_id.items()))
-            del self._by_id[oldest], self._id_by_handle[its_handle]
+            self.forget(next(iter(self._by_id)))
         return handle
+
+    def forget(self, message: str) -> None:
+        """It was taken back, or is too old; its handle is not given again."""
+        handle, _ = self._by_id.pop(message)
+        del self._id_by_handle[handle]
 
     def find(self, reference: str) -> str | None:
         """The platform id behind a handle or an id, if it is a message of this conversation."""

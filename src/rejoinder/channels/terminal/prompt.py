@@ -54,6 +54,7 @@ class Prompt:
             self._buffer.insert_text("\n")
 
         @keys.add("c-c", eager=True)
+        @keys.add(Keys.SIGINT)
         def _(_: KeyPressEvent) -> None:
             if self._buffer.text:
                 self._clear()

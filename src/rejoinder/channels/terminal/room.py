@@ -28,6 +28,9 @@ class Room:
     def remember(self, handle: str, text: str) -> None:
         self._excerpts[handle] = excerpt(text, LONGEST_EXCERPT)
 
+    def forget(self, handle: str) -> None:
+        self._excerpts.pop(handle, None)
+
     def mention(self, handle: str) -> str:
         """How a message is pointed at: its handle and its first words."""
         words = self._excerpts.get(handle, "")

@@ -101,6 +101,7 @@ class Screen:
         if block is None:
             return Rejected("what has scrolled away cannot be taken back")
         self._transcript.remove(block)
+        self._room.forget(message)
         if block.left:
             self._note(f"{self._agent} took {message} back")
         self._draw()

@@ -175,6 +175,13 @@ async def test_a_paste_of_many_lines_is_one_message():
         assert "m1 you\n   line one\n\n   line two\n       three\nm2 bot" in terminal.text()
 
 
+async def test_keys_that_are_no_text():
+    async with chatting("Thanks.") as terminal:
+        terminal.keys(b"\xff\xfe\x00 odd \xed\xa0\x80 \x1b[99~\x1b[1;5C end\r")
+        await terminal.shows("Thanks.")
+        assert "odd" in terminal.text()
+
+
 async def test_a_huge_paste_is_folded_and_sent_whole():
     async with chatting() as terminal:
         terminal.keys("\x1b[200~react to this " + "x" * 3000 + "\x1b[201~")

@@ -49,8 +49,8 @@ class Terminal:
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self._screen.resize(rows, columns)
 
-    def keys(self, typed: str) -> None:
-        os.write(self._master, typed.encode())
+    def keys(self, typed: str | bytes) -> None:
+        os.write(self._master, typed.encode() if isinstance(typed, str) else typed)
 
     def text(self) -> str:
         """What can be seen and scrolled back to."""

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.output.vt100 import Vt100_Output
 
+BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"  # synchronised output; who does not know it ignores it
+
 
 class Frames(Vt100_Output):
     """The terminal, which is asked nothing: where the cursor stands need not be known."""
@@ -18,11 +20,13 @@ class Frames(Vt100_Output):
 
     @contextmanager
     def frame(self) -> Generator[None]:
-        """Holds back what is drawn until all of it is there."""
+        """Holds back what is drawn until all of it is there, and so does a terminal that knows how to."""
         self._holding = True
+        self.write_raw(BEGIN)
         try:
             yield
         finally:
+            self.write_raw(END)
             self._holding = False
             self.flush()
 

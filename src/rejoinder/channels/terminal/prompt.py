@@ -65,6 +65,10 @@ class Prompt:
         def _(_: KeyPressEvent) -> None:
             self._leave()
 
+        @keys.add("c-@", eager=True)
+        def _(_: KeyPressEvent) -> None:
+            """A NUL would begin a selection, and the next key would replace it."""
+
         @keys.add(Keys.BracketedPaste, eager=True)
         def _(event: KeyPressEvent) -> None:
             self._paste(event.data.replace("\r\n", "\n").replace("\r", "\n"))

@@ -198,10 +198,9 @@ class Screen:
                 self._app.renderer.render(self._app, self._app.layout)
 
     def _print(self, rows: list[Row]) -> None:
-        for row in rows:
-            print_formatted_text(
-                FormattedText(row), style=STYLE, output=self._output, include_default_pygments_style=False
-            )
+        if rows:
+            text = FormattedText(_joined(rows))
+            print_formatted_text(text, style=STYLE, output=self._output, include_default_pygments_style=False)
 
     @property
     def _width(self) -> int:
@@ -217,12 +216,6 @@ class Screen:
             rows.append([("class:note", f"{INDENT}{self._agent} …")])
         return rows[-self._height :]
 
-    def _live_text(self) -> StyleAndTextTuples:
-        text: StyleAndTextTuples = []
-        for number, row in enumerate(self._live()):
-            text += [("", "\n"), *row] if number else [*row]
-        return text
-
     def _hint(self) -> StyleAndTextTuples:
         line = HINTS[0]
         for hint in HINTS[1:]:
@@ -232,7 +225,7 @@ class Screen:
 
     def _build(self) -> Application[None]:
         live = Window(
-            FormattedTextControl(self._live_text),
+            FormattedTextControl(lambda: FormattedText(_joined(self._live()))),
             height=lambda: Dimension.exact(len(self._live())),
             dont_extend_height=True,
         )
@@ -245,3 +238,8 @@ class Screen:
             include_default_pygments_style=False,
             erase_when_done=True,
         )
+
+
+def _joined(rows: list[Row]) -> Row:
+    """Rows as one text, a newline between each two."""
+    return [part for number, row in enumerate(rows) for part in ([("", "\n"), *row] if number else row)]

@@ -68,6 +68,15 @@ class Chat(Struct, frozen=True):
     title: str = ""
 
 
+class Quote(Struct, frozen=True):
+    """The message this one answers, as far as the platform tells."""
+
+    message_id: str
+    author_id: str | None = None
+    author_name: str = ""
+    text: str = ""
+
+
 class Inbound(Struct, frozen=True):
     """One event of one platform, as it came."""
 
@@ -79,6 +88,7 @@ class Inbound(Struct, frozen=True):
     text: str = ""
     account: str = "default"
     thread: str | None = None
+    reply_to: Quote | None = None
 
 
 # --- what an agent is given ---------------------------------------------------------------------

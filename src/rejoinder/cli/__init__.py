@@ -1,12 +1,16 @@
-"""The command line. Each command is a file here and imports what it needs when it runs, so `--help` is fast."""
+"""The command line. Each command is a file here that imports what it needs when it runs: `--help` is fast."""
 
 from typing import Annotated
 
 import typer
 
 import rejoinder
+from rejoinder.cli.chat import chat
+from rejoinder.cli.errors import Door
+from rejoinder.cli.run import run_gateway
 
 app = typer.Typer(
+    cls=Door,
     name="rejoinder",
     help="The gateway between chats and AI agents.",
     no_args_is_help=True,
@@ -28,6 +32,10 @@ def _options(
     ] = False,
 ) -> None:
     """Options before any command."""
+
+
+app.command()(chat)
+app.command("run")(run_gateway)
 
 
 def main() -> None:

@@ -34,6 +34,8 @@ class Waiting(Struct, frozen=True):
 
     message: Message
     quiet: bool = True
+    offered: bool = False
+    """The running agent has been offered this message and has not answered: it is in flight, and stays."""
     refused: bool = False
     """The running agent was offered this message and did not take it."""
 
@@ -98,13 +100,13 @@ def admit(line: Line, incoming: Waiting, lane: QueueSettings) -> Admission:
     message = incoming.message
     settings = settings_of(message, lane)
     home = buffer_of(message, lane)
-    buffer = [waiting for waiting in line if buffer_of(waiting.message, lane) == home]
+    buffer = [each for each in line if buffer_of(each.message, lane) == home and not each.offered]
     if not MODES[settings.mode].capped or len(buffer) < settings.cap:
         return Admission((*line, incoming))
     if settings.drop is Drop.NEW:
         return Admission(line, dropped=(message,))
     oldest = buffer[0]
-    rest = (*(waiting for waiting in line if waiting is not oldest), incoming)
+    rest = (*without(line, [oldest.message]), incoming)
     if settings.drop is Drop.OLD:
         return Admission(rest, dropped=(oldest.message,))
     return Admission(rest, summarised=(oldest.message,))

@@ -75,7 +75,7 @@ class Do(Enum):
     BEGIN = "offer what waits in a steering mode to the run that has begun"
     END = "start what is ready, once an open offer is answered"
     TAKEN = "name it steered; go on with what waits"
-    REFUSED = "let it wait again, before all that came later"
+    REFUSED = "let it wait again, in its old place"
     DRAIN = "start what is ready"
     REVIEW = "offer what waits in a steering mode now"
     CLEAR = "discard what waits"
@@ -125,11 +125,14 @@ class Lane(Struct, frozen=True):
     run: int = 0
     turn: tuple[Message, ...] = ()
     can_steer: bool = False
-    offered: Line = ()
     waiting: Line = ()
     overflow: Summary = Summary()
     passed_over: Summary = Summary()
     after_abort: bool = False
+
+    @property
+    def offered(self) -> tuple[Message, ...]:
+        return tuple(each.message for each in self.waiting if each.offered)
 
 
 Decision = tuple[Lane, tuple[Action, ...]]
@@ -200,7 +203,7 @@ def _absorb(lane: Lane, event: Event) -> Lane:
         case RunStarted(can_steer=can_steer):
             return replace(lane, can_steer=can_steer)
         case Quiet(after=after):
-            return replace(lane, waiting=quieted(lane.waiting, after), offered=quieted(lane.offered, after))
+            return replace(lane, waiting=quieted(lane.waiting, after))
         case ModeChanged(settings=settings):
             # Under another grouping the timers would belong to other buffers: nobody waits for them any more.
             rested = tuple(replace(each, quiet=True) for each in lane.waiting)
@@ -214,14 +217,13 @@ def _is_stale(lane: Lane, event: Event) -> bool:
         case RunStarted(run=run) | RunEnded(run=run):
             return run != lane.run
         case SteerTaken(run=run, ids=ids) | SteerRefused(run=run, ids=ids):
-            return run != lane.run or ids != _ids(each.message for each in lane.offered)
+            return run != lane.run or ids != _ids(lane.offered)
         case _:
             return False
 
 
 def _holds(lane: Lane, id: str) -> bool:
-    held = (*lane.turn, *(each.message for each in (*lane.offered, *lane.waiting)))
-    return any(message.id == id for message in held)
+    return any(message.id == id for message in (*lane.turn, *(each.message for each in lane.waiting)))
 
 
 # --- what each answer does ----------------------------------------------------------------------
@@ -275,7 +277,7 @@ def _offer(lane: Lane) -> Decision:
         return lane, ()
     here = lane.turn[0]
     home = buffer_of(here, lane.settings)
-    batch: list[Waiting] = []
+    batch: list[Message] = []
     for each in lane.waiting:
         message = each.message
         if buffer_of(message, lane.settings) != home:
@@ -283,12 +285,11 @@ def _offer(lane: Lane) -> Decision:
         # Another route's message would be answered in the wrong place.
         if message.route != here.route or not _wants_in(lane, each) or len(batch) == lane.settings.max_batch:
             break
-        batch.append(each)
+        batch.append(message)
     if not batch:
         return lane, ()
-    messages = [each.message for each in batch]
-    lane = replace(lane, offered=tuple(batch), waiting=without(lane.waiting, messages))
-    return lane, (Steer(lane.run, _ids(messages)),)
+    marked = tuple(replace(each, offered=each.message in batch) for each in lane.waiting)
+    return replace(lane, waiting=marked), (Steer(lane.run, _ids(batch)),)
 
 
 def _wants_in(lane: Lane, waiting: Waiting) -> bool:
@@ -298,14 +299,14 @@ def _wants_in(lane: Lane, waiting: Waiting) -> bool:
 
 
 def _taken(lane: Lane) -> Decision:
-    messages = tuple(each.message for each in lane.offered)
-    turn = (*lane.turn, *messages) if lane.phase is Phase.RUNNING else ()
-    return replace(lane, offered=(), turn=turn), (Steered(lane.run, _ids(messages)),)
+    taken = lane.offered
+    turn = (*lane.turn, *taken) if lane.phase is Phase.RUNNING else ()
+    return replace(lane, turn=turn, waiting=without(lane.waiting, taken)), (Steered(lane.run, _ids(taken)),)
 
 
 def _refused(lane: Lane) -> Decision:
-    back = tuple(replace(each, refused=True) for each in lane.offered)
-    return replace(lane, offered=(), waiting=(*back, *lane.waiting)), ()
+    back = (replace(each, offered=False, refused=True) if each.offered else each for each in lane.waiting)
+    return replace(lane, waiting=tuple(back)), ()
 
 
 def _interrupt(lane: Lane, message: Message) -> Decision:
@@ -322,11 +323,11 @@ def _interrupt(lane: Lane, message: Message) -> Decision:
 
 def _discard(lane: Lane, reason: Reason) -> Decision:
     """Everything that waits leaves, an open offer included: what the run may still say to it comes late."""
-    gone = tuple(each.message for each in (*lane.offered, *lane.waiting))
+    gone = tuple(each.message for each in lane.waiting)
     if not gone:
         return lane, ()
     passed_over = lane.passed_over.telling(gone, at_most=lane.settings.cap)
-    return replace(lane, offered=(), waiting=(), passed_over=passed_over), (Discard(_ids(gone), reason),)
+    return replace(lane, waiting=(), passed_over=passed_over), (Discard(_ids(gone), reason),)
 
 
 def _abort(lane: Lane) -> Decision:

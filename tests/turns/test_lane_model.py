@@ -76,10 +76,19 @@ every_mode = pytest.mark.parametrize("mode", Mode)
 
 @every_mode
 @every_policy
-@pytest.mark.parametrize("script", [SAME_ROUTE, TWO_ROUTES, MIXED], ids=["one route", "two routes", "inline"])
-def test_every_story_of_five_messages_ends_well(mode: Mode, drop: Drop, script: tuple[Message, ...]) -> None:
+def test_every_story_of_five_messages_ends_well(mode: Mode, drop: Drop) -> None:
     """TU-1, TU-2, TU-9: whatever the order of arrivals, runs, steering, timers and a stop."""
-    assert search(world(QueueSettings(mode=mode, drop=drop, **SMALL)), script, stops=1) > 50
+    assert search(world(QueueSettings(mode=mode, drop=drop, **SMALL)), SAME_ROUTE, stops=1) > 50
+
+
+@every_mode
+@every_policy
+@pytest.mark.parametrize("script", [TWO_ROUTES, MIXED], ids=["two routes", "inline modes"])
+def test_every_story_of_unlike_messages_ends_well(
+    mode: Mode, drop: Drop, script: tuple[Message, ...]
+) -> None:
+    """TU-3, TU-4: messages of another route, and messages with a mode of their own, in between."""
+    assert search(world(QueueSettings(mode=mode, drop=drop, **SMALL)), script) > 20
 
 
 @every_mode
@@ -87,7 +96,7 @@ def test_every_story_of_five_messages_ends_well(mode: Mode, drop: Drop, script: 
 def test_every_story_of_two_senders_ends_well(mode: Mode, drop: Drop) -> None:
     """TU-6: with a buffer for each sender, still one run at a time and FIFO for each."""
     settings = QueueSettings(mode=mode, drop=drop, grouping=Grouping.SENDER, **SMALL)
-    assert search(world(settings), TWO_SENDERS, stops=1) > 50
+    assert search(world(settings), TWO_SENDERS) > 20
 
 
 @every_mode
@@ -102,7 +111,7 @@ def test_every_change_of_mode_keeps_what_waits(mode: Mode, drop: Drop) -> None:
 @every_policy
 def test_every_crash_is_survived(mode: Mode, drop: Drop) -> None:
     """TU-2: the gateway dies at any moment and comes back; what was unfinished is run again, once."""
-    assert search(world(QueueSettings(mode=mode, drop=drop, **SMALL)), SAME_ROUTE, crashes=1) > 50
+    assert search(world(QueueSettings(mode=mode, drop=drop, **SMALL)), SAME_ROUTE[:4], crashes=1) > 50
 
 
 @pytest.mark.deep
@@ -197,4 +206,4 @@ class LaneStories(RuleBasedStateMachine):
 
 
 TestLaneStories = LaneStories.TestCase
-TestLaneStories.settings = hypothesis_settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestLaneStories.settings = hypothesis_settings(max_examples=100, stateful_step_count=40, deadline=None)

@@ -97,7 +97,18 @@ class World(Struct, frozen=True):
         assert not (isinstance(event, SteerRefused) and any(isinstance(a, Steer) for a in actions)), "spin"
         if isinstance(event, Arrived) and self.lane.phase is Phase.IDLE and world is not self:
             assert [a.ids for a in actions if isinstance(a, Start)] == [(event.message.id,)], "added delay"
-        return replace(world, lane=lane).perform(actions)
+        world = replace(world, lane=lane).perform(actions)
+        if isinstance(event, SteerTaken):
+            assert all(world.place(id) not in (IN_TURN, ANSWERED) for id in event.ids), (
+                "steered and run: both"
+            )
+        return world
+
+    def place(self, id: str) -> str:
+        return next(place for m, place in zip(self.messages, self.places, strict=True) if m.id == id)
+
+    def routes(self, ids: tuple[str, ...]) -> set[Route]:
+        return {message.route for message in self.messages if message.id in ids}
 
     def ended(self) -> "World":
         """The run is over; what it was asked is answered, if it was still allowed to speak."""
@@ -127,13 +138,16 @@ class World(Struct, frozen=True):
         match action:
             case Start(run=run, ids=ids, overflow=overflow):
                 assert self.run == 0, "two runs at once"
-                assert ids, "a run without a message"
+                assert len(self.routes(ids)) == 1, "a turn of no route, or of several"
                 assert overflow.count == self.untold, "a summary that tells a wrong number"
                 world = replace(self.placed(ids, IN_TURN), run=run, begun=False, inside=ids, untold=0)
                 return world.in_order(ids)
             case Steer():
                 assert self.run == action.run, "steered into a run that is not at work"
                 assert self.begun, "steered into a run that has not begun"
+                assert self.routes((*self.inside, *action.ids)) == self.routes(self.inside), "wrong place"
+                doubled = {id for offer in self.offers if offer.run == action.run for id in offer.ids}
+                assert doubled.isdisjoint(action.ids), "offered twice"
                 return replace(self.in_order(action.ids), offers=(*self.offers, action))
             case Steered(run=run, ids=ids):
                 world = self.placed(ids, STEERED)

@@ -16,7 +16,6 @@ from rejoinder.turns.fallback import (
     Trial,
     after_failure,
     begin,
-    failure_table,
     refreshed,
     rested,
     transition_notice,
@@ -126,9 +125,3 @@ def test_each_transition_is_told_once() -> None:
         "Model fallback over: big answers again (was other)."
     )
     assert transition_notice(None, Trial(ALL, BIG), None) is None
-
-
-def test_the_docs_list_every_failure() -> None:
-    """The table of treatments is made from the code."""
-    assert all(f"| `{kind}` |" in failure_table() for kind in ON_FAILURE)
-    assert "| `overloaded` | the provider is overloaded | once | yes | yes |" in failure_table()

@@ -115,15 +115,6 @@ def transition_notice(told: str | None, trial: Trial, kind: str | None) -> str |
     return f"Model fallback: {active} answers instead of {selected}{reason}."
 
 
-def failure_table() -> str:
-    """The treatments as a Markdown table, for the docs."""
-    rows = ["| failure | means | again | next model | cool-down |", "|---|---|---|---|---|"]
-    for kind, treatment in ON_FAILURE.items():
-        marks = (treatment.retry and "once", treatment.next_model and "yes", treatment.rests and "yes")
-        rows.append(f"| `{kind}` | {treatment.meaning} | {' | '.join(mark or 'no' for mark in marks)} |")
-    return "\n".join(rows)
-
-
 def _pick(candidates: tuple[Candidate, ...], rests: Rests, now: float) -> Candidate:
     def wait(candidate: Candidate) -> float:
         return max(0.0, rests.get(candidate.credential, Rest()).until - now)

@@ -66,12 +66,15 @@ class Phase(Enum):
     SETTLING = "the run has ended, but not said whether it took in what was offered"
 
 
-class Do(Enum):
-    NOTHING = "nothing"
+class OnArrival(Enum):
     START = "start a run with it at once"
     HOLD = "let it wait"
     OFFER = "let it wait, and offer what waits to the run, oldest first"
     INTERRUPT = "discard what waits, abort the run, let it be next"
+
+
+class OnEvent(Enum):
+    NOTHING = "nothing"
     BEGIN = "offer what waits in a steering mode to the run that has begun"
     END = "start what is ready, once an open offer is answered"
     TAKEN = "name it steered; go on with what waits"
@@ -84,9 +87,10 @@ class Do(Enum):
 
 Row = TypeVar("Row")
 Column = TypeVar("Column")
+Cell = TypeVar("Cell")
 
 
-def _grid(columns: tuple[Column, ...], rows: dict[Row, tuple[Do, ...]]) -> dict[tuple[Row, Column], Do]:
+def _grid(columns: tuple[Column, ...], rows: dict[Row, tuple[Cell, ...]]) -> dict[tuple[Row, Column], Cell]:
     return {
         (row, column): cell
         for row, cells in rows.items()
@@ -94,25 +98,35 @@ def _grid(columns: tuple[Column, ...], rows: dict[Row, tuple[Do, ...]]) -> dict[
     }
 
 
+# --- what an arrival does -----------------------------------------------------------------------
+
+START, HOLD, OFFER, INTERRUPT = OnArrival
+
 # fmt: off
 ON_ARRIVAL: Final = _grid(tuple(Mode), {
-    #                 steer     followup  collect   interrupt     st.-backl. queue
-    Phase.IDLE:      (Do.START, Do.START, Do.START, Do.START,     Do.START, Do.START),
-    Phase.GATHERING: (Do.HOLD,  Do.HOLD,  Do.HOLD,  Do.INTERRUPT, Do.HOLD,  Do.HOLD),
-    Phase.STARTING:  (Do.HOLD,  Do.HOLD,  Do.HOLD,  Do.INTERRUPT, Do.HOLD,  Do.HOLD),
-    Phase.RUNNING:   (Do.OFFER, Do.HOLD,  Do.HOLD,  Do.INTERRUPT, Do.OFFER, Do.HOLD),
-    Phase.ABORTING:  (Do.HOLD,  Do.HOLD,  Do.HOLD,  Do.INTERRUPT, Do.HOLD,  Do.HOLD),
-    Phase.SETTLING:  (Do.HOLD,  Do.HOLD,  Do.HOLD,  Do.INTERRUPT, Do.HOLD,  Do.HOLD),
+    #                 steer  followup collect interrupt  steer-backlog queue
+    Phase.IDLE:      (START, START,   START,  START,     START,        START),
+    Phase.GATHERING: (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
+    Phase.STARTING:  (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
+    Phase.RUNNING:   (OFFER, HOLD,    HOLD,   INTERRUPT, OFFER,        HOLD),
+    Phase.ABORTING:  (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
+    Phase.SETTLING:  (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
 })
+# fmt: on
 
+# --- what every other event does ----------------------------------------------------------------
+
+NOTHING, BEGIN, END, TAKEN, REFUSED, DRAIN, REVIEW, CLEAR, ABORT = OnEvent
+
+# fmt: off
 ON_EVENT: Final = _grid((RunStarted, RunEnded, SteerTaken, SteerRefused, Quiet, ModeChanged, Stop), {
-    #                 RunStarted  RunEnded    SteerTaken  SteerRefused Quiet      ModeChanged Stop
-    Phase.IDLE:      (Do.NOTHING, Do.NOTHING, Do.NOTHING, Do.NOTHING, Do.NOTHING, Do.NOTHING, Do.CLEAR),
-    Phase.GATHERING: (Do.NOTHING, Do.NOTHING, Do.NOTHING, Do.NOTHING, Do.DRAIN,   Do.DRAIN,   Do.CLEAR),
-    Phase.STARTING:  (Do.BEGIN,   Do.END,     Do.NOTHING, Do.NOTHING, Do.NOTHING, Do.NOTHING, Do.ABORT),
-    Phase.RUNNING:   (Do.NOTHING, Do.END,     Do.TAKEN,   Do.REFUSED, Do.NOTHING, Do.REVIEW,  Do.ABORT),
-    Phase.ABORTING:  (Do.NOTHING, Do.END,     Do.NOTHING, Do.NOTHING, Do.NOTHING, Do.NOTHING, Do.CLEAR),
-    Phase.SETTLING:  (Do.NOTHING, Do.NOTHING, Do.TAKEN,   Do.REFUSED, Do.NOTHING, Do.NOTHING, Do.CLEAR),
+    #                 RunStarted RunEnded SteerTaken SteerRefused Quiet    ModeChanged Stop
+    Phase.IDLE:      (NOTHING,   NOTHING, NOTHING,   NOTHING,     NOTHING, NOTHING,    CLEAR),
+    Phase.GATHERING: (NOTHING,   NOTHING, NOTHING,   NOTHING,     DRAIN,   DRAIN,      CLEAR),
+    Phase.STARTING:  (BEGIN,     END,     NOTHING,   NOTHING,     NOTHING, NOTHING,    ABORT),
+    Phase.RUNNING:   (NOTHING,   END,     TAKEN,     REFUSED,     NOTHING, REVIEW,     ABORT),
+    Phase.ABORTING:  (NOTHING,   END,     NOTHING,   NOTHING,     NOTHING, NOTHING,    CLEAR),
+    Phase.SETTLING:  (NOTHING,   NOTHING, TAKEN,     REFUSED,     NOTHING, NOTHING,    CLEAR),
 })
 # fmt: on
 
@@ -162,39 +176,39 @@ def _arrive(lane: Lane, message: Message) -> Decision:
     if _holds(lane, message.id):
         return lane, ()
     match ON_ARRIVAL[lane.phase, settings_of(message, lane.settings).mode]:
-        case Do.START:
+        case OnArrival.START:
             return _drain(replace(lane, waiting=(Waiting(message),)))
-        case Do.INTERRUPT:
+        case OnArrival.INTERRUPT:
             return _interrupt(lane, message)
-        case Do.OFFER:
+        case OnArrival.OFFER:
             return _then(_hold(lane, message), _offer)
-        case _:
+        case OnArrival.HOLD:
             return _then(_hold(lane, message), _drain if lane.phase is Phase.GATHERING else _stay)
 
 
-def _perform(do: Do, lane: Lane) -> Decision:
+def _perform(do: OnEvent, lane: Lane) -> Decision:
     match do:
-        case Do.BEGIN:
+        case OnEvent.NOTHING:
+            return lane, ()
+        case OnEvent.BEGIN:
             return _offer(replace(lane, phase=Phase.RUNNING))
-        case Do.END:
+        case OnEvent.END:
             lane = replace(lane, turn=(), can_steer=False)
             return (replace(lane, phase=Phase.SETTLING), ()) if lane.offered else _drain(lane)
-        case Do.TAKEN:
+        case OnEvent.TAKEN:
             return _then(_taken(lane), _drain if lane.phase is Phase.SETTLING else _offer)
-        case Do.REFUSED:
+        case OnEvent.REFUSED:
             # Not offered again here: an agent that refuses and a lane that insists would never rest.
             return _then(_refused(lane), _drain if lane.phase is Phase.SETTLING else _stay)
-        case Do.DRAIN:
+        case OnEvent.DRAIN:
             return _drain(lane)
-        case Do.REVIEW:
+        case OnEvent.REVIEW:
             return _offer(lane)
-        case Do.CLEAR:
+        case OnEvent.CLEAR:
             cleared = _then(_discard(lane, "stopped"), _forget)
             return cleared if lane.phase is Phase.ABORTING else _then(cleared, _drain)
-        case Do.ABORT:
+        case OnEvent.ABORT:
             return _then(_then(_discard(lane, "stopped"), _forget), _abort)
-        case _:
-            return lane, ()
 
 
 def _absorb(lane: Lane, event: Event) -> Lane:
@@ -294,7 +308,7 @@ def _offer(lane: Lane) -> Decision:
 
 def _wants_in(lane: Lane, waiting: Waiting) -> bool:
     mode = settings_of(waiting.message, lane.settings).mode
-    steers = ON_ARRIVAL[Phase.RUNNING, mode] is Do.OFFER
+    steers = ON_ARRIVAL[Phase.RUNNING, mode] is OFFER
     return steers and (not waiting.refused or traits_of(waiting.message, lane.settings).offered_again)
 
 

@@ -3,7 +3,7 @@
 VENV ?= .venv
 BIN  := $(VENV)/bin
 
-.PHONY: run chat test check format docs bench fuzz clean
+.PHONY: run chat test deep check format docs bench fuzz clean
 
 run: $(VENV)/.run
 	@$(BIN)/rejoinder run
@@ -13,6 +13,9 @@ chat: $(VENV)/.run
 
 test: check
 	$(BIN)/python -m pytest
+
+deep: $(VENV)/.dev
+	$(BIN)/python -m pytest -m deep
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -335,7 +335,7 @@ def edges(name: str) -> list[datetime]:
 
 
 def watched_boundaries(name: str, hour: int, first: datetime, last: datetime) -> list[datetime]:
-    """Watches the wall clock in steps of half an hour and notes when a day reaches the hour for the first time.
+    """Watches the wall clock in steps of half an hour and notes when a day first reaches the hour.
 
     Knows nothing of folds or offsets: it reads the clock on the wall and remembers the furthest it has shown.
     """

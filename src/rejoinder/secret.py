@@ -1,4 +1,4 @@
-"""A value that no log line, error, traceback or printed configuration may show."""
+"""Values that no log line, error, traceback or printed configuration may show as they are."""
 
 
 class Secret:
@@ -24,3 +24,13 @@ class Secret:
 
     def __hash__(self) -> int:
         return hash((Secret, self._value))
+
+
+class FromEnvironment(str):
+    """A text that came, whole or in part, from the environment. It is shown as it was written."""
+
+    __slots__ = ("written",)
+    written: str
+
+    def __repr__(self) -> str:
+        return repr(self.written)

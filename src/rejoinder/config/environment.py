@@ -6,19 +6,10 @@ from typing import Any
 
 from rejoinder.config.positions import Path
 from rejoinder.config.wording import nearest
+from rejoinder.secret import FromEnvironment
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}?")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-class FromEnvironment(str):
-    """A text that came, whole or in part, from the environment. It is shown as it was written."""
-
-    __slots__ = ("written",)
-    written: str
-
-    def __repr__(self) -> str:
-        return repr(self.written)
 
 
 class Unreadable:

@@ -473,5 +473,8 @@ SECTIONS: Mapping[str, type[Struct]] = {
 class Kinds(NamedTuple):
     """The kinds of agent and channel there are, each with its record."""
 
-    agents: Mapping[str, type[Struct]] = AGENT_KINDS
-    channels: Mapping[str, type[Struct]] = CHANNEL_KINDS
+    agents: Mapping[str, type[Struct]]
+    channels: Mapping[str, type[Struct]]
+
+
+BUILT_IN = Kinds(AGENT_KINDS, CHANNEL_KINDS)

@@ -6,8 +6,11 @@ import re
 from collections.abc import Iterable
 
 from rejoinder.config.positions import Path
+from rejoinder.secret import FromEnvironment
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+_PASSWORD = re.compile(r"(://[^/?#\s:@]*:)\S*@")
+_SECRET_ARGUMENT = re.compile(r"([?&](?:password|passwd|token|key|api_key|secret)=)[^&#\s]*", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -44,3 +47,15 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
     """`did you mean "token"?`, or what to say when nothing is near."""
     near = nearest(word, known)
     return f"did you mean {quoted(near)}?" if near else otherwise
+
+
+def shown(text: str) -> str:
+    """A text of the configuration as an error may repeat it: no environment, no password, not endless."""
+    written = text.written if isinstance(text, FromEnvironment) else text
+    hidden = without_password(written)
+    return quoted(hidden if len(hidden) <= 60 else f"{hidden[:60]}...")
+
+
+def without_password(text: str) -> str:
+    """An address without the password in it."""
+    return _SECRET_ARGUMENT.sub(r"\1***", _PASSWORD.sub(r"\1***@", text))

@@ -77,15 +77,19 @@ def _channel_names(settings: Settings, known: Known) -> Iterator[Complaint]:
         (("messages", "inbound", "by_channel"), set(settings.messages.inbound.by_channel)),
         (("session", "reset", "by_channel"), set(settings.session.reset.by_channel)),
         (("commands", "allow_from"), set(settings.commands.allow_from) - {"*"}),
-        (("commands", "elevated", "allow_from"), set(settings.commands.elevated.allow_from) - {"*"}),
     ]
     for path, names in tables:
-        for name in sorted(names - set(known.channels)):
-            there = f"there are: {listed(sorted(known.channels))}"
-            yield (
-                (*path, name),
-                f"there is no channel of this name; {did_you_mean(name, known.channels, there)}",
-            )
+        for name in sorted(names):
+            yield from _channel((*path, name), name, known)
+    for index, rule in enumerate(settings.messages.send_policy.rules):
+        if rule.channel is not None:
+            yield from _channel(("messages", "send_policy", "rules", index, "channel"), rule.channel, known)
+
+
+def _channel(path: Path, name: str, known: Known) -> Iterator[Complaint]:
+    if name not in known.channels:
+        there = f"there are: {listed(sorted(known.channels))}"
+        yield path, f"there is no channel {shown(name)}; {did_you_mean(name, known.channels, there)}"
 
 
 class Listed(NamedTuple):
@@ -104,17 +108,15 @@ def _lists(settings: Settings, known: Known) -> Iterator[Listed]:
         yield Listed((*here, "owners"), common.owners, "person", name)
         yield Listed((*here, "trusted_bots"), common.trusted_bots, "person", name)
         yield Listed((*here, "allow_groups"), common.allow_groups, "group", name)
-        groups = tuple(id for id in common.per_group if id != "*")
-        yield Listed((*here, "per_group"), groups, "group", name)
+        groups = tuple(id for id in common.group if id != "*")
+        yield Listed((*here, "group"), groups, "group", name)
     commands = settings.commands
     yield Listed(("commands", "owner_allow_from"), commands.owner_allow_from, "person", None)
-    elevated = ("commands", "elevated", "allow_from")
-    for path, table in (
-        (("commands", "allow_from"), commands.allow_from),
-        (elevated, commands.elevated.allow_from),
-    ):
-        for name, entries in table.items():
-            yield Listed((*path, name), entries, "person", name if name in known.channels else None)
+    yield Listed(("commands", "elevated", "allow_from"), commands.elevated.allow_from, "person", None)
+    for name, entries in commands.allow_from.items():
+        if name == "*" or name in known.channels:
+            channel_name = None if name == "*" else name
+            yield Listed(("commands", "allow_from", name), entries, "person", channel_name)
     for name, entries in settings.session.identity_links.items():
         yield Listed(("session", "identity_links", name), entries, "person", None)
 
@@ -122,7 +124,7 @@ def _lists(settings: Settings, known: Known) -> Iterator[Listed]:
 def _ids(settings: Settings, known: Known) -> Iterator[Complaint]:
     for path, entries, whom, channel in _lists(settings, known):
         for index, entry in enumerate(entries):
-            here = (*path, entry if path[-1] == "per_group" else index)
+            here = (*path, entry if path[-1] == "group" else index)
             if entry == "*":
                 yield here, EVERYBODY.get(str(path[-1]), "this list names single people, by their ids")
             elif wrong := objection(entry, whom, known.channels, channel):

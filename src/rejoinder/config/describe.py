@@ -20,12 +20,17 @@ from rejoinder.secret import Secret
 
 
 def sentences(record: type[Struct]) -> dict[str, str]:
-    """Field name to the sentence under it, those of the records it extends included."""
-    found: dict[str, str] = {}
+    """Field name to the sentence under it, or in its `Meta`; those of the records it extends included."""
+    fields = cast("mi.StructType", mi.type_info(record)).fields
+    found = {field.name: said for field in fields if (said := _in_meta(field.type))}
     for part in reversed(record.__mro__):
         if issubclass(part, Struct) and part is not Struct:
             found |= _written_under(part.__module__).get(part.__name__, {})
     return found
+
+
+def _in_meta(kind: mi.Type) -> str:
+    return (kind.extra_json_schema or {}).get("description", "") if isinstance(kind, mi.Metadata) else ""
 
 
 @cache
@@ -178,31 +183,34 @@ def _open_to_environment(schema: Any) -> Any:
 
 def markdown_tables(kinds: Kinds = BUILT_IN) -> dict[str, str]:
     """Block name to Markdown table, for docs/configuration.md."""
-    tables = {f"config {name}": _table(record) for name, record in SECTIONS.items()}
-    tables["config agents.defaults"] = _table(AgentDefaults)
-    tables["config channels"] = _table(ChannelSettings)
-    tables |= {f"config agent {kind}": _table(record) for kind, record in kinds.agents.items()}
-    tables |= {f"config channel {kind}": _table(record) for kind, record in kinds.channels.items()}
+    tables = {f"config-{name}": _table(record) for name, record in SECTIONS.items()}
+    tables["config-agents-defaults"] = _table(AgentDefaults)
+    tables["config-channels"] = _table(ChannelSettings)
+    tables |= {f"config-agent-{kind}": _table(record) for kind, record in kinds.agents.items()}
+    tables |= {f"config-channel-{kind}": _table(record) for kind, record in kinds.channels.items()}
     return tables
 
 
 def _table(record: type[Struct]) -> str:
     rows = [
-        f"| `{key}` | {takes} | {default} | {meaning} |" for key, takes, default, meaning in _rows(record, "")
+        f"| `{key}` | {takes} | {default} | {meaning} |"
+        for key, takes, default, meaning in _rows(record, "", set())
     ]
     return "\n".join(["| key | takes | default | meaning |", "|---|---|---|---|", *rows])
 
 
-def _rows(record: type[Struct], prefix: str) -> list[tuple[str, str, str, str]]:
+def _rows(record: type[Struct], prefix: str, shown: set[type[Struct]]) -> list[tuple[str, str, str, str]]:
+    """A row for each key, those of a record inside after the key that holds it, where it first stands."""
     written = sentences(record)
     rows: list[tuple[str, str, str, str]] = []
     for field in cast("mi.StructType", mi.type_info(record)).fields:
         key, inner = prefix + field.encode_name, _inner_record(field.type)
         meaning = written.get(field.name, "").replace("|", "\\|")
         rows.append((key, describe(field.type).replace("|", "\\|"), _default_of(field), meaning))
-        if inner is not None:
+        if inner is not None and inner not in shown:
+            shown.add(inner)
             under = f"{key}.NAME." if isinstance(_bare(field.type), mi.DictType) else f"{key}."
-            rows += _rows(inner, under)
+            rows += _rows(inner, under, shown)
     return rows
 
 
@@ -214,8 +222,8 @@ def _inner_record(kind: mi.Type) -> type[Struct] | None:
     match _bare(kind):
         case mi.StructType(cls=record):
             return record
-        case mi.DictType(value_type=value):
-            return _inner_record(value)
+        case mi.DictType(value_type=inside) | mi.VarTupleType(item_type=inside):
+            return _inner_record(inside)
         case mi.UnionType(types=choices):
             return next((record for choice in choices if (record := _inner_record(choice))), None)
         case _:

@@ -128,11 +128,11 @@ class Reader:
             self.wrong(path, "the list must not be empty")
             return WRONG
         read = [self.value(kind.item_type, item, (*path, index)) for index, item in enumerate(raw)]
-        # A wrong text keeps its place, so that what is said of those behind it names the right one.
-        read = [
-            ("" if isinstance(kind.item_type, mi.StrType) else None) if item is WRONG else item
-            for item in read
-        ]
+        if isinstance(kind.item_type, mi.StrType):
+            # A wrong text keeps its place, so that what is said of those behind it names the right one.
+            read = ["" if item is WRONG else item for item in read]
+        elif any(item is WRONG for item in read):
+            return WRONG
         return tuple(read) if isinstance(kind, mi.VarTupleType) else read
 
     def _secret(self, raw: str, path: Path) -> Any:
@@ -204,7 +204,7 @@ def found(raw: Any) -> str:
         case int():
             return "a whole number"
         case float():
-            return "a number with a point"
+            return "a number with a point" if math.isfinite(raw) else "nan or infinity"
         case list():
             return "a list [ ]"
         case dict():

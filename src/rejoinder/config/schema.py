@@ -196,7 +196,7 @@ ReplyToMode = Literal["off", "first", "all"]
 class GroupSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What differs in one group; `*` means every group that has no entry of its own."""
 
-    mode: Literal["answer", "listen", "off"] = "answer"
+    mode: Literal["on", "listen", "off"] = "on"
     """`listen`: the agent sees everything and never answers; `off`: the group is ignored."""
     require_mention: bool | None = None
     """As the channel's `require_mention`."""
@@ -236,8 +236,8 @@ class ChannelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Groups in which the agent takes part, by id."""
     owners: tuple[Text, ...] = ()
     """People who own the bot on this channel, by id, beside `commands.owner_allow_from`."""
-    owner_commands_only: bool = False
-    """Only owners may use commands on this channel."""
+    owner_only_commands: bool = False
+    """Only owners may use commands on this channel, but for those anyone may use."""
     require_mention: bool = True
     """In groups the agent answers only when mentioned or replied to."""
     mention_patterns: tuple[Text, ...] = ()
@@ -252,6 +252,10 @@ class ChannelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     in a room of several agents."""
     trusted_bots: tuple[Text, ...] = ()
     """The bots that `bot_messages` lets in, by id; empty: any."""
+    bot_turns: Count = 10
+    """Messages of bots in a row in one thread, then silence until a person writes."""
+    bot_turns_per_day: Count = 100
+    """Messages of bots in one thread and day, then silence until an owner resets it."""
     reply_to_mode: ReplyToMode | ReplyToModes | None = None
     """Whether answers quote the message they answer, where the agent does not say: `off`, the `first` part,
     or `all`; or by kind of chat. Unset: off in direct chats and among bots, first in other groups."""
@@ -259,7 +263,7 @@ class ChannelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """As `messages.response_prefix`, for this channel."""
     extra_system_prompt: str = ""
     """Told to the agent in every turn from this channel."""
-    per_group: dict[str, GroupSettings] = {}
+    group: dict[str, GroupSettings] = {}
     """What differs in single groups, by id, or `*`."""
 
 
@@ -377,6 +381,28 @@ class InboundDebounce(Struct, frozen=True, forbid_unknown_fields=True):
     """The same on a channel, by its name."""
 
 
+class SendRule(Struct, frozen=True, forbid_unknown_fields=True):
+    """One rule about answers; every key that is given has to fit."""
+
+    action: Annotated[Literal["allow", "deny"], Meta(examples=["deny"])]
+    """What the rule says."""
+    channel: Text | None = None
+    """The channel's name."""
+    chat: Literal["direct", "group", "channel"] | None = None
+    """The kind of chat."""
+    key_prefix: Text | None = None
+    """How the session's key begins."""
+
+
+class SendPolicy(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the agent's answers go out at all; commands still answer."""
+
+    default: Literal["allow", "deny"] = "allow"
+    """What holds where no rule fits."""
+    rules: tuple[SendRule, ...] = ()
+    """Rules by channel, kind of chat and session; any `deny` that fits wins."""
+
+
 class MessagesSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """How messages are gathered and answers are marked."""
 
@@ -384,6 +410,8 @@ class MessagesSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What happens to a message that comes while the agent is still at work."""
     inbound: InboundDebounce = InboundDebounce()
     """Waiting for the rest of what someone is still typing."""
+    send_policy: SendPolicy = SendPolicy()
+    """Where the agent's answers go out at all; commands still answer."""
     response_prefix: str = ""
     """Put before every answer; may name `{model}`, `{modelFull}`, `{provider}`, `{thinkingLevel}`,
     `{identity.name}`; `auto` is the agent's name in brackets."""
@@ -397,8 +425,8 @@ class ElevatedSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     enabled: bool = False
     """Whether `/elevated` exists at all."""
-    allow_from: dict[str, tuple[Text, ...]] = {}
-    """Who may use it, by channel or `*`: lists of ids."""
+    allow_from: tuple[Text, ...] = ()
+    """The owners who may use it: `channel:id` or `channel:account:id`."""
 
 
 class CommandsSettings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -79,5 +79,6 @@ def _in_plain_words(complaint: str, text: str, file: str) -> Mistake:
     sentence = next((plain for start, plain in IN_PLAIN_WORDS if what.startswith(start)), what)
     if place and place["line"]:
         return Mistake(file, int(place["line"]), "", f"column {place['column']}: {sentence}")
-    last_line = len(text.rstrip().splitlines()) or 1
-    return Mistake(file, last_line, "", f"at the end of the file: {sentence}")
+    # The text ends where more was expected, or with a statement that is wrong as a whole.
+    place_in_words = "" if what.startswith(("Cannot", "Duplicate")) else "at the end of the file: "
+    return Mistake(file, text.rstrip().count("\n") + 1, "", place_in_words + sentence)

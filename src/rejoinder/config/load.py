@@ -22,7 +22,7 @@ from rejoinder.config.schema import (
     Settings,
 )
 from rejoinder.config.syntax import parse
-from rejoinder.config.wording import did_you_mean, dotted, listed, quoted, shown
+from rejoinder.config.wording import did_you_mean, dotted, listed, nearest, quoted, shown
 from rejoinder.errors import BadConfiguration, Mistake
 
 FILE = "rejoinder.toml"
@@ -67,9 +67,11 @@ def _table(raw: Mapping[str, Any], path: Path, reader: Reader) -> dict[str, Any]
     if isinstance(table, dict):
         return cast("dict[str, Any]", table)
     if not isinstance(table, Unreadable):
-        reader.wrong(
-            path, f"this is a section; write [{dotted(path)}] and its keys below, not {found(table)}"
-        )
+        header = f"{path[0]}.NAME" if path in (("agents",), ("channels",)) else dotted(path)
+        advice = f"write [{header}] and its keys below"
+        if path[0] == "agents" and path[1:] not in ((), ("defaults",)):
+            advice = "each agent is an [agents.NAME] with a kind, and [agents.defaults] holds for all of them"
+        reader.wrong(path, f"expected a section, found {found(table)}; {advice}")
     return {}
 
 
@@ -139,14 +141,15 @@ def _kind(
     elif kind in kinds:
         return str(kind)
     elif "kind" not in table:
-        guess = did_you_mean(kind, kinds, f"there are: {listed(kinds)}")
-        reader.wrong(path, f'there is no channel {shown(kind)}; {guess} Another name needs kind = "..."')
+        if near := nearest(kind, kinds):
+            sentence = f"there is no channel {shown(kind)}; did you mean {quoted(near)}? Or add its kind"
+        else:
+            sentence = f"a channel with a name of its own needs a kind, one of {choices}"
+        reader.wrong(path, sentence)
     else:
         guess = did_you_mean(kind, kinds, "")
-        reader.wrong(
-            here,
-            f"{shown(kind)} is not a choice here; {guess + ' It' if guess else 'it'} is one of {choices}",
-        )
+        it = f"{guess} It" if guess else "it"
+        reader.wrong(here, f"{shown(kind)} is not a choice here; {it} is one of {choices}")
     return None
 
 

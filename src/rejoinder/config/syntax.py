@@ -10,6 +10,10 @@ _PLACE = re.compile(
     r"(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL
 )
 
+NO_CLOSING_QUOTE = 'the text has no closing quote on its line; text of several lines stands in """ """'
+DEEPEST = 32
+TOO_DEEP = "lists or tables in this file are nested too deeply"
+
 # How the standard library's complaints begin, and what the person at the keyboard should read instead.
 IN_PLAIN_WORDS = (
     (
@@ -36,11 +40,9 @@ IN_PLAIN_WORDS = (
     ("Unterminated string", "the text has no closing quote"),
     ('Expected "\'"', "the text has no closing quote"),
     ("Expected \"'''\"", "the text has no closing quotes"),
-    (
-        "Illegal character '\\n'",
-        'the text has no closing quote on its line; text of several lines stands in """ """',
-    ),
+    ("Illegal character '\\n'", NO_CLOSING_QUOTE),
     ("Illegal character", "a control character stands here; remove it"),
+    ("Found invalid character '\\n'", NO_CLOSING_QUOTE),
     ("Found invalid character", "a control character stands here; remove it"),
     (
         "Unescaped '\\' in a string",
@@ -63,14 +65,25 @@ IN_PLAIN_WORDS = (
 def parse(text: str, file: str) -> dict[str, Any]:
     """The values as the standard library reads them."""
     try:
-        return tomllib.loads(text)
+        values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadConfiguration(_in_plain_words(str(error), text, file)) from None
     except RecursionError:
-        raise BadConfiguration(Mistake(file, None, "", "lists or tables are nested too deeply")) from None
+        raise BadConfiguration(Mistake(file, 1, "", TOO_DEEP)) from None
     except ValueError:
         # A whole number of thousands of digits: the interpreter refuses to read it and does not say where.
-        raise BadConfiguration(Mistake(file, None, "", "a number is too long to be read")) from None
+        raise BadConfiguration(Mistake(file, 1, "", "a number in this file is too long to be read")) from None
+    if _is_deep(values):
+        raise BadConfiguration(Mistake(file, 1, "", TOO_DEEP))
+    return values
+
+
+def _is_deep(values: dict[str, Any]) -> bool:
+    level: list[Any] = [values]
+    for _ in range(DEEPEST):
+        inner = (item.values() if isinstance(item, dict) else item for item in level)
+        level = [item for items in inner for item in items if isinstance(item, dict | list)]
+    return bool(level)
 
 
 def _in_plain_words(complaint: str, text: str, file: str) -> Mistake:

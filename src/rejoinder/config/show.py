@@ -4,15 +4,13 @@ A text that came from the environment is shown as it was written (`${VAR}`), a s
 as `***`, an address without its password. What is shown can be read again.
 """
 
-import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from msgspec import Struct
 
 from rejoinder.config.schema import SECTIONS, Settings
-from rejoinder.config.wording import dotted, without_password
+from rejoinder.config.wording import dotted, quoted, without_password
 from rejoinder.secret import FromEnvironment, Secret
 
 
@@ -67,8 +65,7 @@ def _value(value: Any) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            # JSON's escapes are TOML's, but for DEL, which TOML does not take as it is.
-            return re.sub("\x7f", r"\\u007f", json.dumps(value, ensure_ascii=False))
+            return quoted(value)
         case dict():
             return "{" + ", ".join(f"{dotted((key,))} = {_value(item)}" for key, item in value.items()) + "}"
         case list():

@@ -26,7 +26,8 @@ def dotted(path: Path) -> str:
 
 
 def quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+    """The text as TOML writes it: with JSON's escapes, and DEL, which TOML does not take bare."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rejoinder.config.agents import OpenAIAgent
+from rejoinder.config.channels import ReplyToModes
 from rejoinder.config.load import read
 from rejoinder.config.reading import Reader
 from rejoinder.config.schema import (
@@ -15,8 +17,6 @@ from rejoinder.config.schema import (
     ChannelSettings,
     CommandsSettings,
     MessagesSettings,
-    OpenAIAgent,
-    ReplyToModes,
 )
 from rejoinder.errors import BadConfiguration
 from rejoinder.secret import Secret

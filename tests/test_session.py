@@ -38,9 +38,7 @@ from rejoinder.session import (
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
-def message(
-    sender="7", chat="7", kind="direct", thread=None, channel="telegram", account="default"
-) -> Inbound:
+def message(sender="7", chat="7", kind="direct", thread=None, channel="telegram", account="default") -> Inbound:
     return Inbound(
         channel=channel,
         event_id="e",
@@ -117,9 +115,7 @@ def test_identity_links(given_message, key):
 
 def test_a_linked_person_has_one_session_in_a_group_per_sender():
     """IN-40: two ids of one person in a group that is kept per sender are one person."""
-    settings = SessionSettings(
-        group_scope="per-sender", identity_links={"anna": ("telegram:1", "telegram:2")}
-    )
+    settings = SessionSettings(group_scope="per-sender", identity_links={"anna": ("telegram:1", "telegram:2")})
     keys = {session_key(message(sender=id, **IN_GROUP), settings, "helper") for id in "12"}
     assert keys == {"helper:telegram:default:group:-100:person:anna"}
 

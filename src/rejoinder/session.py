@@ -250,9 +250,7 @@ def reset_policy(inbound: Inbound, settings: SessionSettings) -> ResetPolicy:
     for override in (kind, thread, reset.by_channel.get(inbound.channel)):
         if override is not None:
             said = {
-                name: value
-                for name in override.__struct_fields__
-                if (value := getattr(override, name)) is not None
+                name: value for name in override.__struct_fields__ if (value := getattr(override, name)) is not None
             }
             policy = replace(policy, **said)
     return policy

@@ -91,9 +91,7 @@ class Writer:
     def key(self) -> str:
         self.number += 1
         name = f"k{self.number}_"
-        return self.choice(
-            name, name, f'"{name}"', f"'{name}'", f'"{name} x"', f'"{name}\\u0041"', f"'{name}.#'"
-        )
+        return self.choice(name, name, f'"{name}"', f"'{name}'", f'"{name} x"', f'"{name}\\u0041"', f"'{name}.#'")
 
     def dotted(self) -> str:
         return self.choice(".", " . ").join(self.key() for _ in range(self.draw(st.integers(1, 3))))
@@ -105,9 +103,7 @@ class Writer:
             items = [gap + self.value(depth + 1) for _ in range(self.draw(st.integers(0, 3)))]
             return "[" + ",".join(items) + (self.choice("", ",") if items else "") + gap + "]"
         if kind == "table":
-            pairs = (
-                f" {self.dotted()} = {self.value(depth + 1)}" for _ in range(self.draw(st.integers(0, 3)))
-            )
+            pairs = (f" {self.dotted()} = {self.value(depth + 1)}" for _ in range(self.draw(st.integers(0, 3))))
             return "{" + ",".join(pairs) + " }"
         if kind == "string":
             return self.choice(

@@ -144,9 +144,7 @@ def test_secrets_are_secret():
 
 def test_a_secret_does_not_leak():
     """Neither printing nor formatting nor encoding shows a secret."""
-    agent = read('[agents.a]\nkind="openai"\nmodel="m"\napi_key="${K}"', "x.toml", {"K": "canary"}).agents[
-        "a"
-    ]
+    agent = read('[agents.a]\nkind="openai"\nmodel="m"\napi_key="${K}"', "x.toml", {"K": "canary"}).agents["a"]
     secret = agent.settings.api_key
     assert secret.reveal() == "canary"
     assert "canary" not in f"{agent} {secret} {secret!r} {secret!s}"

@@ -85,9 +85,7 @@ def test_no_file(tmp_path):
 def test_a_folder(tmp_path):
     """A folder in place of the file is one sentence."""
     path = str(tmp_path)
-    assert (
-        file_mistake(path) == f"{path}: this is a folder; name the file in it, such as {path}/rejoinder.toml"
-    )
+    assert file_mistake(path) == f"{path}: this is a folder; name the file in it, such as {path}/rejoinder.toml"
 
 
 def test_not_utf8(tmp_path):
@@ -108,9 +106,7 @@ def test_unreadable(tmp_path, monkeypatch):
 
         monkeypatch.setattr(Path, "read_bytes", refuse)
     path.chmod(0)
-    assert (
-        file_mistake(str(path)) == f"{path}: you may not read this file; change its owner or its permissions"
-    )
+    assert file_mistake(str(path)) == f"{path}: you may not read this file; change its owner or its permissions"
 
 
 @pytest.mark.parametrize("path", ["a\0b", "x" * 5000, "/dev/null/x"])
@@ -154,9 +150,7 @@ RECORDS = [*SECTIONS.values(), *AGENT_KINDS.values(), *CHANNEL_KINDS.values(), C
 FIELDS = sorted({field for record in RECORDS for field in record.__struct_fields__})
 keys = st.sampled_from([*SECTIONS, "agents", "channels", "defaults", "kind", *CHANNEL_KINDS, *FIELDS])
 values = st.recursive(
-    st.sampled_from(
-        ["tour", "openai", "telegram", "*", "@a", "telegram:1", "daily", "${TELEGRAM_TOKEN}", "${X}", ""]
-    )
+    st.sampled_from(["tour", "openai", "telegram", "*", "@a", "telegram:1", "daily", "${TELEGRAM_TOKEN}", "${X}", ""])
     | st.booleans()
     | st.integers()
     | st.floats(allow_nan=False, allow_infinity=False),
@@ -165,11 +159,7 @@ values = st.recursive(
 )
 
 
-@given(
-    st.dictionaries(
-        keys, st.dictionaries(keys, st.dictionaries(keys, values, max_size=4) | values, max_size=4)
-    )
-)
+@given(st.dictionaries(keys, st.dictionaries(keys, st.dictionaries(keys, values, max_size=4) | values, max_size=4)))
 def test_any_values_under_known_keys(document):
     """Any value under any key is read or refused in words: each mistake names a key and a line."""
     said = read_or_refuse(as_toml(document))

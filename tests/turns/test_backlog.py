@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.turns.world import message
 
 from rejoinder.turns.backlog import LINE_LENGTH, Summary, Waiting, admit, estimate_tokens, summary_line
 from rejoinder.turns.modes import Drop, Grouping, Mode, QueueSettings
+from tests.turns.world import message
 
 
 @given(st.text())

@@ -49,11 +49,7 @@ def test_the_limits_hold(asks: list[Ask], runs: int, resting: list[str], busy: i
     processes = load.processes + spawned - len(choice.retire)
     assert len(choice.start) <= max(0, limits.runs - runs)
     assert processes <= max(limits.processes, load.processes)
-    assert (
-        len(choice.start) == len(asks)
-        or runs + len(choice.start) >= limits.runs
-        or processes >= limits.processes
-    )
+    assert len(choice.start) == len(asks) or runs + len(choice.start) >= limits.runs or processes >= limits.processes
 
 
 def test_a_busy_session_does_not_starve_a_quiet_one() -> None:

@@ -25,9 +25,7 @@ BIG, SMALL, OTHER = Candidate("big", "work"), Candidate("small", "work"), Candid
 ALL = (BIG, SMALL, OTHER)
 
 
-def fails(
-    trial: Trial, kind: str, rests: Rests | None = None, now: float = 0
-) -> tuple[Trial | GiveUp, Rests]:
+def fails(trial: Trial, kind: str, rests: Rests | None = None, now: float = 0) -> tuple[Trial | GiveUp, Rests]:
     rests = rested(rests or {}, trial, kind, now)
     return after_failure(trial, kind, rests, now), rests
 
@@ -121,7 +119,5 @@ def test_each_transition_is_told_once() -> None:
     told = transition_notice(None, fallen, "rate_limit")
     assert told == "Model fallback: other answers instead of big: the account asks too often."
     assert transition_notice("other", fallen, "rate_limit") is None
-    assert transition_notice("other", Trial(ALL, BIG), None) == (
-        "Model fallback over: big answers again (was other)."
-    )
+    assert transition_notice("other", Trial(ALL, BIG), None) == ("Model fallback over: big answers again (was other).")
     assert transition_notice(None, Trial(ALL, BIG), None) is None

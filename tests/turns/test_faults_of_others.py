@@ -1,7 +1,5 @@
 """Bugs that gateways of this kind have had, each held off by name."""
 
-from tests.turns.world import message, world
-
 from rejoinder.turns.backlog import Summary
 from rejoinder.turns.lane import Lane, Phase, may_speak, restore, step
 from rejoinder.turns.modes import Mode, QueueSettings
@@ -17,6 +15,7 @@ from rejoinder.turns.signals import (
     SteerTaken,
     Stop,
 )
+from tests.turns.world import message, world
 
 A, B, C, D, E = (message(n) for n in range(5))
 

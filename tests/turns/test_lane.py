@@ -3,7 +3,6 @@
 from typing import get_args
 
 import pytest
-from tests.turns.world import HERE, THERE, message
 
 from rejoinder.turns.backlog import LINE_LENGTH, Message, Summary
 from rejoinder.turns.lane import ON_ARRIVAL, ON_EVENT, Decision, Lane, Phase, may_speak, restore, step
@@ -27,6 +26,7 @@ from rejoinder.turns.signals import (
     Summarise,
     WakeAfter,
 )
+from tests.turns.world import HERE, THERE, message
 
 A, B, C, D, E = (message(n) for n in range(5))
 
@@ -44,9 +44,7 @@ def arrivals(*messages: Message) -> tuple[Arrived, ...]:
     return tuple(Arrived(each) for each in messages)
 
 
-def running(
-    mode: Mode = Mode.COLLECT, *, can_steer: bool = False, first: Message = A, **settings: object
-) -> Lane:
+def running(mode: Mode = Mode.COLLECT, *, can_steer: bool = False, first: Message = A, **settings: object) -> Lane:
     lane = Lane(settings=QueueSettings(mode=mode, **settings))
     return told(lane, Arrived(first), RunStarted(1, can_steer))[0]
 
@@ -112,9 +110,7 @@ def test_collect_gathers_until_quiet() -> None:
 def test_collect_gathers_only_one_route() -> None:
     """TU-3: an answer goes to one place, so a turn comes from one; order is kept."""
     there = message(2, route=THERE)
-    _, asked = told(
-        running(), *arrivals(B, there, D), Quiet("m3"), RunEnded(1), RunEnded(2), RunEnded(3), RunEnded(4)
-    )
+    _, asked = told(running(), *arrivals(B, there, D), Quiet("m3"), RunEnded(1), RunEnded(2), RunEnded(3), RunEnded(4))
     assert turns(asked) == [("m1",), ("m2",), ("m3",)]
 
 
@@ -264,9 +260,7 @@ def test_a_summary_counts_all_and_keeps_as_many_lines_as_the_cap() -> None:
 
 def test_a_message_in_flight_is_never_evicted() -> None:
     """TU-5: neither the turn nor what has been offered to the run."""
-    lane, asked = told(
-        running(Mode.STEER, can_steer=True, debounce_ms=0, cap=1, drop=Drop.OLD), *arrivals(B, C, D)
-    )
+    lane, asked = told(running(Mode.STEER, can_steer=True, debounce_ms=0, cap=1, drop=Drop.OLD), *arrivals(B, C, D))
     assert asked == (Steer(1, ("m1",)), Discard(("m2",), "overflow"))
     assert step(lane, SteerTaken(1, ("m1",)))[1] == (Steered(1, ("m1",)), Steer(1, ("m3",)))
 

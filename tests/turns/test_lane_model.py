@@ -10,13 +10,13 @@ import pytest
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from tests.turns.world import HERE, THERE, World, message, world
 
 from rejoinder.events import Route
 from rejoinder.turns.backlog import Message
 from rejoinder.turns.lane import step
 from rejoinder.turns.modes import Drop, Grouping, Mode, QueueSettings
 from rejoinder.turns.signals import Arrived, ModeChanged, Stop
+from tests.turns.world import HERE, THERE, World, message, world
 
 # --- the search ---------------------------------------------------------------------------------
 
@@ -84,9 +84,7 @@ def test_every_story_of_five_messages_ends_well(mode: Mode, drop: Drop) -> None:
 @every_mode
 @every_policy
 @pytest.mark.parametrize("script", [TWO_ROUTES, MIXED], ids=["two routes", "inline modes"])
-def test_every_story_of_unlike_messages_ends_well(
-    mode: Mode, drop: Drop, script: tuple[Message, ...]
-) -> None:
+def test_every_story_of_unlike_messages_ends_well(mode: Mode, drop: Drop, script: tuple[Message, ...]) -> None:
     """TU-3, TU-4: messages of another route, and messages with a mode of their own, in between."""
     assert search(world(QueueSettings(mode=mode, drop=drop, **SMALL)), script) > 20
 

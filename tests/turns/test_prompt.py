@@ -72,9 +72,7 @@ def vars_of(sender: Sender) -> dict[str, object]:
 
 def test_what_is_not_known_is_left_out() -> None:
     """TU-30: as in openab.sender.v1, an absent field is absent, not null."""
-    context = dict(told(UserPart((Spoken("hi", Sender("U1", "ann", "Ann", "slack", "C1")),))))[
-        "sender_context"
-    ]
+    context = dict(told(UserPart((Spoken("hi", Sender("U1", "ann", "Ann", "slack", "C1")),))))["sender_context"]
     assert isinstance(context, dict)
     assert list(context) == [
         *("schema", "sender_id", "sender_name", "display_name", "channel", "channel_id", "is_bot"),
@@ -170,9 +168,7 @@ def test_the_system_part_is_joined_in_order() -> None:
 
 def test_a_turn_is_complete() -> None:
     """An agent needs nothing else to answer."""
-    turn = assemble(
-        "s", SystemPart("Help."), UserPart((Spoken("hi"),)), boundary="b", model="big", think="low"
-    )
+    turn = assemble("s", SystemPart("Help."), UserPart((Spoken("hi"),)), boundary="b", model="big", think="low")
     assert (turn.session, turn.system, turn.model, turn.think) == ("s", "Help.", "big", "low")
     assert turn.parts == (PromptText("hi"),)
 

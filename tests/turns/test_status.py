@@ -72,9 +72,7 @@ def test_a_sign_of_life_puts_the_stall_off() -> None:
 
 def test_all_are_removed_where_so_configured() -> None:
     """TU-25: the last one lingers, so that people see how it ended."""
-    status, asked = after(
-        Status(StatusSettings(enabled=True, remove_when_done=True)), QUEUED, Ended(ok=False)
-    )
+    status, asked = after(Status(StatusSettings(enabled=True, remove_when_done=True)), QUEUED, Ended(ok=False))
     assert asked[-1] == WakeAfter(1500, "linger", 1)
     assert step(status, Woke("linger", 1))[1] == (Remove("😱"),)
 
@@ -110,9 +108,7 @@ timers = st.builds(Woke, st.sampled_from(["debounce", "stall", "linger"]), st.in
 
 
 @given(st.lists(working | timers), st.booleans(), st.booleans(), st.lists(working | timers))
-def test_exactly_the_last_mark_is_left(
-    story: list[Event], ok: bool, remove: bool, later: list[Event]
-) -> None:
+def test_exactly_the_last_mark_is_left(story: list[Event], ok: bool, remove: bool, later: list[Event]) -> None:
     """TU-25: whatever happened before and comes late, only how it ended is shown, or nothing."""
     status = Status(StatusSettings(enabled=True, remove_when_done=remove))
     status, asked = after(status, QUEUED, *story, Ended(ok))

@@ -99,9 +99,7 @@ class World(Struct, frozen=True):
             assert [a.ids for a in actions if isinstance(a, Start)] == [(event.message.id,)], "added delay"
         world = replace(world, lane=lane).perform(actions)
         if isinstance(event, SteerTaken):
-            assert all(world.place(id) not in (IN_TURN, ANSWERED) for id in event.ids), (
-                "steered and run: both"
-            )
+            assert all(world.place(id) not in (IN_TURN, ANSWERED) for id in event.ids), "steered and run: both"
         return world
 
     def place(self, id: str) -> str:
@@ -119,13 +117,9 @@ class World(Struct, frozen=True):
     def crashed(self) -> "World":
         """The gateway died. Rows survive: what no run has finished waits again."""
         reopened = self.moved(self.inside, {IN_TURN: OPEN, STEERED: OPEN})
-        waiting = tuple(
-            m for m, place in zip(reopened.messages, reopened.places, strict=True) if place == OPEN
-        )
+        waiting = tuple(m for m, place in zip(reopened.messages, reopened.places, strict=True) if place == OPEN)
         lane, actions = restore(self.lane.settings, self.lane.run, waiting, self.lane.overflow)
-        fresh = replace(
-            reopened, lane=lane, run=0, begun=False, inside=(), offers=(), timers=frozenset[str]()
-        )
+        fresh = replace(reopened, lane=lane, run=0, begun=False, inside=(), offers=(), timers=frozenset[str]())
         return fresh.perform(actions)
 
     def perform(self, actions: tuple[Action, ...]) -> "World":
@@ -192,9 +186,7 @@ class World(Struct, frozen=True):
     def check(self) -> None:
         lane = self.lane
         held = [each.message.id for each in lane.waiting]
-        lost = {m.id for m, place in zip(self.messages, self.places, strict=True) if place == OPEN} - set(
-            held
-        )
+        lost = {m.id for m, place in zip(self.messages, self.places, strict=True) if place == OPEN} - set(held)
         assert not lost, f"lost: {lost}"
         assert len(set(held)) == len(held), "one message in two places"
         restless = {each.message.id for each in lane.waiting if not each.quiet}

@@ -6,9 +6,10 @@ import typer
 
 import rejoinder
 from rejoinder.cli.chat import chat
-from rejoinder.cli.errors import Door
-from rejoinder.cli.run import run_gateway
 from rejoinder.cli.config import show_config
+from rejoinder.cli.errors import Door
+from rejoinder.cli.reply import reply
+from rejoinder.cli.run import run_gateway
 
 app = typer.Typer(
     cls=Door,
@@ -36,6 +37,7 @@ def _options(
 
 
 app.command()(chat)
+app.command()(reply)
 app.command("run")(run_gateway)
 app.command("config")(show_config)
 

@@ -8,13 +8,9 @@ import typer
 def show_config(
     file: Annotated[
         str | None,
-        typer.Option(
-            "--config", "-c", metavar="FILE", help="The file; without it rejoinder.toml, if there is one."
-        ),
+        typer.Option("--config", "-c", metavar="FILE", help="The file; without it rejoinder.toml, if there is one."),
     ] = None,
-    schema: Annotated[
-        bool, typer.Option("--schema", help="Print the JSON schema of the file, for editors.")
-    ] = False,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of the file, for editors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Check the configuration and print what is in effect, without secrets."""

@@ -65,9 +65,7 @@ def _agents_of_channels(settings: Settings, known: Known) -> Iterator[Complaint]
 
 def _agent(path: Path, name: str, known: Known) -> Iterator[Complaint]:
     if name not in known.agents:
-        there = (
-            f"there are: {listed(sorted(known.agents))}" if known.agents else f"add a section [agents.{name}]"
-        )
+        there = f"there are: {listed(sorted(known.agents))}" if known.agents else f"add a section [agents.{name}]"
         yield path, f"there is no agent {shown(name)}; {did_you_mean(name, known.agents, there)}"
 
 

@@ -193,8 +193,7 @@ def markdown_tables(kinds: Kinds = BUILT_IN) -> dict[str, str]:
 
 def _table(record: type[Struct]) -> str:
     rows = [
-        f"| `{key}` | {takes} | {default} | {meaning} |"
-        for key, takes, default, meaning in _rows(record, "", set())
+        f"| `{key}` | {takes} | {default} | {meaning} |" for key, takes, default, meaning in _rows(record, "", set())
     ]
     return "\n".join(["| key | takes | default | meaning |", "|---|---|---|---|", *rows])
 

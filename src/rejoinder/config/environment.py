@@ -16,9 +16,7 @@ class Unreadable:
     """Stands where a text could not be filled in; its mistake is already noted."""
 
 
-def fill_in(
-    value: Any, environment: Mapping[str, str], wrong: Callable[[Path, str], None], path: Path = ()
-) -> Any:
+def fill_in(value: Any, environment: Mapping[str, str], wrong: Callable[[Path, str], None], path: Path = ()) -> Any:
     """The same values with each `${VAR}` replaced; what cannot be is told to `wrong`, each with its key."""
     match value:
         case str() if "${" in value:
@@ -44,9 +42,7 @@ def _filled(text: str, environment: Mapping[str, str], wrong: Callable[[str], No
             return "${"
         if not _NAME.fullmatch(name) or not reference[0].endswith("}"):
             missing = True
-            wrong(
-                "${ } wants the name of an environment variable, as in ${MY_TOKEN}; write $${ for a plain ${"
-            )
+            wrong("${ } wants the name of an environment variable, as in ${MY_TOKEN}; write $${ for a plain ${")
             return ""
         if name not in environment:
             missing = True

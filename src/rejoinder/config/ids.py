@@ -39,10 +39,7 @@ def objection(entry: str, whom: Whom, kinds: Mapping[str, str], channel: str | N
     """
     named, id = split(entry)
     if named is None and channel is None:
-        return (
-            f"{shown(entry)} does not say on which channel; write channel:id, for example "
-            f'"telegram:123456789"'
-        )
+        return f'{shown(entry)} does not say on which channel; write channel:id, for example "telegram:123456789"'
     if named is not None and named not in kinds:
         guess = did_you_mean(named, kinds, f"there are: {', '.join(sorted(kinds))}")
         return f"{shown(entry)} begins with {shown(named)}, which is no channel; {guess}"
@@ -53,10 +50,7 @@ def objection(entry: str, whom: Whom, kinds: Mapping[str, str], channel: str | N
     if shape.pattern.fullmatch(id):
         return None
     learn = "; /whoami tells people theirs" if whom == "person" else ""
-    return (
-        f"{shown(entry)} is no id; names can change hands, so use the id: on {kind} that is "
-        f"{shape.advice}{learn}"
-    )
+    return f"{shown(entry)} is no id; names can change hands, so use the id: on {kind} that is {shape.advice}{learn}"
 
 
 def split(entry: str) -> tuple[str | None, str]:

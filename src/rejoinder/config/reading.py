@@ -98,9 +98,7 @@ class Reader:
             case mi.IntType() | mi.FloatType() if _is_number(given := _from_environment(raw, kind), kind):
                 return self._number(kind, given, path)
             case _:
-                self.wrong(
-                    path, f"expected {expected or describe(kind)}, found {found(raw)}{_fix(kind, raw)}"
-                )
+                self.wrong(path, f"expected {expected or describe(kind)}, found {found(raw)}{_fix(kind, raw)}")
                 return WRONG
 
     def _union(self, kind: mi.UnionType, raw: Any, path: Path, expected: str | None) -> Any:
@@ -290,9 +288,7 @@ def _fits(kind: mi.Type, raw: Any) -> bool:
 def _is_number(raw: Any, kind: mi.Type) -> bool:
     if isinstance(raw, bool):
         return False
-    return isinstance(raw, int) or (
-        isinstance(kind, mi.FloatType) and isinstance(raw, float) and math.isfinite(raw)
-    )
+    return isinstance(raw, int) or (isinstance(kind, mi.FloatType) and isinstance(raw, float) and math.isfinite(raw))
 
 
 def _from_environment(raw: Any, kind: mi.Type) -> Any:

@@ -6,9 +6,7 @@ from typing import Any
 
 from rejoinder.errors import BadConfiguration, Mistake
 
-_PLACE = re.compile(
-    r"(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL
-)
+_PLACE = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
 
 NO_CLOSING_QUOTE = 'the text has no closing quote on its line; text of several lines stands in """ """'
 DEEPEST = 32

@@ -20,7 +20,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
+from rejoinder.events import Directive, ReplyEvent
 from rejoinder.outbound import actions, header
 from rejoinder.outbound.code_spans import Fence, Ticks, fence_may_open
 from rejoinder.outbound.directives import default_registry
@@ -714,57 +714,3 @@ def _is_quiet(text: str) -> bool:
 
 def _is_speech(child: _Child) -> bool:
     return bool(child.declared and child.declared.tag and child.declared.tag.body_is_speech)
-
-
-# --- a whole reply at once ----------------------------------------------------------------------
-
-
-class Reading(Struct, frozen=True):
-    """What a whole reply says. Of header keys written more than once the last valid one is reported (OD-17)."""
-
-    text: str
-    silent: bool
-    directives: tuple[Directive, ...]
-    problems: tuple[Problem, ...]
-
-    @staticmethod
-    def of(events: list[ReplyEvent], registry: Registry | None = None) -> "Reading":
-        silent = any(isinstance(event, Silent) for event in events)
-        written = [event for event in events if isinstance(event, Directive)]
-        shaping = {declared.name for declared in (registry or default_registry()).declarations if declared.shapes_reply}
-        last = {directive.name: index for index, directive in enumerate(written)}
-        return Reading(
-            text="" if silent else "".join(event.text for event in events if isinstance(event, Text)),
-            silent=silent,
-            directives=tuple(
-                directive
-                for index, directive in enumerate(written)
-                if directive.name not in shaping or last[directive.name] == index
-            ),
-            problems=tuple(event for event in events if isinstance(event, Problem)),
-        )
-
-
-def read_reply(
-    *segments: str,
-    registry: Registry | None = None,
-    silence: Mode = "edges",
-    has_trigger: bool = True,
-    heartbeat: bool = False,
-    ack_max_chars: int = 300,
-) -> Reading:
-    """Read a whole reply: one text, or the texts between an agent's tool calls."""
-    reader = ReplyReader(
-        registry=registry,
-        silence=silence,
-        has_trigger=has_trigger,
-        heartbeat=heartbeat,
-        ack_max_chars=ack_max_chars,
-    )
-    events: list[ReplyEvent] = []
-    for index, segment in enumerate(segments):
-        if index:
-            events += reader.next_segment()
-        events += reader.feed(segment)
-    events += reader.finish()
-    return Reading.of(events, registry)

@@ -91,11 +91,7 @@ Cell = TypeVar("Cell")
 
 
 def _grid(columns: tuple[Column, ...], rows: dict[Row, tuple[Cell, ...]]) -> dict[tuple[Row, Column], Cell]:
-    return {
-        (row, column): cell
-        for row, cells in rows.items()
-        for column, cell in zip(columns, cells, strict=True)
-    }
+    return {(row, column): cell for row, cells in rows.items() for column, cell in zip(columns, cells, strict=True)}
 
 
 # --- what an arrival does -----------------------------------------------------------------------

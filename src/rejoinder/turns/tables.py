@@ -23,9 +23,7 @@ def mode_table() -> str:
 def settings_table() -> str:
     defaults = QueueSettings()
     fields = QueueSettings.__struct_fields__
-    return _table(
-        ["setting", "default"], ([f"`{field}`", f"`{getattr(defaults, field)}`"] for field in fields)
-    )
+    return _table(["setting", "default"], ([f"`{field}`", f"`{getattr(defaults, field)}`"] for field in fields))
 
 
 def phase_list() -> str:

@@ -1,0 +1,272 @@
+"""The two kinds that speak to a model themselves, against the model server over real sockets."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from rejoinder.agents import anthropic, openai
+from rejoinder.agents.base import (
+    Done,
+    Failed,
+    FailureKind,
+    ModelSelected,
+    TextDelta,
+    Thought,
+    ToolEnded,
+    ToolStarted,
+    Usage,
+)
+from rejoinder.events import PromptImage, PromptText, Turn
+from rejoinder.testing.contracts import AgentContract, Agents, a_turn, begun, everything, text_of
+from rejoinder.testing.model_server import (
+    CONTEXT_OVERFLOW,
+    Answer,
+    Asked,
+    Break,
+    FailMidway,
+    Garble,
+    ModelServer,
+    Refuse,
+    Say,
+    Stall,
+)
+
+KINDS = ("openai", "anthropic")
+
+
+def open_agent(
+    kind: str, server: ModelServer, **settings: Any
+) -> openai.OpenAIAgent | anthropic.AnthropicAgent:
+    settings = {"model": "m-1", "api_key": "sk-secret", **settings}
+    if kind == "openai":
+        return openai.open_agent("helper", openai.Settings(base_url=server.openai_url, **settings))
+    return anthropic.open_agent("helper", anthropic.Settings(base_url=server.url, **settings))
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ModelServer]:
+    async with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture(params=KINDS)
+async def agent(request: pytest.FixtureRequest, server: ModelServer):
+    agent = open_agent(request.param, server)
+    yield agent
+    await agent.close()
+
+
+class _ModelContract(AgentContract):
+    kind: str
+
+    @asynccontextmanager
+    async def agents(self) -> AsyncIterator[Agents]:
+        def answer(asked: Asked) -> Answer:
+            match asked.body["model"]:
+                case "broken":
+                    return Refuse(500)
+                case "slow":
+                    return Stall("Let me see")
+                case "tools":
+                    return Say("Found it.", tool="search")
+                case _:
+                    return Say(asked.text)
+
+        async with ModelServer(answer) as server:
+            opened = [
+                open_agent(self.kind, server, model=model) for model in ("m", "broken", "slow", "tools")
+            ]
+            yield Agents(*opened)
+            for agent in opened:
+                await agent.close()
+
+
+class TestOpenAIContract(_ModelContract):
+    kind = "openai"
+
+
+class TestAnthropicContract(_ModelContract):
+    kind = "anthropic"
+
+
+async def test_an_answer_streams(agent: Any, server: ModelServer):
+    """TU-32: the text comes in pieces as the model says it, thoughts apart, then usage and the end."""
+    server.will(Say("The capital is Paris.", thought="France...", pieces=5))
+    events = await everything(agent)
+    assert events[0] == ModelSelected("m-1")
+    assert events[1] == Thought("France...")
+    assert [event for event in events if isinstance(event, TextDelta)] == [
+        TextDelta(piece) for piece in ("The c", "apita", "l is ", "Paris", ".")
+    ]
+    assert events[-2:] == [Usage(7, 3, 10), Done()]
+
+
+async def test_tools_are_shown(agent: Any, server: ModelServer):
+    """TU-32: a tool the endpoint runs is told around the text."""
+    server.will(Say("Found.", tool="search"))
+    events = await everything(agent)
+    kinds = [type(event) for event in events if isinstance(event, ToolStarted | ToolEnded | TextDelta)]
+    assert kinds == [ToolStarted, ToolEnded, TextDelta]
+
+
+async def test_a_tool_nobody_runs(agent: Any, server: ModelServer):
+    """A model that only asks for a tool leaves no one waiting in silence."""
+    server.will(Say("", tool="search"))
+    events = await everything(agent)
+    assert [event.ok for event in events if isinstance(event, ToolEnded)] == [False]
+    assert isinstance(events[-1], Failed)
+    assert "runs none" in events[-1].detail
+
+
+async def test_the_conversation_is_remembered(agent: Any, server: ModelServer):
+    """The model is told what was said before in this session, and only in this session."""
+    server.will(Say("Hello Ann."))
+    await everything(agent, a_turn("I am Ann", "a"))
+    await everything(agent, a_turn("I am Bob", "b"))
+    await everything(agent, a_turn("Who am I?", "a"))
+    told = [message["content"] for message in server.requests[-1].body["messages"]]
+    assert "Hello Ann." in told
+    assert "Ann" in str(told[0])
+    assert "Bob" not in str(told)
+    agent.forget("a")
+    await everything(agent, a_turn("Who am I?", "a"))
+    assert len(server.requests[-1].body["messages"]) == 1
+
+
+async def test_what_was_cancelled_is_remembered_as_far_as_it_went(agent: Any, server: ModelServer):
+    """TU-20: people have seen the half answer, so the model has to know it; the connection is gone."""
+    server.will(Stall("I was just"))
+    async with begun(agent, a_turn("Tell me all")):
+        pass
+    await server.departed()
+    await everything(agent, a_turn("Go on"))
+    assert "I was just" in [message["content"] for message in server.requests[-1].body["messages"]]
+
+
+async def test_a_question_that_failed_is_asked_once(agent: Any, server: ModelServer):
+    """TU-22: on the next model the same question is there once; later it is still known."""
+    server.will(Refuse(529))
+    await everything(agent, a_turn("why?"))
+    await everything(agent, a_turn("why?"))
+    assert str(server.requests[-1].body["messages"]).count("why?") == 1
+
+
+async def test_the_budget_holds(server: ModelServer):
+    """The oldest exchanges are left out when the conversation outgrows the budget."""
+    agent = open_agent("openai", server, history_tokens=200)
+    for number in range(20):
+        await everything(agent, a_turn(f"message {number} " + "x" * 60))
+    told = str(server.requests[-1].body["messages"])
+    assert "message 18 " in told
+    assert "message 1 " not in told
+    assert len(server.requests[-1].body["messages"]) < 10
+    await agent.close()
+
+
+async def test_models_and_aliases(server: ModelServer):
+    """/model: an alias becomes the name the endpoint knows, any other name goes as it is."""
+    agent = open_agent("openai", server, models={"fast": "m-small"}, fallbacks=("fast",))
+    assert agent.models == ("m-1", "fast")
+    assert agent.fallbacks == ("fast",)
+    for asked, sent in ((None, "m-1"), ("fast", "m-small"), ("m-9", "m-9")):
+        turn = Turn("s", (PromptText("hi"),), model=asked)
+        assert (await everything(agent, turn))[0] == ModelSelected(sent)
+        assert server.requests[-1].body["model"] == sent
+    await agent.close()
+
+
+async def test_think_levels_arrive(server: ModelServer):
+    """/think: each provider is asked in its own words, and the answer keeps its room."""
+    for kind in KINDS:
+        agent = open_agent(kind, server)
+        await everything(agent, Turn("s", (PromptText("hi"),), think="high"))
+        await agent.close()
+    first, second = (asked.body for asked in server.requests)
+    assert first["reasoning_effort"] == "high"
+    assert second["thinking"] == {"type": "enabled", "budget_tokens": 20_000}
+    assert second["max_tokens"] == 20_000 + 8192
+
+
+async def test_system_and_pictures(server: ModelServer):
+    """TU-31: the system part goes where the provider wants it; pictures go along."""
+    for kind in KINDS:
+        agent = open_agent(kind, server, system_prompt="unused when the turn brings its own")
+        turn = Turn("s", (PromptText("Look"), PromptImage("image/png", b"\x89PNG")), system="Be brief.")
+        await everything(agent, turn)
+        await agent.close()
+    first, second = (asked.body for asked in server.requests)
+    assert first["messages"][0] == {"role": "system", "content": "Be brief."}
+    assert first["messages"][1]["content"][1]["image_url"]["url"] == "data:image/png;base64,iVBORw=="
+    assert second["system"] == "Be brief."
+    assert second["messages"][0]["content"][1]["source"]["data"] == "iVBORw=="
+
+
+async def test_an_endpoint_that_does_not_stream(server: ModelServer):
+    agent = open_agent("openai", server, options={"stream": False})
+    assert text_of(await everything(agent)) == "Hello"
+    await agent.close()
+
+
+FAILURES: list[tuple[Answer, FailureKind]] = [
+    (Refuse(401), "auth"),
+    (Refuse(402), "billing"),
+    (Refuse(404), "model_not_found"),
+    (Refuse(429, retry_after=3), "rate_limit"),
+    (Refuse(500), "overloaded"),
+    (Refuse(529), "overloaded"),
+    (CONTEXT_OVERFLOW, "context_overflow"),
+    (Break("Half an ans"), "unreachable"),
+    (Break(), "unreachable"),
+    (Garble("Half"), "format"),
+    (FailMidway("Half"), "overloaded"),
+]
+
+
+@pytest.mark.parametrize(("answer", "kind"), FAILURES, ids=[f"{answer}"[:40] for answer, _ in FAILURES])
+async def test_failures(agent: Any, server: ModelServer, answer: Answer, kind: FailureKind):
+    """TU-22: each way a provider can fail is one Failed of its kind, and the next turn works."""
+    server.will(answer)
+    last = (await everything(agent))[-1]
+    assert isinstance(last, Failed)
+    assert last.kind == kind
+    assert last.retry_after == (3 if kind == "rate_limit" else None)
+    assert "sk-secret" not in last.detail
+    assert isinstance((await everything(agent))[-1], Done)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_endpoint_that_is_down(kind: str):
+    """TU-22: nobody listens: unreachable, and worth one retry."""
+    async with ModelServer() as gone:
+        pass
+    agent = open_agent(kind, gone)
+    (last,) = await everything(agent)
+    assert isinstance(last, Failed)
+    assert (last.kind, last.transient) == ("unreachable", True)
+    assert gone.url.removeprefix("http://").split(":")[1] in last.detail
+    await agent.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_address_that_is_none(kind: str):
+    nowhere = ModelServer()
+    nowhere.url = "not an address"
+    agent = open_agent(kind, nowhere)
+    (last,) = await everything(agent)
+    await agent.close()
+    assert isinstance(last, Failed)
+    assert last.kind == "unreachable"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_silence_ends_the_run(kind: str, server: ModelServer):
+    """TU-20: a model that goes silent is given up after the idle timeout, and the connection with it."""
+    agent = open_agent(kind, server, idle_timeout=0.05)
+    server.will(Stall("Let me"))
+    last = (await everything(agent))[-1]
+    assert isinstance(last, Failed)
+    assert last.kind == "timeout"
+    await server.departed()
+    await agent.close()

@@ -5,6 +5,7 @@ The model remembers nothing, so the agent keeps the conversation of each session
 
 import base64
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 from msgspec import Struct, field
@@ -85,11 +86,12 @@ class AnthropicAgent:
         try:
             async with self._endpoint.post("/v1/messages", body) as response:
                 yield ModelSelected(body["model"])
-                async for server_event in server_events(response):
-                    for event in reading.feed(server_event.data):
-                        yield event
-                    if reading.complete:
-                        break
+                async with aclosing(server_events(response)) as told:
+                    async for server_event in told:
+                        for event in reading.feed(server_event.data):
+                            yield event
+                        if reading.complete:
+                            break
             for event in reading.finish():
                 yield event
         finally:

@@ -1,6 +1,6 @@
 """The one place where an agent speaks HTTP: POST a body, get bytes back, and every mishap as a Failed."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -61,7 +61,7 @@ class Endpoint:
             self._session = None
 
 
-async def server_events(response: aiohttp.ClientResponse) -> AsyncIterator[ServerEvent]:
+async def server_events(response: aiohttp.ClientResponse) -> AsyncGenerator[ServerEvent, None]:
     reader = EventReader()
     async for chunk in response.content.iter_any():
         for event in reader.feed(chunk):

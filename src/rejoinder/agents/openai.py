@@ -6,6 +6,7 @@ no tools; tool calls that an endpoint runs by itself are shown.
 
 import base64
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 from msgspec import Struct, field
@@ -85,11 +86,12 @@ class OpenAIAgent:
                     for event in reading.whole(decoded(await response.read())):
                         yield event
                 else:
-                    async for server_event in server_events(response):
-                        for event in reading.feed(server_event.data):
-                            yield event
-                        if reading.complete:
-                            break
+                    async with aclosing(server_events(response)) as told:
+                        async for server_event in told:
+                            for event in reading.feed(server_event.data):
+                                yield event
+                            if reading.complete:
+                                break
             for event in reading.finish():
                 yield event
         finally:

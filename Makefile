@@ -3,7 +3,7 @@
 VENV ?= .venv
 BIN  := $(VENV)/bin
 
-.PHONY: run chat test check format docs bench fuzz clean
+.PHONY: run chat test test-agents check format docs bench fuzz clean
 
 run: $(VENV)/.run
 	@$(BIN)/rejoinder run
@@ -20,6 +20,9 @@ check: $(VENV)/.dev
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/docs.py --check
+
+test-agents: $(VENV)/.dev
+	$(BIN)/python -m pytest -m "real_agent or local_model" tests/agents
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

@@ -160,18 +160,15 @@ class Sessions:
         """Brings options, thinking and model to what is wanted; the model when it changed."""
         for name, value in self._settings.options.items():
             await self._set(connection, session, name, value)
-        option = session.options.get("thought_level")
-        if option is not None and turn.think is not None:
-            level = nearest_level(turn.think, option.values)
-            if level is not None:
-                await self._set(connection, session, "thought_level", level)
-        wanted = turn.model or self._settings.model
-        if not wanted:
-            wanted = session.default_model or ""
+        wanted = turn.model or self._settings.model or session.default_model or ""
         wanted = self._settings.models.get(wanted, wanted)
-        if not wanted:
-            return None
-        return wanted if await self._set(connection, session, "model", wanted) else None
+        changed = bool(wanted) and await self._set(connection, session, "model", wanted)
+        # After the model: what levels there are depends on it.
+        option = session.options.get("thought_level")
+        level = nearest_level(turn.think, option.values) if option is not None and turn.think else None
+        if level is not None:
+            await self._set(connection, session, "thought_level", level)
+        return wanted if changed else None
 
     async def _set(self, connection: Connection, session: _Session, name: str, value: str | bool) -> bool:
         options = session.options

@@ -1,8 +1,9 @@
 """The two kinds that speak to a model themselves, against the model server over real sockets."""
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import asynccontextmanager, suppress
+from typing import Any, cast
 
 import pytest
 
@@ -20,6 +21,7 @@ from rejoinder.agents.base import (
 )
 from rejoinder.events import PromptImage, PromptText, Turn
 from rejoinder.testing.contracts import AgentContract, Agents, a_turn, begun, everything, text_of
+from rejoinder.testing.model_dialects import DIALECTS
 from rejoinder.testing.model_server import (
     CONTEXT_OVERFLOW,
     Answer,
@@ -247,6 +249,47 @@ async def test_an_endpoint_that_is_down(kind: str):
     assert (last.kind, last.transient) == ("unreachable", True)
     assert gone.url.removeprefix("http://").split(":")[1] in last.detail
     await agent.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_kept_connection_that_was_closed_meanwhile(kind: str):
+    """TU-22: a server that hangs up between two turns, without saying so, costs nobody an answer."""
+    answered = 0
+    handlers: list[asyncio.Task[None]] = []
+
+    async def hang_up_after_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        handlers.append(cast(asyncio.Task[None], asyncio.current_task()))
+        with suppress(asyncio.IncompleteReadError):
+            while not writer.is_closing():
+                await answer_once(reader, writer)
+        writer.close()
+        await writer.wait_closed()
+
+    async def answer_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal answered
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length:")[1].split()[0])
+        await reader.readexactly(length)
+        if answered == 1:
+            answered += 1
+            writer.close()
+            return
+        answered += 1
+        dialect = DIALECTS["/v1/chat/completions" if kind == "openai" else "/v1/messages"]("m")
+        body = dialect.start() + dialect.text("Hi") + dialect.end("stop")
+        size = f"content-length: {len(body)}\r\n\r\n".encode()
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n" + size + body)
+
+    listener = await asyncio.start_server(hang_up_after_one, "127.0.0.1", 0)
+    where = ModelServer()
+    where.url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
+    agent = open_agent(kind, where)
+    for _ in range(2):
+        assert text_of(await everything(agent)) == "Hi"
+    assert answered == 3
+    await agent.close()
+    await asyncio.gather(*handlers)
+    listener.close()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -28,9 +28,7 @@ class Endpoint:
         """The response when it is a success; RunFailed with the classified reason when it is not."""
         url = self._base_url + path
         try:
-            async with self._open_session().post(
-                url, data=msgspec.json.encode(body), allow_redirects=False
-            ) as response:
+            async with await self._send(url, msgspec.json.encode(body)) as response:
                 if response.status != 200:
                     said = (await response.content.read(ERROR_BODY_BYTES)).decode("utf-8", "replace")
                     raise RunFailed(failed_response(response.status, said, response.headers, self._secret))
@@ -44,6 +42,19 @@ class Endpoint:
             raise RunFailed(failed("unreachable", detail, transient=True)) from problem
         except EventTooLong as problem:
             raise RunFailed(failed("format", f"{url}: {problem}")) from problem
+
+    async def _send(self, url: str, body: bytes) -> aiohttp.ClientResponse:
+        """A connection kept from the last turn may have been closed meanwhile: that is found out by using it.
+
+        So one more try, with a new connection, when it breaks before there is a word of an answer.
+        """
+        session = self._open_session()
+        try:
+            return await session.post(url, data=body, allow_redirects=False)
+        except aiohttp.ClientConnectorError:
+            raise
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+            return await session.post(url, data=body, allow_redirects=False)
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:

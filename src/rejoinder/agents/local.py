@@ -1,7 +1,7 @@
 """A small model on this machine, without network or key: SmolLM2 on llama.cpp, inside our own process.
 
-llama.cpp brings its own server, so after the start this is an `openai` agent at an address of ours. The address
-is on loopback with a key made for this run: a page in a browser must not be able to talk to it.
+llama.cpp brings its own server, so after the start this is an `openai` agent at an address of ours. The
+address is on loopback with a key made for this run: a page in a browser must not be able to talk to it.
 """
 
 import asyncio

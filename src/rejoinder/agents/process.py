@@ -41,6 +41,7 @@ class AgentProcess(asyncio.SubprocessProtocol):
         self._loop = loop
         self._exited = loop.create_future()
         self._closed = loop.create_future()
+        self._lost: set[int] = set()
         self._killed = False
         self._transport: asyncio.SubprocessTransport | None = None
 
@@ -98,23 +99,29 @@ class AgentProcess(asyncio.SubprocessProtocol):
             self._kill()
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        if fd == STDOUT and not self._exited.done():
+        self._lost.add(fd)
+        if self._exited.done():
+            self._end_when_all_is_read()
+        elif fd == STDOUT:
             # Its exit is usually a moment away and tells more.
             self._loop.call_later(LAST_OUTPUT_SECONDS, self._end, "it closed its output")
-        elif fd == STDOUT:
-            self._end(self._exit_words())
 
     def process_exited(self) -> None:
         if not self._exited.done():
             self._exited.set_result(None)
-        # Its last lines may still be in the pipe; a descendant that holds the pipe must not keep us waiting.
+        # Its last lines may still be in the pipes; a descendant that holds them must not keep us waiting.
         self._loop.call_later(LAST_OUTPUT_SECONDS, self._end, self._exit_words())
+        self._end_when_all_is_read()
 
     def connection_lost(self, exc: Exception | None) -> None:
         if not self._closed.done():
             self._closed.set_result(None)
 
     # --- the end ----------------------------------------------------------------------------------
+
+    def _end_when_all_is_read(self) -> None:
+        if {STDOUT, STDERR} <= self._lost:
+            self._end(self._exit_words())
 
     def _end(self, reason: str) -> None:
         self._gone(self._exit_words() if self._exited.done() else reason)

@@ -22,7 +22,7 @@ check: $(VENV)/.dev
 	$(BIN)/python scripts/docs.py --check
 
 test-agents: $(VENV)/.dev
-	$(BIN)/python -m pytest -m "real_agent or local_model" tests/agents
+	$(BIN)/python -m pytest -m "real_agent or slow_agent or local_model" tests/agents
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

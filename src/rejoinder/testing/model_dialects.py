@@ -43,7 +43,7 @@ class Dialect:
     def thought(self, text: str) -> bytes:
         raise NotImplementedError
 
-    def tool(self, name: str) -> bytes:
+    def tool(self, name: str, arguments: str) -> bytes:
         raise NotImplementedError
 
     def text(self, text: str) -> bytes:
@@ -83,10 +83,10 @@ class ChatCompletions(Dialect):
     def thought(self, text: str) -> bytes:
         return self._chunk({"reasoning_content": text})
 
-    def tool(self, name: str) -> bytes:
+    def tool(self, name: str, arguments: str) -> bytes:
         call = {"index": 0, "id": "call_1", "type": "function", "function": {"name": name, "arguments": ""}}
         return self._chunk({"tool_calls": [call]}) + self._chunk(
-            {"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}
+            {"tool_calls": [{"index": 0, "function": {"arguments": arguments}}]}
         )
 
     def text(self, text: str) -> bytes:
@@ -128,8 +128,14 @@ class Responses(Dialect):
             "response.reasoning_summary_text.delta", item_id="rs_1", summary_index=0, delta=text
         )
 
-    def tool(self, name: str) -> bytes:
-        item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": name, "arguments": "{}"}
+    def tool(self, name: str, arguments: str) -> bytes:
+        item = {
+            "type": "function_call",
+            "id": "fc_1",
+            "call_id": "call_1",
+            "name": name,
+            "arguments": arguments,
+        }
         return self._event("response.output_item.done", output_index=1, item=item)
 
     def text(self, text: str) -> bytes:
@@ -207,9 +213,9 @@ class Messages(Dialect):
         opened = self._block("thinking", {"type": "thinking", "thinking": ""})
         return opened + self._delta(type="thinking_delta", thinking=text)
 
-    def tool(self, name: str) -> bytes:
+    def tool(self, name: str, arguments: str) -> bytes:
         opened = self._block("tool_use", {"type": "tool_use", "id": "toolu_1", "name": name, "input": {}})
-        return opened + self._delta(type="input_json_delta", partial_json="{}")
+        return opened + self._delta(type="input_json_delta", partial_json=arguments)
 
     def text(self, text: str) -> bytes:
         opened = self._block("text", {"type": "text", "text": ""})

@@ -28,6 +28,8 @@ class Say(Struct, frozen=True):
     thought: str = ""
     tool: str | None = None
     """A tool the model says it calls before the text (or instead of it, when there is none)."""
+    arguments: str = "{}"
+    """What it calls the tool with, as JSON."""
     pieces: int = 12
     pace: float = 0.0
 
@@ -178,7 +180,7 @@ async def _stream(dialect: type[Dialect], model: str, answer: Answer) -> AsyncIt
         if answer.thought:
             yield writing.thought(answer.thought)
         if answer.tool is not None:
-            yield writing.tool(answer.tool)
+            yield writing.tool(answer.tool, answer.arguments)
         for start in range(0, len(answer.text), answer.pieces):
             if answer.pace:
                 await asyncio.sleep(answer.pace)

@@ -22,17 +22,20 @@ def test_what_was_said_is_told():
     assert histories.before("other", asked("three")) == ()
 
 
-@given(st.lists(st.tuples(st.text(max_size=60), st.text(max_size=60)), max_size=20), st.integers(0, 200))
+ANSWERS = st.text(min_size=1, max_size=60).filter(str.strip)
+
+
+@given(st.lists(st.tuples(st.text(max_size=60), ANSWERS), max_size=20), st.integers(0, 200))
 def test_never_over_budget_and_the_newest_stay(said: list[tuple[str, str]], budget: int):
     """What is told fits the budget, is an end of the conversation, and no longer end would fit."""
     histories = Histories(budget)
     for question, answer in said:
-        histories.remember("s", asked(question), answer or "-")
+        histories.remember("s", asked(question), answer)
     told = histories.before("s", asked("now"))
     room = budget - tokens_of(Exchange(asked("now")))
     assert sum(map(tokens_of, told)) <= max(room, 0)
     if told:
-        whole = [Exchange(asked(q), a if a.strip() else "" if a else "-") for q, a in said]
+        whole = [Exchange(asked(question), answer) for question, answer in said]
         assert told == tuple(whole[-len(told) :])
 
 

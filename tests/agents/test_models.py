@@ -9,6 +9,7 @@ import pytest
 
 from rejoinder.agents import anthropic, openai
 from rejoinder.agents.base import (
+    CanCompact,
     Done,
     Failed,
     FailureKind,
@@ -205,10 +206,37 @@ async def test_system_and_pictures(server: ModelServer):
     assert second["messages"][0]["content"][1]["source"]["data"] == "iVBORw=="
 
 
-async def test_an_endpoint_that_does_not_stream(server: ModelServer):
-    agent = open_agent("openai", server, options={"stream": False})
-    assert text_of(await everything(agent)) == "Hello"
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_endpoint_that_does_not_stream(kind: str, server: ModelServer):
+    """Some proxies answer at once whatever they are asked."""
+    agent = open_agent(kind, server, options={"stream": False})
+    events = await everything(agent)
+    assert text_of(events) == "Hello"
+    assert events[-2:] == [Usage(7, 3, 10), Done()]
     await agent.close()
+
+
+def test_a_reason_to_stop_is_an_end():
+    """Endpoints that never say [DONE] are understood."""
+    reading = openai.ChatReading()
+    reading.feed('{"choices": [{"delta": {"content": "Hi"}, "finish_reason": "length"}]}')
+    assert reading.finish() == [Done("limit")]
+
+
+async def test_compaction(agent: Any, server: ModelServer):
+    """TU-23: the model's summary takes the conversation's place; what fails changes nothing."""
+    assert isinstance(agent, CanCompact)
+    assert not await agent.compact("session-1")
+    await everything(agent, a_turn("I am Ann"))
+    server.will(Refuse(500), Say("The user is Ann."))
+    assert not await agent.compact("session-1")
+    assert await agent.compact("session-1")
+    assert "I am Ann" in str(server.requests[-1].body["messages"])
+    await everything(agent, a_turn("Who am I?"))
+    told = server.requests[-1].body["messages"]
+    assert len(told) == 3
+    assert "The user is Ann." in str(told)
+    assert "I am Ann" not in str(told)
 
 
 FAILURES: list[tuple[Answer, FailureKind]] = [

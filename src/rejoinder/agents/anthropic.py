@@ -1,117 +1,54 @@
-"""Anthropic's messages, streamed, with thinking. Any endpoint that speaks them will do.
-
-The model remembers nothing, so the agent keeps the conversation of each session and sends it along.
-"""
+"""Anthropic's messages, streamed, with thinking. Any endpoint that speaks them will do."""
 
 import base64
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
 from typing import Any
 
-from msgspec import Struct, field
-
-from rejoinder.agents.base import (
-    AgentEvent,
-    Done,
-    ModelSelected,
-    TextDelta,
-    Thought,
-    ToolEnded,
-    ToolStarted,
-    Usage,
-)
-from rejoinder.agents.endpoint import Endpoint, decoded, server_events, stopped_in_the_middle
-from rejoinder.agents.failures import RunFailed, failed, failed_stream
-from rejoinder.agents.guard import guarded
-from rejoinder.agents.history import Exchange, Histories
+from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
+from rejoinder.agents.endpoint import decoded, stopped_in_the_middle
+from rejoinder.agents.failures import RunFailed, failed_stream
+from rejoinder.agents.history import Exchange
+from rejoinder.agents.model_agent import ModelAgent, ModelSettings, asked_and_answered, end_of_answer
 from rejoinder.agents.think import think_setting
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
 
 VERSION = "2023-06-01"
-NO_TOOLS = "the model asked for a tool, and this agent runs none"
 
 
-class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Settings(ModelSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[agents.NAME]` with `kind = "anthropic"`."""
 
-    model: str
     base_url: str = "https://api.anthropic.com"
-    api_key: str = ""
-    models: dict[str, str] = field(default_factory=dict[str, str])
-    """Aliases: the name people say after /model, and the name the endpoint knows."""
-    fallbacks: tuple[str, ...] = ()
-    system_prompt: str = ""
     max_tokens: int = 8192
     """Of the answer; what /think allows for thinking is added to it."""
-    history_tokens: int = 100_000
-    idle_timeout: float = 300.0
-    hard_timeout: float = 1800.0
-    think: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
-    """Own cells of the /think table: level, and what it adds to the request."""
-    options: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Added to every request as it is."""
-    headers: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def open_agent(name: str, settings: Settings) -> "AnthropicAgent":
     return AnthropicAgent(name, settings)
 
 
-class AnthropicAgent:
+class AnthropicAgent(ModelAgent):
     def __init__(self, name: str, settings: Settings) -> None:
-        self.name = name
-        self.models = (settings.model, *settings.models)
-        self.fallbacks = settings.fallbacks
-        self._settings = settings
-        self._histories = Histories(settings.history_tokens)
         headers = {"anthropic-version": VERSION}
         if settings.api_key:
             headers["x-api-key"] = settings.api_key
-        self._endpoint = Endpoint(settings.base_url, {**headers, **settings.headers}, settings.api_key)
+        super().__init__(name, settings, "/v1/messages", headers)
+        self._settings = settings
 
-    def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
-        limits = self._settings
-        return guarded(self._events(turn), idle=limits.idle_timeout, hard=limits.hard_timeout)
+    def _request(self, turn: Turn, past: tuple[Exchange, ...]) -> dict[str, Any]:
+        return request_body(self._settings, turn, past)
 
-    def forget(self, session: str) -> None:
-        self._histories.forget(session)
-
-    async def close(self) -> None:
-        await self._endpoint.close()
-
-    async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
-        past = self._histories.before(turn.session, turn.parts)
-        body = request_body(self._settings, turn, past)
-        reading = MessageReading(self._settings.api_key)
-        try:
-            async with self._endpoint.post("/v1/messages", body) as response:
-                yield ModelSelected(body["model"])
-                async with aclosing(server_events(response)) as told:
-                    async for server_event in told:
-                        for event in reading.feed(server_event.data):
-                            yield event
-                        if reading.complete:
-                            break
-            for event in reading.finish():
-                yield event
-        finally:
-            # Also when it was cancelled: people have seen what was said so far, so the model has to know it.
-            self._histories.remember(turn.session, turn.parts, reading.answer)
+    def _reading(self) -> "MessageReading":
+        return MessageReading(self._settings.api_key)
 
 
 def request_body(settings: Settings, turn: Turn, past: tuple[Exchange, ...]) -> dict[str, Any]:
-    wanted = turn.model or settings.model
     messages: list[dict[str, Any]] = []
-    unanswered: tuple[PromptPart, ...] = ()
-    for exchange in past:
-        unanswered += exchange.parts
-        if exchange.answer:
-            messages.append({"role": "user", "content": _content(unanswered)})
-            messages.append({"role": "assistant", "content": exchange.answer})
-            unanswered = ()
-    messages.append({"role": "user", "content": _content(unanswered + turn.parts)})
+    for parts, answer in asked_and_answered(past, turn.parts):
+        messages.append({"role": "user", "content": _content(parts)})
+        if answer:
+            messages.append({"role": "assistant", "content": answer})
     body: dict[str, Any] = {
-        "model": settings.models.get(wanted, wanted),
+        "model": settings.known_as(turn.model),
         "max_tokens": settings.max_tokens,
         "messages": messages,
         "stream": True,
@@ -146,8 +83,6 @@ _TOOLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
 class MessageReading:
-    """One answer as it streams in: `feed` the data of each event, `finish` when the stream has ended."""
-
     def __init__(self, secret: str = "") -> None:
         self.complete = False
         self._secret = secret
@@ -183,14 +118,23 @@ class MessageReading:
                 pass  # pings, block ends, and what will be invented: an answer does not depend on them
         return []
 
+    def whole(self, document: dict[str, Any]) -> list[AgentEvent]:
+        self.complete = True
+        self._stop = document.get("stop_reason")
+        events: list[AgentEvent] = []
+        for block in document.get("content") or ():
+            if thought := block.get("thinking"):
+                events.append(Thought(thought))
+            events += self._block(block)
+        given = _input_tokens(document.get("usage") or {})
+        output = (document.get("usage") or {}).get("output_tokens") or 0
+        return [*events, Usage(given, output, context_tokens=given + output)]
+
     def finish(self) -> list[AgentEvent]:
         if not self.complete:
             raise stopped_in_the_middle()
-        wants_tool = bool(self._tools) and self._stop == "tool_use"
-        ended = self._end_tools(ok=not wants_tool)
-        if wants_tool and not self.answer.strip():
-            return [*ended, failed("format", NO_TOOLS)]
-        return [*ended, _STOP.get(self._stop or "", Done())]
+        wanted, done = self._stop == "tool_use", _STOP.get(self._stop or "", Done())
+        return end_of_answer(self.answer, self._tools, wanted=wanted, done=done)
 
     def _block(self, block: dict[str, Any]) -> list[AgentEvent]:
         kind = block.get("type")
@@ -198,7 +142,10 @@ class MessageReading:
             self._tools.append(block.get("id") or f"call-{len(self._tools)}")
             return [ToolStarted(self._tools[-1], block.get("name") or kind)]
         if kind == "text":
-            return [*self._end_tools(ok=True), *self._text(block.get("text"))]
+            # A tool that is followed by text was run by the endpoint, and is over.
+            ended: list[AgentEvent] = [ToolEnded(id, True) for id in self._tools]
+            self._tools.clear()
+            return [*ended, *self._text(block.get("text"))]
         return []
 
     def _delta(self, delta: dict[str, Any]) -> list[AgentEvent]:
@@ -215,11 +162,6 @@ class MessageReading:
             return []
         self._said.append(text)
         return [TextDelta(text)]
-
-    def _end_tools(self, ok: bool) -> list[AgentEvent]:
-        ended: list[AgentEvent] = [ToolEnded(id, ok, "" if ok else NO_TOOLS) for id in self._tools]
-        self._tools.clear()
-        return ended
 
 
 def _input_tokens(usage: dict[str, Any]) -> int:

@@ -160,6 +160,13 @@ class CanForget(Protocol):
 
 
 @runtime_checkable
+class CanCompact(Protocol):
+    """Shortens what it keeps of a session so that there is room again; False when it could not."""
+
+    async def compact(self, session: str) -> bool: ...
+
+
+@runtime_checkable
 class CanSetModel(Protocol):
     """Obeys `turn.model`: `models` are the names it offers, `fallbacks` what to try when a model fails."""
 

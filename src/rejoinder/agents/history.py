@@ -33,12 +33,12 @@ class Histories:
     def before(self, session: str, parts: tuple[PromptPart, ...]) -> tuple[Exchange, ...]:
         """What comes before this question."""
         past = _without_same_question(self._sessions.get(session, ()), parts)
-        return _fitting(past, self._budget - tokens_of(Exchange(parts)))
+        return fitting(past, self._budget - tokens_of(Exchange(parts)))
 
     def remember(self, session: str, parts: tuple[PromptPart, ...], answer: str) -> None:
         past = _without_same_question(self._sessions.get(session, ()), parts)
         answer = answer if answer.strip() else ""
-        self._sessions[session] = _fitting((*past, Exchange(parts, answer)), self._budget)
+        self._sessions[session] = fitting((*past, Exchange(parts, answer)), self._budget)
         self._sessions.move_to_end(session)
         while len(self._sessions) > SESSIONS_KEPT:
             self._sessions.popitem(last=False)
@@ -60,7 +60,8 @@ def tokens_of(exchange: Exchange) -> int:
     return tokens + size // 3 + 1
 
 
-def _fitting(past: tuple[Exchange, ...], budget: int) -> tuple[Exchange, ...]:
+def fitting(past: tuple[Exchange, ...], budget: int) -> tuple[Exchange, ...]:
+    """The newest exchanges that fit, in their order."""
     kept = len(past)
     for exchange in reversed(past):
         budget -= tokens_of(exchange)

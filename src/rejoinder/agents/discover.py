@@ -6,7 +6,7 @@ Pure: what is installed and what is in the environment come in, the choice and t
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 TO_CHOOSE = (
     "To choose another, write an [agents.NAME] section into rejoinder.toml (`rejoinder init` asks for it)."
@@ -68,28 +68,36 @@ KEYS: tuple[Key, ...] = (
 )  # fmt: skip
 
 
-def discover(installed: Collection[str], environment: Mapping[str, str]) -> Choice:
-    """`installed` are the names of programs on PATH; only names in the table are looked for."""
-    for program in PROGRAMS:
-        if program.command[0] in installed:
-            keys = [name for name in program.keys if environment.get(name)]
-            settings = {"command": list(program.command), "pass_env": keys}
-            sentence = (
-                f"Answering with {program.title}, because {program.command[0]} is on your PATH. {TO_CHOOSE}"
-            )
-            return Choice("acp", settings, sentence)
-    for key in KEYS:
-        if value := environment.get(key.variable):
-            base_url = environment.get(key.variable.replace("_API_KEY", "_BASE_URL")) or key.base_url
-            settings = {"base_url": base_url, "model": key.model, "api_key": value}
-            sentence = (
-                f"Answering with {key.model} of {key.title}, because {key.variable} is in your environment. "
-                f"{TO_CHOOSE}"
-            )
-            return Choice(key.kind, settings, sentence)
-    variables = ", ".join(key.variable for key in KEYS[:2])
-    sentence = (
-        "Answering with the built-in tour: there is no agent on your PATH and no key in your environment. "
-        f"Install one (for instance {PROGRAMS[0].command[0]}) or set {variables} or another. {TO_CHOOSE}"
+def discover(installed: Collection[str], environment: Mapping[str, str], *, can_acp: bool = True) -> Choice:
+    """`installed` are names of programs on PATH; `can_acp`: whether we have the package for the protocol."""
+    program = next((program for program in PROGRAMS if program.command[0] in installed), None)
+    if program is not None and can_acp:
+        return _with_program(program, environment)
+    key = next((key for key in KEYS if environment.get(key.variable)), None)
+    choice = _tour() if key is None else _with_key(key, environment)
+    if program is None:
+        return choice
+    missing = f"{program.title} is on your PATH; to answer with it: pip install 'rejoinder[acp]'."
+    return structs.replace(choice, sentence=f"{choice.sentence} {missing}")
+
+
+def _with_program(program: Program, environment: Mapping[str, str]) -> Choice:
+    keys = [name for name in program.keys if environment.get(name)]
+    because = f"because {program.command[0]} is on your PATH"
+    settings = {"command": list(program.command), "pass_env": keys}
+    return Choice("acp", settings, f"Answering with {program.title}, {because}. {TO_CHOOSE}")
+
+
+def _with_key(key: Key, environment: Mapping[str, str]) -> Choice:
+    base_url = environment.get(key.variable.replace("_API_KEY", "_BASE_URL")) or key.base_url
+    because = f"because {key.variable} is in your environment"
+    settings = {"base_url": base_url, "model": key.model, "api_key": environment[key.variable]}
+    return Choice(key.kind, settings, f"Answering with {key.model} of {key.title}, {because}. {TO_CHOOSE}")
+
+
+def _tour() -> Choice:
+    variables = " or ".join(key.variable for key in KEYS[:2])
+    instead = f"Install an agent (for instance {PROGRAMS[0].command[0]}) or set {variables}."
+    return Choice(
+        "tour", {}, f"Answering with the built-in tour, for want of an agent or a key. {instead} {TO_CHOOSE}"
     )
-    return Choice("tour", {}, sentence)

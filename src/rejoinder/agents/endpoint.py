@@ -29,7 +29,7 @@ class Endpoint:
         url = self._base_url + path
         try:
             async with await self._send(url, msgspec.json.encode(body)) as response:
-                if response.status != 200:
+                if not 200 <= response.status < 300:
                     said = (await response.content.read(ERROR_BODY_BYTES)).decode("utf-8", "replace")
                     raise RunFailed(failed_response(response.status, said, response.headers, self._secret))
                 yield response
@@ -62,7 +62,8 @@ class Endpoint:
                 headers={"Content-Type": "application/json", **self._headers},
                 # Idle and hard timeouts belong to the run, which knows what it waits for.
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
-                auto_decompress=True,
+                # How many runs there are at once is decided elsewhere; a queue here would only hide it.
+                connector=aiohttp.TCPConnector(limit=0),
             )
         return self._session
 

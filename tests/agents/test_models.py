@@ -5,10 +5,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rejoinder.agents import anthropic, openai
 from rejoinder.agents.base import (
+    AgentEvent,
     CanCompact,
     Done,
     Failed,
@@ -20,6 +24,7 @@ from rejoinder.agents.base import (
     ToolStarted,
     Usage,
 )
+from rejoinder.agents.failures import RunFailed
 from rejoinder.events import PromptImage, PromptText, Turn
 from rejoinder.testing.contracts import AgentContract, Agents, a_turn, begun, everything, text_of
 from rejoinder.testing.model_dialects import DIALECTS
@@ -37,6 +42,33 @@ from rejoinder.testing.model_server import (
 )
 
 KINDS = ("openai", "anthropic")
+WORDS = [
+    "choices",
+    "delta",
+    "message",
+    "content",
+    "text",
+    "type",
+    "usage",
+    "error",
+    "finish_reason",
+    "tool_calls",
+    "function",
+    "name",
+    "index",
+    "id",
+    "thinking",
+    "reasoning",
+    "prompt_tokens",
+    "content_block",
+    "content_block_start",
+    "content_block_delta",
+    "message_delta",
+    "text_delta",
+    "tool_use",
+    "stop_reason",
+    "output_tokens",
+]
 
 
 def open_agent(
@@ -214,6 +246,34 @@ async def test_an_endpoint_that_does_not_stream(kind: str, server: ModelServer):
     assert text_of(events) == "Hello"
     assert events[-2:] == [Usage(7, 3, 10), Done()]
     await agent.close()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3) | st.sampled_from(WORDS),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.sampled_from(WORDS), JSON, max_size=4), st.booleans())
+def test_no_shape_of_answer_crashes(document: dict[str, Any], whole: bool):
+    """TU-22: whatever JSON a provider sends, there are events or a failure of format."""
+    for reading in (openai.ChatReading(), anthropic.MessageReading()):
+        data = msgspec.json.encode(document)
+        with suppress(RunFailed):
+            events = reading.whole(data) if whole else reading.feed(data.decode())
+            assert msgspec.json.decode(msgspec.json.encode(events), type=list[AgentEvent]) == events
+
+
+def test_thoughts_in_a_list():
+    """Mistral's way to think aloud."""
+    reading = openai.ChatReading()
+    parts = [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+        {"type": "text", "text": "Hi"},
+    ]
+    said = msgspec.json.encode({"choices": [{"delta": {"content": parts}}]}).decode()
+    assert reading.feed(said) == [Thought("hm"), TextDelta("Hi")]
 
 
 def test_a_reason_to_stop_is_an_end():

@@ -3,6 +3,8 @@
 import base64
 from typing import Any
 
+from msgspec import Struct
+
 from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.endpoint import decoded, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
@@ -82,6 +84,45 @@ _STOP: dict[str, Done] = {
 _TOOLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
+class _Usage(Struct, frozen=True):
+    input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    output_tokens: int | None = None
+
+    def given(self) -> int:
+        """What was read from or written to the cache was input too."""
+        counts = (self.input_tokens, self.cache_read_input_tokens, self.cache_creation_input_tokens)
+        return sum(count or 0 for count in counts)
+
+
+class _Piece(Struct, frozen=True):
+    """A content block or a piece of one."""
+
+    type: str = ""
+    id: str | None = None
+    name: str | None = None
+    text: str | None = None
+    thinking: str | None = None
+    stop_reason: str | None = None
+
+
+class _Message(Struct, frozen=True):
+    content: list[_Piece] | None = None
+    stop_reason: str | None = None
+    usage: _Usage | None = None
+    error: Any = None
+
+
+class _Event(Struct, frozen=True):
+    type: str = ""
+    message: _Message | None = None
+    content_block: _Piece | None = None
+    delta: _Piece | None = None
+    usage: _Usage | None = None
+    error: Any = None
+
+
 class MessageReading:
     def __init__(self, secret: str = "") -> None:
         self.complete = False
@@ -89,46 +130,43 @@ class MessageReading:
         self._said: list[str] = []
         self._tools: list[str] = []
         self._stop: str | None = None
-        self._input_tokens = 0
+        self._given = 0
 
     @property
     def answer(self) -> str:
         return "".join(self._said)
 
     def feed(self, data: str) -> list[AgentEvent]:
-        document = decoded(data)
-        match document.get("type"):
+        event = decoded(data, _Event)
+        match event.type:
             case "error":
-                raise RunFailed(failed_stream(document.get("error"), self._secret))
+                raise RunFailed(failed_stream(event.error, self._secret))
             case "message_start":
-                self._input_tokens = _input_tokens((document.get("message") or {}).get("usage") or {})
+                usage = event.message.usage if event.message is not None else None
+                self._given = usage.given() if usage is not None else 0
             case "content_block_start":
-                return self._block(document.get("content_block") or {})
+                return self._block(event.content_block or _Piece())
             case "content_block_delta":
-                return self._delta(document.get("delta") or {})
+                return self._piece(event.delta or _Piece())
             case "message_delta":
-                self._stop = (document.get("delta") or {}).get("stop_reason") or self._stop
-                if usage := document.get("usage"):
-                    output = usage.get("output_tokens") or 0
-                    given = _input_tokens(usage) or self._input_tokens
-                    return [Usage(given, output, context_tokens=given + output)]
+                self._stop = (event.delta or _Piece()).stop_reason or self._stop
+                return self._usage(event.usage)
             case "message_stop":
                 self.complete = True
             case _:
                 pass  # pings, block ends, and what will be invented: an answer does not depend on them
         return []
 
-    def whole(self, document: dict[str, Any]) -> list[AgentEvent]:
+    def whole(self, data: bytes) -> list[AgentEvent]:
+        message = decoded(data, _Message)
+        if message.error:
+            raise RunFailed(failed_stream(message.error, self._secret))
         self.complete = True
-        self._stop = document.get("stop_reason")
+        self._stop = message.stop_reason
         events: list[AgentEvent] = []
-        for block in document.get("content") or ():
-            if thought := block.get("thinking"):
-                events.append(Thought(thought))
+        for block in message.content or ():
             events += self._block(block)
-        given = _input_tokens(document.get("usage") or {})
-        output = (document.get("usage") or {}).get("output_tokens") or 0
-        return [*events, Usage(given, output, context_tokens=given + output)]
+        return [*events, *self._usage(message.usage)]
 
     def finish(self) -> list[AgentEvent]:
         if not self.complete:
@@ -136,35 +174,28 @@ class MessageReading:
         wanted, done = self._stop == "tool_use", _STOP.get(self._stop or "", Done())
         return end_of_answer(self.answer, self._tools, wanted=wanted, done=done)
 
-    def _block(self, block: dict[str, Any]) -> list[AgentEvent]:
-        kind = block.get("type")
-        if kind in _TOOLS:
-            self._tools.append(block.get("id") or f"call-{len(self._tools)}")
-            return [ToolStarted(self._tools[-1], block.get("name") or kind)]
-        if kind == "text":
-            # A tool that is followed by text was run by the endpoint, and is over.
-            ended: list[AgentEvent] = [ToolEnded(id, True) for id in self._tools]
+    def _block(self, block: _Piece) -> list[AgentEvent]:
+        if block.type in _TOOLS:
+            self._tools.append(block.id or f"call-{len(self._tools)}")
+            return [ToolStarted(self._tools[-1], block.name or block.type)]
+        # A tool that is followed by text was run by the endpoint, and is over.
+        ended: list[AgentEvent] = []
+        if block.type == "text":
+            ended += [ToolEnded(id, True) for id in self._tools]
             self._tools.clear()
-            return [*ended, *self._text(block.get("text"))]
-        return []
+        return [*ended, *self._piece(block)]
 
-    def _delta(self, delta: dict[str, Any]) -> list[AgentEvent]:
-        match delta.get("type"):
-            case "text_delta":
-                return self._text(delta.get("text"))
-            case "thinking_delta" if thought := delta.get("thinking"):
-                return [Thought(thought)]
-            case _:
-                return []
+    def _piece(self, piece: _Piece) -> list[AgentEvent]:
+        events: list[AgentEvent] = []
+        if piece.thinking:
+            events.append(Thought(piece.thinking))
+        if piece.text and piece.type in ("text", "text_delta"):
+            self._said.append(piece.text)
+            events.append(TextDelta(piece.text))
+        return events
 
-    def _text(self, text: str | None) -> list[AgentEvent]:
-        if not text:
+    def _usage(self, usage: _Usage | None) -> list[AgentEvent]:
+        if usage is None:
             return []
-        self._said.append(text)
-        return [TextDelta(text)]
-
-
-def _input_tokens(usage: dict[str, Any]) -> int:
-    """What was read from or written to the cache was input too."""
-    keys = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    return sum(usage.get(key) or 0 for key in keys)
+        given, output = usage.given() or self._given, usage.output_tokens or 0
+        return [Usage(given, output, context_tokens=given + output)]

@@ -2,13 +2,15 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import aiohttp
 import msgspec
 
 from rejoinder.agents.failures import RunFailed, failed, failed_response
 from rejoinder.agents.sse import EventReader, EventTooLong, ServerEvent
+
+T = TypeVar("T")
 
 CONNECT_SECONDS = 10.0
 ERROR_BODY_BYTES = 64 << 10
@@ -80,13 +82,13 @@ async def server_events(response: aiohttp.ClientResponse) -> AsyncGenerator[Serv
             yield event
 
 
-def decoded(data: str | bytes) -> dict[str, Any]:
-    """A JSON object from the wire; anything else is a failure of format, with the beginning of what came."""
+def decoded(data: str | bytes, shape: type[T]) -> T:
+    """What came over the wire, in its shape; anything else is a failure of format that shows how it began."""
     try:
-        return msgspec.json.decode(data, type=dict[str, Any])
+        return msgspec.json.decode(data, type=shape, strict=False)
     except msgspec.MsgspecError as problem:
         beginning = data[:200] if isinstance(data, str) else data[:200].decode("utf-8", "replace")
-        raise RunFailed(failed("format", f"not a JSON object ({problem}): {beginning}")) from problem
+        raise RunFailed(failed("format", f"not an answer we know ({problem}): {beginning}")) from problem
 
 
 def stopped_in_the_middle() -> RunFailed:

@@ -13,7 +13,7 @@ import aiohttp
 from msgspec import Struct, field
 
 from rejoinder.agents.base import AgentEvent, Done, ModelSelected, ToolEnded
-from rejoinder.agents.endpoint import Endpoint, decoded, server_events
+from rejoinder.agents.endpoint import Endpoint, server_events
 from rejoinder.agents.failures import failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.history import Exchange, Histories, fitting
@@ -63,7 +63,7 @@ class Reading(Protocol):
 
     def feed(self, data: str) -> list[AgentEvent]: ...
 
-    def whole(self, document: dict[str, Any]) -> list[AgentEvent]:
+    def whole(self, data: bytes) -> list[AgentEvent]:
         """The answer of an endpoint that does not stream."""
         ...
 
@@ -138,7 +138,7 @@ class ModelAgent:
 
 async def _read(response: aiohttp.ClientResponse, reading: Reading) -> AsyncGenerator[AgentEvent, None]:
     if response.content_type == "application/json":
-        for event in reading.whole(decoded(await response.read())):
+        for event in reading.whole(await response.read()):
             yield event
         return
     async with aclosing(server_events(response)) as told:

@@ -3,6 +3,8 @@
 import base64
 from typing import Any
 
+from msgspec import Struct
+
 from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.endpoint import decoded, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
@@ -71,13 +73,69 @@ def _content(parts: tuple[PromptPart, ...]) -> str | list[dict[str, Any]]:
 _STOP: dict[str, Done] = {"length": Done("limit"), "content_filter": Done("refused")}
 
 
+class _Part(Struct, frozen=True):
+    text: str | None = None
+    thinking: list["_Part"] | None = None
+
+
+class _Function(Struct, frozen=True):
+    name: str | None = None
+
+
+class _Call(Struct, frozen=True):
+    index: int = 0
+    id: str | None = None
+    function: _Function | None = None
+
+
+class _Said(Struct, frozen=True):
+    """Providers do not agree on where thoughts are, nor that a text is a string."""
+
+    content: str | list[_Part] | None = None
+    refusal: str | None = None
+    reasoning_content: Any = None  # DeepSeek, vLLM
+    reasoning: Any = None  # OpenRouter, Ollama
+    tool_calls: list[_Call] | None = None
+
+    def text(self) -> str:
+        if isinstance(self.content, list):  # Mistral: parts, thoughts among them
+            return _joined(self.content)
+        return self.content or self.refusal or ""
+
+    def thought(self) -> str:
+        said = self.reasoning_content or self.reasoning
+        parts = self.content if isinstance(self.content, list) else ()
+        return said if isinstance(said, str) else "".join(_joined(part.thinking) for part in parts)
+
+
+class _Choice(Struct, frozen=True):
+    delta: _Said | None = None
+    message: _Said | None = None
+    finish_reason: str | None = None
+
+
+class _Usage(Struct, frozen=True):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Chunk(Struct, frozen=True):
+    choices: list[_Choice] | None = None
+    usage: _Usage | None = None
+    error: Any = None
+
+
+def _joined(parts: list[_Part] | None) -> str:
+    return "".join(part.text or "" for part in parts or ())
+
+
 class ChatReading:
     def __init__(self, secret: str = "") -> None:
+        self.complete = False
         self._secret = secret
         self._said: list[str] = []
         self._tools: dict[int, str] = {}
         self._stop: str | None = None
-        self.complete = False
 
     @property
     def answer(self) -> str:
@@ -87,11 +145,11 @@ class ChatReading:
         if data.strip() == "[DONE]":
             self.complete = True
             return []
-        return self._take(decoded(data), "delta")
+        return self._take(decoded(data, _Chunk))
 
-    def whole(self, document: dict[str, Any]) -> list[AgentEvent]:
+    def whole(self, data: bytes) -> list[AgentEvent]:
         self.complete = True
-        return self._take(document, "message")
+        return self._take(decoded(data, _Chunk))
 
     def finish(self) -> list[AgentEvent]:
         # Some endpoints say why they stop, but not [DONE].
@@ -101,32 +159,31 @@ class ChatReading:
         done = _STOP.get(self._stop or "", Done())
         return end_of_answer(self.answer, list(self._tools.values()), wanted=wanted, done=done)
 
-    def _take(self, document: dict[str, Any], key: str) -> list[AgentEvent]:
-        if error := document.get("error"):
-            raise RunFailed(failed_stream(error, self._secret))
+    def _take(self, chunk: _Chunk) -> list[AgentEvent]:
+        if chunk.error:
+            raise RunFailed(failed_stream(chunk.error, self._secret))
         events: list[AgentEvent] = []
-        for choice in document.get("choices") or ():
-            said = choice.get(key) or {}
-            # Two spellings of the same thing: one by DeepSeek and vLLM, one by OpenRouter and Ollama.
-            if thought := said.get("reasoning_content") or said.get("reasoning"):
+        for choice in chunk.choices or ():
+            said = choice.delta or choice.message or _Said()
+            if thought := said.thought():
                 events.append(Thought(thought))
-            if text := said.get("content") or said.get("refusal"):
+            if text := said.text():
                 # A tool that is followed by text was run by the endpoint, and is over.
                 events += [ToolEnded(id, True) for id in self._tools.values()]
                 self._tools.clear()
                 self._said.append(text)
                 events.append(TextDelta(text))
-            for place, call in enumerate(said.get("tool_calls") or ()):
-                events += self._tool(call.get("index", place), call)
-            self._stop = choice.get("finish_reason") or self._stop
-        if usage := document.get("usage"):
-            spent = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
+            for call in said.tool_calls or ():
+                events += self._tool(call)
+            self._stop = choice.finish_reason or self._stop
+        if chunk.usage is not None:
+            spent = chunk.usage.prompt_tokens or 0, chunk.usage.completion_tokens or 0
             events.append(Usage(*spent, context_tokens=sum(spent)))
         return events
 
-    def _tool(self, index: int, call: dict[str, Any]) -> list[AgentEvent]:
-        name = (call.get("function") or {}).get("name")
-        if index in self._tools or not name:
+    def _tool(self, call: _Call) -> list[AgentEvent]:
+        name = call.function.name if call.function is not None else None
+        if call.index in self._tools or not name:
             return []
-        self._tools[index] = call.get("id") or f"call-{index}"
-        return [ToolStarted(self._tools[index], name)]
+        self._tools[call.index] = call.id or f"call-{call.index}"
+        return [ToolStarted(self._tools[call.index], name)]

@@ -1,9 +1,11 @@
-"""The promises every edge keeps, as tests to inherit.
+"""The promises every edge keeps, as tests to inherit:
 
-class TestMyAgent(AgentContract):
-    @asynccontextmanager
-    async def agents(self):
-        yield Agents(talking=MyAgent(...), broken=MyAgent(...), slow=MyAgent(...))
+    class TestMyAgent(AgentContract):
+        @asynccontextmanager
+        async def agents(self):
+            yield Agents(talking=MyAgent(...), broken=MyAgent(...), slow=MyAgent(...))
+
+The tests are coroutines: pytest-asyncio with `asyncio_mode = "auto"` runs them.
 """
 
 import asyncio

@@ -13,17 +13,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rejoinder.agents.scripted import ScriptedAgent
     from rejoinder.testing.chat import Chat, conversation
+    from rejoinder.testing.contracts import AgentContract
     from rejoinder.testing.fake_channel import FakeChannel, Shown
+    from rejoinder.testing.model_server import ModelServer
 
 _HOME = {
+    "AgentContract": "rejoinder.testing.contracts",
     "Chat": "rejoinder.testing.chat",
     "FakeChannel": "rejoinder.testing.fake_channel",
+    "ModelServer": "rejoinder.testing.model_server",
     "ScriptedAgent": "rejoinder.agents.scripted",
     "Shown": "rejoinder.testing.fake_channel",
     "conversation": "rejoinder.testing.chat",
 }
 
-__all__ = ["Chat", "FakeChannel", "ScriptedAgent", "Shown", "conversation"]
+__all__ = ["AgentContract", "Chat", "FakeChannel", "ModelServer", "ScriptedAgent", "Shown", "conversation"]
 
 
 def __getattr__(name: str) -> object:

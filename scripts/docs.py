@@ -11,12 +11,15 @@ python scripts/docs.py --check    writes nothing, fails when one is stale
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from rejoinder.config.describe import markdown_tables
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Argument, Declaration
 from rejoinder.outbound.emoji import TELEGRAM_NEAREST, project, resolve
+from rejoinder.turns.tables import BLOCKS as turns_blocks
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -96,6 +99,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "directives-tags": directives_tags,
     "reactions": reactions,
     "reactions-telegram": reactions_telegram,
+    **turns_blocks,
+    **{name: partial(str, written) for name, written in markdown_tables().items()},
 }
 
 

@@ -350,9 +350,7 @@ async def test_a_slow_reader_does_not_cost_memory(monkeypatch: pytest.MonkeyPatc
     waits: list[bool] = []
     pause = AgentProcess.pause
     monkeypatch.setattr(acp_connection, "BACKLOG", 100)
-    monkeypatch.setattr(
-        AgentProcess, "pause", lambda self, paused: (waits.append(paused), pause(self, paused))
-    )
+    monkeypatch.setattr(AgentProcess, "pause", lambda self, paused: (waits.append(paused), pause(self, paused)))
     async with fake() as agent:
         events = [event async for event in agent.run(a_turn("drown"))]
         assert waits[:2] == [True, False]

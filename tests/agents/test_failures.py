@@ -48,9 +48,7 @@ def test_kinds(status: int, body: str, kind: FailureKind):
     assert str(status) in failure.detail
 
 
-@pytest.mark.parametrize(
-    ("status", "transient"), [(500, True), (502, True), (400, False), (401, False), (429, False)]
-)
+@pytest.mark.parametrize(("status", "transient"), [(500, True), (502, True), (400, False), (401, False), (429, False)])
 def test_what_may_be_sent_once_more(status: int, transient: bool):
     """TU-22: only an error of the server's own is worth an immediate retry."""
     assert failed_response(status, "", {}).transient is transient

@@ -79,9 +79,7 @@ async def test_the_turn_arrives_whole():
         return web.Response(text="ok")
 
     async with agent_of(handler, headers={"Authorization": "Bearer x"}, model="m") as agent:
-        turn = Turn(
-            "s-1", (PromptText("hi"), PromptImage("image/png", b"\x89PNG")), system="Be brief.", think="low"
-        )
+        turn = Turn("s-1", (PromptText("hi"), PromptImage("image/png", b"\x89PNG")), system="Be brief.", think="low")
         assert text_of(await everything(agent, turn)) == "ok"
     assert got == {
         "session": "s-1",
@@ -100,8 +98,7 @@ ANSWERS = {
     ),
     "server-sent events": (
         "text/event-stream",
-        b'data: {"type":"text","text":"Hi"}\n\n'
-        b'data: {"type":"usage","input_tokens":2}\n\ndata: {"type":"done"}\n\n',
+        b'data: {"type":"text","text":"Hi"}\n\ndata: {"type":"usage","input_tokens":2}\n\ndata: {"type":"done"}\n\n',
     ),
     "a list": ("application/json", b'[{"type":"text","text":"Hi"},{"type":"usage","input_tokens":2}]'),
     "something new in between": (

@@ -68,12 +68,7 @@ async def test_answers_to_nobody(id: str):
     assert not answer.done()
 
 
-@given(
-    st.text()
-    | st.integers(-(2**63), 2**64 - 1)
-    | st.none()
-    | st.floats(allow_nan=False, allow_infinity=False)
-)
+@given(st.text() | st.integers(-(2**63), 2**64 - 1) | st.none() | st.floats(allow_nan=False, allow_infinity=False))
 def test_ids_of_the_peer_are_opaque(id: Any):
     """TU-33: strings, numbers, whatever: it comes back as it came."""
     peer, heard, sent = a_peer()

@@ -71,9 +71,7 @@ WORDS = [
 ]
 
 
-def open_agent(
-    kind: str, server: ModelServer, **settings: Any
-) -> openai.OpenAIAgent | anthropic.AnthropicAgent:
+def open_agent(kind: str, server: ModelServer, **settings: Any) -> openai.OpenAIAgent | anthropic.AnthropicAgent:
     settings = {"model": "m-1", "api_key": "sk-secret", **settings}
     if kind == "openai":
         return openai.open_agent("helper", openai.Settings(base_url=server.openai_url, **settings))
@@ -110,9 +108,7 @@ class _ModelContract(AgentContract):
                     return Say(asked.text)
 
         async with ModelServer(answer) as server:
-            opened = [
-                open_agent(self.kind, server, model=model) for model in ("m", "broken", "slow", "tools")
-            ]
+            opened = [open_agent(self.kind, server, model=model) for model in ("m", "broken", "slow", "tools")]
             yield Agents(*opened)
             for agent in opened:
                 await agent.close()

@@ -89,21 +89,15 @@ class Connection:
 
     async def open(self, command: tuple[str, ...], cwd: str, env: dict[str, str], seconds: float) -> None:
         try:
-            self._process = await start_process(
-                command, cwd=cwd, env=env, on_line=self._peer.take, on_gone=self._gone
-            )
+            self._process = await start_process(command, cwd=cwd, env=env, on_line=self._peer.take, on_gone=self._gone)
         except OSError as problem:
-            sentence = (
-                f"The program of this agent ({command[0]}) cannot be started; its operator has to install it."
-            )
+            sentence = f"The program of this agent ({command[0]}) cannot be started; its operator has to install it."
             raise RunFailed(Failed("unreachable", sentence, f"{command[0]} in {cwd}: {problem}")) from problem
         try:
             said = await self.ask("initialize", wire.initialize(rejoinder.__version__), seconds)
             self.abilities = wire.abilities(said)
         except (Refused, ValidationError) as problem:
-            raise RunFailed(
-                failed("format", f"{command[0]} does not speak the protocol: {problem}")
-            ) from problem
+            raise RunFailed(failed("format", f"{command[0]} does not speak the protocol: {problem}")) from problem
         if self.abilities.version != wire.VERSION:
             spoken = self.abilities.version
             detail = f"{command[0]} speaks version {spoken} of the protocol, we speak {wire.VERSION}"

@@ -107,9 +107,7 @@ class Sessions:
             rules = Rules(settings.permissions, settings.allow, settings.permission_timeout)
             self._connection = connection = Connection(self._name, rules)
             try:
-                await connection.open(
-                    settings.command, self._cwd(), self._environment(), settings.start_timeout
-                )
+                await connection.open(settings.command, self._cwd(), self._environment(), settings.start_timeout)
                 if settings.auth_method:
                     way = {"methodId": settings.auth_method}
                     await connection.ask("authenticate", way, settings.start_timeout)
@@ -189,11 +187,7 @@ class Sessions:
         return str(Path(self._settings.cwd).expanduser().resolve())
 
     def _environment(self) -> dict[str, str]:
-        passed = {
-            name: os.environ[name]
-            for name in (*PASSED_ALWAYS, *self._settings.pass_env)
-            if name in os.environ
-        }
+        passed = {name: os.environ[name] for name in (*PASSED_ALWAYS, *self._settings.pass_env) if name in os.environ}
         return {**passed, **self._settings.env}
 
 

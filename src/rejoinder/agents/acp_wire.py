@@ -104,9 +104,7 @@ class Option(Struct, frozen=True):
     category: str
     current: str | bool
     values: tuple[str, ...] = ()
-    method: Literal["session/set_config_option", "session/set_model", "session/set_mode"] = (
-        "session/set_config_option"
-    )
+    method: Literal["session/set_config_option", "session/set_model", "session/set_mode"] = "session/set_config_option"
 
     def setting(self, session: str, value: str | bool) -> dict[str, Any]:
         match self.method:
@@ -230,9 +228,7 @@ class Translation:
 
     def finish(self, result: Any) -> list[AgentEvent]:
         events: list[AgentEvent] = [
-            ToolEnded(tool, False, "it did not end before the turn")
-            for tool in self._tools
-            if tool not in self._ended
+            ToolEnded(tool, False, "it did not end before the turn") for tool in self._tools if tool not in self._ended
         ]
         said: dict[str, Any] = result if isinstance(result, dict) else {}
         usage = said.get("usage")
@@ -245,9 +241,7 @@ class Translation:
         text = _text_of(update.content)
         if not text:
             return []
-        new = (
-            update.message_id is not None and self._message is not None and update.message_id != self._message
-        )
+        new = update.message_id is not None and self._message is not None and update.message_id != self._message
         self._message = update.message_id or self._message
         return [SegmentEnded(), TextDelta(text)] if new else [TextDelta(text)]
 
@@ -262,9 +256,7 @@ class Translation:
             events.append(ToolStarted(tool, self._tools[tool], update.kind or "other"))
         if update.status in ("completed", "failed"):
             self._ended.add(tool)
-            output = "\n".join(
-                filter(None, (_text_of(getattr(c, "content", None)) for c in update.content or ()))
-            )
+            output = "\n".join(filter(None, (_text_of(getattr(c, "content", None)) for c in update.content or ())))
             events.append(ToolEnded(tool, update.status == "completed", output[:TOOL_OUTPUT_LENGTH]))
         return events
 

@@ -8,9 +8,7 @@ from typing import Any
 
 from msgspec import Struct, field, structs
 
-TO_CHOOSE = (
-    "To choose another, write an [agents.NAME] section into rejoinder.toml (`rejoinder init` asks for it)."
-)
+TO_CHOOSE = "To choose another, write an [agents.NAME] section into rejoinder.toml (`rejoinder init` asks for it)."
 
 
 class Program(Struct, frozen=True):
@@ -41,12 +39,8 @@ class Choice(Struct, frozen=True):
 
 # The first that is there is taken. Agents that sign in by themselves come before those that need a key.
 PROGRAMS: tuple[Program, ...] = (
-    Program(
-        ("claude-agent-acp",), "Claude Code", ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "IS_SANDBOX")
-    ),
-    Program(
-        ("claude-code-acp",), "Claude Code", ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "IS_SANDBOX")
-    ),
+    Program(("claude-agent-acp",), "Claude Code", ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "IS_SANDBOX")),
+    Program(("claude-code-acp",), "Claude Code", ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "IS_SANDBOX")),
     Program(("codex-acp",), "Codex", ("OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_HOME")),
     Program(("gemini", "--experimental-acp"), "Gemini CLI", ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
     Program(("opencode", "acp"), "OpenCode", ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")),
@@ -98,6 +92,4 @@ def _with_key(key: Key, environment: Mapping[str, str]) -> Choice:
 def _tour() -> Choice:
     variables = " or ".join(key.variable for key in KEYS[:2])
     instead = f"Install an agent (for instance {PROGRAMS[0].command[0]}) or set {variables}."
-    return Choice(
-        "tour", {}, f"Answering with the built-in tour, for want of an agent or a key. {instead} {TO_CHOOSE}"
-    )
+    return Choice("tour", {}, f"Answering with the built-in tour, for want of an agent or a key. {instead} {TO_CHOOSE}")

@@ -54,9 +54,7 @@ _WORDS: tuple[tuple[FailureKind, re.Pattern[str]], ...] = (
     ),
     (
         "auth",
-        re.compile(
-            r"invalid_api_key|incorrect api key|authentication_error|permission_error|unauthori[sz]ed"
-        ),
+        re.compile(r"invalid_api_key|incorrect api key|authentication_error|permission_error|unauthori[sz]ed"),
     ),
     ("overloaded", re.compile(r"overloaded")),
     ("rate_limit", re.compile(r"rate[ _]limit|too many requests|resource_exhausted")),
@@ -85,9 +83,7 @@ class RunFailed(Exception):
         self.failure = failure
 
 
-def failed(
-    kind: FailureKind, detail: str = "", *, transient: bool = False, retry_after: float | None = None
-) -> Failed:
+def failed(kind: FailureKind, detail: str = "", *, transient: bool = False, retry_after: float | None = None) -> Failed:
     return Failed(kind, SENTENCES[kind], detail, transient, retry_after)
 
 

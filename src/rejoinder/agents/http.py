@@ -21,9 +21,7 @@ from rejoinder.agents.guard import guarded
 from rejoinder.agents.lines import Lines, LineTooLong
 from rejoinder.events import Turn
 
-EVENT_TYPES = frozenset(
-    str(kind.__struct_config__.tag) for kind in AgentEvent.__args__ if issubclass(kind, Struct)
-)
+EVENT_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in AgentEvent.__args__ if issubclass(kind, Struct))
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

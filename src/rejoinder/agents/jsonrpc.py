@@ -104,9 +104,7 @@ class Peer:
             answer.set_result(message.get("result"))
         elif isinstance(error, dict):
             code = error.get("code")
-            refused = Refused(
-                code if isinstance(code, int) else 0, str(error.get("message")), error.get("data")
-            )
+            refused = Refused(code if isinstance(code, int) else 0, str(error.get("message")), error.get("data"))
             answer.set_exception(refused)
         else:
             answer.set_exception(Refused(0, str(error)))

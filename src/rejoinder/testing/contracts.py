@@ -80,9 +80,7 @@ class AgentContract:
         async with asyncio.timeout(self.patience), self.agents() as agents:
             for agent in (agents.talking, agents.broken):
                 events = await everything(agent)
-                assert [type(event) for event in events if isinstance(event, Done | Failed)] == [
-                    type(events[-1])
-                ]
+                assert [type(event) for event in events if isinstance(event, Done | Failed)] == [type(events[-1])]
 
     async def test_an_answer_is_text_and_done(self) -> None:
         """TU-32: a turn goes in, the text of the answer comes out."""

@@ -124,9 +124,7 @@ class Responses(Dialect):
         )
 
     def thought(self, text: str) -> bytes:
-        return self._event(
-            "response.reasoning_summary_text.delta", item_id="rs_1", summary_index=0, delta=text
-        )
+        return self._event("response.reasoning_summary_text.delta", item_id="rs_1", summary_index=0, delta=text)
 
     def tool(self, name: str, arguments: str) -> bytes:
         item = {
@@ -140,9 +138,7 @@ class Responses(Dialect):
 
     def text(self, text: str) -> bytes:
         self.said.append(text)
-        return self._event(
-            "response.output_text.delta", item_id="msg_1", output_index=0, content_index=0, delta=text
-        )
+        return self._event("response.output_text.delta", item_id="msg_1", output_index=0, content_index=0, delta=text)
 
     def end(self, stop: str) -> bytes:
         response = self.whole(self.model, "".join(self.said), "")

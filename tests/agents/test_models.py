@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.agents import anthropic, openai
+from rejoinder.agents import anthropic, chat_completions, openai
 from rejoinder.agents.base import (
     AgentEvent,
     CanCompact,
@@ -71,7 +71,7 @@ WORDS = [
 ]
 
 
-def open_agent(kind: str, server: ModelServer, **settings: Any) -> openai.OpenAIAgent | anthropic.AnthropicAgent:
+def open_agent(kind: str, server: ModelServer, **settings: Any) -> chat_completions.ChatAgent | anthropic.AnthropicAgent:
     settings = {"model": "m-1", "api_key": "sk-secret", **settings}
     if kind == "openai":
         return openai.open_agent("helper", openai.Settings(base_url=server.openai_url, **settings))
@@ -254,7 +254,7 @@ JSON = st.recursive(
 @given(st.dictionaries(st.sampled_from(WORDS), JSON, max_size=4), st.booleans())
 def test_no_shape_of_answer_crashes(document: dict[str, Any], whole: bool):
     """TU-22: whatever JSON a provider sends, there are events or a failure of format."""
-    for reading in (openai.ChatReading(), anthropic.MessageReading()):
+    for reading in (chat_completions.ChatReading(), anthropic.MessageReading()):
         data = msgspec.json.encode(document)
         with suppress(RunFailed):
             events = reading.whole(data) if whole else reading.feed(data.decode())
@@ -263,7 +263,7 @@ def test_no_shape_of_answer_crashes(document: dict[str, Any], whole: bool):
 
 def test_thoughts_in_a_list():
     """Mistral's way to think aloud."""
-    reading = openai.ChatReading()
+    reading = chat_completions.ChatReading()
     parts = [
         {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
         {"type": "text", "text": "Hi"},
@@ -274,7 +274,7 @@ def test_thoughts_in_a_list():
 
 def test_a_reason_to_stop_is_an_end():
     """Endpoints that never say [DONE] are understood."""
-    reading = openai.ChatReading()
+    reading = chat_completions.ChatReading()
     reading.feed('{"choices": [{"delta": {"content": "Hi"}, "finish_reason": "length"}]}')
     assert reading.finish() == [Done("limit")]
 

@@ -16,9 +16,9 @@ from typing import Any, cast
 from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent
+from rejoinder.agents.chat_completions import ChatAgent
 from rejoinder.agents.guard import guarded
-from rejoinder.agents.openai import OpenAIAgent
-from rejoinder.agents.openai import Settings as OpenAISettings
+from rejoinder.agents.model_agent import ModelSettings
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
 
@@ -55,7 +55,7 @@ class LocalAgent:
         self._weights = weights
         self._starting = asyncio.Lock()
         self._server: Any = None
-        self._agent: OpenAIAgent | None = None
+        self._agent: ChatAgent | None = None
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         limits = self._settings
@@ -80,12 +80,12 @@ class LocalAgent:
             async for event in events:
                 yield event
 
-    async def _started(self) -> OpenAIAgent:
+    async def _started(self) -> ChatAgent:
         async with self._starting:
             if self._agent is None:
                 key = secrets.token_urlsafe()
                 self._server = await asyncio.to_thread(_serve, self._weights, self._settings, key)
-                settings = OpenAISettings(
+                settings = ModelSettings(
                     model=self._weights.stem,
                     base_url=f"{self._server.listening_address}/v1",
                     api_key=key,
@@ -94,7 +94,7 @@ class LocalAgent:
                     history_tokens=self._settings.context_tokens * 2 // 3,
                     options={"max_tokens": self._settings.max_tokens},
                 )
-                self._agent = OpenAIAgent(self.name, settings)
+                self._agent = ChatAgent(self.name, settings)
             return self._agent
 
 

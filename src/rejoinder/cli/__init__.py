@@ -1,10 +1,11 @@
-"""The command line. Each command is a file here and imports what it needs when it runs, so `--help` is fast."""
+"""The command line. Each command is a file here that imports what it needs when it runs: `--help` is fast."""
 
 from typing import Annotated
 
 import typer
 
 import rejoinder
+from rejoinder.cli.message import try_message
 
 app = typer.Typer(
     name="rejoinder",
@@ -28,6 +29,9 @@ def _options(
     ] = False,
 ) -> None:
     """Options before any command."""
+
+
+app.command("message")(try_message)
 
 
 def main() -> None:

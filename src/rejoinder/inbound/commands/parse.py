@@ -1,0 +1,53 @@
+"""Whether a text is a command, and which (IN-60): the first line, `/name`, `/name: rest`, `/name@ourbot`."""
+
+import re
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from rejoinder.inbound.commands.command import Command
+
+if TYPE_CHECKING:
+    from rejoinder.inbound.rules import Rules
+
+_FORM = re.compile(r"/([A-Za-z][\w\-]*)(?:@([\w.\-]+))?(?::|(?=\s)|\Z)")
+_SHELL = re.compile(r"![ \t]+(?=\S)")
+
+
+class Invocation(Struct, frozen=True):
+    """A command that was called. `rest` is all that follows, `line` what follows on its line."""
+
+    name: str
+    rest: str
+    command: Command | None = None  # None: a skill called by its name
+
+    @property
+    def line(self) -> str:
+        return self.rest.partition("\n")[0].strip()
+
+
+def read_invocation(
+    text: str, start: int, rules: "Rules", our_name: str, mentions: tuple[str, ...]
+) -> Invocation | None:
+    """The command this text calls, if it is one of ours."""
+    if shell := _SHELL.match(text, start):
+        return Invocation("bash", text[shell.end() :], rules.commands["bash"])
+    found = _FORM.match(text, start)
+    if not found:
+        return None
+    name, addressee = found[1].lower(), found[2]
+    if addressee and addressee.lower() != our_name.lower():
+        return None
+    rest = text[found.end() :]
+    command = rules.commands.get(name)
+    if command is None:
+        return Invocation(name, rest.strip()) if name in rules.skills else None
+    if command.stage in ("inline_directives", "freshness_and_reset"):
+        return None
+    if command.inline and not _is_blank(rest, mentions):
+        return None
+    return Invocation(command.name, rest, command)
+
+
+def _is_blank(rest: str, mentions: tuple[str, ...]) -> bool:
+    return len(rest) <= 256 and all(word in mentions for word in rest.split())

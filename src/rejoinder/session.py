@@ -1,0 +1,333 @@
+"""One conversation of one agent: whose it is, how long it lasts, what survives a new start.
+
+Rule 1: a session is found by its key alone, and the key is made in `session_key`, nowhere else. It is
+injective: what tells two conversations apart is in it, escaped, so no choice of ids lets two people meet.
+Rule 2: each field of `Session` says on its own line how long it lives. `start_over` and `turn_taken` read
+that and nothing else; a reset by hand and a rollover by the clock are the same function.
+Rule 3: time is a parameter. Instants are UTC; only the daily boundary knows a zone.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, time, timedelta
+from enum import Enum
+from typing import Annotated, Any, Literal, get_type_hints
+from zoneinfo import ZoneInfo
+
+from msgspec import Meta, Struct
+from msgspec.structs import fields, replace
+
+from rejoinder.events import Inbound
+
+# --- settings -----------------------------------------------------------------------------------
+
+ResetMode = Literal["never", "daily", "idle"]
+Hour = Annotated[int, Meta(ge=0, le=23)]
+Minutes = Annotated[int, Meta(ge=1)]
+
+
+class ResetPolicy(Struct, frozen=True, forbid_unknown_fields=True):
+    """When a session has grown old and the next message begins a new one."""
+
+    mode: ResetMode = "never"
+    at_hour: Hour = 4
+    zone: str = "UTC"
+    idle_minutes: Minutes = 60
+
+
+class ResetOverride(Struct, frozen=True, forbid_unknown_fields=True):
+    """The part of the policy that differs for a kind of chat or a channel."""
+
+    mode: Annotated[ResetMode | None, Meta(description="As `session.reset.mode`.")] = None
+    at_hour: Annotated[Hour | None, Meta(description="As `session.reset.at_hour`.")] = None
+    zone: Annotated[str | None, Meta(description="As `session.reset.zone`.")] = None
+    idle_minutes: Annotated[Minutes | None, Meta(description="As `session.reset.idle_minutes`.")] = None
+
+
+class ResetByType(Struct, frozen=True, forbid_unknown_fields=True):
+    """Overrides by kind of chat; in a thread `thread` counts before `group` or `direct`."""
+
+    thread: Annotated[ResetOverride | None, Meta(description="Sessions of a thread.")] = None
+    group: Annotated[ResetOverride | None, Meta(description="Sessions of a group or channel.")] = None
+    direct: Annotated[ResetOverride | None, Meta(description="Sessions of a direct chat.")] = None
+
+
+class ResetSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    mode: Annotated[
+        ResetMode,
+        Meta(
+            description="When a session ends by itself: `never`, `daily` at an hour, or `idle` after minutes "
+            "without a message. The new one begins with the next message."
+        ),
+    ] = "never"
+    at_hour: Annotated[
+        Hour,
+        Meta(
+            description="The hour of the daily boundary, 0 to 23. Where clocks skip the hour, the moment of "
+            "the skip counts; where they repeat it, its first occurrence."
+        ),
+    ] = 4
+    zone: Annotated[
+        str,
+        Meta(
+            description="The time zone of `at_hour`, by its IANA name.", examples=["UTC", "America/New_York"]
+        ),
+    ] = "UTC"
+    idle_minutes: Annotated[
+        Minutes, Meta(description="Minutes without a message after which `idle` ends the session.")
+    ] = 60
+    by_type: Annotated[
+        ResetByType, Meta(description="What differs for `thread`, `group` or `direct` chats.")
+    ] = ResetByType()
+    by_channel: Annotated[
+        dict[str, ResetOverride],
+        Meta(description="What differs on a channel, by its name; it counts before `by_type`."),
+    ] = {}
+
+
+class SessionSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Who shares a conversation with the agent, and when it begins anew."""
+
+    scope: Annotated[
+        Literal["per-sender", "shared"],
+        Meta(
+            description="Direct chats: `per-sender` gives each person an own session, `shared` puts all of "
+            "them into the one named `main_key`: they read each other's words."
+        ),
+    ] = "per-sender"
+    group_scope: Annotated[
+        Literal["per-thread", "per-chat", "per-sender"],
+        Meta(
+            description="Groups: one session for each thread, for the whole chat, or for each person in it."
+        ),
+    ] = "per-thread"
+    main_key: Annotated[
+        str, Meta(description='The name of the session that `scope = "shared"` shares.', min_length=1)
+    ] = "main"
+    reset: Annotated[ResetSettings, Meta(description="When a session ends by itself.")] = ResetSettings()
+    reset_triggers: Annotated[
+        tuple[Annotated[str, Meta(min_length=1)], ...],
+        Meta(description="What an allowed person types to begin anew, alone or before the first prompt."),
+    ] = ("/new", "/reset")
+    typing_mode: Annotated[
+        Literal["never", "instant", "thinking", "message"] | None,
+        Meta(
+            description="When typing shows: never, at once, with the first thought or with the first text. "
+            "Unset: at once in direct chats and when mentioned, otherwise with the first text."
+        ),
+    ] = None
+    identity_links: Annotated[
+        dict[str, tuple[str, ...]],
+        Meta(
+            description="One person's ids on several channels, `channel:id` or `channel:account:id`, so that "
+            "they share a session.",
+            examples=[{"anna": ["telegram:123456", "discord:80351110224678912"]}],
+        ),
+    ] = {}
+    thread_inherits: Annotated[
+        bool, Meta(description="A new thread begins, once, with the transcript of the chat it stands in.")
+    ] = False
+
+
+# --- the value ----------------------------------------------------------------------------------
+
+
+class Lifetime(Enum):
+    TURN = "told to the next turn, then gone"
+    SESSION = "gone at reset and rollover"
+    STICKY = "survives reset and rollover"
+
+
+class ExecChoice(Struct, frozen=True):
+    """What `/exec` chose: where the agent's commands run and who is asked. Privilege."""
+
+    host: Literal["sandbox", "gateway", "node"] | None = None
+    security: Literal["deny", "allowlist", "full"] | None = None
+    ask: Literal["off", "on-miss", "always"] | None = None
+    node: str | None = None
+
+
+class QueueChoice(Struct, frozen=True):
+    """What `/queue` chose; what it left open comes from the settings."""
+
+    mode: Literal["steer", "followup", "collect", "interrupt", "steer-backlog", "queue"] | None = None
+    debounce_ms: int | None = None
+    cap: int | None = None
+    drop: Literal["old", "new", "summarize"] | None = None
+
+
+Instant = Annotated[datetime, Meta(tz=True)]
+
+
+class Session(Struct, frozen=True):
+    """What is remembered between the messages of one conversation."""
+
+    key: Annotated[str, Lifetime.STICKY]
+    agent: Annotated[str, Lifetime.STICKY]
+    started: Annotated[Instant, Lifetime.SESSION]
+    touched: Annotated[Instant, Lifetime.SESSION]
+
+    think: Annotated[str | None, Lifetime.STICKY] = None
+    verbose: Annotated[str | None, Lifetime.STICKY] = None
+    reasoning: Annotated[str | None, Lifetime.STICKY] = None
+    model: Annotated[str | None, Lifetime.STICKY] = None
+    label: Annotated[str | None, Lifetime.STICKY] = None
+    # A room's rule, set by an owner: a bot that fell silent after a nightly rollover would look broken.
+    activation: Annotated[Literal["mention", "always"] | None, Lifetime.STICKY] = None
+    # Once per thread, not once per start: who resets a thread wants it empty.
+    inherited: Annotated[bool, Lifetime.STICKY] = False
+
+    elevated: Annotated[str | None, Lifetime.SESSION] = None
+    exec: Annotated[ExecChoice | None, Lifetime.SESSION] = None
+    queue: Annotated[QueueChoice | None, Lifetime.SESSION] = None
+    send_policy: Annotated[Literal["on", "off"] | None, Lifetime.SESSION] = None
+    usage: Annotated[Literal["off", "tokens", "full"] | None, Lifetime.SESSION] = None
+    input_tokens: Annotated[int, Lifetime.SESSION] = 0
+    output_tokens: Annotated[int, Lifetime.SESSION] = 0
+
+    aborted_last_run: Annotated[bool, Lifetime.TURN] = False
+    system_events: Annotated[tuple[str, ...], Lifetime.TURN] = ()
+
+
+def lifetimes(kind: type[Struct] = Session) -> dict[str, Lifetime]:
+    """Field name to lifetime, as the fields declare it."""
+    hints: dict[str, Any] = get_type_hints(kind, include_extras=True)
+    return {
+        name: mark
+        for name, hint in hints.items()
+        for mark in getattr(hint, "__metadata__", ())
+        if isinstance(mark, Lifetime)
+    }
+
+
+_STICKY = tuple(name for name, lifetime in lifetimes().items() if lifetime is Lifetime.STICKY)
+_TOLD = {field.name: field.default for field in fields(Session) if lifetimes()[field.name] is Lifetime.TURN}
+
+# --- whose session ------------------------------------------------------------------------------
+
+
+def session_key(inbound: Inbound, settings: SessionSettings, agent: str) -> str:
+    """The session this message belongs to (IN-40)."""
+    return _joined(agent, *_place(inbound, settings))
+
+
+def parent_key(inbound: Inbound, settings: SessionSettings, agent: str) -> str | None:
+    """The session whose transcript this thread's session may begin with (IN-45), if it may at all."""
+    if not settings.thread_inherits or not _has_own_thread(inbound, settings):
+        return None
+    return _joined(agent, *_place(replace(inbound, thread=None), settings))
+
+
+def _place(inbound: Inbound, settings: SessionSettings) -> tuple[str, ...]:
+    chat, sender = inbound.chat, inbound.sender
+    if chat.kind == "direct":
+        if settings.scope == "shared":
+            return (settings.main_key,)
+        if person := _linked_name(inbound, settings):
+            return ("person", person)
+        return (inbound.channel, inbound.account, "direct", sender.id)
+    room = (inbound.channel, inbound.account, chat.kind, chat.id)
+    if settings.group_scope == "per-sender":
+        person = _linked_name(inbound, settings)
+        return (*room, "person", person) if person else (*room, "from", sender.id)
+    if _has_own_thread(inbound, settings):
+        return (*room, "thread", inbound.thread or "")
+    return room
+
+
+def _has_own_thread(inbound: Inbound, settings: SessionSettings) -> bool:
+    in_room = inbound.chat.kind != "direct"
+    return in_room and inbound.thread is not None and settings.group_scope == "per-thread"
+
+
+def _linked_name(inbound: Inbound, settings: SessionSettings) -> str | None:
+    if not settings.identity_links:
+        return None
+    written = tuple(entries_for(inbound.channel, inbound.account, inbound.sender.id))
+    for name, entries in settings.identity_links.items():
+        if any(entry in entries for entry in written):
+            return name
+    return None
+
+
+def entries_for(channel: str, account: str, id: str) -> Iterator[str]:
+    """The forms in which a list may name this person and nobody else.
+
+    Ids may contain colons, so `channel:a:b` could be read twice. It is read once: what follows the channel
+    is an account and an id, unless it has no colon or begins like a Matrix id (`@anna:example.org`). An id
+    that the short form cannot say is named by the long one only.
+    """
+    if ":" in channel:
+        return
+    if ":" not in id or id.startswith("@"):
+        yield f"{channel}:{id}"
+    if ":" not in account and not account.startswith("@"):
+        yield f"{channel}:{account}:{id}"
+
+
+def _joined(*parts: str) -> str:
+    return ":".join(part.replace("%", "%25").replace(":", "%3A") for part in parts)
+
+
+# --- how long it lasts --------------------------------------------------------------------------
+
+
+def reset_policy(inbound: Inbound, settings: SessionSettings) -> ResetPolicy:
+    """The policy for this message: channel over thread over group or direct over the general one (IN-41)."""
+    reset = settings.reset
+    kind = reset.by_type.direct if inbound.chat.kind == "direct" else reset.by_type.group
+    thread = reset.by_type.thread if inbound.thread is not None else None
+    policy = ResetPolicy(reset.mode, reset.at_hour, reset.zone, reset.idle_minutes)
+    for override in (kind, thread, reset.by_channel.get(inbound.channel)):
+        if override is not None:
+            said = {
+                name: value
+                for name in override.__struct_fields__
+                if (value := getattr(override, name)) is not None
+            }
+            policy = replace(policy, **said)
+    return policy
+
+
+def is_fresh(session: Session, policy: ResetPolicy, now: datetime) -> bool:
+    """Whether a message that comes now still belongs to the session as it is."""
+    match policy.mode:
+        case "never":
+            return True
+        case "idle":
+            return now - session.touched <= timedelta(minutes=policy.idle_minutes)
+        case "daily":
+            return session.touched >= last_boundary(policy.at_hour, ZoneInfo(policy.zone), now)
+
+
+def last_boundary(hour: int, zone: ZoneInfo, now: datetime) -> datetime:
+    """The latest instant, not after now, at which a day of this zone reached the hour for the first time."""
+    # A repeated midnight can put now on the day before a boundary already passed, and a day can be missing
+    # from the calendar: so the neighbours are asked too.
+    today = now.astimezone(zone).date()
+    days = (today + timedelta(days=n) for n in (1, 0, -1, -2))
+    # fold=0 is the first of two equal hours; of a skipped one it is the moment the clocks are moved.
+    at_hour = (datetime.combine(day, time(hour), zone).astimezone(UTC) for day in days)
+    return max(instant for instant in at_hour if instant <= now)
+
+
+def start_over(session: Session, now: datetime) -> Session:
+    """The session after a reset or a rollover: what is sticky, and nothing else (IN-43)."""
+    kept = {name: getattr(session, name) for name in _STICKY}
+    return Session(**kept, started=now, touched=now)
+
+
+# --- what the next turn is told -----------------------------------------------------------------
+
+PENDING_EVENTS = 20
+
+
+def with_event(session: Session, event: str) -> Session:
+    """The session with one more thing to tell the agent (IN-58): equal neighbours once, the latest 20."""
+    if session.system_events and session.system_events[-1] == event:
+        return session
+    return replace(session, system_events=(*session.system_events, event)[-PENDING_EVENTS:])
+
+
+def turn_taken(session: Session) -> Session:
+    """The session once a turn has been told what waited for it."""
+    return replace(session, **_TOLD)

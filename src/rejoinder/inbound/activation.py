@@ -31,8 +31,12 @@ def activation(message: Message, session: Session, rules: Rules, now: datetime) 
         return Drop("this group is off")
     if over := _over_limit(message, group):
         return Drop(over)
-    if _is_allowed_command(message, channel):
-        return Continue(reason="a command needs no mention")
+    if (wish := control_action(message)) is not None:
+        verdict = authorise(message.actor, wish, channel.door)
+        if isinstance(verdict, Allowed):
+            return Continue(reason="a command needs no mention")
+        if message.addressed == "none":
+            return Drop(verdict.reason)
     if group.mode == "listen":
         return Continue(replace(message, listening=True), reason="this group is only listened to")
     if channel.is_room:
@@ -75,11 +79,6 @@ def _in_room(message: Message, channel: ChannelRules) -> Outcome:
         heard = Overhear(message.route, said_by(message))
         return Drop("it names none of the agents (wake = mentions)", effects=(heard,))
     return Continue(replace(message, agents=awake), reason=f"wakes {', '.join(awake)}")
-
-
-def _is_allowed_command(message: Message, channel: ChannelRules) -> bool:
-    action = control_action(message)
-    return action is not None and isinstance(authorise(message.actor, action, channel.door), Allowed)
 
 
 def group_settings(channel: ChannelRules, group: str) -> GroupSettings:

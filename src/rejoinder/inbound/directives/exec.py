@@ -29,8 +29,3 @@ def read_exec(words: Iterator[Word]) -> Argument:
             return Bad(f"exec {key} cannot be {value!r}; {one_of(valid or ('<id>',))}", word.end)
         choice, end = replace(choice, **{key: chosen}), word.end
     return Good(choice, end) if end is not None else None
-
-
-def lowers_only(choice: ExecChoice) -> bool:
-    """Whether this choice can only take privilege away (IN-14)."""
-    return choice == ExecChoice(security="deny")

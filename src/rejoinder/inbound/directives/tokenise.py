@@ -92,7 +92,7 @@ def _bracketed(match: re.Match[str], known: Vocabulary) -> Token:
 def _in_prose(text: str, match: re.Match[str], known: Vocabulary, closed: Protected) -> Token | None:
     typed = match["name"].lower()
     if command := known.inline_commands.get(typed):
-        return Token(command, match.start(), match.end(), "command")
+        return Token(command, match.start(), match.end() + text.startswith(":", match.end()), "command")
     name = known.names[typed]
     if name.alias:
         return Token("model", match.start(), match.end(), value=name.alias)

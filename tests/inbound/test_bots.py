@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from tests.inbound.floor import AT_US, US, house, last, outcome, says, send
 
 from rejoinder.events import Mention, Overhear, Quote, Sender
 from rejoinder.inbound.bots import BotTurns, Seen, count_bot_turns
 from rejoinder.inbound.facts import ThreadFacts
 from rejoinder.inbound.rooms import who_wakes
 from rejoinder.inbound.rules import AgentProfile
-from tests.inbound.floor import AT_US, US, house, last, outcome, says, send
 
 BOT = Sender("55", name="other", is_bot=True)
 DAY, NEXT = date(2030, 1, 1), date(2030, 1, 2)

@@ -2,11 +2,12 @@
 
 from itertools import count
 
+from tests.inbound.floor import FACTS, NOW, house, says, send, session
+
 from rejoinder.events import ResetSession
 from rejoinder.inbound import BEFORE_SESSION, WITH_SESSION, decide
 from rejoinder.inbound.finalise import arrived
 from rejoinder.inbound.outcome import PASS, Answer, Continue, Drop, walk
-from tests.inbound.floor import FACTS, NOW, house, says, send, session
 
 
 def test_the_order_is_the_promised_one() -> None:

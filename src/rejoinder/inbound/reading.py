@@ -96,10 +96,17 @@ def _after_mentions(text: str, mentions: tuple[str, ...]) -> int:
 
 
 def _before_mentions(text: str, start: int, mentions: tuple[str, ...]) -> str:
-    text = text[start:].rstrip()
-    while mention := next((each for each in mentions if text.endswith(each)), None):
-        text = text[: -len(mention)].rstrip()
+    text = text[start:]
+    while mentions:
+        bare = text.rstrip(_AFTER_A_NAME)
+        mention = next((each for each in mentions if bare.endswith(each)), None)
+        if mention is None:
+            break
+        text = bare[: -len(mention)]
     return text
+
+
+_AFTER_A_NAME = " \t\n!?.,…。！？"
 
 
 _NOT_BLANK = re.compile(r"\S|\Z")

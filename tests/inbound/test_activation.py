@@ -50,7 +50,7 @@ SOMEBODY = (Mention("8", token="@anna"),)
     ],
 )
 def test_what_counts_as_a_mention(text: str, more: Any, facts: Any, expected: str) -> None:
-    """IN-30: a native mention, a human's reply, a pattern; an explicit one only, when somebody else is meant."""
+    """IN-30: a native mention, a human's reply, a pattern; if another is meant, an explicit one only."""
     rules = house(mention_patterns=(r"\brobo\b",), mention_roles=("77",))
     assert outcome(send(says(text, group=True, **more), rules, **facts)) == expected
 

@@ -38,16 +38,19 @@ def read_invocation(
     name, addressee = found[1].lower(), found[2]
     if addressee and addressee.lower() != our_name.lower():
         return None
-    rest = text[found.end() :]
+    rest = _without_mentions(text[found.end() :], mentions)
     command = rules.commands.get(name)
     if command is None:
         return Invocation(name, rest.strip()) if name in rules.skills else None
     if command.stage in ("inline_directives", "freshness_and_reset"):
         return None
-    if command.inline and not _is_blank(rest, mentions):
+    if command.inline and rest.strip():
         return None
     return Invocation(command.name, rest, command)
 
 
-def _is_blank(rest: str, mentions: tuple[str, ...]) -> bool:
-    return len(rest) <= 256 and all(word in mentions for word in rest.split())
+def _without_mentions(rest: str, mentions: tuple[str, ...]) -> str:
+    """Our own name after a command is no argument of it."""
+    while mention := next((each for each in mentions if rest.rstrip().endswith(each)), None):
+        rest = rest.rstrip()[: -len(mention)]
+    return rest

@@ -1,0 +1,173 @@
+"""Fills the marked blocks of README.md and docs/*.md from the code, so that no list is written twice.
+
+<!-- generated: reactions -->
+what the function of that name in BLOCKS returns
+<!-- end -->
+
+python scripts/docs.py            writes the blocks
+python scripts/docs.py --check    writes nothing, fails when one is stale
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from rejoinder.outbound.directives import default_registry
+from rejoinder.outbound.directives.declaration import Argument, Declaration
+from rejoinder.outbound.emoji import TELEGRAM_NEAREST, project, resolve
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+# --- what is generated --------------------------------------------------------------------------
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+REQUIRED = r"\*"
+
+
+def directives_keys() -> str:
+    """Every header key, with the flags that stand without a value."""
+    rows: list[list[str]] = []
+    for declared in default_registry().declarations:
+        if key := declared.key:
+            written = [f"`[[{key.name}:...]]`"] if key.argument else []
+            written += [f"`[[{flag}]]`" for flag in key.flags]
+            rows.append([", ".join(written), key.shown, _effect(declared)])
+    return table(["write", "value", "effect"], rows)
+
+
+def directives_tags() -> str:
+    """Every tag, with its attributes and whether it has a body."""
+    rows: list[list[str]] = []
+    for declared in default_registry().declarations:
+        if tag := declared.tag:
+            attributes = [_attribute(argument) for argument in tag.arguments]
+            body = {"none": [], "optional": ["body"], "required": [f"body{REQUIRED}"]}[tag.body]
+            rows.append([f"`<{tag.name}>`", ", ".join(attributes + body), _effect(declared)])
+    return table(["tag", f"attributes ({REQUIRED} required; aliases)", "effect"], rows)
+
+
+def _attribute(argument: Argument) -> str:
+    aliases = f" ({', '.join(f'`{alias}`' for alias in argument.aliases)})" if argument.aliases else ""
+    return f"`{argument.attribute}`" + (REQUIRED if argument.required else "") + aliases
+
+
+def _effect(declared: Declaration) -> str:
+    return declared.help + (" (needs a grant)" if declared.granted else "")
+
+
+COMMON_REACTIONS = """
+eyes thumbsup thumbsdown heart fire smile laughing joy tada clap ok_hand pray wave
+white_check_mark x thinking rocket hourglass memo 100 warning
+"""
+
+
+def reactions() -> str:
+    """The names agents use most, and what each kind of platform is sent for them."""
+    rows: list[list[str]] = []
+    for name in COMMON_REACTIONS.split():
+        telegram = project(name, "telegram")
+        slack = project(name, "slack")
+        rows.append(
+            [
+                f"`{name}`",
+                resolve(name) or "",
+                (telegram.value or "not sent") + (" (nearest)" if telegram.value and telegram.note else ""),
+                f"`{slack.value}`" if slack.value else "not sent",
+            ]
+        )
+    return table(["name", "any-emoji channels", "Telegram", "Slack"], rows)
+
+
+def reactions_telegram() -> str:
+    """Telegram's set is fixed: what each of its reactions also stands for."""
+    return table(["Telegram shows", "for"], [[allowed, others] for allowed, others in TELEGRAM_NEAREST.items()])
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "directives-keys": directives_keys,
+    "directives-tags": directives_tags,
+    "reactions": reactions,
+    "reactions-telegram": reactions_telegram,
+}
+
+
+# --- how it gets into the pages -----------------------------------------------------------------
+
+START = re.compile(r"<!-- generated: (\S+) -->")
+END = "<!-- end -->"
+
+
+class BrokenPage(Exception):
+    """A page whose marks cannot be read; its text says where and what to do."""
+
+
+class Filled(NamedTuple):
+    text: str
+    stale: list[str]
+
+
+def fill(text: str, page: str, blocks: Mapping[str, Callable[[], str]]) -> Filled:
+    """The page with its blocks made anew, and the names of those that were stale."""
+    out: list[str] = []
+    stale: list[str] = []
+    name, opened, old = None, 0, []
+    for number, line in enumerate(text.split("\n"), 1):
+        start = START.fullmatch(line)
+        if start and name is None:
+            name, opened, old = start[1], number, []
+            if name not in blocks:
+                known = ", ".join(sorted(blocks))
+                raise BrokenPage(f"{page}:{number}: no generated block is called {name!r}; there are: {known}")
+            out.append(line)
+        elif start:
+            raise BrokenPage(f"{page}:{number}: block {name!r} of line {opened} needs its {END} before this line")
+        elif line == END and name is not None:
+            new = blocks[name]().strip("\n").split("\n")
+            if new != old:
+                stale.append(name)
+            out += [*new, line]
+            name = None
+        elif line == END:
+            raise BrokenPage(f"{page}:{number}: {END} ends no block; remove it")
+        elif name is not None:
+            old.append(line)
+        else:
+            out.append(line)
+    if name is not None:
+        raise BrokenPage(f"{page}:{opened}: block {name!r} has no {END}; add it after the block")
+    return Filled("\n".join(out), stale)
+
+
+def main(arguments: Sequence[str], root: Path = ROOT, blocks: Mapping[str, Callable[[], str]] = BLOCKS) -> int:
+    if list(arguments) not in ([], ["--check"]):
+        print("usage: python scripts/docs.py [--check]", file=sys.stderr)
+        return 2
+    check = bool(arguments)
+    stale: list[str] = []
+    for page in [root / "README.md", *sorted((root / "docs").glob("**/*.md"))]:
+        shown = page.relative_to(root).as_posix()
+        try:
+            filled = fill(page.read_text("utf-8"), shown, blocks)
+        except BrokenPage as broken:
+            print(broken, file=sys.stderr)
+            return 1
+        stale += [f"{name} in {shown}" for name in filled.stale]
+        if filled.stale and not check:
+            page.write_text(filled.text, "utf-8")
+    if stale and check:
+        print(f"Generated blocks are stale: {', '.join(stale)}. `make docs` writes them anew.", file=sys.stderr)
+        return 1
+    print(f"Written anew: {', '.join(stale)}." if stale else "The generated blocks are up to date.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,165 @@
+"""One tag of the action notation: where it ends, what its attributes say, what it means (OD-30, OD-31, OD-35).
+
+No step looks at a character twice, however the text was cut: the scanner goes on where it stopped.
+"""
+
+import re
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from rejoinder.events import Directive
+from rejoinder.outbound.directives.declaration import Argument, Declaration, boolean
+
+LONGEST = 65_536
+"""One tag or body is given up at so many characters (OD-5)."""
+
+NAME = re.compile(r"</?[A-Za-z][A-Za-z0-9_-]*|</?")
+PLAIN_TAG = re.compile(r"<(/?[A-Za-z][A-Za-z0-9_-]*)[ \t]*(/?)>")
+"""A whole tag without attributes: most tags are, and one match finds them."""
+
+
+def beginnings(names: Iterable[str]) -> str:
+    """A pattern for a `<` behind which one of these names stands whole, or cut short by the end of the text."""
+    names = tuple(names)
+    cut_short = sorted({name[:size] for name in names for size in range(len(name) + 1)}, key=len, reverse=True)
+    return rf"<(?![^/A-Za-z])(?=/?(?i:(?:{'|'.join(names)})[\s/>]|(?:{'|'.join(cut_short)})\Z))"
+
+
+_STOP = re.compile("[>\"'“”„‟‘’‚‛]")
+# An opening quote closes its own kind as well: so a quote that is never closed is met once in a line, not at
+# every tag, and reading stays linear.
+_CLOSING = {
+    **dict.fromkeys('"', re.compile('["\n]')),
+    **dict.fromkeys("'", re.compile("['\n]")),
+    **dict.fromkeys("“”„‟", re.compile("[“”„‟\n]")),
+    **dict.fromkeys("‘’‚‛", re.compile("[‘’‚‛\n]")),
+}
+_ATTRIBUTE = re.compile(
+    r"""([^\s=/>"'“”„‟‘’‚‛]+)\s*(=\s*(?:\\?"([^"\n]*)"|\\?'([^'\n]*)'|[“”„‟]([^“”„‟\n]*)[“”„‟]|[‘’‚‛]([^‘’‚‛\n]*)[‘’‚‛]|([^\s>]*)))?"""
+)
+_ENTITY = re.compile(r"&(?:#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6})|(amp|lt|gt|quot|apos));")
+_NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+
+
+class TagEnd(Struct, frozen=True):
+    end: int
+    """Index behind the `>`."""
+    broken: bool = False
+    """A quote was left open to the end of its line: the tag is dropped, not obeyed."""
+
+
+class TagScanner:
+    """Finds the `>` that ends a tag. `scan` may be called again with more text behind the same beginning."""
+
+    __slots__ = ("_at", "_broken", "_quote")
+
+    def __init__(self, behind_name: int) -> None:
+        self._at = behind_name  # relative to the tag's `<`
+        self._quote = ""
+        self._broken = False
+
+    def scan(self, text: str, start: int, stop: int, *, final: bool) -> TagEnd | None:
+        """The end of the tag that begins at `start`, looking no further than `stop`; None: not yet, or never."""
+        at = start + self._at
+        self._at = stop - start
+        while not self._broken:
+            if self._quote:
+                found = _CLOSING[self._quote].search(text, at, stop)
+                if found is None and not final:
+                    return None
+                if found is None or found[0] == "\n":
+                    self._broken = True
+                    at = start  # a `>` inside the open quote ends the tag after all
+                    break
+                self._quote = ""
+                at = found.end()
+            found = _STOP.search(text, at, stop)
+            if found is None:
+                return None
+            at = found.end()
+            if found[0] == ">":
+                return TagEnd(at)
+            if self._opens_value(text, start, found.start()):
+                self._quote = found[0]
+        end = text.find(">", at, stop)
+        return None if end < 0 else TagEnd(end + 1, broken=True)
+
+    @staticmethod
+    def _opens_value(text: str, start: int, quote: int) -> bool:
+        """A quote opens a value only behind `=`; elsewhere it is an apostrophe or a slip."""
+        before = quote - 1
+        if text[before] == "\\":
+            before -= 1
+        while before > start and text[before] in " \t\r\n":
+            before -= 1
+        return text[before] == "="
+
+
+def attributes(tag: str) -> dict[str, str | None]:
+    """The attributes of a whole tag, names in lower case; None where no value was written. The last one wins."""
+    behind_name = NAME.match(tag)
+    found: dict[str, str | None] = {}
+    for match in _ATTRIBUTE.finditer(tag, behind_name.end() if behind_name else 0):
+        name, assigned, *quoted, unquoted = match.groups()
+        value: str | None = next((value for value in quoted if value is not None), unquoted)
+        if value is not None and value is unquoted and match.end() == len(tag) - 1:
+            value = value.removesuffix("/")  # the `/` of `/>`
+        elif value and assigned.lstrip("= \t\r\n").startswith("\\"):
+            value = value.removesuffix("\\")  # of `\"...\"`
+        found[name.lower().replace("-", "_")] = None if value is None else _decode(value)
+    return found
+
+
+def _decode(value: str) -> str:
+    return _ENTITY.sub(_character, value) if "&" in value else value
+
+
+def _character(entity: re.Match[str]) -> str:
+    decimal, hexadecimal, name = entity.groups()
+    if name:
+        return _NAMED[name]
+    number = int(decimal) if decimal else int(hexadecimal, 16)
+    if not 0 < number < 0x110000 or 0xD800 <= number < 0xE000:
+        return entity[0]
+    return chr(number)
+
+
+def obey(
+    declared: Declaration, written: dict[str, str | None], body: str | None
+) -> tuple[Directive | None, list[tuple[str, str]]]:
+    """The directive that a tag of this declaration asks for, and what is wrong with it, by code and detail."""
+    tag = declared.tag
+    assert tag is not None
+    args: dict[str, object] = {}
+    problems: list[tuple[str, str]] = []
+    for argument in tag.arguments:
+        value = _value(argument, written)
+        if not value:
+            if argument.required:
+                return None, [("missing_attribute", f"<{tag.name}> dropped: it needs {argument.attribute}")]
+            continue
+        try:
+            args[argument.name] = argument.check(value)
+        except ValueError as reason:
+            what = f"{argument.attribute}={_short(value)}"
+            if argument.vital or argument.required:
+                return None, [("invalid_value", f"<{tag.name}> dropped, {what}: {reason}")]
+            problems.append(("invalid_value", f"<{tag.name}> without {what}: {reason}"))
+    text = None if body is None or tag.body == "none" else body.strip() or None
+    if tag.body == "required" and text is None:
+        return None, [("missing_body", f"<{tag.name}> dropped: there is no text inside it")]
+    return Directive(declared.name, args, text), problems
+
+
+def _value(argument: Argument, written: dict[str, str | None]) -> str:
+    """The attribute's value without the blanks around it; written without a value it is a switch, so true."""
+    value = ""
+    for name, said in written.items():  # in the order written: the last one wins, whatever it is called
+        if name == argument.attribute or name in argument.aliases:
+            value = ("true" if argument.check is boolean else "") if said is None else said.strip()
+    return value
+
+
+def _short(value: str) -> str:
+    return repr(value if len(value) <= 40 else value[:39] + "…")

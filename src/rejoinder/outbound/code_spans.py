@@ -1,0 +1,76 @@
+"""What is code in a line of Markdown: fences and back-tick spans, found without looking ahead (OD-36).
+
+Rule 1: whether a back-tick span closes is known at the end of its line at the latest, never later.
+Rule 2: nothing here holds text back; the reader does, and only from a `<` on.
+"""
+
+import re
+
+_LIST_MARKER = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+")
+
+
+class Fence:
+    """An open code fence."""
+
+    __slots__ = ("_anywhere", "_run")
+
+    def __init__(self, character: str, length: int, *, in_list: bool) -> None:
+        self._run = character * length
+        self._anywhere = in_list  # a fence in a list item is closed as far in as the item's text
+
+    def closes(self, line: str) -> bool:
+        """Whether this whole line is the closing fence."""
+        if self._run not in line:
+            return False
+        bare = line.strip(" \t\r")
+        indent = len(line) - len(line.lstrip(" "))
+        return bare == self._run[0] * len(bare) and (self._anywhere or indent < 4)
+
+
+def fence_may_open(prefix: str) -> bool:
+    """Whether a fence may open behind this beginning of a line (without its indentation)."""
+    return not prefix or _LIST_MARKER.fullmatch(prefix) is not None
+
+
+class Ticks:
+    """The back-tick runs of one line.
+
+    A run opens a span that the next run of equal length on the line closes; a run that is never closed is text,
+    and then the runs behind it count. So the open runs form a stack, all of different length: a run that equals
+    one of them closes it together with everything opened since, any other run is opened on top. What is left at
+    the end of the line was never closed.
+    """
+
+    __slots__ = ("_lengths", "_starts", "fence", "spans")
+
+    def __init__(self) -> None:
+        self._lengths: list[int] = []
+        self._starts: list[int] = []
+        self.spans: list[tuple[int, int]] = []
+        self.fence = 0
+        """Length of a run that opens a fence, if the line has no further run."""
+
+    def __bool__(self) -> bool:
+        return bool(self._lengths)
+
+    def run(self, length: int, start: int, end: int, *, fence: bool) -> None:
+        self.fence = length if fence else 0
+        if length not in self._lengths:
+            self._lengths.append(length)
+            self._starts.append(start)
+            return
+        depth = self._lengths.index(length)
+        opened = self._starts[depth]
+        del self._lengths[depth:], self._starts[depth:]
+        while self.spans and self.spans[-1][0] >= opened:
+            self.spans.pop()
+        if depth:
+            self.spans.append((opened, end))
+        else:
+            self.spans.clear()
+
+    def end_line(self) -> list[tuple[int, int]]:
+        """Forget the line; the closed spans among its unclosed runs."""
+        spans = self.spans
+        self._lengths, self._starts, self.spans, self.fence = [], [], [], 0
+        return spans

@@ -1,0 +1,18 @@
+"""What each output directive means: one file each, one declaration (OD-55). The file is the registration."""
+
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from rejoinder.outbound.directives.declaration import Declaration, Registry
+
+
+def built_in() -> tuple[Declaration, ...]:
+    """The declarations of this folder, in the order of their file names."""
+    names = sorted(module.name for module in iter_modules(__path__) if module.name != "declaration")
+    return tuple(import_module(f"{__name__}.{name}").DIRECTIVE for name in names)
+
+
+@cache
+def default_registry() -> Registry:
+    return Registry(built_in())

@@ -1,0 +1,154 @@
+"""How a directive is declared. One declaration serves the reader, the docs, the notice to the agent and delivery.
+
+A directive is one file in this folder with a `DIRECTIVE`; its name, notations, arguments, the ability a
+channel must have, whether the operator must grant it, and its help line stand there and nowhere else.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Any, Literal
+
+from msgspec import Struct, field
+
+Check = Callable[[str], Any]
+"""Turns the written value into the argument's value, or raises ValueError with a reason people understand."""
+
+Ability = Literal["reply", "react", "send", "files", "voice", "ephemeral", "silent", "previews", "threads"]
+
+
+class Argument(Struct, frozen=True):
+    name: str
+    check: Check
+    required: bool = False
+    written: str | None = None
+    """The attribute's name in the tag, where it differs from the argument's."""
+    aliases: tuple[str, ...] = ()
+    vital: bool = False
+    """An invalid value drops the whole directive, not only this argument."""
+
+    @property
+    def attribute(self) -> str:
+        return self.written or self.name
+
+
+class Key(Struct, frozen=True):
+    """The header notation `[[name:value]]`."""
+
+    name: str
+    argument: Argument | None
+    shown: str
+    """What the value may be, for people."""
+    flags: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Words that stand without a colon, and the value each means: `[[reply_to_current]]` is `current`."""
+
+
+class Tag(Struct, frozen=True):
+    """The action notation `<name attribute="..." />`."""
+
+    name: str
+    arguments: tuple[Argument, ...] = ()
+    body: Literal["none", "optional", "required"] = "none"
+    body_is_speech: bool = False
+    """Left open, the body may be shown where it stands; other bodies are meant for another place."""
+
+
+class Declaration(Struct, frozen=True):
+    name: str
+    help: str
+    key: Key | None = None
+    tag: Tag | None = None
+    ability: Ability | None = None
+    granted: bool = False
+    """Needs a grant in `[directives] allow`; all others are free (OD-52)."""
+    speaks_of_trigger: Callable[[Mapping[str, Any]], bool] | None = None
+    """Whether, with these arguments, it is about the message being answered; a background turn has none (OD-18)."""
+    shapes_reply: bool = False
+    """Says how the reply looks rather than doing something: a reply of only these has no content (OD-44)."""
+
+
+# --- checks shared by several directives --------------------------------------------------------
+
+_MESSAGE_ID = re.compile(r"\$?[A-Za-z0-9._-]{1,64}")
+
+
+def message_id(value: str) -> str:
+    if not _MESSAGE_ID.fullmatch(value):
+        raise ValueError("a message id or handle has 1 to 64 letters, digits, '.', '_' or '-', and may begin with '$'")
+    return value
+
+
+def some_text(value: str) -> str:
+    if not value.strip():
+        raise ValueError("it is empty")
+    return value
+
+
+def only_true(value: str) -> bool:
+    if value.lower() not in ("true", ""):
+        raise ValueError("the only value is true")
+    return True
+
+
+_BOOLEANS = {
+    "true": True,
+    "yes": True,
+    "on": True,
+    "1": True,
+    "false": False,
+    "no": False,
+    "off": False,
+    "0": False,
+}
+
+
+def boolean(value: str) -> bool:
+    try:
+        return _BOOLEANS[value.lower()]
+    except KeyError:
+        raise ValueError("it is true or false") from None
+
+
+def one_of(*choices: str) -> Check:
+    def check(value: str) -> str:
+        if value.lower() not in choices:
+            raise ValueError("it is one of " + ", ".join(choices))
+        return value.lower()
+
+    return check
+
+
+# --- the registry -------------------------------------------------------------------------------
+
+
+def squash(key: str) -> str:
+    """What is left of a key when case, hyphens, underscores and blanks do not count (OD-14)."""
+    return key.replace("-", "").replace("_", "").replace(" ", "").replace("\t", "").lower()
+
+
+class Registry:
+    """All declarations, found by key, by flag and by tag."""
+
+    def __init__(self, declarations: Iterable[Declaration]) -> None:
+        self.declarations = tuple(declarations)
+        self.keys: dict[str, Declaration] = {}
+        self.flags: dict[str, tuple[Declaration, str]] = {}
+        self.tags: dict[str, Declaration] = {}
+        for declared in self.declarations:
+            if declared.key:
+                self._claim(self.keys, declared.key.name, declared)
+                for flag, value in declared.key.flags.items():
+                    self._claim(self.flags, flag, (declared, value))
+            if declared.tag:
+                self._claim(self.tags, declared.tag.name, declared)
+        self.squashed = frozenset(map(squash, (*self.keys, *self.flags)))
+
+    @staticmethod
+    def _claim(names: dict[str, Any], name: str, owner: object) -> None:
+        if name in names:
+            raise ValueError(f"two directives claim {name!r}")
+        names[name] = owner
+
+    @cached_property
+    def bodiless(self) -> frozenset[str]:
+        return frozenset(name for name, declared in self.tags.items() if declared.tag and declared.tag.body == "none")

@@ -1,0 +1,11 @@
+"""Title of the thread that the reply opens: `[[title:Review of the parser]]`."""
+
+from rejoinder.outbound.directives.declaration import Argument, Declaration, Key, some_text
+
+DIRECTIVE = Declaration(
+    name="title",
+    help="titles the thread that the reply opens",
+    key=Key(name="title", argument=Argument("text", some_text), shown="text"),
+    ability="threads",
+    shapes_reply=True,
+)

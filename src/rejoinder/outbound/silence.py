@@ -1,0 +1,205 @@
+"""Silence tokens: `NO_REPLY` and `HEARTBEAT_OK` at the edges of a reply (OD-41, OD-43, OD-45).
+
+The filter sees the visible text of all segments of a turn, directives already taken out, and passes it on,
+holding back only what may still be a token at an edge, with the white space before it.
+
+Rule 1: an edge is the start of the reply, or its end: alone on the last line, or behind the end of a sentence.
+Rule 2: what stands in code or in a quoted line is never a token.
+Rule 3: a token in the middle is text, and is released with the character that shows it.
+"""
+
+import re
+import unicodedata
+from typing import Literal
+
+SILENT = "NO_REPLY"
+ACKNOWLEDGED = "HEARTBEAT_OK"
+
+Mode = Literal["edges", "alone"]
+Over = Literal["segment", "reply", None]
+"""What has ended behind the text being read."""
+
+_WHITE = " \t\r\n"
+_PAIRS = {"*": "*", "_": "_", '"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`"}
+_WRAPPING = "".join(_PAIRS)
+_MOST_WRAPPING = 4  # `"**` is as much as anybody writes around a token
+_SENTENCE_END_UNSPACED = frozenset("。！？｡")  # of scripts that put no blank behind a sentence
+_SENTENCE_ENDS = frozenset(".!?…‽؟।") | _SENTENCE_END_UNSPACED
+_CLOSING = "\"'”’»)]}*_"
+_TOKEN = re.compile(f"{SILENT}|{ACKNOWLEDGED}")
+_BEGINNINGS = sorted({token[:size] for token in (SILENT, ACKNOWLEDGED) for size in range(1, len(token))}, key=len)
+_PARTIAL = re.compile(rf"[{re.escape(_WRAPPING)}]{{0,{_MOST_WRAPPING}}}(?:{'|'.join(_BEGINNINGS[::-1])})?\Z")
+_TAIL = frozenset(SILENT + ACKNOWLEDGED + _WRAPPING)
+_LONGEST = len(ACKNOWLEDGED) + _MOST_WRAPPING
+_TRAILING = re.compile(r"[.,:;!?…]{0,3}[ \t\r\n]*")
+_WHITE_RUN = re.compile(r"[ \t\r\n]*")
+
+
+class Silence:
+    """Text in, text out, less the tokens. `silent` says that nothing more comes out."""
+
+    def __init__(self, mode: Mode = "edges") -> None:
+        self._mode: Mode = mode
+        self._held = ""
+        self._started = False  # a visible character was passed on
+        self._new_line = True  # nothing was passed on since a segment began
+        self._tail = ""  # the last characters passed on
+        self._line = ""  # the first characters of the line they stand in
+        self.silent = False
+        self.acknowledged = False
+
+    def next_segment(self) -> str:
+        """A segment is over, which ends a line; what was held and is no whole token is text."""
+        out = self._read(self._release(), over="segment") if self._held else ""
+        self._new_line = True
+        return out
+
+    def push(self, text: str, *, code: bool = False) -> str:
+        """More visible text; what of it, and of what was held, is certain to be text."""
+        if self.silent or not text:
+            return ""
+        if code:
+            return self._pass(self._release() + text)
+        if self._started and not self._held and text[-1] not in _TAIL and _TOKEN.search(text) is None:
+            return self._pass(text)
+        return self._read(self._release() + text, over=None)
+
+    def finish(self) -> str:
+        """The reply is over; what was held is a token, or text after all."""
+        return self._read(self._release(), over="reply")
+
+    def _release(self) -> str:
+        held, self._held = self._held, ""
+        return held
+
+    def _pass(self, text: str) -> str:
+        if text:
+            self._started = self._started or not text.isspace()
+            self._new_line = False
+            self._tail = (self._tail + text)[-8:]
+            line_start = text.rfind("\n")
+            if line_start >= 0:
+                self._line = text[line_start + 1 : line_start + 9]
+            elif len(self._line) < 8:
+                self._line = (self._line + text)[:8]
+        return text
+
+    def _read(self, text: str, *, over: Over) -> str:
+        """Pass on all of `text` but tokens, and hold what may become one."""
+        out = ""
+        done = at = 0
+        while True:
+            start, token = self._next(text, at, whole=over is not None)
+            if start < 0:
+                return out + self._pass(text[done:])
+            edge = start
+            while edge > done and text[edge - 1] in _WHITE:
+                edge -= 1
+            out += self._pass(text[done:edge])
+            done = edge
+            where = self._edge(text[edge:start], text[start : start + _LONGEST])
+            end = self._end(text, start, token, where, over) if where else _TEXT
+            if self.silent:
+                return out
+            if end == _UNDECIDED:
+                self._held = text[done:]
+                return out
+            if end == _TEXT:
+                at = text.index(token, start) + len(token) if token else start + 1
+            else:
+                done = at = end
+
+    def _next(self, text: str, at: int, *, whole: bool) -> tuple[int, str]:
+        """Where the next token begins, with what is wrapped around it; a token cut short by the end is ''."""
+        found = _TOKEN.search(text, at)
+        if found:
+            start, least = found.start(), max(at, found.start() - _MOST_WRAPPING)
+            while start > least and text[start - 1] in _PAIRS:
+                start -= 1
+            return start, found[0]
+        if not whole and text[-1:] in _TAIL:
+            partial = _PARTIAL.search(text, max(at, len(text) - _LONGEST))
+            if partial and partial[0]:
+                return partial.start(), ""
+        return -1, ""
+
+    def _edge(self, white: str, written: str) -> Literal["first", "last", None]:
+        """Which edge of the reply a token may be at, behind this white space."""
+        line_start = white.rfind("\n")
+        if line_start >= 0 or self._new_line:
+            indent = white[line_start + 1 :]
+            if "\t" in indent or len(indent) >= 4:
+                return None
+            return "last" if self._started else "first"
+        if self._line.lstrip(" ").startswith(">"):
+            return None
+        if not white:
+            return "last" if written[0] == SILENT[0] and self._tail[-1:] in _SENTENCE_END_UNSPACED else None
+        if written.lstrip(_WRAPPING)[:1] != SILENT[0]:
+            return "last"  # HEARTBEAT_OK may end any line, and a mere wrapping may become it
+        return "last" if self._tail.rstrip(_CLOSING)[-1:] in _SENTENCE_ENDS else None
+
+    def _end(self, text: str, start: int, token: str, where: str, over: Over) -> int:
+        """Where the token at an edge ends, with what goes with it; or that it is text, or undecided."""
+        if not token:
+            return _UNDECIDED
+        at = text.index(token, start)
+        wrapping = text[start:at]
+        at += len(token)
+        closing = "".join(_PAIRS[mark] for mark in reversed(wrapping))
+        written = text[at : at + len(closing)]
+        if written != closing:
+            cut_short = over is None and len(written) < len(closing) and closing.startswith(written)
+            return _UNDECIDED if cut_short else _TEXT
+        at += len(closing)
+        if token == ACKNOWLEDGED:
+            return self._acknowledge(text, at, where, over)
+        white_end = _white_end(text, at)
+        is_last = white_end == len(text)
+        if where == "first" and "`" not in wrapping:
+            line_over = "\n" in text[at:white_end] or (is_last and over is not None)
+            if not line_over and not is_last and not _is_punctuation(text[at : at + 1]):
+                return _TEXT
+            if self._mode == "edges" and (line_over or not is_last):
+                self.silent = True
+                return at
+            if not is_last:
+                end = _trailing_end(text, at)
+                return end if end < len(text) else _UNDECIDED
+        elif not is_last:
+            return _TEXT
+        if over != "reply":
+            return _UNDECIDED
+        self.silent = self._mode == "edges" or not self._started
+        return len(text)
+
+    def _acknowledge(self, text: str, at: int, where: str, over: Over) -> int:
+        follows = text[at : at + 1]
+        if follows.isalnum() or follows == "_":
+            return _TEXT
+        end = _trailing_end(text, at)
+        is_last = end == len(text)
+        if where == "last" and not is_last:
+            return _TEXT
+        if is_last and over != "reply" and not (where == "first" and over):
+            return _UNDECIDED
+        self.acknowledged = True
+        return end
+
+
+_TEXT, _UNDECIDED = -1, -2
+
+
+def _white_end(text: str, at: int) -> int:
+    run = _WHITE_RUN.match(text, at)
+    return run.end() if run else at
+
+
+def _trailing_end(text: str, at: int) -> int:
+    """Behind the punctuation and the white space that go with a token taken out."""
+    trailing = _TRAILING.match(text, at)
+    return trailing.end() if trailing else at
+
+
+def _is_punctuation(character: str) -> bool:
+    return character not in ("", "_", "'", "’") and unicodedata.category(character).startswith("P")

@@ -23,109 +23,79 @@ from rejoinder.events import Inbound
 ResetMode = Literal["never", "daily", "idle"]
 Hour = Annotated[int, Meta(ge=0, le=23)]
 Minutes = Annotated[int, Meta(ge=1)]
+Text = Annotated[str, Meta(min_length=1)]
 
 
 class ResetPolicy(Struct, frozen=True, forbid_unknown_fields=True):
     """When a session has grown old and the next message begins a new one."""
 
     mode: ResetMode = "never"
+    """When a session ends by itself: `never`, `daily` at an hour, or `idle` after minutes without a message.
+    The new one begins with the next message."""
     at_hour: Hour = 4
+    """The hour of the daily boundary. Where clocks skip the hour, the moment of the skip counts; where they
+    repeat it, its first occurrence."""
     zone: str = "UTC"
+    """The time zone of `at_hour`, by its IANA name: `Europe/Berlin`."""
     idle_minutes: Minutes = 60
+    """Minutes without a message after which `idle` ends the session."""
 
 
 class ResetOverride(Struct, frozen=True, forbid_unknown_fields=True):
     """The part of the policy that differs for a kind of chat or a channel."""
 
-    mode: Annotated[ResetMode | None, Meta(description="As `session.reset.mode`.")] = None
-    at_hour: Annotated[Hour | None, Meta(description="As `session.reset.at_hour`.")] = None
-    zone: Annotated[str | None, Meta(description="As `session.reset.zone`.")] = None
-    idle_minutes: Annotated[Minutes | None, Meta(description="As `session.reset.idle_minutes`.")] = None
+    mode: ResetMode | None = None
+    """As `session.reset.mode`."""
+    at_hour: Hour | None = None
+    """As `session.reset.at_hour`."""
+    zone: str | None = None
+    """As `session.reset.zone`."""
+    idle_minutes: Minutes | None = None
+    """As `session.reset.idle_minutes`."""
 
 
 class ResetByType(Struct, frozen=True, forbid_unknown_fields=True):
     """Overrides by kind of chat; in a thread `thread` counts before `group` or `direct`."""
 
-    thread: Annotated[ResetOverride | None, Meta(description="Sessions of a thread.")] = None
-    group: Annotated[ResetOverride | None, Meta(description="Sessions of a group or channel.")] = None
-    direct: Annotated[ResetOverride | None, Meta(description="Sessions of a direct chat.")] = None
+    thread: ResetOverride | None = None
+    """Sessions of a thread."""
+    group: ResetOverride | None = None
+    """Sessions of a group or channel."""
+    direct: ResetOverride | None = None
+    """Sessions of a direct chat."""
 
 
-class ResetSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    mode: Annotated[
-        ResetMode,
-        Meta(
-            description="When a session ends by itself: `never`, `daily` at an hour, or `idle` after minutes "
-            "without a message. The new one begins with the next message."
-        ),
-    ] = "never"
-    at_hour: Annotated[
-        Hour,
-        Meta(
-            description="The hour of the daily boundary, 0 to 23. Where clocks skip the hour, the moment of "
-            "the skip counts; where they repeat it, its first occurrence."
-        ),
-    ] = 4
-    zone: Annotated[
-        str,
-        Meta(
-            description="The time zone of `at_hour`, by its IANA name.", examples=["UTC", "America/New_York"]
-        ),
-    ] = "UTC"
-    idle_minutes: Annotated[
-        Minutes, Meta(description="Minutes without a message after which `idle` ends the session.")
-    ] = 60
-    by_type: Annotated[
-        ResetByType, Meta(description="What differs for `thread`, `group` or `direct` chats.")
-    ] = ResetByType()
-    by_channel: Annotated[
-        dict[str, ResetOverride],
-        Meta(description="What differs on a channel, by its name; it counts before `by_type`."),
-    ] = {}
+class ResetSettings(ResetPolicy, frozen=True, forbid_unknown_fields=True):
+    """When a session ends by itself, in general and where it differs."""
+
+    by_type: ResetByType = ResetByType()
+    """What differs for `thread`, `group` or `direct` chats."""
+    by_channel: dict[str, ResetOverride] = {}
+    """What differs on a channel, by its name; it counts before `by_type`."""
 
 
 class SessionSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Who shares a conversation with the agent, and when it begins anew."""
 
-    scope: Annotated[
-        Literal["per-sender", "shared"],
-        Meta(
-            description="Direct chats: `per-sender` gives each person an own session, `shared` puts all of "
-            "them into the one named `main_key`: they read each other's words."
-        ),
-    ] = "per-sender"
-    group_scope: Annotated[
-        Literal["per-thread", "per-chat", "per-sender"],
-        Meta(
-            description="Groups: one session for each thread, for the whole chat, or for each person in it."
-        ),
-    ] = "per-thread"
-    main_key: Annotated[
-        str, Meta(description='The name of the session that `scope = "shared"` shares.', min_length=1)
-    ] = "main"
-    reset: Annotated[ResetSettings, Meta(description="When a session ends by itself.")] = ResetSettings()
-    reset_triggers: Annotated[
-        tuple[Annotated[str, Meta(min_length=1)], ...],
-        Meta(description="What an allowed person types to begin anew, alone or before the first prompt."),
-    ] = ("/new", "/reset")
-    typing_mode: Annotated[
-        Literal["never", "instant", "thinking", "message"] | None,
-        Meta(
-            description="When typing shows: never, at once, with the first thought or with the first text. "
-            "Unset: at once in direct chats and when mentioned, otherwise with the first text."
-        ),
-    ] = None
-    identity_links: Annotated[
-        dict[str, tuple[str, ...]],
-        Meta(
-            description="One person's ids on several channels, `channel:id` or `channel:account:id`, so that "
-            "they share a session.",
-            examples=[{"anna": ["telegram:123456", "discord:80351110224678912"]}],
-        ),
-    ] = {}
-    thread_inherits: Annotated[
-        bool, Meta(description="A new thread begins, once, with the transcript of the chat it stands in.")
-    ] = False
+    scope: Literal["per-sender", "shared"] = "per-sender"
+    """Direct chats: `per-sender` gives each person an own session, `shared` puts all of them into the one
+    named `main_key`, where the agent has heard what the others said."""
+    group_scope: Literal["per-thread", "per-chat", "per-sender"] = "per-thread"
+    """Groups: one session for each thread, for the whole chat, or for each person in it."""
+    main_key: Text = "main"
+    """The name of the session that `scope = "shared"` shares."""
+    reset: ResetSettings = ResetSettings()
+    """When a session ends by itself."""
+    reset_triggers: tuple[Text, ...] = ("/new", "/reset")
+    """What an allowed person types to begin anew, alone or before the first prompt."""
+    typing_mode: Literal["never", "instant", "thinking", "message"] | None = None
+    """When typing shows: never, at once, with the first thought or with the first text. Unset: at once in
+    direct chats and when mentioned, otherwise with the first text."""
+    identity_links: dict[str, tuple[Text, ...]] = {}
+    """One person's ids on several channels, so that they share a session: `anna = ["telegram:123456",
+    "slack:T024BE7LD:U045VRZFT"]`, each `channel:id` or `channel:account:id`."""
+    thread_inherits: bool = False
+    """A new thread begins, once, with the transcript of the chat it stands in."""
 
 
 # --- the value ----------------------------------------------------------------------------------
@@ -280,9 +250,7 @@ def reset_policy(inbound: Inbound, settings: SessionSettings) -> ResetPolicy:
     for override in (kind, thread, reset.by_channel.get(inbound.channel)):
         if override is not None:
             said = {
-                name: value
-                for name in override.__struct_fields__
-                if (value := getattr(override, name)) is not None
+                name: value for name in override.__struct_fields__ if (value := getattr(override, name)) is not None
             }
             policy = replace(policy, **said)
     return policy

@@ -22,12 +22,8 @@ def rehearsal() -> Rules:
 def ask(rehearsal: Rules) -> Ask:
     """The dry run: `ask("/think high", "guest", "group", mention=True)`."""
 
-    def asked(
-        text: str, actor: Any = "owner", chat: Any = "direct", *, mention: bool = False
-    ) -> dict[str, Any]:
-        walk = rehearse(
-            text, actor, chat, rehearsal, NOW, lambda: 0.0, mention=mention, random=bytes(range(16))
-        )
+    def asked(text: str, actor: Any = "owner", chat: Any = "direct", *, mention: bool = False) -> dict[str, Any]:
+        walk = rehearse(text, actor, chat, rehearsal, NOW, lambda: 0.0, mention=mention, random=bytes(range(16)))
         return as_document(walk)
 
     return asked

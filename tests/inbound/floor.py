@@ -11,7 +11,7 @@ from rejoinder.inbound.directives.model import Models
 from rejoinder.inbound.facts import Facts, Me
 from rejoinder.inbound.outcome import Walk
 from rejoinder.inbound.rules import AgentProfile, Rules, make_rules
-from rejoinder.inbound.settings import ChannelSettings, CommandSettings, InboundSettings
+from rejoinder.inbound.settings import ChannelSettings, CommandsSettings, InboundSettings
 from rejoinder.session import Session
 
 NOW = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -28,7 +28,7 @@ def house(*agents: AgentProfile, commands: dict[str, Any] | None = None, **chann
     said = {"allow": (SENDER, GUEST), "allow_groups": (GROUP,), "owners": (OWNER,), **channel}
     allowed = {"allow_from": {"telegram": (SENDER,)}, **(commands or {})}
     return make_rules(
-        InboundSettings(channels={"telegram": ChannelSettings(**said)}, commands=CommandSettings(**allowed)),
+        InboundSettings(channels={"telegram": ChannelSettings(**said)}, commands=CommandsSettings(**allowed)),
         agents or (AGENT,),
     )
 

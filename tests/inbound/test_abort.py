@@ -1,11 +1,11 @@
 """IN-70, IN-71: stop."""
 
 import pytest
-from tests.inbound.floor import AT_US, GROUP, GUEST, SENDER, US, house, last, outcome, says, send
 
 from rejoinder.events import Quote, Route, StopRun
 from rejoinder.inbound.facts import RunFacts
 from rejoinder.inbound.stop_words import STOP_WORDS, is_stop_word
+from tests.inbound.floor import AT_US, GROUP, GUEST, SENDER, US, house, last, outcome, says, send
 
 
 @pytest.mark.parametrize("word", [word for words in STOP_WORDS.values() for word in words])

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.inbound.floor import AT_US, GUEST, NOW, OWNER, SENDER, STRANGER, house, last, outcome, says, send
 
 from rejoinder.events import AskPairing, Chat, Sender
 from rejoinder.inbound.pairing import ALPHABET, Knock, Pairing, find_knock, is_code, make_code
+from tests.inbound.floor import AT_US, GUEST, NOW, OWNER, SENDER, STRANGER, house, last, outcome, says, send
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,7 @@ def test_an_owner_by_phone_number() -> None:
 # --- pairing ------------------------------------------------------------------------------------
 
 
-def knock(
-    minutes_ago: float, sender: str = STRANGER, code: str = "ABCDEFGH", told: float | None = None
-) -> Knock:
+def knock(minutes_ago: float, sender: str = STRANGER, code: str = "ABCDEFGH", told: float | None = None) -> Knock:
     return Knock(
         sender,
         code,

@@ -3,6 +3,14 @@
 from typing import Any
 
 import pytest
+
+from rejoinder.errors import BadConfiguration
+from rejoinder.events import Mention, Overhear, Quote, Said
+from rejoinder.inbound.facts import ThreadFacts
+from rejoinder.inbound.groups import MOST_OVERHEARD, group_context, group_intro, overhear, wants_intro
+from rejoinder.inbound.patterns import compile_patterns
+from rejoinder.inbound.rules import channel_rules
+from rejoinder.inbound.settings import GroupSettings
 from tests.inbound.floor import (
     AT_US,
     GROUP,
@@ -17,14 +25,6 @@ from tests.inbound.floor import (
     send,
     session,
 )
-
-from rejoinder.errors import BadConfiguration
-from rejoinder.events import Mention, Overhear, Quote, Said
-from rejoinder.inbound.facts import ThreadFacts
-from rejoinder.inbound.groups import MOST_OVERHEARD, group_context, group_intro, overhear, wants_intro
-from rejoinder.inbound.patterns import compile_patterns
-from rejoinder.inbound.rules import channel_rules
-from rejoinder.inbound.settings import GroupSettings
 
 SOMEBODY = (Mention("8", token="@anna"),)
 
@@ -86,9 +86,7 @@ def test_require_mention_of_group_over_star_over_channel(channel: Any, group: An
         ("always", True, "mentions", ThreadFacts(), "turn"),
     ],
 )
-def test_threads_and_precedence(
-    activation: Any, require: bool, mode: Any, thread: ThreadFacts, expected: str
-) -> None:
+def test_threads_and_precedence(activation: Any, require: bool, mode: Any, thread: ThreadFacts, expected: str) -> None:
     """IN-22: `/activation` > `require_mention = false` > `user_messages`."""
     rules = house(require_mention=require, user_messages=mode)
     said = says("hello", group=True, thread="t1")
@@ -97,10 +95,7 @@ def test_threads_and_precedence(
 
 def test_outside_a_thread_taking_part_is_not_enough() -> None:
     """IN-22: outside a thread IN-30 decides."""
-    assert (
-        outcome(send(says("hello", group=True), house(), thread=ThreadFacts(owned=True, posted=True)))
-        == "drop"
-    )
+    assert outcome(send(says("hello", group=True), house(), thread=ThreadFacts(owned=True, posted=True))) == "drop"
 
 
 @pytest.mark.parametrize("text", ["/status", "/think high", "/think banana", "/new go on", "/help", "/stop"])

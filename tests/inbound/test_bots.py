@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.inbound.floor import AT_US, US, house, last, outcome, says, send
 
-from rejoinder.events import Mention, Overhear, Quote, Sender
+from rejoinder.events import Chat, Mention, Overhear, Quote, Sender
 from rejoinder.inbound.bots import BotTurns, Seen, count_bot_turns
 from rejoinder.inbound.facts import ThreadFacts
 from rejoinder.inbound.rooms import who_wakes
 from rejoinder.inbound.rules import AgentProfile
+from tests.inbound.floor import AT_US, US, house, last, outcome, says, send
 
 BOT = Sender("55", name="other", is_bot=True)
 DAY, NEXT = date(2030, 1, 1), date(2030, 1, 2)
@@ -55,6 +55,14 @@ def test_a_native_reply_does_not_wake_a_bot() -> None:
     done = send(said, house(bot_messages="mentions"), replies_to_us=True)
     assert outcome(done) == "drop"
     assert isinstance(done.effects[0], Overhear)
+
+
+def test_bots_that_wake_nobody_are_still_heard() -> None:
+    """IN-32: other bots' messages are part of the history, whatever the policy."""
+    for policy, more in (("off", {}), ("mentions", {}), ("all", {"trusted_bots": ("56",)})):
+        done = send(bot_says("fyi"), house(bot_messages=policy, **more))
+        assert [type(effect).__name__ for effect in done.effects] == ["Overhear"]
+    assert not send(replace(bot_says("x"), chat=Chat("55")), house()).effects
 
 
 def test_trusted_bots_narrow_the_policy() -> None:

@@ -26,9 +26,7 @@ def answers() -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize(
-    "number", range(len(CASES)), ids=[f"{c['ref']}:{c['text']!r}:{c['as']}" for c in CASES]
-)
+@pytest.mark.parametrize("number", range(len(CASES)), ids=[f"{c['ref']}:{c['text']!r}:{c['as']}" for c in CASES])
 def test_case(number: int, answers: list[dict[str, Any]]) -> None:
     """Each sample is decided as it says."""
     case, answer = CASES[number], answers[number]

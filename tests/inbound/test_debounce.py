@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.inbound.floor import NOW, house, says, send
 
 from rejoinder.events import Attachment
 from rejoinder.inbound.debounce import Row, flushes, view, waits_for
-from rejoinder.inbound.settings import DebounceSettings
+from rejoinder.inbound.settings import InboundDebounce
+from tests.inbound.floor import NOW, house, says, send
 
 WAIT = timedelta(seconds=1)
 
@@ -56,7 +56,7 @@ def test_without_a_wait_everything_goes_at_once() -> None:
 
 def test_by_channel() -> None:
     """IN-76: a channel's own wait, else the common one."""
-    settings = DebounceSettings(100, {"telegram": 2000, "web": 0})
+    settings = InboundDebounce(100, {"telegram": 2000, "web": 0})
     assert waits_for(settings, "telegram") == timedelta(seconds=2)
     assert waits_for(settings, "web") == timedelta(0)
     assert waits_for(settings, "discord") == timedelta(milliseconds=100)

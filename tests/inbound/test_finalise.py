@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from tests.inbound.floor import FACTS, GUEST, OWNER, house, last, outcome, says, send
 
 from rejoinder.events import Attachment, Forward, Quote, Said
 from rejoinder.inbound.finalise import arrived
+from tests.inbound.floor import FACTS, GUEST, OWNER, house, last, outcome, says, send
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
-from tests.inbound.floor import AGENT, GUEST, NOW, house, outcome, says, send, session
 
 from rejoinder.events import Attachment, ResetSession
 from rejoinder.inbound.facts import RunFacts
 from rejoinder.inbound.freshness import GREETING
 from rejoinder.inbound.rules import Rules, make_rules
 from rejoinder.session import ExecChoice, ResetSettings, SessionSettings
+from tests.inbound.floor import AGENT, GUEST, NOW, house, outcome, says, send, session
 
 
 def idle_house() -> Rules:
@@ -74,9 +74,7 @@ def test_a_model_after_the_trigger(text: str, model: str | None, prompt: str) ->
 def test_triggers_are_configurable() -> None:
     """IN-42: any words; the usual ones lose their meaning then."""
     rules = house()
-    rules = make_rules(
-        replace(rules.settings, session=SessionSettings(reset_triggers=("Neu anfangen",))), (AGENT,)
-    )
+    rules = make_rules(replace(rules.settings, session=SessionSettings(reset_triggers=("Neu anfangen",))), (AGENT,))
     assert send(says("neu anfangen mit Mut"), rules).message.agent_text == "mit Mut"
     assert send(says("/new x"), rules).effects == ()
 

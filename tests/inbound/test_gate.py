@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.inbound.floor import GUEST, OWNER, SENDER, STRANGER, house, says, send
 
 from rejoinder.events import Sender
 from rejoinder.inbound.commands.registry import BUILT_IN
 from rejoinder.inbound.directives.table import DIRECTIVES
 from rejoinder.inbound.gate import CARRIES, Action, Actor, Allowed, Denied, Door, authorise
+from tests.inbound.floor import GUEST, OWNER, SENDER, STRANGER, house, says, send
 
 # What each actor may do at most, by typing it.
 ACTORS = {

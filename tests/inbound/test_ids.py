@@ -8,7 +8,7 @@ from rejoinder.errors import BadConfiguration
 from rejoinder.events import Sender
 from rejoinder.inbound.ids import candidates, read_ids
 from rejoinder.inbound.rules import make_rules
-from rejoinder.inbound.settings import ChannelSettings, CommandSettings, ElevatedSettings, InboundSettings
+from rejoinder.inbound.settings import ChannelSettings, CommandsSettings, ElevatedSettings, InboundSettings
 
 CHANNELS = {"telegram", "discord", "matrix", "web"}
 
@@ -77,12 +77,10 @@ def test_a_shared_list_says_which_channel_it_means() -> None:
     [
         InboundSettings(channels={"telegram": ChannelSettings(allow=("*",))}),
         InboundSettings(channels={"telegram": ChannelSettings(owners=("*",))}),
-        InboundSettings(
-            channels={"telegram": ChannelSettings()}, commands=CommandSettings(owner_allow_from=("*",))
-        ),
+        InboundSettings(channels={"telegram": ChannelSettings()}, commands=CommandsSettings(owner_allow_from=("*",))),
         InboundSettings(
             channels={"telegram": ChannelSettings()},
-            commands=CommandSettings(elevated=ElevatedSettings(allow_from=("*",))),
+            commands=CommandsSettings(elevated=ElevatedSettings(allow_from=("*",))),
         ),
     ],
 )
@@ -104,7 +102,7 @@ def test_candidates_come_in_the_channels_order() -> None:
 def test_a_list_for_no_channel_is_refused() -> None:
     """A mistyped channel would silently let nobody command."""
     settings = InboundSettings(
-        channels={"telegram": ChannelSettings()}, commands=CommandSettings(allow_from={"telegarm": ("1",)})
+        channels={"telegram": ChannelSettings()}, commands=CommandsSettings(allow_from={"telegarm": ("1",)})
     )
     with pytest.raises(BadConfiguration, match="telegarm"):
         make_rules(settings)

@@ -2,12 +2,11 @@
 
 from itertools import count
 
-from tests.inbound.floor import FACTS, NOW, house, says, send, session
-
 from rejoinder.events import ResetSession
 from rejoinder.inbound import BEFORE_SESSION, WITH_SESSION, decide
 from rejoinder.inbound.finalise import arrived
 from rejoinder.inbound.outcome import PASS, Answer, Continue, Drop, walk
+from tests.inbound.floor import FACTS, NOW, house, says, send, session
 
 
 def test_the_order_is_the_promised_one() -> None:
@@ -39,9 +38,7 @@ def test_a_turn_has_passed_every_stage() -> None:
 def test_durations_come_from_the_tick() -> None:
     """Time is a parameter: each stage is as long as the tick says."""
     ticks = count()
-    done = decide(
-        says("hello"), FACTS, lambda message: session(), house(), NOW, tick=lambda: float(next(ticks))
-    )
+    done = decide(says("hello"), FACTS, lambda message: session(), house(), NOW, tick=lambda: float(next(ticks)))
     assert {step.took for step in done.trace} == {1.0}
 
 

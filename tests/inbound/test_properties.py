@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.inbound.floor import AT_US, NOW, house, says, send, session
 
 from rejoinder.events import Attachment, Chat, Forward, Inbound, Mention, Quote, Said, Sender
 from rejoinder.inbound import decide
@@ -17,6 +16,7 @@ from rejoinder.inbound.dry_run import as_document, rehearsal_rules, rehearse
 from rejoinder.inbound.facts import Facts, Me, RunFacts, ThreadFacts
 from rejoinder.inbound.outcome import Answer, Continue, Drop
 from rejoinder.inbound.rules import AgentProfile
+from tests.inbound.floor import AT_US, NOW, house, says, send, session
 
 TOKENS = [
     "/think high",
@@ -99,9 +99,7 @@ def test_a_text_without_tokens_is_never_touched(text: str) -> None:
 WORDS = st.one_of(
     st.text(max_size=30),
     st.lists(
-        st.sampled_from(
-            [*TOKENS, "/new", "/stop", "stop", "```", "`", "> ", "@ourbot", "/config show", "\n", "! ls"]
-        )
+        st.sampled_from([*TOKENS, "/new", "/stop", "stop", "```", "`", "> ", "@ourbot", "/config show", "\n", "! ls"])
     ).map(" ".join),
 )
 MAYBE = st.none() | WORDS
@@ -110,9 +108,7 @@ INBOUND = st.builds(
     channel=st.sampled_from(["telegram", "nowhere", ""]),
     event_id=st.text(max_size=3),
     message_id=st.text(max_size=3),
-    chat=st.builds(
-        Chat, st.sampled_from(["-100", "2", ""]), st.sampled_from(["direct", "group", "channel"]), WORDS
-    ),
+    chat=st.builds(Chat, st.sampled_from(["-100", "2", ""]), st.sampled_from(["direct", "group", "channel"]), WORDS),
     sender=st.builds(
         Sender,
         st.sampled_from(["1", "2", "3", "4", "999", ""]),
@@ -219,9 +215,7 @@ def calls_for(text: str) -> int:
 def test_work_grows_no_faster_than_the_text(shape: str) -> None:
     """Twice the text, at most twice the work."""
     piece = SHAPES[shape]
-    once, twice = (
-        calls_for("/exec " * (shape == "one exec") + piece * (size // len(piece))) for size in (8000, 16000)
-    )
+    once, twice = (calls_for("/exec " * (shape == "one exec") + piece * (size // len(piece))) for size in (8000, 16000))
     assert twice <= 2 * once + 500
 
 

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.inbound.floor import AGENT, AT_US, OWNER, house, outcome, says, send, session
 
 from rejoinder.inbound.rules import Rules, make_rules
-from rejoinder.inbound.settings import SendPolicySettings, SendRule
+from rejoinder.inbound.settings import SendPolicy, SendRule
+from tests.inbound.floor import AGENT, AT_US, OWNER, house, outcome, says, send, session
 
 
 def with_policy(*rules: SendRule, default: Any = "allow") -> Rules:
-    policy = SendPolicySettings(default=default, rules=rules)
+    policy = SendPolicy(default=default, rules=rules)
     return make_rules(replace(house().settings, send_policy=policy), (AGENT,))
 
 
@@ -36,9 +36,7 @@ ALLOW_TELEGRAM = SendRule("allow", channel="telegram")
         ((), "allow", "off", False, "drop"),
     ],
 )
-def test_session_over_rules_over_default(
-    rules: Any, default: Any, own: Any, group: bool, expected: str
-) -> None:
+def test_session_over_rules_over_default(rules: Any, default: Any, own: Any, group: bool, expected: str) -> None:
     """IN-75: any fitting deny wins over any allow."""
     done = send(
         says("@ourbot hi", group=group, mentions=AT_US),

@@ -1,14 +1,17 @@
 """IN-65: skills and plug-in commands."""
 
+from typing import Literal
+
 import pytest
-from tests.inbound.floor import AGENT, GUEST, house, outcome, says, send
 
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import UseTool
 from rejoinder.inbound.commands.command import Arg, Command
+from rejoinder.inbound.commands.registry import native_menu
 from rejoinder.inbound.outcome import Answer
 from rejoinder.inbound.rules import make_rules
 from rejoinder.inbound.skills import Skill, read_skill
+from tests.inbound.floor import AGENT, GUEST, house, outcome, says, send
 
 SKILLS = (Skill("poem", "Writes a poem.", "Rhyme."), Skill("clock", tool="time"))
 RULES = make_rules(house().settings, (AGENT,), skills=SKILLS)
@@ -54,9 +57,7 @@ def test_reading_a_skill_file() -> None:
     assert read_skill("Just do it.", "doer") == Skill("doer", "", "Just do it.")
 
 
-@pytest.mark.parametrize(
-    ("text", "said"), [("---\nname: x", "never ends"), ("---\nname: two words\n---", "typed")]
-)
+@pytest.mark.parametrize(("text", "said"), [("---\nname: x", "never ends"), ("---\nname: two words\n---", "typed")])
 def test_a_bad_skill_file_says_what_is_wrong(text: str, said: str) -> None:
     with pytest.raises(BadConfiguration, match=said):
         read_skill(text, "folder")
@@ -84,6 +85,18 @@ def test_a_plug_in_command_runs_through_the_same_gate() -> None:
     assert send(says("/roll 20"), rules).replies == ("d20",)
     assert outcome(send(says("/roll 20", GUEST), rules)) == "drop"
     assert "/roll [<sides>]: Rolls dice." in send(says("/commands"), rules).replies[0]
+
+
+def test_scope() -> None:
+    """IN-60: a native command is nothing when typed, a typed one nothing in the menu."""
+    native, typed = (Command(name, "x", "y", scope=name, handle=lambda call: Answer(("ran",))) for name in SCOPES)
+    rules = make_rules(house().settings, (AGENT,), plugins=(native, typed))
+    assert [bool(send(says(f"/{name}"), rules).replies) for name in SCOPES] == [False, True]
+    assert [bool(send(says(f"/{name}", entry="native"), rules).replies) for name in SCOPES] == [True, False]
+    assert [name in dict(native_menu((native, typed))) for name in SCOPES] == [True, False]
+
+
+SCOPES: tuple[Literal["native", "text"], ...] = ("native", "text")
 
 
 @pytest.mark.parametrize("name", ["status", "id", "t", "think", "bash"])

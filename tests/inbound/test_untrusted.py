@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.inbound.floor import FACTS, says
 
 from rejoinder.events import Chat, Forward, Quote, Said, Sender
 from rejoinder.inbound.finalise import arrived
@@ -19,6 +18,7 @@ from rejoinder.inbound.untrusted import (
     make_boundary,
     sender_context,
 )
+from tests.inbound.floor import FACTS, says
 
 BOUNDARY = make_boundary(bytes(range(16)))
 OTHER = make_boundary(bytes(16))

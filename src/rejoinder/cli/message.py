@@ -27,9 +27,7 @@ class _Asked(msgspec.Struct, rename={"actor": "as"}, forbid_unknown_fields=True)
 
 
 def try_message(
-    text: Annotated[
-        str | None, typer.Argument(help="The text; left out, it is read from standard input.")
-    ] = None,
+    text: Annotated[str | None, typer.Argument(help="The text; left out, it is read from standard input.")] = None,
     actor: Annotated[str, typer.Option("--as", help="owner, sender, guest, stranger or bot.")] = "owner",
     chat: Annotated[str, typer.Option(help="direct or group.")] = "direct",
     mention: Annotated[bool, typer.Option("--mention", help="As if the bot were mentioned.")] = False,
@@ -66,9 +64,7 @@ def _asked(line: bytes, number: int) -> _Asked:
     try:
         return msgspec.json.decode(line, type=_Asked)
     except (msgspec.DecodeError, UnicodeDecodeError) as problem:
-        raise typer.BadParameter(
-            f'line {number} is not {{"text": ..., "as": ..., "chat": ...}}: {problem}'
-        ) from None
+        raise typer.BadParameter(f'line {number} is not {{"text": ..., "as": ..., "chat": ...}}: {problem}') from None
 
 
 def _walk(asked: _Asked, rules: "Rules") -> "Walk":

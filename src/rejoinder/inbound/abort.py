@@ -10,7 +10,6 @@ from rejoinder.inbound.refusal import refuse
 from rejoinder.inbound.rules import Rules, channel_rules
 
 STOP = Action("/stop", "sender")
-NOTE = "The run before this message was aborted by the user: go on carefully, or ask."  # IN-71, told once
 
 
 def abort(message: Message, session: None, rules: Rules, now: datetime) -> Outcome:
@@ -22,9 +21,7 @@ def abort(message: Message, session: None, rules: Rules, now: datetime) -> Outco
         return Continue(reason="a bare stop word in a group needs a mention or a reply")
     verdict = authorise(message.actor, STOP, channel_rules(rules, message.inbound.channel).door)
     if isinstance(verdict, Denied):
-        return (
-            refuse(message, STOP, verdict.reason) if asked == "command" else Continue(reason=verdict.reason)
-        )
+        return refuse(message, STOP, verdict.reason) if asked == "command" else Continue(reason=verdict.reason)
     return Answer(
         (_said(message.facts.runs.subagents),),
         effects=(StopRun(message.route, message.inbound.sender.id),),

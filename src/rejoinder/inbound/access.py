@@ -82,10 +82,7 @@ def access(message: Message, session: None, rules: Rules, now: datetime) -> Outc
     if isinstance(told, Silence):
         return Drop(told.reason)
     return Answer(
-        (
-            "I do not know you yet. "
-            f"Ask the owner to approve this pairing code: {told.code} (valid for an hour).",
-        ),
+        (f"I do not know you yet. Ask the owner to approve this pairing code: {told.code} (valid for an hour).",),
         effects=(
             AskPairing(
                 channel=inbound.channel,

@@ -108,9 +108,7 @@ def who_is_addressed(inbound: Inbound, facts: Facts, channel: ChannelRules, text
         return "mention"
     if inbound.mentions and facts.resolves_mentions:
         return "none"
-    replied = facts.replies_to_us or (
-        inbound.reply_to is not None and inbound.reply_to.author_id == facts.me.id != ""
-    )
+    replied = facts.replies_to_us or (inbound.reply_to is not None and inbound.reply_to.author_id == facts.me.id != "")
     if replied and not inbound.sender.is_bot:
         return "reply"
     if channel.mentions is not None and channel.mentions(_INVISIBLE.sub("", text)):
@@ -131,8 +129,7 @@ def is_named_literally(message: Message, channel: ChannelRules) -> bool:
     """Whether we, or one of our agents, are mentioned in the words; a reply's implied mention is not."""
     ours = {message.facts.me.id, *(agent.name for agent in channel.agents)}
     return any(
-        mention.id in ours and mention.token and mention.token in message.text
-        for mention in message.inbound.mentions
+        mention.id in ours and mention.token and mention.token in message.text for mention in message.inbound.mentions
     )
 
 

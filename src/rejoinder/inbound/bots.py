@@ -37,15 +37,19 @@ def bot_rules(message: Message, session: None, rules: Rules, now: datetime) -> O
     channel = channel_rules(rules, inbound.channel)
     policy = bot_policy(channel)
     if policy == "off":
-        return Drop("messages of bots are not read here (bot_messages = off)")
-    if channel.trusted_bots and inbound.sender.id not in channel.trusted_bots:
-        return Drop("this bot is not trusted (trusted_bots)")
+        return _only_heard(message, "messages of bots are not read here (bot_messages = off)")
+    if channel.settings.trusted_bots and not channel.trusted_bots.named(inbound.account, (inbound.sender.id,)):
+        return _only_heard(message, "this bot is not trusted (trusted_bots)")
     if limit := _limit(message, channel):
         return limit
     if policy == "mentions" and not is_named_literally(message, channel):
-        heard = Overhear(message.route, said_by(message))
-        return Drop("a bot that does not mention us by name", effects=(heard,))
+        return _only_heard(message, "a bot that does not mention us by name")
     return Continue(reason=f"a bot is let through (bot_messages = {policy})")
+
+
+def _only_heard(message: Message, reason: str) -> Drop:
+    """In a group the agent sees it with the next turn, as it sees what people say to each other (IN-32)."""
+    return Drop(reason, effects=(Overhear(message.route, said_by(message)),) if message.in_group else ())
 
 
 def bot_policy(channel: ChannelRules) -> Literal["off", "mentions", "all"]:
@@ -56,12 +60,13 @@ def bot_policy(channel: ChannelRules) -> Literal["off", "mentions", "all"]:
 def _limit(message: Message, channel: ChannelRules) -> Answer | Drop | None:
     thread, settings = message.facts.thread, channel.settings
     if thread.bot_turns_today > settings.bot_turns_per_day:
-        return Drop(f"{settings.bot_turns_per_day} bot turns today; an owner has to reset it (/session bots)")
+        full = f"{settings.bot_turns_per_day} bot turns today; an owner has to reset it (/session bots)"
+        return _only_heard(message, full)
     if thread.bot_turns < settings.bot_turns:
         return None
     reason = f"{thread.bot_turns} turns in a row without a human (limit {settings.bot_turns})"
     if thread.bot_turns > settings.bot_turns or not thread.posted:
-        return Drop(reason)
+        return _only_heard(message, reason)
     notice = f"{settings.bot_turns} bot turns in a row: I am silent until a human writes."
     return Answer((notice,), reason=reason)
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from rejoinder.inbound.message import Message
-from rejoinder.inbound.settings import DebounceSettings
+from rejoinder.inbound.settings import InboundDebounce
 
 LONGEST_WAIT = 5
 
@@ -36,7 +36,7 @@ class _Open(Struct):
     closes: datetime
 
 
-def waits_for(settings: DebounceSettings, channel: str) -> timedelta:
+def waits_for(settings: InboundDebounce, channel: str) -> timedelta:
     return timedelta(milliseconds=settings.by_channel.get(channel, settings.debounce_ms))
 
 

@@ -18,7 +18,7 @@ from rejoinder.inbound.message import Message
 from rejoinder.inbound.outcome import Answer, Continue, Drop, Walk
 from rejoinder.inbound.protected import protected
 from rejoinder.inbound.rules import AgentProfile, Rules, make_rules
-from rejoinder.inbound.settings import ChannelSettings, CommandSettings, InboundSettings
+from rejoinder.inbound.settings import ChannelSettings, CommandsSettings, InboundSettings
 from rejoinder.session import Session, session_key
 
 Actor = Literal["owner", "sender", "guest", "stranger", "bot"]
@@ -40,7 +40,7 @@ def rehearsal_rules() -> Rules:
                     agent="agent", allow=("sender", "guest"), allow_groups=("group",), owners=("owner",)
                 )
             },
-            commands=CommandSettings(allow_from={CHANNEL: ("sender",)}),
+            commands=CommandsSettings(allow_from={CHANNEL: ("sender",)}),
         ),
         agents=(AgentProfile("agent", Models("gpt-x", ("gpt-y",), {name: name for name in _MODELS})),),
     )
@@ -115,7 +115,5 @@ def as_document(walk: Walk) -> dict[str, Any]:
         "agent_text": walk.message.agent_text if is_turn else None,
         "replies": list(walk.replies),
         "directives": directives or {name: plain(value) for name, value in chosen.items()},
-        "stages": [
-            {"stage": step.stage, "decision": step.decision, "reason": step.reason} for step in walk.trace
-        ],
+        "stages": [{"stage": step.stage, "decision": step.decision, "reason": step.reason} for step in walk.trace],
     }

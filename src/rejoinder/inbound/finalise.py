@@ -35,10 +35,8 @@ def finalise(message: Message, session: None, rules: Rules, now: datetime) -> Ou
     actor = Actor(admission.role, source, inbound.sender.id)
     reading = NOTHING_READ
     if text and CARRIES[source] is not None:
-        typed = rules.settings.commands.text or inbound.entry == "native"
-        reading = read(
-            text, rules, channel, facts.me.name, own_mentions(inbound, facts, channel), slash=typed
-        )
+        mentions = own_mentions(inbound, facts, channel)
+        reading = read(text, rules, channel, facts.me.name, mentions, entry=inbound.entry)
     return Continue(
         Message(
             inbound=_with_types(inbound),

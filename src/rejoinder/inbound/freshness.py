@@ -13,9 +13,7 @@ from rejoinder.inbound.refusal import refuse
 from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
 from rejoinder.session import Session, is_fresh, reset_policy, start_over
 
-GREETING = (
-    "A new session has begun. Greet the user in one or two sentences and ask what they would like to do."
-)
+GREETING = "A new session has begun. Greet the user in one or two sentences and ask what they would like to do."
 
 
 def freshness_and_reset(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:

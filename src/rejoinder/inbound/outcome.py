@@ -32,6 +32,7 @@ class Answer(Struct, frozen=True):
     effects: tuple[Effect, ...] = ()
     session: Session | None = None
     stored: dict[str, Any] = {}  # the directives that took effect, by name
+    refuses: bool = False  # the whole message: what earlier stages did is undone
     reason: str | None = None
 
 
@@ -72,6 +73,7 @@ def walk(
     tick: Callable[[], float],
 ) -> Walk:
     """Through the stages in order, until one answers or drops. `tick` gives seconds, for the trace alone."""
+    found = session
     replies: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
     trace: list[Step] = []
@@ -84,6 +86,9 @@ def walk(
         before = after
         if outcome is PASS:
             continue
+        if isinstance(outcome, Answer) and outcome.refuses:
+            session, replies, effects = found, outcome.replies, ()
+            break
         effects += outcome.effects
         if isinstance(outcome, Drop):
             break

@@ -48,9 +48,7 @@ def answer_knock(pairing: Pairing, sender: str, now: datetime, random: bytes) ->
                 return Silence("the pairing code was told less than five minutes ago")
             return Tell(knock.code, knock.asked)
     if len(valid) >= MOST_PENDING:
-        return Silence(
-            f"{MOST_PENDING} pairing requests are pending; the owner has to approve or let them expire"
-        )
+        return Silence(f"{MOST_PENDING} pairing requests are pending; the owner has to approve or let them expire")
     return Tell(make_code(random), now)
 
 

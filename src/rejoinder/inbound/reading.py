@@ -5,6 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from rejoinder.events import Entry
 from rejoinder.inbound.commands.parse import Invocation, read_invocation
 from rejoinder.inbound.directives.tokenise import Token, directives_alone, find_tokens
 from rejoinder.inbound.rules import ChannelRules, Rules
@@ -38,9 +39,11 @@ NOTHING_READ = Reading()
 
 
 def read(
-    text: str, rules: Rules, channel: ChannelRules, our_name: str, mentions: tuple[str, ...], *, slash: bool
+    text: str, rules: Rules, channel: ChannelRules, our_name: str, mentions: tuple[str, ...], *, entry: Entry
 ) -> Reading:
-    """Reads a text. `mentions` are words that only say our name; `slash` False: typed commands are off."""
+    """Reads a text. `mentions` are words that only say our name."""
+    native = entry == "native"
+    slash = native or rules.settings.commands.text
     start = _after_mentions(text, mentions)
     if len(text) - start <= _SHORT and is_stop_word(_before_mentions(text, start, mentions)):
         return Reading(stop="word")
@@ -48,7 +51,7 @@ def read(
         return _read_tokens(text, reset.end, channel, mentions, reset)
     if "/" not in text and not text.startswith("!", start):
         return NOTHING_READ
-    invocation = read_invocation(text, start, rules, our_name, mentions)
+    invocation = read_invocation(text, start, rules, our_name, mentions, native=native)
     if invocation and invocation.name == "stop":
         return Reading(stop="command")
     if not slash:

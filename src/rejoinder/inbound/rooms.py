@@ -7,9 +7,7 @@ from rejoinder.events import Inbound
 EVERYBODY = "@all"
 
 
-def who_wakes(
-    inbound: Inbound, agents: tuple[str, ...], wake: Literal["lead", "all", "mentions"]
-) -> tuple[str, ...]:
+def who_wakes(inbound: Inbound, agents: tuple[str, ...], wake: Literal["lead", "all", "mentions"]) -> tuple[str, ...]:
     """Those named; else whose message a human answers; else as `wake` says. A bot wakes only by name."""
     others = tuple(agent for agent in agents if agent != inbound.sender.id)
     if any(mention.kind == "everyone" or mention.token == EVERYBODY for mention in inbound.mentions):

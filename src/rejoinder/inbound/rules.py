@@ -47,7 +47,7 @@ class ChannelRules(Struct, frozen=True):
     owners: Ids
     commanders: Ids | None  # None: whoever is let in by name
     elevated: Ids
-    trusted_bots: frozenset[str]
+    trusted_bots: Ids
     mentions: Callable[[str], bool] | None
 
     @property
@@ -83,19 +83,13 @@ def make_rules(
     own_skills = {skill.name.lower(): skill for skill in skills}
     for name in own_skills:
         if name in commands:
-            raise BadConfiguration(
-                f"the skill {name!r} has the name of the command /{name}; rename its folder"
-            )
-    channels = {
-        name: _channel(name, settings, by_name, {*commands, *own_skills}) for name in settings.channels
-    }
+            raise BadConfiguration(f"the skill {name!r} has the name of the command /{name}; rename its folder")
+    channels = {name: _channel(name, settings, by_name, {*commands, *own_skills}) for name in settings.channels}
     triggers = tuple(trigger.lower() for trigger in settings.session.reset_triggers)
     return Rules(settings, channels, by_name, commands, own_skills, triggers, queue)
 
 
-def _channel(
-    name: str, settings: InboundSettings, agents: Mapping[str, AgentProfile], taken: set[str]
-) -> ChannelRules:
+def _channel(name: str, settings: InboundSettings, agents: Mapping[str, AgentProfile], taken: set[str]) -> ChannelRules:
     said = settings.channels[name]
     where = f"channels.{name}"
     known = {*BUILT_IN_CHANNELS, *settings.channels}
@@ -118,14 +112,12 @@ def _channel(
         owners=Ids(owners[0].anywhere | owners[1].anywhere, owners[0].by_account | owners[1].by_account),
         commanders=_commanders(name, settings, known),
         elevated=shared("elevated.allow_from", settings.commands.elevated.allow_from),
-        trusted_bots=frozenset(said.trusted_bots),
+        trusted_bots=own("trusted_bots", said.trusted_bots),
         mentions=compile_patterns(said.mention_patterns, f"{where}.mention_patterns"),
     )
 
 
-def _agents_of(
-    name: str, said: ChannelSettings, agents: Mapping[str, AgentProfile]
-) -> tuple[AgentProfile, ...]:
+def _agents_of(name: str, said: ChannelSettings, agents: Mapping[str, AgentProfile]) -> tuple[AgentProfile, ...]:
     wanted = said.agents or ((said.agent,) if said.agent else ())
     for agent in wanted:
         if agent not in agents:
@@ -164,7 +156,7 @@ NO_CHANNEL = ChannelRules(
     owners=NOBODY,
     commanders=NOBODY,
     elevated=NOBODY,
-    trusted_bots=frozenset(),
+    trusted_bots=NOBODY,
     mentions=None,
 )
 

@@ -1,6 +1,6 @@
 """What an operator may say about this floor, as it stands in `rejoinder.toml`.
 
-These are the records; `rules.py` checks them and makes them ready. Every default is the documented one.
+These are the records, each field with its sentence under it; `rules.py` checks them and makes them ready.
 """
 
 from typing import Annotated, Literal
@@ -9,130 +9,156 @@ from msgspec import Meta, Struct
 
 from rejoinder.session import SessionSettings
 
+Text = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=1)]
-Millis = Annotated[int, Meta(ge=0)]
+Milliseconds = Annotated[int, Meta(ge=0)]
+
+# --- channels -----------------------------------------------------------------------------------
 
 
-class GroupSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """What differs in one group; `*` stands for every group."""
+class GroupSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What differs in one group; `*` means every group that has no entry of its own."""
 
-    require_mention: Annotated[bool | None, Meta(description="As on the channel.")] = None
-    mode: Annotated[
-        Literal["on", "listen", "off"],
-        Meta(description="`listen`: the agent sees everything and never answers. `off`: nothing is read."),
-    ] = "on"
-    daily_limit: Annotated[Count | None, Meta(description="Turns a day for the whole group.")] = None
-    daily_limit_per_user: Annotated[Count | None, Meta(description="Turns a day for each person.")] = None
+    mode: Literal["on", "listen", "off"] = "on"
+    """`listen`: the agent sees everything and never answers; `off`: the group is ignored."""
+    require_mention: bool | None = None
+    """As the channel's `require_mention`."""
+    daily_limit: Count | None = None
+    """How many messages of this group the agent answers in a day."""
+    daily_limit_per_user: Count | None = None
+    """How many messages of one person in this group the agent answers in a day."""
 
 
-class ChannelSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who may talk on a channel, and what wakes the agent."""
+class ChannelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who answers on a channel, who may talk there, and what wakes the agent."""
 
-    agent: Annotated[str | None, Meta(description="The agent that answers here.")] = None
-    agents: Annotated[tuple[str, ...], Meta(description="Several agents in one room; the first leads.")] = ()
-    wake: Annotated[
-        Literal["lead", "all", "mentions"],
-        Meta(description="Who takes a message that names nobody, in a room of several agents."),
-    ] = "lead"
-    dm: Annotated[
-        Literal["pairing", "allowlist", "open", "off"], Meta(description="Who may write in direct chats.")
-    ] = "pairing"
-    groups: Annotated[
-        Literal["allowlist", "open", "off"], Meta(description="In which groups the agent may be spoken to.")
-    ] = "allowlist"
-    allow: Annotated[
-        tuple[str, ...],
-        Meta(description="People who are let in: stable ids, `channel:id` or `channel:account:id`."),
-    ] = ()
-    allow_groups: Annotated[tuple[str, ...], Meta(description="Groups that are let in, by id.")] = ()
-    owners: Annotated[tuple[str, ...], Meta(description="Owners on this channel, by id.")] = ()
-    owner_only_commands: Annotated[
-        bool, Meta(description="Only owners may use commands here, but for those anyone may use.")
-    ] = False
-    require_mention: Annotated[bool, Meta(description="In groups, answer only when spoken to.")] = True
-    mention_patterns: Annotated[
-        tuple[str, ...], Meta(description="Further ways to name the agent: regular expressions (RE2).")
-    ] = ()
-    mention_roles: Annotated[
-        tuple[str, ...], Meta(description="Ids of roles whose mention counts as ours.")
-    ] = ()
-    group: Annotated[dict[str, GroupSettings], Meta(description="What differs in a group, by its id.")] = {}
-    user_messages: Annotated[
-        Literal["mentions", "involved", "multibot-mentions"],
-        Meta(description="When people in a thread need not mention the agent."),
-    ] = "multibot-mentions"
-    bot_messages: Annotated[
-        Literal["off", "mentions", "all"] | None,
-        Meta(
-            description="Which messages of other bots are read. Unset: `mentions` among our own agents, "
-            "else `off`."
-        ),
-    ] = None
-    trusted_bots: Annotated[tuple[str, ...], Meta(description="If any, only these bots are read.")] = ()
-    bot_turns: Annotated[Count, Meta(description="Bot turns in a row before silence.")] = 10
-    bot_turns_per_day: Annotated[
-        Count, Meta(description="Bot turns a day in one thread before an owner must reset it.")
-    ] = 100
+    agent: Text | None = None
+    """The agent that answers here; may be left out when there is only one."""
+    agents: tuple[Text, ...] = ()
+    """Several agents in one room, instead of `agent`; the first one leads."""
+    wake: Literal["lead", "all", "mentions"] = "lead"
+    """Who takes a message that names nobody in a room of several agents: the first, all, or none."""
+    dm: Literal["pairing", "allowlist", "open", "off"] = "pairing"
+    """Who may write directly: people an owner has approved, those in `allow`, everybody, or nobody."""
+    groups: Literal["allowlist", "open", "off"] = "allowlist"
+    """In which groups the agent takes part: those in `allow_groups`, all, or none."""
+    allow: tuple[Text, ...] = ()
+    """People who may talk to the agent, by id, `channel:id` or `channel:account:id`; never by name."""
+    allow_groups: tuple[Text, ...] = ()
+    """Groups in which the agent takes part, by id."""
+    owners: tuple[Text, ...] = ()
+    """People who own the bot on this channel, by id, beside `commands.owner_allow_from`."""
+    owner_only_commands: bool = False
+    """Only owners may use commands on this channel, but for those anyone may use."""
+    require_mention: bool = True
+    """In groups the agent answers only when mentioned or replied to."""
+    mention_patterns: tuple[Text, ...] = ()
+    """Regular expressions (RE2) that count as a mention."""
+    mention_roles: tuple[Text, ...] = ()
+    """Roles whose mention counts as the agent's, by id."""
+    user_messages: Literal["mentions", "involved", "multibot-mentions"] = "multibot-mentions"
+    """In a thread the agent takes part in: mention always needed, never needed, or only when another bot has
+    posted there."""
+    bot_messages: Literal["off", "mentions", "all"] | None = None
+    """Whether other bots are heard: `off`, when they mention the agent, or `all`. Unset: off, and `mentions`
+    in a room of several agents."""
+    trusted_bots: tuple[Text, ...] = ()
+    """The bots that `bot_messages` lets in, by id; empty: any."""
+    bot_turns: Count = 10
+    """Messages of bots in a row in one thread, then silence until a person writes."""
+    bot_turns_per_day: Count = 100
+    """Messages of bots in one thread and day, then silence until an owner resets it."""
+    group: dict[str, GroupSettings] = {}
+    """What differs in single groups, by id, or `*`."""
+
+
+# --- commands -----------------------------------------------------------------------------------
 
 
 class ElevatedSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    enabled: Annotated[bool, Meta(description="Whether `/elevated` may raise anything at all.")] = False
-    allow_from: Annotated[tuple[str, ...], Meta(description="Owners who may raise it, as `channel:id`.")] = ()
+    """Who may lift the agent's permissions with `/elevated`."""
+
+    enabled: bool = False
+    """Whether `/elevated` may raise anything at all."""
+    allow_from: tuple[Text, ...] = ()
+    """The owners who may use it: `channel:id` or `channel:account:id`."""
 
 
-class CommandSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who may command, and which commands exist."""
+class CommandsSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Slash commands and who may use them."""
 
-    owner_allow_from: Annotated[
-        tuple[str, ...], Meta(description="The owners, as `channel:id`.", examples=[["telegram:123456"]])
-    ] = ()
-    allow_from: Annotated[
-        dict[str, tuple[str, ...]],
-        Meta(
-            description="Who may use commands, by channel or `*`. Without an entry for the channel: all who "
-            "are let in by name."
-        ),
-    ] = {}
-    text: Annotated[bool, Meta(description="Whether typed commands count; native ones always do.")] = True
-    config: Annotated[bool, Meta(description="Whether `/config` works.")] = False
-    debug: Annotated[bool, Meta(description="Whether `/debug` works.")] = False
-    bash: Annotated[bool, Meta(description="Whether `/bash` works, for who is elevated.")] = False
-    elevated: Annotated[ElevatedSettings, Meta(description="What `/elevated` needs.")] = ElevatedSettings()
+    owner_allow_from: tuple[Text, ...] = ()
+    """The owners of this gateway: `channel:id` or `channel:account:id`."""
+    allow_from: dict[str, tuple[Text, ...]] = {}
+    """Who may use the commands of senders, by channel or `*`: lists of ids. Without a list for a channel: all
+    who are let in there by name."""
+    text: bool = True
+    """Commands may be typed as text; off: only the platform's own slash commands, and stop."""
+    bash: bool = False
+    """Owners may run shell commands with `/bash`, when elevated."""
+    config: bool = False
+    """Owners may read and change the configuration with `/config`."""
+    debug: bool = False
+    """Owners may use `/debug`."""
+    elevated: ElevatedSettings = ElevatedSettings()
+    """Who may lift the agent's permissions with `/elevated`."""
+
+
+# --- messages -----------------------------------------------------------------------------------
 
 
 class SendRule(Struct, frozen=True, forbid_unknown_fields=True):
-    """Every field that is given has to fit."""
+    """One rule about answers; every key that is given has to fit."""
 
     action: Literal["allow", "deny"]
-    channel: str | None = None
+    """What the rule says."""
+    channel: Text | None = None
+    """The channel's name."""
     chat: Literal["direct", "group", "channel"] | None = None
-    key_prefix: str | None = None
+    """The kind of chat."""
+    key_prefix: Text | None = None
+    """How the session's key begins."""
 
 
-class SendPolicySettings(Struct, frozen=True, forbid_unknown_fields=True):
-    default: Annotated[Literal["allow", "deny"], Meta(description="When no rule fits.")] = "allow"
-    rules: Annotated[tuple[SendRule, ...], Meta(description="Any fitting `deny` wins.")] = ()
+class SendPolicy(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the agent's answers go out at all; commands still answer."""
+
+    default: Literal["allow", "deny"] = "allow"
+    """What holds where no rule fits."""
+    rules: tuple[SendRule, ...] = ()
+    """Rules by channel, kind of chat and session; any `deny` that fits wins."""
 
 
-class DebounceSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    debounce_ms: Annotated[Millis, Meta(description="Wait for more of the same sender. 0: do not.")] = 0
-    by_channel: Annotated[dict[str, Millis], Meta(description="What differs on a channel.")] = {}
+class InboundDebounce(Struct, frozen=True, forbid_unknown_fields=True):
+    """Waiting for the rest of what someone is still typing."""
+
+    debounce_ms: Milliseconds = 0
+    """How long to wait for a further message of the same person before the first is taken."""
+    by_channel: dict[str, Milliseconds] = {}
+    """The same on a channel, by its name."""
 
 
-class AgentDefaults(Struct, frozen=True, forbid_unknown_fields=True):
-    """The part of `agents.defaults` that decides on levels."""
-
-    thinking_default: Annotated[str | None, Meta(description="The thinking level.")] = None
-    verbose_default: Annotated[str | None, Meta(description="The verbosity.")] = None
-    reasoning_default: Annotated[str | None, Meta(description="Whether thoughts are shown.")] = None
+# --- agents -------------------------------------------------------------------------------------
 
 
-class InboundSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Everything this floor reads."""
+class LevelDefaults(Struct, frozen=True, forbid_unknown_fields=True):
+    """The levels of `agents.defaults`."""
+
+    thinking_default: Literal["off", "minimal", "low", "medium", "high", "xhigh"] | None = None
+    """The level of `/think` where nobody chose one; unset: the agent's own."""
+    verbose_default: Literal["off", "on", "full"] | None = None
+    """The level of `/verbose` where nobody chose one; unset: the agent's own."""
+    reasoning_default: Literal["off", "on", "stream"] | None = None
+    """The level of `/reasoning` where nobody chose one; unset: the agent's own."""
+
+
+class InboundSettings(Struct, frozen=True):
+    """Everything this floor reads: `[channels.*]`, `[commands]`, `[session]`, parts of `[messages]` and
+    `[agents.defaults]`."""
 
     channels: dict[str, ChannelSettings] = {}
-    commands: CommandSettings = CommandSettings()
+    commands: CommandsSettings = CommandsSettings()
     session: SessionSettings = SessionSettings()
-    debounce: DebounceSettings = DebounceSettings()
-    send_policy: SendPolicySettings = SendPolicySettings()
-    defaults: AgentDefaults = AgentDefaults()
+    debounce: InboundDebounce = InboundDebounce()
+    send_policy: SendPolicy = SendPolicy()
+    defaults: LevelDefaults = LevelDefaults()

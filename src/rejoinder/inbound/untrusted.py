@@ -61,9 +61,7 @@ def sender_context(message: Message, boundary: str, handle: str = "") -> str:
         "receiver_id": message.facts.me.id,
         "reply_to": quote_fields(quote) if quote else None,
     }
-    return encode_block(
-        "sender_context", {key: said for key, said in fields.items() if said is not None}, boundary
-    )
+    return encode_block("sender_context", {key: said for key, said in fields.items() if said is not None}, boundary)
 
 
 def quote_fields(quote: Quote) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from tests.inbound.floor import AT_US, GUEST, OWNER, house, outcome, says, send, session
 
 from rejoinder.events import (
     AnswerQuestion,
@@ -18,6 +17,7 @@ from rejoinder.events import (
 from rejoinder.inbound.commands.command import Arg, Command, read_arguments
 from rejoinder.inbound.commands.registry import BUILT_IN, markdown_table, markdown_to_come, native_menu
 from rejoinder.inbound.facts import RunFacts, Step
+from tests.inbound.floor import AT_US, GUEST, OWNER, house, outcome, says, send, session
 
 EVERYTHING_ON = {"config": True, "debug": True}
 
@@ -228,9 +228,7 @@ def test_what_is_to_come_says_so() -> None:
     assert (outcome(done), done.replies) == ("answer", ("/tts does not work yet.",))
 
 
-@pytest.mark.parametrize(
-    "text", ["/usage loud", "/activation sometimes", "/approve", "/models please", "/restart now"]
-)
+@pytest.mark.parametrize("text", ["/usage loud", "/activation sometimes", "/approve", "/models please", "/restart now"])
 def test_arguments_that_do_not_fit_get_the_usage(text: str) -> None:
     """IN-60: the schema is the help."""
     assert send(says(text, OWNER, group=True), house()).replies[0].startswith(f"Usage: {text.split()[0]}")

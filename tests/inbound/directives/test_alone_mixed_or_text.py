@@ -178,9 +178,7 @@ def test_directives_alone_are_answered(ask: Any, text: str, stored: dict[str, An
 
 
 @pytest.mark.parametrize(("text", "rest", "chosen"), MIXED, ids=[repr(row[0]) for row in MIXED])
-def test_directives_in_a_text_hold_for_this_turn(
-    ask: Any, text: str, rest: str, chosen: dict[str, Any]
-) -> None:
+def test_directives_in_a_text_hold_for_this_turn(ask: Any, text: str, rest: str, chosen: dict[str, Any]) -> None:
     """IN-55: the text is cleaned of exactly the token, and a short acknowledgement goes along."""
     turn = ask(text)
     assert turn["outcome"] == "turn"

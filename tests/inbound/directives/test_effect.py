@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.inbound.floor import AGENT, GUEST, OWNER, SENDER, house, outcome, says, send, session
 
 from rejoinder.events import Attachment
 from rejoinder.inbound.directives.effective import effective_level, effective_model
 from rejoinder.inbound.directives.levels import LEVELS, find_level, level_names
 from rejoinder.inbound.directives.model import Models
 from rejoinder.inbound.rules import AgentProfile, make_rules
-from rejoinder.inbound.settings import AgentDefaults, ElevatedSettings
+from rejoinder.inbound.settings import ElevatedSettings, LevelDefaults
 from rejoinder.session import ExecChoice, QueueChoice
+from tests.inbound.floor import AGENT, GUEST, OWNER, SENDER, house, outcome, says, send, session
 
 SPELLINGS = [
     ("think", "off", "off"),
@@ -58,18 +58,11 @@ def test_every_spelling_of_every_level(name: str, word: str, level: str) -> None
 
 def test_every_spelling_has_a_row() -> None:
     """IN-52: the table and its test know the same words."""
-    table = {
-        (name, word)
-        for name, levels in LEVELS.items()
-        for level in levels
-        for word in (level, *levels[level])
-    }
+    table = {(name, word) for name, levels in LEVELS.items() for level in levels for word in (level, *levels[level])}
     assert table == {(name, word) for name, word, _ in SPELLINGS}
 
 
-@pytest.mark.parametrize(
-    "name", ["think", "thinking", "t", "verbose", "v", "reasoning", "reason", "elevated", "elev"]
-)
+@pytest.mark.parametrize("name", ["think", "thinking", "t", "verbose", "v", "reasoning", "reason", "elevated", "elev"])
 def test_an_unknown_word_is_answered_with_the_valid_ones(name: str) -> None:
     """IN-54: nothing is stored; letters stay text."""
     done = send(says(f"/{name} banana", OWNER), house())
@@ -96,8 +89,7 @@ def test_acknowledgements_come_in_one_line_and_in_order() -> None:
     done = send(says(said, OWNER), house(commands=ELEVATED))
     acknowledged, status = done.replies
     assert acknowledged == (
-        "Thinking: low. Verbose: on. Reasoning: on. Elevated: ask. Exec: ask=always. Model: gpt-y. "
-        "Queue: mode=steer."
+        "Thinking: low. Verbose: on. Reasoning: on. Elevated: ask. Exec: ask=always. Model: gpt-y. Queue: mode=steer."
     )
     assert status.startswith("rejoinder")
 
@@ -219,9 +211,9 @@ def test_each_failing_gate_of_elevated_is_named(settings: ElevatedSettings, gate
     for text in ("/elevated full", "run it /elevated full"):
         done = send(says(text, OWNER), rules)
         reply = done.replies[0]
-        assert [
-            gate for gate in ("commands.elevated.enabled", "commands.elevated.allow_from") if gate in reply
-        ] == [*gates]
+        assert [gate for gate in ("commands.elevated.enabled", "commands.elevated.allow_from") if gate in reply] == [
+            *gates
+        ]
         assert outcome(done) == ("answer" if gates or text.startswith("/") else "turn")
 
 
@@ -276,7 +268,7 @@ def test_which_value_counts() -> None:
     """IN-59: this turn > session > agents.defaults > the agent's own."""
     agent = replace(AGENT, think="minimal")
     bare = house(agent)
-    rules = make_rules(replace(bare.settings, defaults=AgentDefaults(thinking_default="low")), (agent,))
+    rules = make_rules(replace(bare.settings, defaults=LevelDefaults(thinking_default="low")), (agent,))
     of = session(think="medium")
     assert effective_level("think", {"think": "high"}, of, rules, agent).value == "high"
     assert effective_level("think", {}, of, rules, agent).value == "medium"
@@ -306,3 +298,12 @@ def test_native_commands_are_the_same_directives() -> None:
     """IN-60: whichever way they come in."""
     done: Any = send(says("/think high", SENDER, entry="native"), house(commands={"text": False}))
     assert done.session.think == "high"
+
+
+def test_a_refusal_undoes_what_came_before() -> None:
+    """IN-54, IN-55: nothing is written, not even the new session that was asked for with it."""
+    old = session(queue=QueueChoice("steer"))
+    for text in ("/new /think banana", "/new hello /elevated full now"):
+        done = send(says(text, OWNER), house(), of=old)
+        assert (outcome(done), done.effects, done.session) == ("answer", (), old)
+        assert len(done.replies) == 1

@@ -27,7 +27,7 @@ class Invocation(Struct, frozen=True):
 
 
 def read_invocation(
-    text: str, start: int, rules: "Rules", our_name: str, mentions: tuple[str, ...]
+    text: str, start: int, rules: "Rules", our_name: str, mentions: tuple[str, ...], *, native: bool
 ) -> Invocation | None:
     """The command this text calls, if it is one of ours."""
     if shell := _SHELL.match(text, start):
@@ -43,6 +43,8 @@ def read_invocation(
     if command is None:
         return Invocation(name, rest.strip()) if name in rules.skills else None
     if command.stage in ("inline_directives", "freshness_and_reset"):
+        return None
+    if command.scope == ("text" if native else "native"):
         return None
     if command.inline and rest.strip():
         return None

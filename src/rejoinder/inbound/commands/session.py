@@ -17,9 +17,7 @@ def _compact(call: Call) -> Answer:
 def _session(call: Call) -> Answer:
     session, what = call.session, call.args.get("what")
     if what == "bots":
-        return Answer(
-            ("Bot turns are counted from zero again.",), effects=(ResetBotTurns(call.message.route),)
-        )
+        return Answer(("Bot turns are counted from zero again.",), effects=(ResetBotTurns(call.message.route),))
     if what == "label":
         label = call.args.get("name")
         said = f"This session is called {label}." if label else "This session has no label."
@@ -33,14 +31,10 @@ def _activation(call: Call) -> Answer:
         return Answer(("Activation is for groups; here every message is answered.",))
     mode = call.args.get("mode")
     if mode is None:
-        return Answer(
-            (f"Activation: {call.session.activation or 'as configured'}. Options: mention, always",)
-        )
+        return Answer((f"Activation: {call.session.activation or 'as configured'}. Options: mention, always",))
     told = "when mentioned" if mode == "mention" else "to every message; stay silent when none is needed"
     changed = replace(call.session, activation=mode)
-    return Answer(
-        (f"Activation: {mode}.",), session=with_event(changed, f"From now on you answer here {told}.")
-    )
+    return Answer((f"Activation: {mode}.",), session=with_event(changed, f"From now on you answer here {told}."))
 
 
 def _send(call: Call) -> Answer:

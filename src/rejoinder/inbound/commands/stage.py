@@ -62,11 +62,7 @@ def commands(message: Message, session: Session, rules: Rules, now: datetime) ->
     if command.handle is None:
         return PASS
     answer = command.handle(Call(command, args, message, session, rules, channel, now))
-    return (
-        answer
-        if answer.reason
-        else Answer(answer.replies, answer.effects, answer.session, reason=action.name)
-    )
+    return answer if answer.reason else Answer(answer.replies, answer.effects, answer.session, reason=action.name)
 
 
 def _action(command: Command) -> Action:

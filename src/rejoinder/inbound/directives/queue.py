@@ -12,9 +12,7 @@ MODES = ("steer", "followup", "collect", "interrupt", "steer-backlog", "queue")
 DROPS = ("old", "new", "summarize")
 DEFAULTS = ("default", "reset")
 UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
-USAGE = (
-    f"{'|'.join(MODES)} debounce=<n>{'|'.join(UNITS)} cap=<n> drop={'|'.join(DROPS)}, or {'|'.join(DEFAULTS)}"
-)
+USAGE = f"{'|'.join(MODES)} debounce=<n>{'|'.join(UNITS)} cap=<n> drop={'|'.join(DROPS)}, or {'|'.join(DEFAULTS)}"
 
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)?", re.IGNORECASE)
 _COUNT = re.compile(r"\d{1,9}")

@@ -24,9 +24,7 @@ def inline_directives(message: Message, session: Session, rules: Rules, now: dat
     if not tokens:
         return PASS
     if message.listening:
-        return On(
-            take(message, _spans(tokens)), reason="directives are taken out, not obeyed, while listening"
-        )
+        return On(take(message, _spans(tokens)), reason="directives are taken out, not obeyed, while listening")
     inbound = message.inbound
     channel = channel_rules(rules, inbound.channel)
     here = Here(rules, channel, message.actor, inbound.account, candidates(inbound.channel, inbound.sender))
@@ -44,7 +42,7 @@ def _alone(message: Message, session: Session, tokens: list[Token], here: Here) 
             return refuse(message, action, verdict.reason)
     for token in tokens:
         if problem := find_problem(token, here):
-            return Answer((problem,), reason=f"/{token.name} is refused, nothing is stored")
+            return Answer((problem,), refuses=True, reason=f"/{token.name} is refused, nothing is stored")
     said: list[str] = []
     stored: dict[str, Any] = {}
     for token in tokens:
@@ -71,7 +69,7 @@ def _in_text(message: Message, tokens: list[Token], here: Here) -> Outcome:
         if isinstance(authorise(here.actor, action, here.channel.door), Denied) or token.value is None:
             continue
         if problem := find_problem(token, here):
-            return Answer((problem,), reason=f"/{token.name} is refused, the agent is not run")
+            return Answer((problem,), refuses=True, reason=f"/{token.name} is refused, the agent is not run")
         obeyed.append(token)
     if not obeyed:
         return On(reason="directives of somebody who may not use them are text")

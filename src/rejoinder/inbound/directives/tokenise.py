@@ -103,9 +103,7 @@ def _in_prose(text: str, match: re.Match[str], known: Vocabulary, closed: Protec
     return None
 
 
-def directives_alone(
-    text: str, known: Vocabulary, start: int, ignored: tuple[str, ...]
-) -> tuple[Token, ...] | None:
+def directives_alone(text: str, known: Vocabulary, start: int, ignored: tuple[str, ...]) -> tuple[Token, ...] | None:
     """The tokens of a text that is directives and nothing else, but for `ignored` words; else None."""
     closed: Protected | None = None
     tokens: list[Token] = []
@@ -147,11 +145,7 @@ def _alone(
     if name.directive == "status":
         return Token("status", start, end)
     following = next(words(text, end, in_line=False), None)
-    if (
-        following is None
-        or following.text in ignored
-        or known.pattern.match(text, following.end - len(following.text))
-    ):
+    if following is None or following.text in ignored or known.pattern.match(text, following.end - len(following.text)):
         return Token(name.directive, start, end)
     argument = _argument(name, _open_words(text, end, closed, in_line=False), known, in_prose=False)
     if isinstance(argument, Good):

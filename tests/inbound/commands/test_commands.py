@@ -15,8 +15,9 @@ from rejoinder.events import (
     WriteConfig,
 )
 from rejoinder.inbound.commands.command import Arg, Command, read_arguments
-from rejoinder.inbound.commands.registry import BUILT_IN, markdown_table, markdown_to_come, native_menu
+from rejoinder.inbound.commands.registry import BUILT_IN, native_menu
 from rejoinder.inbound.facts import RunFacts, Step
+from rejoinder.inbound.tables import commands, commands_to_come
 from tests.inbound.floor import AT_US, GUEST, OWNER, house, outcome, says, send, session
 
 EVERYTHING_ON = {"config": True, "debug": True}
@@ -218,8 +219,8 @@ def test_tables_and_menus_come_from_the_registry() -> None:
     menu = dict(native_menu())
     for command in BUILT_IN:
         assert (command.name in menu) is (not command.to_come)
-        assert (f"`/{command.name}" in markdown_table()) is (not command.to_come)
-        assert (f"`/{command.name}`" in markdown_to_come()) is command.to_come
+        assert (f"`/{command.name}" in commands()) is (not command.to_come)
+        assert (f"`/{command.name}`" in commands_to_come()) is command.to_come
 
 
 def test_what_is_to_come_says_so() -> None:

@@ -56,24 +56,3 @@ def native_menu(plugins: Iterable[Command] = ()) -> tuple[tuple[str, str], ...]:
     """Name and help of each command a platform's own menu shows."""
     shown = (each for each in (*BUILT_IN, *plugins) if each.scope != "text" and not each.to_come)
     return tuple((command.name, command.help) for command in shown)
-
-
-def markdown_table() -> str:
-    """The commands that work, as the docs show them."""
-    rows = [
-        f"| `{_cell(command.usage)}` | {', '.join(f'`/{name}`' for name in command.aliases)} "
-        f"| {command.auth} | {_cell(command.help)} |"
-        for command in BUILT_IN
-        if not command.to_come
-    ]
-    return "\n".join(("| command | also | who | does |", "|---|---|---|---|", *rows))
-
-
-def markdown_to_come() -> str:
-    """The commands whose names are kept for later."""
-    rows = [f"- `/{each.name}` ({each.auth}): {each.help}" for each in BUILT_IN if each.to_come]
-    return "\n".join(rows)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")

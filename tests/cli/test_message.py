@@ -66,6 +66,13 @@ def test_jsonl_answers_line_by_line() -> None:
     assert answers[0]["agent_text"] == "héllo 🙂\nb"
 
 
+def test_bytes_that_are_no_text() -> None:
+    """What cannot be read as UTF-8 is replaced, wherever it comes from."""
+    assert json.loads(run("a\udcffb", "--json").stdout)["agent_text"] == "a\ufffdb"
+    done = CliRunner().invoke(app, ["message", "--json"], input=b"a\xffb")
+    assert json.loads(done.stdout)["agent_text"] == "a\ufffdb"
+
+
 def test_text_from_standard_input() -> None:
     """A text with lines is easier piped than quoted."""
     assert json.loads(run("--json", stdin="a\n    b\n").stdout)["agent_text"] == "a\n    b\n"
@@ -79,6 +86,7 @@ def test_text_from_standard_input() -> None:
         (["--jsonl"], '{"text": 5}\n', "line 1"),
         (["--jsonl"], '{"text": "a"}\nnonsense\n', "line 2"),
         (["--jsonl"], '{"txt": "a"}\n', "line 1"),
+        (["--jsonl"], '{"text": "a", "as": "king"}\n', "nobody is called"),
         (["x", "--jsonl"], "", "standard input"),
     ],
 )

@@ -1,20 +1,25 @@
 """IN-22, IN-30 to IN-34: when a message in a group is for us."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Mention, Overhear, Quote, Said
 from rejoinder.inbound.facts import ThreadFacts
 from rejoinder.inbound.groups import MOST_OVERHEARD, group_context, group_intro, overhear, wants_intro
 from rejoinder.inbound.patterns import compile_patterns
-from rejoinder.inbound.rules import channel_rules
+from rejoinder.inbound.rules import channel_rules, make_rules
 from rejoinder.inbound.settings import GroupSettings
+from rejoinder.session import ResetSettings, SessionSettings
 from tests.inbound.floor import (
+    AGENT,
     AT_US,
     GROUP,
     GUEST,
+    NOW,
     OWNER,
     SENDER,
     US,
@@ -141,6 +146,28 @@ def test_a_group_that_is_only_listened_to() -> None:
     done = send(says("so /think high it is", group=True), rules)
     assert (outcome(done), done.message.listening) == ("turn", True)
     assert (done.message.agent_text, done.message.choices, done.replies) == ("so it is", {}, ())
+
+
+def test_listening_says_nothing_at_all() -> None:
+    """IN-33: neither to a command inside the text nor when a session has grown old."""
+    rules = house(group={GROUP: GroupSettings(mode="listen")})
+    idle = SessionSettings(reset=ResetSettings(mode="idle"))
+    rules = make_rules(replace(rules.settings, session=idle), (AGENT,))
+    done = send(says("what is the /status", group=True), rules, of=session(touched=NOW - timedelta(days=9)))
+    assert (outcome(done), done.replies, done.message.agent_text) == ("turn", (), "what is the /status")
+    assert len(done.effects) == 1
+
+
+def test_a_timer_needs_no_mention() -> None:
+    """A job for a group is for us."""
+    assert outcome(send(says("good morning", "cron", group=True, entry="cron"), house())) == "turn"
+
+
+def test_commands_cost_no_turn() -> None:
+    """IN-33: over the limit, what needs no agent still works; a new session does not."""
+    rules = house(group={GROUP: GroupSettings(daily_limit=1)})
+    for text, expected in (("/status", "answer"), ("/think high", "answer"), ("/new go on", "drop"), ("hi", "drop")):
+        assert outcome(send(says(text, group=True), rules, group_turns_today=1)) == expected
 
 
 def test_a_group_that_is_off() -> None:

@@ -1,5 +1,6 @@
 """`rejoinder message`: a dry run of the inbound floor, for operators: what each stage decides, and why."""
 
+import os
 import secrets
 import sys
 import time
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from rejoinder.inbound.rules import Rules
 
 
-class _Asked(msgspec.Struct, rename={"actor": "as"}, forbid_unknown_fields=True):
-    """One line of `--jsonl`."""
+class _Asked(msgspec.Struct, rename={"actor": "as"}):
+    """One line of `--jsonl`; other keys may stand in it and mean nothing."""
 
     text: str
     actor: str = "owner"
@@ -46,8 +47,8 @@ def try_message(
         for number, line in _lines(sys.stdin.buffer):
             _print_document(as_document(_walk(_asked(line, number), rules)))
         return
-    said = sys.stdin.read() if text is None else text
-    walk = _walk(_Asked(said, actor, chat, mention), rules)
+    said = sys.stdin.buffer.read() if text is None else os.fsencode(text)
+    walk = _walk(_Asked(said.decode(errors="replace"), actor, chat, mention), rules)
     if as_json:
         _print_document(as_document(walk))
     else:

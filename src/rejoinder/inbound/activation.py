@@ -29,7 +29,7 @@ def activation(message: Message, session: Session, rules: Rules, now: datetime) 
     group = group_settings(channel, message.inbound.chat.id)
     if group.mode == "off":
         return Drop("this group is off")
-    if over := _over_limit(message, group):
+    if (over := _over_limit(message, group)) and not _answers_itself(message):
         return Drop(over)
     if (wish := control_action(message)) is not None:
         verdict = authorise(message.actor, wish, channel.door)
@@ -87,6 +87,13 @@ def group_settings(channel: ChannelRules, group: str) -> GroupSettings:
     return groups.get(group) or groups.get("*") or _EVERY_GROUP
 
 
+def _answers_itself(message: Message) -> bool:
+    """A command that needs no agent costs no turn."""
+    reading = message.reading
+    called = reading.invocation
+    return (reading.alone and reading.reset is None) or (called is not None and called.is_answered)
+
+
 def _over_limit(message: Message, group: GroupSettings) -> str | None:
     facts = message.facts
     if group.daily_limit is not None and facts.group_turns_today >= group.daily_limit:
@@ -101,7 +108,7 @@ def _over_limit(message: Message, group: GroupSettings) -> str | None:
 
 def who_is_addressed(inbound: Inbound, facts: Facts, channel: ChannelRules, text: str) -> Addressed:
     """How the message means us: by a mention, a human's reply, or a configured pattern."""
-    if inbound.chat.kind == "direct":
+    if inbound.chat.kind == "direct" or inbound.entry == "cron":
         return "direct"
     ours = {facts.me.id, *channel.settings.mention_roles}
     if any(mention.id in ours for mention in inbound.mentions):

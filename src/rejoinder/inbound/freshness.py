@@ -50,11 +50,10 @@ def _rollover(message: Message, session: Session, rules: Rules, now: datetime) -
     policy = reset_policy(message.inbound, rules.settings.session)
     if policy.mode == "never" or message.facts.runs.running or is_fresh(session, policy, now):
         return PASS
-    fresh = start_over(session, now)
     why = f"after {policy.idle_minutes} idle minutes" if policy.mode == "idle" else "for a new day"
     return Continue(
-        session=fresh,
-        replies=(f"A new session has begun {why}.",),
+        session=start_over(session, now),
+        replies=() if message.listening else (f"A new session has begun {why}.",),
         effects=(ResetSession(session.key, policy.mode),),
         reason=f"the session was too old ({policy.mode})",
     )

@@ -97,9 +97,9 @@ def test_acknowledgements_come_in_one_line_and_in_order() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("/think", "Thinking: medium (from this session). Options: off, minimal, low, medium, high, xhigh"),
-        ("/verbose", "Verbose: off (from nobody set it). Options: off, on, full"),
-        ("/model", "Model: gpt-x (from the agent helper). Options: smart, gpt-x, gpt-y"),
+        ("/think", "Thinking: medium (this session). Options: off, minimal, low, medium, high, xhigh"),
+        ("/verbose", "Verbose: off (by default). Options: off, on, full"),
+        ("/model", "Model: gpt-x (the agent helper). Options: smart, gpt-x, gpt-y"),
         ("/exec", "Exec: not set. Options: host="),
         ("/queue", "Queue: mode=collect debounce_ms=1000 cap=20 drop=summarize. Options: steer|"),
     ],

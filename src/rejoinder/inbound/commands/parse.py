@@ -22,6 +22,11 @@ class Invocation(Struct, frozen=True):
     command: Command | None = None  # None: a skill called by its name
 
     @property
+    def is_answered(self) -> bool:
+        """Answered without the agent."""
+        return self.command is not None and self.command.stage == "commands"
+
+    @property
     def line(self) -> str:
         return self.rest.partition("\n")[0].strip()
 

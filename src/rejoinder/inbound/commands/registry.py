@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from rejoinder.errors import BadConfiguration
 from rejoinder.inbound.commands import access, help, operate, session, status, to_come
 from rejoinder.inbound.commands.command import Arg, Command
+from rejoinder.inbound.directives.levels import LEVELS
 from rejoinder.inbound.directives.table import DIRECTIVES
 
 
@@ -15,7 +16,7 @@ def _levels() -> tuple[Command, ...]:
             directive.help,
             "levels",
             auth=directive.auth,
-            args=(Arg("value", rest=True),),
+            args=(Arg("value", tuple(LEVELS.get(directive.name, ())), rest=True),),
             aliases=(*directive.names, *((directive.letter,) if directive.letter else ())),
             stage="inline_directives",
         )

@@ -14,7 +14,7 @@ from rejoinder.session import Session
 def inline_commands(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
     """help, commands, whoami and status inside other text: answered at once, the agent gets the rest."""
     tokens = [token for token in message.reading.tokens if token.kind == "command"]
-    if not tokens:
+    if not tokens or message.listening:
         return PASS
     channel = channel_rules(rules, message.inbound.channel)
     replies: dict[str, tuple[str, ...]] = {}
@@ -40,9 +40,9 @@ def inline_commands(message: Message, session: Session, rules: Rules, now: datet
 def commands(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
     """The command the message is, through the gate; what it asks for comes back as effects."""
     called = message.reading.invocation
-    if called is None or called.command is None or called.command.stage != "commands":
+    command = called.command if called and called.is_answered else None
+    if called is None or command is None:
         return PASS
-    command = called.command
     channel = channel_rules(rules, message.inbound.channel)
     action = _action(command)
     verdict = authorise(message.actor, action, channel.door)

@@ -32,7 +32,7 @@ def effective_level(
     for value, whence in sources:
         if value is not None:
             return Effective(value, whence)
-    return Effective("off", "nobody set it")
+    return Effective("off", "by default")
 
 
 def effective_model(

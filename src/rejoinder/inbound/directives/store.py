@@ -73,7 +73,7 @@ def current(name: str, session: Session, rules: Rules, channel: ChannelRules) ->
     if name == "model":
         model = effective_model({}, session, agent)
         offered = ", ".join(agent.models.names()) or BY_NAME["model"].options
-        return f"Model: {model.value} (from {model.whence}). Options: {offered}"
+        return f"Model: {model.value} ({model.whence}). Options: {offered}"
     if name == "queue":
         chosen = _merged(rules.queue, session.queue or QueueChoice())
         return f"Queue: {spoken(chosen)}. Options: {BY_NAME[name].options}"
@@ -81,4 +81,4 @@ def current(name: str, session: Session, rules: Rules, channel: ChannelRules) ->
         said = spoken(session.exec) if session.exec else "not set"
         return f"Exec: {said}. Options: {BY_NAME[name].options}"
     level = effective_level(name, {}, session, rules, agent)
-    return f"{TITLES[name]}: {level.value} (from {level.whence}). Options: {BY_NAME[name].options}"
+    return f"{TITLES[name]}: {level.value} ({level.whence}). Options: {BY_NAME[name].options}"

@@ -26,7 +26,7 @@ TOKENS = [
     "/v full",
     "/reasoning: on",
     "/model gpt-x",
-    "/opus",
+    "/model: opus",
     "/queue steer cap=2",
     "/status",
     "[[/help]]",

@@ -68,7 +68,6 @@ ALONE: list[tuple[str, dict[str, Any]]] = [
     ("/model sonnet@work", {"model": "sonnet@work"}),
     ("/model cf/@cf/meta/x", {"model": "cf/@cf/meta/x"}),
     ("/model", {}),
-    ("/opus", {"model": "opus"}),
     ("/status", {}),
     ("/think high /verbose on", {"think": "high", "verbose": "on"}),
     ("/verbose on\n/think high", {"think": "high", "verbose": "on"}),
@@ -108,7 +107,6 @@ MIXED: list[tuple[str, str, dict[str, Any]]] = [
     ("/exec host=sandbox then run it", "then run it", {"exec": {"host": "sandbox"}}),
     ("/model opus hello", "hello", {"model": "opus"}),
     ("/model openai/gpt-5 hello", "hello", {"model": "openai/gpt-5"}),
-    ("hello /opus there", "hello there", {"model": "opus"}),
     ("@bot /think high hello", "@bot hello", {"think": "high"}),
     ("use `x` /think high now", "use `x` now", {"think": "high"}),
     ("see http://a/b /think high now", "see http://a/b now", {"think": "high"}),
@@ -164,6 +162,7 @@ TEXT: list[str] = [
     "C:\\Work\\nxxx /nothing",
     "and/or /maybe high",
     "/frobnicate now",
+    "/opus number nine",
     "/ think high",
 ]
 

@@ -46,7 +46,8 @@ class Vocabulary(Struct, frozen=True):
 
 
 def vocabulary(models: Models, inline_commands: dict[str, str], taken: Iterable[str]) -> Vocabulary:
-    """The names for one agent. A model's alias that is a command's name (`taken`) is no directive."""
+    """The names for one agent. A model's alias that is a command's name (`taken`), or no more than the model's own
+    name, is no directive."""
     names: dict[str, _Name] = {}
     for directive in DIRECTIVES:
         for name in (directive.name, *directive.names):
@@ -54,8 +55,8 @@ def vocabulary(models: Models, inline_commands: dict[str, str], taken: Iterable[
         if directive.letter:
             names[directive.letter] = _Name(directive.name, is_letter=True)
     reserved = {*names, *taken}
-    for alias in models.aliases:
-        if alias.lower() not in reserved and re.fullmatch(r"[\w.\-]+", alias):
+    for alias, model in models.aliases.items():
+        if alias != model and alias.lower() not in reserved and re.fullmatch(r"[\w.\-]+", alias):
             names[alias.lower()] = _Name("model", alias=alias)
     spelled = "|".join(re.escape(name) for name in sorted({*names, *inline_commands}, key=len, reverse=True))
     bracketed = "|".join(re.escape(name) for name in inline_commands)

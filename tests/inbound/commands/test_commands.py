@@ -203,7 +203,12 @@ def test_status_tells_all_there_is() -> None:
 
 def test_whoami_tells_how_lists_name_one() -> None:
     """IN-10: what to write into the allow-list."""
-    assert "telegram:3" in send(says("/whoami", GUEST), house()).replies[0]
+    assert send(says("/whoami", GUEST), house()).replies == ("You are 3 on telegram (guest).\nIn lists: telegram:3",)
+    said = says("/id", GUEST, group=True, thread="t1", account="work")
+    rules = house(allow_groups=("telegram:work:-100",))
+    assert send(said, rules).replies == (
+        "You are 3 on telegram (guest).\nAccount: work\nGroup: -100\nThread: t1\nIn lists: telegram:3",
+    )
 
 
 def test_help_and_commands_come_from_the_registry() -> None:

@@ -137,6 +137,8 @@ TEXT: list[str] = [
     "please /think\nhigh hopes",
     "/reason why is the sky blue",
     "the /model is wrong",
+    "the /model",
+    f"the /model {'x1' * 150}",
     "/model is broken, fix it",
     "/exec host=moon do it",
     "/exec foo host=node",

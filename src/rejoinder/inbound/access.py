@@ -32,12 +32,8 @@ def admit(inbound: Inbound, facts: Facts, channel: ChannelRules) -> Admission:
     account = inbound.account
     owner = channel.owners.named(account, ids)
     named = owner or facts.paired or channel.allow.named(account, ids)
-    if inbound.chat.kind == "direct":
-        refusal = None if named else _STRANGER[channel.settings.dm]
-        if channel.settings.dm == "off":
-            refusal = "direct chats are off on this channel"
-    else:
-        refusal = _group_refusal(inbound, channel)
+    direct = inbound.chat.kind == "direct"
+    refusal = _direct_refusal(named, channel) if direct else _group_refusal(inbound, channel)
     if owner:
         return Admission("owner", refusal)
     if refusal is not None:
@@ -46,12 +42,16 @@ def admit(inbound: Inbound, facts: Facts, channel: ChannelRules) -> Admission:
     return Admission("sender" if commands else "guest")
 
 
-_STRANGER = {
-    "open": None,
-    "off": "direct chats are off on this channel",
-    "allowlist": "this sender is not on the allow-list",
-    "pairing": "this sender is not paired",
-}
+def _direct_refusal(named: bool, channel: ChannelRules) -> str | None:
+    match channel.settings.dm:
+        case "off":
+            return "direct chats are off on this channel"
+        case "allowlist" if not named:
+            return "this sender is not on the allow-list"
+        case "pairing" if not named:
+            return "this sender is not paired"
+        case _:
+            return None
 
 
 def _group_refusal(inbound: Inbound, channel: ChannelRules) -> str | None:

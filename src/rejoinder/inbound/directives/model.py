@@ -1,18 +1,18 @@
 """`/model`: `[provider/]name[@profile]`, or a short name the configuration gives (IN-52).
 
-In a text of its own any well-formed name is meant as one, and refused with a reason if it will not do. In
-prose (`the /model is wrong`) a word counts only when it cannot be anything else.
+In a text of its own any well-formed name is meant as one, and refused with a reason if it will not do. Before
+other words (`/model a/b go on`) it has to look like one, and amid them (`the /model and/or view`) like nothing else.
 """
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 from msgspec import Struct
 
 from rejoinder.inbound.directives.argument import Argument, Good, Word
 
 _REFERENCE = re.compile(r"[A-Za-z0-9][\w.:\-]*(?:/[\w.:@\-]+)*(?:@[\w.\-]+)?")
-_UNMISTAKABLE = re.compile(r"[a-z][\w.:\-]*/\S+|.+@.+|(?=.*[a-z])(?=.*\d).+", re.IGNORECASE)
 _LONGEST = 200
 
 
@@ -50,18 +50,22 @@ class Models(Struct, frozen=True):
 
 class ReadModel(Struct, frozen=True):
     models: Models
-    in_prose: bool
+    place: Literal["alone", "before", "amid"]
 
     def __call__(self, words: Iterator[Word]) -> Argument:
         word = next(words, None)
         if word is None or len(word.text) > _LONGEST or not _REFERENCE.fullmatch(word.text):
             return None
-        name = word.text.partition("@")[0]
-        if self.in_prose and not self.models.known(name) and not self._unmistakable(word.text):
-            return None
-        return Good(word.text, word.end)
+        is_known = self.models.known(word.text.partition("@")[0]) is not None
+        if self.place == "alone" or is_known or self._looks_like_one(word.text):
+            return Good(word.text, word.end)
+        return None
 
-    def _unmistakable(self, said: str) -> bool:
-        found = _UNMISTAKABLE.fullmatch(said)
-        # With a closed list a word like `v2` is prose, an explicit provider or profile is not.
-        return bool(found) and (not self.models.allowed or "/" in said or "@" in said)
+    def _looks_like_one(self, said: str) -> bool:
+        explicit = "/" in said or "@" in said
+        numbered = said[0].isalpha() and any(letter.isdigit() for letter in said)
+        if self.models.allowed and not explicit:
+            return False  # with a closed list a word like `v2` is prose
+        if self.place == "before":
+            return explicit or numbered
+        return "@" in said or ("/" in said and "-" in said) or (numbered and any(mark in said for mark in "/-.:"))

@@ -16,6 +16,9 @@ from rejoinder.inbound.directives.model import Models, ReadModel
 from rejoinder.inbound.directives.table import BY_NAME, DIRECTIVES
 from rejoinder.inbound.protected import Protected, protected
 
+Place = Literal["alone", "before", "amid"]
+"""Where a directive stands: nothing else is said, everything else follows, or it stands among other words."""
+
 
 class Token(Struct, frozen=True):
     """Something asked for: its span, its value, or what is wrong with it."""
@@ -75,10 +78,13 @@ def find_tokens(text: str, known: Vocabulary, start: int = 0) -> tuple[Token, ..
     closed = protected(text)
     tokens: list[Token] = []
     done = start
+    place: Place = "before"
     for match in found:
         if match.start() < done or match.start() in closed:
             continue
-        token = _bracketed(match, known) if match["bracketed"] else _in_prose(text, match, known, closed)
+        if place == "before" and text[done : match.start()].strip():
+            place = "amid"
+        token = _bracketed(match, known) if match["bracketed"] else _in_prose(text, match, known, closed, place)
         if token:
             tokens.append(token)
             done = token.end
@@ -90,7 +96,7 @@ def _bracketed(match: re.Match[str], known: Vocabulary) -> Token:
     return Token(name, match.start(), match.end(), "command")
 
 
-def _in_prose(text: str, match: re.Match[str], known: Vocabulary, closed: Protected) -> Token | None:
+def _in_prose(text: str, match: re.Match[str], known: Vocabulary, closed: Protected, place: Place) -> Token | None:
     typed = match["name"].lower()
     if command := known.inline_commands.get(typed):
         return Token(command, match.start(), match.end() + text.startswith(":", match.end()), "command")
@@ -98,7 +104,7 @@ def _in_prose(text: str, match: re.Match[str], known: Vocabulary, closed: Protec
     if name.alias:
         return Token("model", match.start(), match.end(), value=name.alias)
     after = match.end() + text.startswith(":", match.end())
-    argument = _argument(name, _open_words(text, after, closed, in_line=True), known, in_prose=True)
+    argument = _argument(name, _open_words(text, after, closed, in_line=True), known, place)
     if isinstance(argument, Good):
         return Token(name.directive, match.start(), argument.end, value=argument.value)
     return None
@@ -148,7 +154,7 @@ def _alone(
     following = next(words(text, end, in_line=False), None)
     if following is None or following.text in ignored or known.pattern.match(text, following.end - len(following.text)):
         return Token(name.directive, start, end)
-    argument = _argument(name, _open_words(text, end, closed, in_line=False), known, in_prose=False)
+    argument = _argument(name, _open_words(text, end, closed, in_line=False), known, "alone")
     if isinstance(argument, Good):
         return Token(name.directive, start, argument.end, value=argument.value)
     if name.is_letter or following.end - len(following.text) in closed:
@@ -159,9 +165,9 @@ def _alone(
     return Token(name.directive, start, following.end, problem=problem)
 
 
-def _argument(name: _Name, following: Iterator[Word], known: Vocabulary, *, in_prose: bool) -> Argument:
+def _argument(name: _Name, following: Iterator[Word], known: Vocabulary, place: Place) -> Argument:
     if name.directive == "model":
-        return ReadModel(known.models, in_prose)(following)
+        return ReadModel(known.models, place)(following)
     read = BY_NAME[name.directive].read
     return read(following) if read else None
 

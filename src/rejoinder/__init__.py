@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rejoinder.events import Directive, Problem, Silent, Text
-    from rejoinder.outbound.reader import Reading, ReplyReader, read_reply
+    from rejoinder.outbound.reader import ReplyReader
+    from rejoinder.outbound.reading import Reading, read_reply
 
 __version__ = "0.1.0"
 
 _HOME = {
     # reading what an agent said
-    "read_reply": "rejoinder.outbound.reader",
+    "read_reply": "rejoinder.outbound.reading",
     "ReplyReader": "rejoinder.outbound.reader",
-    "Reading": "rejoinder.outbound.reader",
+    "Reading": "rejoinder.outbound.reading",
     "Text": "rejoinder.events",
     "Directive": "rejoinder.events",
     "Problem": "rejoinder.events",

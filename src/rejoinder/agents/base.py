@@ -46,12 +46,21 @@ class PlanChanged(Struct, frozen=True, tag="plan"):
 
 
 class Usage(Struct, frozen=True, tag="usage"):
+    """What the turn cost. `context_tokens` says how full the context is now, 0 when nobody knows."""
+
     input_tokens: int = 0
     output_tokens: int = 0
+    context_tokens: int = 0
 
 
 class ModelSelected(Struct, frozen=True, tag="model"):
     model: str
+
+
+class SessionOpened(Struct, frozen=True, tag="session"):
+    """The agent's own name for this session. Saved at once, it lets CanLoad continue it after a restart."""
+
+    saved: str
 
 
 class Question(Struct, frozen=True, tag="question"):
@@ -82,11 +91,17 @@ FailureKind = Literal[
 
 
 class Failed(Struct, frozen=True, tag="failed"):
-    """The run failed. `sentence` is for the person in the chat, `detail` for the operator."""
+    """The run failed. `sentence` is for the person in the chat, `detail` for the operator.
+
+    `transient` says that the same request may well succeed when it is sent once more at once; `retry_after`
+    is the wait in seconds the provider asked for.
+    """
 
     kind: FailureKind
     sentence: str
     detail: str = ""
+    transient: bool = False
+    retry_after: float | None = None
 
 
 AgentEvent = (
@@ -98,6 +113,7 @@ AgentEvent = (
     | PlanChanged
     | Usage
     | ModelSelected
+    | SessionOpened
     | Question
     | Done
     | Failed
@@ -122,6 +138,47 @@ class CanCancel(Protocol):
     """Stops the running turn of a session on the agent's side."""
 
     async def cancel(self, session: str) -> None: ...
+
+
+@runtime_checkable
+class CanLoad(Protocol):
+    """Continues sessions of an earlier process.
+
+    Told before a session's first turn under which name the agent saved it (`SessionOpened.saved`), the next
+    run continues there. When the agent refuses, the run opens a new session and says so with a new
+    SessionOpened; when it merely does not answer in time, the run fails and the name stays good.
+    """
+
+    def load_session(self, session: str, saved: str) -> None: ...
+
+
+@runtime_checkable
+class CanForget(Protocol):
+    """Keeps something between the turns of a session, and can begin anew."""
+
+    def forget(self, session: str) -> None: ...
+
+
+@runtime_checkable
+class CanCompact(Protocol):
+    """Shortens what it keeps of a session so that there is room again; False when it could not."""
+
+    async def compact(self, session: str) -> bool: ...
+
+
+@runtime_checkable
+class CanSetModel(Protocol):
+    """Obeys `turn.model`: `models` are the names it offers, `fallbacks` what to try when a model fails."""
+
+    models: tuple[str, ...]
+    fallbacks: tuple[str, ...]
+
+
+@runtime_checkable
+class CanTellMore(Protocol):
+    """Has something for `/status` and the operator: the last lines an agent's process wrote on stderr."""
+
+    def last_words(self) -> str: ...
 
 
 @runtime_checkable

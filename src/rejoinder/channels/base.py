@@ -76,3 +76,21 @@ class CanDelete(Protocol):
 @runtime_checkable
 class CanType(Protocol):
     async def typing(self, route: Route) -> None: ...
+
+
+@runtime_checkable
+class CanStream(Protocol):
+    """Shows a message while it is written: opened by `begin`, grown by `append`, whole after `complete`."""
+
+    async def begin(self, part: Part) -> Outcome: ...
+
+    async def append(self, route: Route, message: str, text: str) -> None: ...
+
+    async def complete(self, route: Route, message: str) -> None: ...
+
+
+@runtime_checkable
+class CanNote(Protocol):
+    """Tells the operator something that is no message of the chat, where the operator is who reads it."""
+
+    async def note(self, route: Route, text: str) -> None: ...

@@ -5,9 +5,15 @@ from typing import Annotated
 import typer
 
 import rejoinder
+from rejoinder.cli.chat import chat
+from rejoinder.cli.config import show_config
+from rejoinder.cli.errors import Door
 from rejoinder.cli.message import try_message
+from rejoinder.cli.reply import reply
+from rejoinder.cli.run import run_gateway
 
 app = typer.Typer(
+    cls=Door,
     name="rejoinder",
     help="The gateway between chats and AI agents.",
     no_args_is_help=True,
@@ -32,6 +38,10 @@ def _options(
 
 
 app.command("message")(try_message)
+app.command()(chat)
+app.command()(reply)
+app.command("run")(run_gateway)
+app.command("config")(show_config)
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ No step looks at a character twice, however the text was cut: the scanner goes o
 
 import re
 from collections.abc import Iterable
+from typing import Literal
 
 from msgspec import Struct
 
@@ -26,7 +27,7 @@ def beginnings(names: Iterable[str]) -> str:
     return rf"<(?![^/A-Za-z])(?=/?(?i:(?:{'|'.join(names)})[\s/>]|(?:{'|'.join(cut_short)})\Z))"
 
 
-_STOP = re.compile("[>\"'“”„‟‘’‚‛]")
+_STOP = re.compile("[>\"'“”„‟‘’‚‛]|<(?=/?[A-Za-z]|/?\\Z)")
 # An opening quote closes its own kind as well: so a quote that is never closed is met once in a line, not at
 # every tag, and reading stays linear.
 _CLOSING = {
@@ -44,9 +45,9 @@ _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
 class TagEnd(Struct, frozen=True):
     end: int
-    """Index behind the `>`."""
-    broken: bool = False
-    """A quote was left open to the end of its line: the tag is dropped, not obeyed."""
+    """Index behind the `>`; where the next tag begins before it, the index of that."""
+    broken: Literal["quote", "tag", None] = None
+    """A quote is not closed on its line, or another tag begins: dropped, not obeyed."""
 
 
 class TagScanner:
@@ -80,10 +81,15 @@ class TagScanner:
             at = found.end()
             if found[0] == ">":
                 return TagEnd(at)
+            if found[0] == "<":
+                if found.start() + 1 < stop and text[found.start() + 1 : stop] != "/":
+                    return TagEnd(found.start(), broken="tag")
+                self._at = found.start() - start  # the end cut it short: look again
+                return None
             if self._opens_value(text, start, found.start()):
                 self._quote = found[0]
         end = text.find(">", at, stop)
-        return None if end < 0 else TagEnd(end + 1, broken=True)
+        return None if end < 0 else TagEnd(end + 1, broken="quote")
 
     @staticmethod
     def _opens_value(text: str, start: int, quote: int) -> bool:

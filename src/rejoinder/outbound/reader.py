@@ -20,13 +20,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
+from rejoinder.events import Directive, ReplyEvent
 from rejoinder.outbound import actions, header
 from rejoinder.outbound.code_spans import Fence, Ticks, fence_may_open
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Declaration, Registry
 from rejoinder.outbound.silence import SILENT, Mode, Silence
-from rejoinder.outbound.visible import Visible
+from rejoinder.outbound.visible import WHITE, Visible
 
 LONGEST = actions.LONGEST
 
@@ -147,7 +147,9 @@ class ReplyReader:
         if not self._over:
             self._over = True
             self._end_segment()
-            self._finished_silent = self._visible.finish(marker=self._marker, otherwise="\n".join(self._unfamiliar))
+            self._finished_silent = self._visible.finish(
+                marker=self._marker, otherwise="".join(self._unfamiliar).rstrip("\n")
+            )
         return self._visible.take()
 
     def _advance(self, text: str, *, final: bool) -> None:
@@ -182,7 +184,10 @@ class ReplyReader:
                 to = self._in_header(text, at, final)
                 if to is not None:
                     return to
-        found = self._interruptions[self._in_block][bool(self._ticks)].search(text, at)
+        if at == 0 and not self._ticks and _is_quiet(text):
+            found = None
+        else:
+            found = self._interruptions[self._in_block][bool(self._ticks)].search(text, at)
         if found is None:
             self._plain(text[at:])
             return len(text)
@@ -213,7 +218,7 @@ class ReplyReader:
 
     def _plain(self, text: str) -> None:
         """Text that is shown as it stands."""
-        if text.isspace():
+        if not text.strip(WHITE):
             self._white(text)
             return
         if self._bare:
@@ -420,7 +425,7 @@ class ReplyReader:
             unfinished = newline < 0 and not final and stop - start < header.LONGEST
             return ~at if unfinished and header.may_become(text[begin:], self._registry) else None
         line = header.classify(text[begin:close], self._registry)
-        end = close + 2
+        end = behind = close + 2
         if isinstance(line, header.Unfamiliar):
             blanks = _BLANKS.match(text, end, stop)
             behind = blanks.end() if blanks else end
@@ -439,7 +444,7 @@ class ReplyReader:
             self._behind_known = True
             self._obey_key(line)
         else:
-            self._unfamiliar.append(text[start:end])
+            self._unfamiliar.append(text[start:end] + text[behind : behind + 1])
             hint = self._suggest(line.key, (*self._registry.keys, *self._registry.flags))
             self._visible.problem("unknown_key", f"[[{line.key}]] is no key we know{hint}", level="debug")
         return end
@@ -478,7 +483,8 @@ class ReplyReader:
         start = at + escaped
         whole = actions.PLAIN_TAG.match(text, start)
         if whole:
-            name, end, broken = whole[1].lower(), whole.end(), False
+            self._scanner = None
+            name, end, broken = whole[1].lower(), whole.end(), None
             if not self._is_tag(name):
                 return self._no_tag(text, at, start)
             if self._ticks:
@@ -487,8 +493,11 @@ class ReplyReader:
             found = actions.NAME.match(text, start)
             behind_name = found.end() if found else start + 1
             name = text[start + 1 : behind_name].lower()
-            if behind_name == len(text) and not final and self._may_be_tag(name):
-                return ~at
+            if behind_name == len(text) and self._may_be_tag(name):
+                if not final:
+                    return ~at
+                if self._in_block and name.strip("/") and not escaped:
+                    return self._drop_unfinished(name, behind_name)
             if text[behind_name : behind_name + 1] not in (
                 " ",
                 "\t",
@@ -506,6 +515,10 @@ class ReplyReader:
                 return self._unfinished_tag(text, at, start, stop, final, name)
             self._scanner = None
             end, broken = tag_end.end, tag_end.broken
+            if broken == "tag" and not self._in_block and name != _BLOCK:
+                self._plain(text[at:end])
+                self._step = self._in_text
+                return end
         return self._whole_tag(text[start:end], name, end, broken=broken, escaped=escaped)
 
     def _no_tag(self, text: str, at: int, start: int) -> int:
@@ -518,13 +531,17 @@ class ReplyReader:
             if not final:
                 return ~at
             if self._in_block and start == at:
-                self._cut()
-                self._problem("unfinished_tag", f"<{name} dropped: it has no end")
-                return stop
+                return self._drop_unfinished(name, stop)
         self._scanner = None
         self._plain(text[at:stop])
         self._step = self._in_text
         return stop
+
+    def _drop_unfinished(self, name: str, end: int) -> int:
+        """The end of the input cut a tag short inside an open block (OD-38)."""
+        self._cut()
+        self._problem("unfinished_tag", f"<{name} dropped: it has no end")
+        return end
 
     def _is_tag(self, name: str) -> bool:
         """Whether a tag of this name means something here."""
@@ -532,7 +549,7 @@ class ReplyReader:
             return True
         opening = name.removeprefix("/")
         if self._in_block:
-            return bool(opening)
+            return 0 < len(opening) <= _LONGEST_NAME
         if name[:1] == "/":
             if opening in (_BLOCK, _MARKER):
                 return opening in self._opened
@@ -542,7 +559,7 @@ class ReplyReader:
 
     def _may_be_tag(self, beginning: str) -> bool:
         if self._in_block:
-            return len(beginning) <= _LONGEST_NAME
+            return len(beginning.removeprefix("/")) <= _LONGEST_NAME
         names = [_BLOCK, _MARKER, *("/" + name for name in self._opened)]
         if not self._prefix:
             names += self._registry.bodiless
@@ -550,7 +567,7 @@ class ReplyReader:
             names += ("/" + name for name in self._registry.bodiless)
         return any(name.startswith(beginning) for name in names)
 
-    def _whole_tag(self, raw: str, name: str, end: int, *, broken: bool, escaped: bool) -> int:
+    def _whole_tag(self, raw: str, name: str, end: int, *, broken: str | None, escaped: bool) -> int:
         opening = name.removeprefix("/")
         waits_for_line = not self._in_block and opening != _BLOCK and (opening != _MARKER or self._bare)
         if waits_for_line and not broken:
@@ -574,7 +591,8 @@ class ReplyReader:
         elif name == _MARKER:
             self._marker = True
         elif broken:
-            self._problem("broken_tag", f"<{name}> dropped: a quote is not closed on its line")
+            why = "a quote is not closed on its line" if broken == "quote" else "another tag begins inside it"
+            self._problem("broken_tag", f"<{name}> dropped: {why}")
         elif name != "/" + opening:
             self._begin_child(raw, name, self._offset)
         return end
@@ -689,59 +707,10 @@ def _interruptions(registry: Registry) -> tuple[tuple[re.Pattern[str], ...], ...
     return tuple((re.compile(tag + r"|[`\\~]"), re.compile(tag + r"|[`\\\n]")) for tag in tags)
 
 
+def _is_quiet(text: str) -> bool:
+    """Whether nothing in it interrupts text: most of what agents say, and this is the fastest way to know."""
+    return "<" not in text and "`" not in text and "\\" not in text and "~" not in text
+
+
 def _is_speech(child: _Child) -> bool:
     return bool(child.declared and child.declared.tag and child.declared.tag.body_is_speech)
-
-
-# --- a whole reply at once ----------------------------------------------------------------------
-
-
-class Reading(Struct, frozen=True):
-    """What a whole reply says. Of header keys written more than once the last valid one is reported (OD-17)."""
-
-    text: str
-    silent: bool
-    directives: tuple[Directive, ...]
-    problems: tuple[Problem, ...]
-
-    @staticmethod
-    def of(events: list[ReplyEvent], registry: Registry | None = None) -> "Reading":
-        silent = any(isinstance(event, Silent) for event in events)
-        written = [event for event in events if isinstance(event, Directive)]
-        shaping = {declared.name for declared in (registry or default_registry()).declarations if declared.shapes_reply}
-        last = {directive.name: index for index, directive in enumerate(written)}
-        return Reading(
-            text="" if silent else "".join(event.text for event in events if isinstance(event, Text)),
-            silent=silent,
-            directives=tuple(
-                directive
-                for index, directive in enumerate(written)
-                if directive.name not in shaping or last[directive.name] == index
-            ),
-            problems=tuple(event for event in events if isinstance(event, Problem)),
-        )
-
-
-def read_reply(
-    *segments: str,
-    registry: Registry | None = None,
-    silence: Mode = "edges",
-    has_trigger: bool = True,
-    heartbeat: bool = False,
-    ack_max_chars: int = 300,
-) -> Reading:
-    """Read a whole reply: one text, or the texts between an agent's tool calls."""
-    reader = ReplyReader(
-        registry=registry,
-        silence=silence,
-        has_trigger=has_trigger,
-        heartbeat=heartbeat,
-        ack_max_chars=ack_max_chars,
-    )
-    events: list[ReplyEvent] = []
-    for index, segment in enumerate(segments):
-        if index:
-            events += reader.next_segment()
-        events += reader.feed(segment)
-    events += reader.finish()
-    return Reading.of(events, registry)

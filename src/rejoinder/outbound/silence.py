@@ -74,7 +74,7 @@ class Silence:
 
     def _pass(self, text: str) -> str:
         if text:
-            self._started = self._started or not text.isspace()
+            self._started = self._started or bool(text.strip(_WHITE))
             self._new_line = False
             self._tail = (self._tail + text)[-8:]
             line_start = text.rfind("\n")

@@ -15,7 +15,7 @@ MOST_PROBLEMS = 100
 MOST_WHITE = 65_536
 """So much white space is kept back at most (OD-5)."""
 
-_WHITE = " \t\r\n"
+WHITE = " \t\r\n"
 
 
 class Visible:
@@ -54,10 +54,10 @@ class Visible:
             return
         text, code = "".join(self._pending), self._pending_code
         self._pending.clear()
-        core = text.rstrip(_WHITE)
+        core = text.rstrip(WHITE)
         behind = text[len(core) :]
         if self._gap is not None:
-            bare = core.lstrip(_WHITE)
+            bare = core.lstrip(WHITE)
             self._gap.add(self._inside + core[: len(core) - len(bare)])
             core = self._gap.close(text_before=self.begun) + bare
             self._gap, self._inside = None, ""
@@ -110,7 +110,7 @@ class Visible:
                 return
             text, self._unsaid, self._acknowledging = self._unsaid, "", False
         self._fresh.append(text)
-        self.said = self.said or not text.isspace()
+        self.said = self.said or bool(text.strip(WHITE))
 
     # --- events beside it -----------------------------------------------------------------------
 

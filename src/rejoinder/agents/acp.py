@@ -1,0 +1,119 @@
+"""Any agent that speaks the Agent Client Protocol on its pipes: Claude Code, Codex, Gemini, OpenCode, others.
+
+Here are its settings and its door. The work is in acp_sessions.py, which needs the protocol's own package;
+that takes a second to import, so it is imported with the first turn, beside the loop.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+
+from rejoinder.agents.acp_permissions import Policy
+from rejoinder.agents.base import AgentEvent
+from rejoinder.agents.guard import guarded
+from rejoinder.errors import BadConfiguration
+from rejoinder.events import Turn
+
+if TYPE_CHECKING:
+    from rejoinder.agents.acp_sessions import Sessions
+
+PASSED_ALWAYS = (
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR", "TZ", "LANG", "LC_ALL", "LC_CTYPE",
+    "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
+    "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+    "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
+)  # fmt: skip
+"""What a program needs to run at all. Keys and tokens are not in it: `pass_env` names those it may have."""
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[agents.NAME]` with `kind = "acp"`."""
+
+    command: tuple[str, ...]
+    cwd: str = "."
+    env: dict[str, str] = field(default_factory=dict[str, str])
+    pass_env: tuple[str, ...] = ()
+    """Names of variables of our own environment that the agent may see beside the usual ones."""
+    auth_method: str = ""
+    """Id of the way to sign in that is used after the start, for agents that want one."""
+    model: str = ""
+    models: dict[str, str] = field(default_factory=dict[str, str])
+    fallbacks: tuple[str, ...] = ()
+    options: dict[str, str | bool] = field(default_factory=dict[str, str | bool])
+    """Config options of the agent set in every session, by id or category: `mode = "auto"`."""
+    system_prompt: str = ""
+    permissions: Policy = "ask"
+    allow: tuple[str, ...] = ()
+    """Tools allowed without asking: a kind (`read`), or a kind and a title pattern (`execute:git *`)."""
+    permission_timeout: float = 300.0
+    start_timeout: float = 60.0
+    load_timeout: float = 60.0
+    cancel_timeout: float = 10.0
+    idle_timeout: float = 600.0
+    hard_timeout: float = 3600.0
+
+
+def open_agent(name: str, settings: Settings) -> "AcpAgent":
+    if find_spec("acp") is None:
+        raise BadConfiguration(
+            f"agent {name!r} is of kind 'acp', which needs a package that is not installed: "
+            "pip install 'rejoinder[acp]'"
+        )
+    if not settings.command:
+        raise BadConfiguration(f"agent {name!r}: `command` is empty; it is the program and its arguments")
+    if not Path(settings.cwd).expanduser().is_dir():
+        raise BadConfiguration(f"agent {name!r}: `cwd` {settings.cwd} is not a directory")
+    return AcpAgent(name, settings)
+
+
+class AcpAgent:
+    def __init__(self, name: str, settings: Settings) -> None:
+        self.name = name
+        self.models = tuple(dict.fromkeys((*filter(None, (settings.model,)), *settings.models)))
+        self.fallbacks = settings.fallbacks
+        self._settings = settings
+        self._saved: dict[str, str] = {}
+        self._sessions: Sessions | None = None
+
+    def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
+        limits = self._settings
+        return guarded(self._events(turn), idle=limits.idle_timeout, hard=limits.hard_timeout)
+
+    async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+        if self._sessions is None:
+            work = await asyncio.to_thread(import_module, "rejoinder.agents.acp_sessions")
+            # Another session's first turn may have been quicker.
+            self._sessions = self._sessions or work.Sessions(self.name, self._settings)
+            assert self._sessions is not None
+        async with aclosing(self._sessions.events(turn, self._saved.pop(turn.session, None))) as events:
+            async for event in events:
+                yield event
+
+    def load_session(self, session: str, saved: str) -> None:
+        self._saved[session] = saved
+
+    def forget(self, session: str) -> None:
+        self._saved.pop(session, None)
+        if self._sessions is not None:
+            self._sessions.forget(session)
+
+    async def cancel(self, session: str) -> None:
+        if self._sessions is not None:
+            self._sessions.cancel(session)
+
+    async def answer(self, question: str, option: str | None) -> None:
+        if self._sessions is not None:
+            self._sessions.answer(question, option)
+
+    def last_words(self) -> str:
+        return "" if self._sessions is None else self._sessions.last_words()
+
+    async def close(self) -> None:
+        if self._sessions is not None:
+            await self._sessions.close()

@@ -1,0 +1,44 @@
+"""May the agent use this tool? Pure: the policy, the tool and what it offers in, an answer out.
+
+The list is read first: what it names is allowed without a question. An entry is a kind of tool (`read`) or a
+kind and a pattern for its title (`execute:git status*`). Titles come from the agent, so an entry with a title
+is a convenience, not a wall; the agent's own sandbox is the wall.
+"""
+
+from fnmatch import fnmatchcase
+from typing import Literal
+
+Policy = Literal["ask", "allow", "deny"]
+Options = tuple[tuple[str, str, str], ...]
+"""(id, name, kind) of each option an agent offers, as in the protocol."""
+
+
+def decide(policy: Policy, allowed: tuple[str, ...], kind: str, title: str) -> Policy:
+    for entry in allowed:
+        wanted, _, pattern = entry.partition(":")
+        if wanted in (kind, "*") and (not pattern or fnmatchcase(title, pattern)):
+            return "allow"
+    return policy
+
+
+def granted(options: Options) -> str | None:
+    """Once, never for ever: an `always` would be the agent's to keep, out of our sight."""
+    return _first(options, "allow_once") or _first(options, "allow_always")
+
+
+def denied(options: Options) -> str | None:
+    return _first(options, "reject_once") or _first(options, "reject_always")
+
+
+def chosen(options: Options, answer: str | None) -> str | None:
+    """The option a person named, by its name or id; without an answer, or with none of them, it is denied."""
+    if answer is not None:
+        said = answer.strip().casefold()
+        for id, name, _ in options:
+            if said in (id.casefold(), name.strip().casefold()):
+                return id
+    return denied(options)
+
+
+def _first(options: Options, kind: str) -> str | None:
+    return next((id for id, _, its_kind in options if its_kind == kind), None)

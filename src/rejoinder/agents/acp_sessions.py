@@ -1,0 +1,195 @@
+"""The sessions of one agent, all in one process of it.
+
+Rule 1: the process starts with the first turn and again with the first turn after its death; sessions it knew
+are loaded, not begun anew.
+Rule 2: a load that is refused begins a new session; a load that takes too long fails the turn and keeps the
+session's name.
+Rule 3: a cancelled prompt has to end before the next one of its session begins; an agent that does not end it
+is started again.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+from msgspec import structs
+
+from rejoinder.agents import acp_wire as wire
+from rejoinder.agents.acp import PASSED_ALWAYS, Settings
+from rejoinder.agents.acp_connection import Connection, Rules, settled
+from rejoinder.agents.acp_wire import Option
+from rejoinder.agents.base import AgentEvent, ModelSelected, SessionOpened
+from rejoinder.agents.failures import RunFailed, failed
+from rejoinder.agents.jsonrpc import Refused
+from rejoinder.agents.think import nearest_level
+from rejoinder.events import Turn
+
+
+class _Session:
+    """What we know of a session of ours at the agent."""
+
+    def __init__(self, saved: str | None = None) -> None:
+        self.id = saved
+        self.connection: Connection | None = None
+        self.options: dict[str, Option] = {}
+        self.default_model: str | None = None
+        self.told_system = ""
+        self.abandoned: asyncio.Future[Any] | None = None
+
+
+class Sessions:
+    def __init__(self, name: str, settings: Settings) -> None:
+        self._name = name
+        self._settings = settings
+        self._sessions: dict[str, _Session] = {}
+        self._connection: Connection | None = None
+        self._connecting = asyncio.Lock()
+
+    def forget(self, session: str) -> None:
+        self._sessions.pop(session, None)
+
+    def cancel(self, session: str) -> None:
+        known = self._sessions.get(session)
+        if known is not None and known.id is not None and known.connection is not None:
+            known.connection.cancel(known.id)
+
+    def answer(self, question: str, option: str | None) -> None:
+        if self._connection is not None:
+            self._connection.answer(question, option)
+
+    def last_words(self) -> str:
+        return "" if self._connection is None else self._connection.last_words()
+
+    async def close(self) -> None:
+        # Not under the lock: whoever is starting the process just now has to be interrupted too.
+        if self._connection is not None:
+            await self._connection.stop()
+            self._connection = None
+
+    async def events(self, turn: Turn, saved: str | None) -> AsyncGenerator[AgentEvent, None]:
+        session = self._sessions.setdefault(turn.session, _Session(saved))
+        await self._end_abandoned(session)
+        connection = await self._connected()
+        known = session.id
+        try:
+            await self._open(connection, session)
+            if session.id != known and session.id is not None:
+                yield SessionOpened(session.id)
+            if model := await self._configure(connection, session, turn):
+                yield ModelSelected(model)
+        except Refused as refused:
+            raise RunFailed(connection.refusal(refused)) from refused
+        assert session.id is not None
+        system = turn.system or self._settings.system_prompt
+        news = "" if system == session.told_system else system
+        asked = wire.prompt(session.id, news, turn.parts, images=connection.abilities.images)
+        run = connection.begin(session.id, asked)
+        session.told_system = system
+        session.abandoned = run.prompt
+        try:
+            async with aclosing(run.events()) as events:
+                async for event in events:
+                    yield event
+            session.abandoned = None
+        finally:
+            connection.leave(run)
+
+    async def _connected(self) -> Connection:
+        async with self._connecting:
+            if self._connection is not None and self._connection.dead is None:
+                return self._connection
+            if self._connection is not None:
+                await self._connection.stop()
+            settings = self._settings
+            rules = Rules(settings.permissions, settings.allow, settings.permission_timeout)
+            self._connection = connection = Connection(self._name, rules)
+            try:
+                await connection.open(settings.command, self._cwd(), self._environment(), settings.start_timeout)
+                if settings.auth_method:
+                    way = {"methodId": settings.auth_method}
+                    await connection.ask("authenticate", way, settings.start_timeout)
+            except BaseException as problem:
+                connection.dead = connection.dead or "it did not start"
+                await connection.stop()
+                if isinstance(problem, Refused):
+                    raise RunFailed(connection.refusal(problem)) from problem
+                raise
+            return connection
+
+    async def _end_abandoned(self, session: _Session) -> None:
+        connection, abandoned = session.connection, session.abandoned
+        session.abandoned = None
+        if abandoned is None or connection is None or connection.dead is not None:
+            return
+        if not await settled(abandoned, self._settings.cancel_timeout):
+            await connection.stop("it did not end a cancelled turn")
+
+    async def _open(self, connection: Connection, session: _Session) -> None:
+        if session.connection is connection:
+            return
+        result: Any = None
+        if session.id is not None and connection.abilities.load:
+            try:
+                asked = wire.load_session(session.id, self._cwd())
+                result = await connection.ask("session/load", asked, self._settings.load_timeout)
+            except Refused as refused:
+                if refused.code == wire.AUTH_REQUIRED:
+                    raise
+                session.id = None
+        else:
+            session.id = None
+        if session.id is None:
+            asked = wire.new_session(self._cwd())
+            result = await connection.ask("session/new", asked, self._settings.start_timeout)
+            try:
+                session.id = wire.session_id(result)
+            except ValueError as problem:
+                raise RunFailed(failed("format", f"not an answer to session/new: {problem}")) from problem
+        session.connection = connection
+        session.told_system = ""
+        session.options = wire.options(result)
+        model = session.options.get("model")
+        session.default_model = str(model.current) if model is not None else None
+
+    async def _configure(self, connection: Connection, session: _Session, turn: Turn) -> str | None:
+        """Brings options, thinking and model to what is wanted; the model when it changed."""
+        for name, value in self._settings.options.items():
+            await self._set(connection, session, name, value)
+        wanted = turn.model or self._settings.model or session.default_model or ""
+        wanted = self._settings.models.get(wanted, wanted)
+        changed = bool(wanted) and await self._set(connection, session, "model", wanted)
+        # After the model: what levels there are depends on it.
+        option = session.options.get("thought_level")
+        level = nearest_level(turn.think, option.values) if option is not None and turn.think else None
+        if level is not None:
+            await self._set(connection, session, "thought_level", level)
+        return wanted if changed else None
+
+    async def _set(self, connection: Connection, session: _Session, name: str, value: str | bool) -> bool:
+        options = session.options
+        option = options.get(name) or next((o for o in options.values() if o.id == name), None)
+        if option is not None and option.current == value:
+            return False
+        if option is None or (option.values and value not in option.values):
+            offered = ", ".join(option.values) if option is not None else f"no option called {name}"
+            kind = "model_not_found" if name == "model" else "format"
+            raise RunFailed(failed(kind, f"{name} cannot be set to {value}; the agent offers: {offered}"))
+        asked = option.setting(session.id or "", value)
+        result = await connection.ask(option.method, asked, self._settings.start_timeout)
+        changed = wire.options(result)
+        session.options = {**options, option.category: _now(option, value), **changed}
+        return True
+
+    def _cwd(self) -> str:
+        return str(Path(self._settings.cwd).expanduser().resolve())
+
+    def _environment(self) -> dict[str, str]:
+        passed = {name: os.environ[name] for name in (*PASSED_ALWAYS, *self._settings.pass_env) if name in os.environ}
+        return {**passed, **self._settings.env}
+
+
+def _now(option: Option, value: str | bool) -> Option:
+    return structs.replace(option, current=value)

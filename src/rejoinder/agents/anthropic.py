@@ -1,0 +1,201 @@
+"""Anthropic's messages, streamed, with thinking. Any endpoint that speaks them will do."""
+
+import base64
+from typing import Any
+
+from msgspec import Struct
+
+from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
+from rejoinder.agents.endpoint import decoded, stopped_in_the_middle
+from rejoinder.agents.failures import RunFailed, failed_stream
+from rejoinder.agents.history import Exchange
+from rejoinder.agents.model_agent import ModelAgent, ModelSettings, asked_and_answered, end_of_answer
+from rejoinder.agents.think import think_setting
+from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
+
+VERSION = "2023-06-01"
+
+
+class Settings(ModelSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[agents.NAME]` with `kind = "anthropic"`."""
+
+    base_url: str = "https://api.anthropic.com"
+    max_tokens: int = 8192
+    """Of the answer; what /think allows for thinking is added to it."""
+
+
+def open_agent(name: str, settings: Settings) -> "AnthropicAgent":
+    return AnthropicAgent(name, settings)
+
+
+class AnthropicAgent(ModelAgent):
+    def __init__(self, name: str, settings: Settings) -> None:
+        headers = {"anthropic-version": VERSION}
+        if settings.api_key:
+            headers["x-api-key"] = settings.api_key
+        super().__init__(name, settings, "/v1/messages", headers)
+        self._settings = settings
+
+    def _request(self, turn: Turn, past: tuple[Exchange, ...]) -> dict[str, Any]:
+        return request_body(self._settings, turn, past)
+
+    def _reading(self) -> "MessageReading":
+        return MessageReading(self._settings.api_key)
+
+
+def request_body(settings: Settings, turn: Turn, past: tuple[Exchange, ...]) -> dict[str, Any]:
+    messages: list[dict[str, Any]] = []
+    for parts, answer in asked_and_answered(past, turn.parts):
+        messages.append({"role": "user", "content": _content(parts)})
+        if answer:
+            messages.append({"role": "assistant", "content": answer})
+    body: dict[str, Any] = {
+        "model": settings.known_as(turn.model),
+        "max_tokens": settings.max_tokens,
+        "messages": messages,
+        "stream": True,
+        **settings.options,
+        **think_setting("anthropic", turn.think, settings.think),
+    }
+    body["max_tokens"] += body.get("thinking", {}).get("budget_tokens", 0)
+    if system := turn.system or settings.system_prompt:
+        body["system"] = system
+    return body
+
+
+def _content(parts: tuple[PromptPart, ...]) -> list[dict[str, Any]]:
+    content: list[dict[str, Any]] = []
+    for part in parts:
+        match part:
+            case PromptText(text):
+                # The API refuses a block of nothing.
+                content.append({"type": "text", "text": text if text.strip() else "."})
+            case PromptImage(mime, data):
+                source = {"type": "base64", "media_type": mime, "data": base64.b64encode(data).decode()}
+                content.append({"type": "image", "source": source})
+    return content
+
+
+_STOP: dict[str, Done] = {
+    "max_tokens": Done("limit"),
+    "model_context_window_exceeded": Done("limit"),
+    "refusal": Done("refused"),
+}
+_TOOLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+
+
+class _Usage(Struct, frozen=True):
+    input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    output_tokens: int | None = None
+
+    def given(self) -> int:
+        """What was read from or written to the cache was input too."""
+        counts = (self.input_tokens, self.cache_read_input_tokens, self.cache_creation_input_tokens)
+        return sum(count or 0 for count in counts)
+
+
+class _Piece(Struct, frozen=True):
+    """A content block or a piece of one."""
+
+    type: str = ""
+    id: str | None = None
+    name: str | None = None
+    text: str | None = None
+    thinking: str | None = None
+    stop_reason: str | None = None
+
+
+class _Message(Struct, frozen=True):
+    content: list[_Piece] | None = None
+    stop_reason: str | None = None
+    usage: _Usage | None = None
+    error: Any = None
+
+
+class _Event(Struct, frozen=True):
+    type: str = ""
+    message: _Message | None = None
+    content_block: _Piece | None = None
+    delta: _Piece | None = None
+    usage: _Usage | None = None
+    error: Any = None
+
+
+class MessageReading:
+    def __init__(self, secret: str = "") -> None:
+        self.complete = False
+        self._secret = secret
+        self._said: list[str] = []
+        self._tools: list[str] = []
+        self._stop: str | None = None
+        self._given = 0
+
+    @property
+    def answer(self) -> str:
+        return "".join(self._said)
+
+    def feed(self, data: str) -> list[AgentEvent]:
+        event = decoded(data, _Event)
+        match event.type:
+            case "error":
+                raise RunFailed(failed_stream(event.error, self._secret))
+            case "message_start":
+                usage = event.message.usage if event.message is not None else None
+                self._given = usage.given() if usage is not None else 0
+            case "content_block_start":
+                return self._block(event.content_block or _Piece())
+            case "content_block_delta":
+                return self._piece(event.delta or _Piece())
+            case "message_delta":
+                self._stop = (event.delta or _Piece()).stop_reason or self._stop
+                return self._usage(event.usage)
+            case "message_stop":
+                self.complete = True
+            case _:
+                pass  # pings, block ends, and what will be invented: an answer does not depend on them
+        return []
+
+    def whole(self, data: bytes) -> list[AgentEvent]:
+        message = decoded(data, _Message)
+        if message.error:
+            raise RunFailed(failed_stream(message.error, self._secret))
+        self.complete = True
+        self._stop = message.stop_reason
+        events: list[AgentEvent] = []
+        for block in message.content or ():
+            events += self._block(block)
+        return [*events, *self._usage(message.usage)]
+
+    def finish(self) -> list[AgentEvent]:
+        if not self.complete:
+            raise stopped_in_the_middle()
+        wanted, done = self._stop == "tool_use", _STOP.get(self._stop or "", Done())
+        return end_of_answer(self.answer, self._tools, wanted=wanted, done=done)
+
+    def _block(self, block: _Piece) -> list[AgentEvent]:
+        if block.type in _TOOLS:
+            self._tools.append(block.id or f"call-{len(self._tools)}")
+            return [ToolStarted(self._tools[-1], block.name or block.type)]
+        # A tool that is followed by text was run by the endpoint, and is over.
+        ended: list[AgentEvent] = []
+        if block.type == "text":
+            ended += [ToolEnded(id, True) for id in self._tools]
+            self._tools.clear()
+        return [*ended, *self._piece(block)]
+
+    def _piece(self, piece: _Piece) -> list[AgentEvent]:
+        events: list[AgentEvent] = []
+        if piece.thinking:
+            events.append(Thought(piece.thinking))
+        if piece.text and piece.type in ("text", "text_delta"):
+            self._said.append(piece.text)
+            events.append(TextDelta(piece.text))
+        return events
+
+    def _usage(self, usage: _Usage | None) -> list[AgentEvent]:
+        if usage is None:
+            return []
+        given, output = usage.given() or self._given, usage.output_tokens or 0
+        return [Usage(given, output, context_tokens=given + output)]

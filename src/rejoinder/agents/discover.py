@@ -1,0 +1,95 @@
+"""Which agent answers when nobody chose one: a program on PATH, else a key in the environment, else the tour.
+
+Pure: what is installed and what is in the environment come in, the choice and the sentence about it go out.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from msgspec import Struct, field, structs
+
+TO_CHOOSE = "To choose another, write an [agents.NAME] section into rejoinder.toml (`rejoinder init` asks for it)."
+
+
+class Program(Struct, frozen=True):
+    """An agent on PATH that speaks the Agent Client Protocol, and the variables it signs in with."""
+
+    command: tuple[str, ...]
+    title: str
+    keys: tuple[str, ...] = ()
+
+
+class Key(Struct, frozen=True):
+    """A variable that holds a key, and the model it opens."""
+
+    variable: str
+    title: str
+    kind: str
+    model: str
+    base_url: str
+
+
+class Choice(Struct, frozen=True):
+    """`kind` and `settings` as in an [agents.NAME] section; `sentence` is for the person who started us."""
+
+    kind: str
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])
+    sentence: str = ""
+
+
+# The first that is there is taken. Agents that sign in by themselves come before those that need a key.
+PROGRAMS: tuple[Program, ...] = (
+    Program(("claude-agent-acp",), "Claude Code", ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "IS_SANDBOX")),
+    Program(("claude-code-acp",), "Claude Code", ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "IS_SANDBOX")),
+    Program(("codex-acp",), "Codex", ("OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_HOME")),
+    Program(("gemini", "--experimental-acp"), "Gemini CLI", ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
+    Program(("opencode", "acp"), "OpenCode", ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")),
+    Program(("qwen", "--acp"), "Qwen Code", ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL")),
+    Program(("vibe-acp",), "Mistral Vibe", ("MISTRAL_API_KEY",)),
+    Program(("hermes-acp",), "Hermes", ("OPENROUTER_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY")),
+    Program(("fast-agent-acp",), "fast-agent", ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")),
+)
+
+KEYS: tuple[Key, ...] = (
+    Key("ANTHROPIC_API_KEY", "Anthropic", "anthropic", "claude-sonnet-4-5", "https://api.anthropic.com"),
+    Key("OPENAI_API_KEY", "OpenAI", "openai", "gpt-5-mini", "https://api.openai.com/v1"),
+    Key("OPENROUTER_API_KEY", "OpenRouter", "openai", "openrouter/auto", "https://openrouter.ai/api/v1"),
+    Key("GEMINI_API_KEY", "Google", "openai", "gemini-2.5-flash",
+        "https://generativelanguage.googleapis.com/v1beta/openai"),
+    Key("MISTRAL_API_KEY", "Mistral", "openai", "mistral-small-latest", "https://api.mistral.ai/v1"),
+    Key("DEEPSEEK_API_KEY", "DeepSeek", "openai", "deepseek-chat", "https://api.deepseek.com/v1"),
+    Key("GROQ_API_KEY", "Groq", "openai", "llama-3.3-70b-versatile", "https://api.groq.com/openai/v1"),
+)  # fmt: skip
+
+
+def discover(installed: Collection[str], environment: Mapping[str, str], *, can_acp: bool = True) -> Choice:
+    """`installed` are names of programs on PATH; `can_acp`: whether we have the package for the protocol."""
+    program = next((program for program in PROGRAMS if program.command[0] in installed), None)
+    if program is not None and can_acp:
+        return _with_program(program, environment)
+    key = next((key for key in KEYS if environment.get(key.variable)), None)
+    choice = _tour() if key is None else _with_key(key, environment)
+    if program is None:
+        return choice
+    missing = f"{program.title} is on your PATH; to answer with it: pip install 'rejoinder[acp]'."
+    return structs.replace(choice, sentence=f"{choice.sentence} {missing}")
+
+
+def _with_program(program: Program, environment: Mapping[str, str]) -> Choice:
+    keys = [name for name in program.keys if environment.get(name)]
+    because = f"because {program.command[0]} is on your PATH"
+    settings = {"command": list(program.command), "pass_env": keys}
+    return Choice("acp", settings, f"Answering with {program.title}, {because}. {TO_CHOOSE}")
+
+
+def _with_key(key: Key, environment: Mapping[str, str]) -> Choice:
+    base_url = environment.get(key.variable.replace("_API_KEY", "_BASE_URL")) or key.base_url
+    because = f"because {key.variable} is in your environment"
+    settings = {"base_url": base_url, "model": key.model, "api_key": environment[key.variable]}
+    return Choice(key.kind, settings, f"Answering with {key.model} of {key.title}, {because}. {TO_CHOOSE}")
+
+
+def _tour() -> Choice:
+    variables = " or ".join(key.variable for key in KEYS[:2])
+    instead = f"Install an agent (for instance {PROGRAMS[0].command[0]}) or set {variables}."
+    return Choice("tour", {}, f"Answering with the built-in tour, for want of an agent or a key. {instead} {TO_CHOOSE}")

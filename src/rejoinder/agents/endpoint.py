@@ -1,0 +1,95 @@
+"""The one place where an agent speaks HTTP: POST a body, get bytes back, and every mishap as a Failed."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import aiohttp
+import msgspec
+
+from rejoinder.agents.failures import RunFailed, failed, failed_response
+from rejoinder.agents.sse import EventReader, EventTooLong, ServerEvent
+
+T = TypeVar("T")
+
+CONNECT_SECONDS = 10.0
+ERROR_BODY_BYTES = 64 << 10
+
+
+class Endpoint:
+    """A server we send turns to. Connections are kept for the next turn until `close`."""
+
+    def __init__(self, base_url: str, headers: dict[str, str], secret: str = "") -> None:
+        self._base_url = base_url.rstrip("/")
+        self._headers = headers
+        self._secret = secret
+        self._session: aiohttp.ClientSession | None = None
+
+    @asynccontextmanager
+    async def post(self, path: str, body: Any) -> AsyncIterator[aiohttp.ClientResponse]:
+        """The response when it is a success; RunFailed with the classified reason when it is not."""
+        url = self._base_url + path
+        try:
+            async with await self._send(url, msgspec.json.encode(body)) as response:
+                if not 200 <= response.status < 300:
+                    said = (await response.content.read(ERROR_BODY_BYTES)).decode("utf-8", "replace")
+                    raise RunFailed(failed_response(response.status, said, response.headers, self._secret))
+                yield response
+        except aiohttp.InvalidURL as problem:
+            raise RunFailed(failed("unreachable", f"{url} is not an address: {problem}")) from problem
+        except aiohttp.ClientConnectorError as problem:
+            raise RunFailed(failed("unreachable", f"{url}: {problem}", transient=True)) from problem
+        except (aiohttp.ClientError, ConnectionError) as problem:
+            detail = f"{url}: the connection broke: {type(problem).__name__}: {problem}"
+            raise RunFailed(failed("unreachable", detail, transient=True)) from problem
+        except EventTooLong as problem:
+            raise RunFailed(failed("format", f"{url}: {problem}")) from problem
+
+    async def _send(self, url: str, body: bytes) -> aiohttp.ClientResponse:
+        """A connection kept from the last turn may have been closed meanwhile: that is found out by using it.
+
+        So one more try, with a new connection, when it breaks before there is a word of an answer.
+        """
+        session = self._open_session()
+        try:
+            return await session.post(url, data=body, allow_redirects=False)
+        except aiohttp.ClientConnectorError:
+            raise
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+            return await session.post(url, data=body, allow_redirects=False)
+
+    def _open_session(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                headers={"Content-Type": "application/json", **self._headers},
+                # Idle and hard timeouts belong to the run, which knows what it waits for.
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
+                # How many runs there are at once is decided elsewhere; a queue here would only hide it.
+                connector=aiohttp.TCPConnector(limit=0),
+            )
+        return self._session
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+
+async def server_events(response: aiohttp.ClientResponse) -> AsyncGenerator[ServerEvent, None]:
+    reader = EventReader()
+    async for chunk in response.content.iter_any():
+        for event in reader.feed(chunk):
+            yield event
+
+
+def decoded(data: str | bytes, shape: type[T]) -> T:
+    """What came over the wire, in its shape; anything else is a failure of format that shows how it began."""
+    try:
+        return msgspec.json.decode(data, type=shape, strict=False)
+    except msgspec.MsgspecError as problem:
+        beginning = data[:200] if isinstance(data, str) else data[:200].decode("utf-8", "replace")
+        raise RunFailed(failed("format", f"not an answer we know ({problem}): {beginning}")) from problem
+
+
+def stopped_in_the_middle() -> RunFailed:
+    return RunFailed(failed("unreachable", "the stream stopped in the middle of the answer", transient=True))

@@ -1,0 +1,138 @@
+"""What went wrong: a kind for the machine, a sentence for the person, a detail for the operator.
+
+Rule 1: the kind decides what the gateway does next, so it is read from what the provider said, not guessed
+from the status alone: a 429 may mean "pay", a 400 may mean "too long".
+Rule 2: the sentence names nothing secret and blames nobody; it says what the person can do.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from rejoinder.agents.base import Failed, FailureKind
+
+SENTENCES: dict[FailureKind, str] = {
+    "billing": "The account behind this agent has no credit left; its operator has to top it up.",
+    "rate_limit": "The model is getting too many requests right now; please try again in a moment.",
+    "auth": "The model's provider does not accept this agent's key; its operator has to check it.",
+    "timeout": "The agent did not answer in time; please try again.",
+    "format": "The agent and its model did not understand each other; its operator finds why in the log.",
+    "model_not_found": "The model this agent should use does not exist; choose another with /model.",
+    "overloaded": "The model is overloaded right now; please try again in a moment.",
+    "context_overflow": "The conversation is too long for the model: /compact shortens it, /new starts anew.",
+    "unreachable": "The agent cannot be reached right now; its operator finds the reason in the log.",
+    "crashed": "The agent stopped unexpectedly; please try again.",
+    "other": "The agent could not answer; its operator finds the reason in the log.",
+}
+
+# Read from top to bottom; the first that is found in the provider's words decides.
+_WORDS: tuple[tuple[FailureKind, re.Pattern[str]], ...] = (
+    (
+        "context_overflow",
+        re.compile(
+            r"context_length_exceeded|context[ _](?:length|window|limit|size)"
+            r"|(?:prompt|input) is too long|too many (?:input )?tokens|maximum (?:context|prompt)"
+            r"|exceeds? the (?:model'?s )?maximum"
+            r"|request_too_large"
+        ),
+    ),
+    (
+        "billing",
+        re.compile(
+            r"insufficient_quota|billing|credit balance|payment required"
+            r"|insufficient (?:funds|credits|balance)"
+        ),
+    ),
+    (
+        "model_not_found",
+        re.compile(
+            r"model_not_found|model:? .{0,120}(?:not (?:found|exist|supported|available)|does not exist)"
+            r"|(?:unknown|invalid|no such) model|not_found_error.{0,40}model"
+        ),
+    ),
+    (
+        "auth",
+        re.compile(r"invalid_api_key|incorrect api key|authentication_error|permission_error|unauthori[sz]ed"),
+    ),
+    ("overloaded", re.compile(r"overloaded")),
+    ("rate_limit", re.compile(r"rate[ _]limit|too many requests|resource_exhausted")),
+)
+
+_STATUS: dict[int, FailureKind] = {
+    400: "format",
+    401: "auth",
+    402: "billing",
+    403: "auth",
+    404: "model_not_found",
+    408: "timeout",
+    413: "context_overflow",
+    422: "format",
+    429: "rate_limit",
+    504: "timeout",
+    529: "overloaded",
+}
+
+
+class RunFailed(Exception):
+    """Carries a Failed out of the depths of an agent; the guard makes it the run's last event."""
+
+    def __init__(self, failure: Failed) -> None:
+        super().__init__(failure.detail or failure.sentence)
+        self.failure = failure
+
+
+def failed(kind: FailureKind, detail: str = "", *, transient: bool = False, retry_after: float | None = None) -> Failed:
+    return Failed(kind, SENTENCES[kind], detail, transient, retry_after)
+
+
+def failed_response(status: int, body: str, headers: Mapping[str, str], secret: str = "") -> Failed:
+    """An HTTP answer that is an error, classified (TU-22)."""
+    words = _provider_words(body)
+    kind = kind_of(words) or _STATUS.get(status)
+    transient = False
+    if kind is None:
+        kind = "overloaded" if status >= 500 else "format"
+        transient = status >= 500
+    detail = f"HTTP {status}: {words[:2000] or 'no body'}"
+    return failed(kind, _without(secret, detail), transient=transient, retry_after=_retry_after(headers))
+
+
+def failed_stream(error: Any, secret: str = "") -> Failed:
+    """An error that a provider sent in the middle of a stream that began well."""
+    words = _provider_words(msgspec.json.encode(error).decode())
+    return failed(kind_of(words) or "overloaded", _without(secret, f"in the stream: {words[:2000]}"))
+
+
+def kind_of(words: str) -> FailureKind | None:
+    """The kind that an error text speaks of, when it is plain."""
+    words = words.lower()
+    return next((kind for kind, pattern in _WORDS if pattern.search(words)), None)
+
+
+def _provider_words(body: str) -> str:
+    """`type code message` of the two error shapes in use, or the body as it is."""
+    try:
+        document = msgspec.json.decode(body)
+    except msgspec.DecodeError:
+        return " ".join(body.split())
+    error: Any = document.get("error", document) if isinstance(document, dict) else document
+    if isinstance(error, dict):
+        said = [error.get(key) for key in ("type", "code", "message", "detail")]
+        return " ".join(str(word) for word in said if word) or msgspec.json.encode(error).decode()
+    return error if isinstance(error, str) else msgspec.json.encode(error).decode()
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds only: a date would need a clock, and providers of models send seconds."""
+    value = headers.get("retry-after", "")
+    try:
+        seconds = float(value)
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < 86_400 else None
+
+
+def _without(secret: str, text: str) -> str:
+    return text.replace(secret, "***") if secret else text

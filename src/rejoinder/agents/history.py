@@ -1,0 +1,77 @@
+"""What a model that remembers nothing is told of the conversation so far.
+
+Rule 1: only whole exchanges are kept and dropped; a question never loses its answer.
+Rule 2: the oldest go first, until what is left fits the token budget. The current question always stays.
+Rule 3: a question without an answer stays, so that "try again" makes sense; asked again as it was, it is not
+told twice.
+"""
+
+from collections import OrderedDict
+
+from msgspec import Struct
+
+from rejoinder.events import PromptImage, PromptPart, PromptText
+
+IMAGE_TOKENS = 1500
+SESSIONS_KEPT = 1000
+
+
+class Exchange(Struct, frozen=True):
+    """A question and its answer; an empty answer means that there was none."""
+
+    parts: tuple[PromptPart, ...]
+    answer: str = ""
+
+
+class Histories:
+    """The conversations of one agent, by session; beyond a thousand the longest asleep are forgotten."""
+
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
+        self._sessions: OrderedDict[str, tuple[Exchange, ...]] = OrderedDict()
+
+    def before(self, session: str, parts: tuple[PromptPart, ...]) -> tuple[Exchange, ...]:
+        """What comes before this question."""
+        past = _without_same_question(self._sessions.get(session, ()), parts)
+        return fitting(past, self._budget - tokens_of(Exchange(parts)))
+
+    def remember(self, session: str, parts: tuple[PromptPart, ...], answer: str) -> None:
+        past = _without_same_question(self._sessions.get(session, ()), parts)
+        answer = answer if answer.strip() else ""
+        self._sessions[session] = fitting((*past, Exchange(parts, answer)), self._budget)
+        self._sessions.move_to_end(session)
+        while len(self._sessions) > SESSIONS_KEPT:
+            self._sessions.popitem(last=False)
+
+    def forget(self, session: str) -> None:
+        self._sessions.pop(session, None)
+
+
+def tokens_of(exchange: Exchange) -> int:
+    """A guess on the safe side without a tokeniser: three bytes a token, and a fixed price for a picture."""
+    size = len(exchange.answer.encode())
+    tokens = 0
+    for part in exchange.parts:
+        match part:
+            case PromptText(text):
+                size += len(text.encode())
+            case PromptImage():
+                tokens += IMAGE_TOKENS
+    return tokens + size // 3 + 1
+
+
+def fitting(past: tuple[Exchange, ...], budget: int) -> tuple[Exchange, ...]:
+    """The newest exchanges that fit, in their order."""
+    kept = len(past)
+    for exchange in reversed(past):
+        budget -= tokens_of(exchange)
+        if budget < 0:
+            break
+        kept -= 1
+    return past[kept:]
+
+
+def _without_same_question(past: tuple[Exchange, ...], parts: tuple[PromptPart, ...]) -> tuple[Exchange, ...]:
+    if past and not past[-1].answer and past[-1].parts == parts:
+        return past[:-1]
+    return past

@@ -1,0 +1,147 @@
+"""An agent of your own behind a URL: the turn is posted as JSON, its events stream back.
+
+The turn is the Turn of events.py, the events are those of base.py, each with its `type`. They come as JSON
+lines or as server-sent events; an answer of `text/plain` is all text, one of `application/json` is a single
+event or a list of them. An event of a type we do not know is passed over.
+"""
+
+from codecs import getincrementaldecoder
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, suppress
+from typing import Any
+
+import aiohttp
+import msgspec
+from msgspec import Struct, field
+
+from rejoinder.agents.base import AgentEvent, Done, Failed, TextDelta
+from rejoinder.agents.endpoint import Endpoint, server_events, stopped_in_the_middle
+from rejoinder.agents.failures import RunFailed, failed
+from rejoinder.agents.guard import guarded
+from rejoinder.agents.lines import Lines, LineTooLong
+from rejoinder.events import Turn
+
+EVENT_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in AgentEvent.__args__ if issubclass(kind, Struct))
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[agents.NAME]` with `kind = "http"`."""
+
+    url: str
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    system_prompt: str = ""
+    model: str = ""
+    fallbacks: tuple[str, ...] = ()
+    idle_timeout: float = 300.0
+    hard_timeout: float = 1800.0
+
+
+def open_agent(name: str, settings: Settings) -> "HttpAgent":
+    return HttpAgent(name, settings)
+
+
+class HttpAgent:
+    def __init__(self, name: str, settings: Settings) -> None:
+        self.name = name
+        self.models = (settings.model,) if settings.model else ()
+        self.fallbacks = settings.fallbacks
+        self._settings = settings
+        self._endpoint = Endpoint(settings.url, settings.headers)
+
+    def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
+        limits = self._settings
+        return guarded(self._events(turn), idle=limits.idle_timeout, hard=limits.hard_timeout)
+
+    async def answer(self, question: str, option: str | None) -> None:
+        """Posted beside the turn. A server that does not take it goes on waiting, and its turn runs out."""
+        with suppress(RunFailed):
+            async with self._endpoint.post("/answer", {"question": question, "option": option}):
+                pass
+
+    async def close(self) -> None:
+        await self._endpoint.close()
+
+    async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+        settings = self._settings
+        body = msgspec.structs.replace(
+            turn,
+            system=turn.system or settings.system_prompt,
+            model=turn.model or settings.model or None,
+        )
+        async with self._endpoint.post("", body) as response, aclosing(_read(response)) as events:
+            async for event in events:
+                yield event
+                if isinstance(event, Done | Failed):
+                    return
+
+
+async def _read(response: aiohttp.ClientResponse) -> AsyncGenerator[AgentEvent, None]:
+    match response.content_type:
+        case "text/plain":
+            async with aclosing(_texts(response)) as texts:
+                async for text in texts:
+                    yield TextDelta(text)
+            yield Done()
+        case "application/json":
+            for event in _whole(await response.read()):
+                yield event
+            yield Done()
+        case "text/event-stream":
+            async with aclosing(server_events(response)) as told:
+                async for server_event in told:
+                    if event := _event(server_event.data):
+                        yield event
+            raise stopped_in_the_middle()
+        case _:
+            async with aclosing(_json_lines(response)) as lines:
+                async for line in lines:
+                    if event := _event(line):
+                        yield event
+            raise stopped_in_the_middle()
+
+
+async def _texts(response: aiohttp.ClientResponse) -> AsyncGenerator[str, None]:
+    """Pieces of text whose letters are whole, however the bytes were cut."""
+    decoder = getincrementaldecoder("utf-8")("replace")
+    async for chunk in response.content.iter_any():
+        if text := decoder.decode(chunk):
+            yield text
+    if text := decoder.decode(b"", final=True):
+        yield text
+
+
+async def _json_lines(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
+    lines = Lines()
+    try:
+        async for chunk in response.content.iter_any():
+            for line in lines.feed(chunk):
+                if line.strip():
+                    yield line
+        for line in lines.feed(b"\n"):
+            if line.strip():
+                yield line
+    except LineTooLong as problem:
+        raise RunFailed(failed("format", f"the agent sent {problem}")) from problem
+
+
+def _whole(body: bytes) -> list[AgentEvent]:
+    try:
+        document = msgspec.json.decode(body)
+    except msgspec.DecodeError as problem:
+        raise _no_event(body, problem) from problem
+    documents: list[Any] = document if isinstance(document, list) else [document]
+    return [event for one in documents if (event := _event(msgspec.json.encode(one)))]
+
+
+def _event(data: str | bytes) -> AgentEvent | None:
+    try:
+        kind = msgspec.json.decode(data, type=dict[str, Any]).get("type")
+        if kind is not None and kind not in EVENT_TYPES:
+            return None
+        return msgspec.json.decode(data, type=AgentEvent)
+    except msgspec.MsgspecError as problem:
+        raise _no_event(data, problem) from problem
+
+
+def _no_event(data: str | bytes, problem: Exception) -> RunFailed:
+    return RunFailed(failed("format", f"not an event ({problem}): {data[:200]!r}"))

@@ -1,0 +1,114 @@
+"""JSON-RPC 2.0 with one peer, line by line: no socket, no task, no clock. Lines go in, lines go out.
+
+Rule 1: what comes is handled in the order it came; an answer never overtakes the notifications before it.
+Rule 2: the peer's ids are opaque: numbers or strings, sent back as they came.
+Rule 3: our ids are ours: an answer to a question we did not ask is nobody's.
+Rule 4: what is no JSON object is noise, kept for the operator and otherwise ignored.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import msgspec
+
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+
+
+class Refused(Exception):
+    """The peer answered with an error."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(f"{message} ({code})" + (f": {data}" if data else ""))
+        self.code = code
+
+
+class Gone(Exception):
+    """The peer is no longer there to answer."""
+
+
+class Handler(Protocol):
+    """Who is told what the peer wants. A request is answered with `Peer.answer` or `Peer.refuse`."""
+
+    def requested(self, id: Any, method: str, params: Any) -> None: ...
+
+    def notified(self, method: str, params: Any) -> None: ...
+
+    def noise(self, line: str) -> None: ...
+
+
+class Peer:
+    def __init__(self, send: Callable[[bytes], None], handler: Handler) -> None:
+        self._send = send
+        self._handler = handler
+        self._asked: dict[int, asyncio.Future[Any]] = {}
+        self._next = 0
+        self._gone: Gone | None = None
+
+    def ask(self, method: str, params: Any) -> "asyncio.Future[Any]":
+        """The future gets the result, Refused, or Gone."""
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        if self._gone is not None:
+            answer.set_exception(self._gone)
+            return answer
+        self._next += 1
+        number = self._next
+        self._asked[number] = answer
+        answer.add_done_callback(lambda _: self._asked.pop(number, None))
+        self._write({"id": number, "method": method, "params": params})
+        return answer
+
+    def tell(self, method: str, params: Any) -> None:
+        self._write({"method": method, "params": params})
+
+    def answer(self, id: Any, result: Any) -> None:
+        self._write({"id": id, "result": result})
+
+    def refuse(self, id: Any, code: int, message: str) -> None:
+        self._write({"id": id, "error": {"code": code, "message": message}})
+
+    def gone(self, reason: str) -> None:
+        """Everybody who waits is told; who asks later is told at once."""
+        self._gone = Gone(reason)
+        for answer in list(self._asked.values()):
+            if not answer.done():
+                answer.set_exception(self._gone)
+
+    def take(self, line: bytes) -> None:
+        if not line.strip():
+            return
+        try:
+            message = msgspec.json.decode(line, type=dict[str, Any])
+        except msgspec.MsgspecError:
+            self._handler.noise(line[:2000].decode("utf-8", "replace"))
+            return
+        method = message.get("method")
+        if method is None:
+            self._answered(message)
+        elif not isinstance(method, str):
+            self._handler.noise(line[:2000].decode("utf-8", "replace"))
+        elif "id" in message:
+            self._handler.requested(message["id"], method, message.get("params"))
+        else:
+            self._handler.notified(method, message.get("params"))
+
+    def _answered(self, message: dict[str, Any]) -> None:
+        number = message.get("id")
+        # Not `in`: True == 1 and 1.0 == 1, but neither is an id of ours.
+        answer = self._asked.get(number) if type(number) is int else None
+        if answer is None or answer.done():
+            return
+        error = message.get("error")
+        if error is None:
+            answer.set_result(message.get("result"))
+        elif isinstance(error, dict):
+            code = error.get("code")
+            refused = Refused(code if isinstance(code, int) else 0, str(error.get("message")), error.get("data"))
+            answer.set_exception(refused)
+        else:
+            answer.set_exception(Refused(0, str(error)))
+
+    def _write(self, message: dict[str, Any]) -> None:
+        if self._gone is None:
+            self._send(msgspec.json.encode({"jsonrpc": "2.0", **message}))

@@ -1,0 +1,29 @@
+"""Lines out of bytes cut anywhere: linear, and with a limit that no flood gets past."""
+
+LINE_LIMIT = 16 << 20
+
+
+class LineTooLong(ValueError):
+    """More came without a line's end than anybody should keep."""
+
+
+class Lines:
+    """Cuts bytes into lines; linear, and bounded by `limit`."""
+
+    def __init__(self, limit: int = LINE_LIMIT) -> None:
+        self._limit = limit
+        self._begun: list[bytes] = []
+        self._size = 0
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        *ended, rest = chunk.split(b"\n")
+        lines: list[bytes] = []
+        for piece in ended:
+            lines.append(b"".join((*self._begun, piece)))
+            self._begun.clear()
+            self._size = 0
+        self._begun.append(rest)
+        self._size += len(rest)
+        if self._size > self._limit:
+            raise LineTooLong(f"a line longer than {self._limit >> 20} MB")
+        return lines

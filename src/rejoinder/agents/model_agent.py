@@ -1,0 +1,171 @@
+"""What the kinds that speak to a model themselves have in common: everything but the words of their API.
+
+A model remembers nothing, so the agent keeps the conversation of each session and sends along what fits. It
+runs no tools; tool calls that an endpoint runs by itself are shown.
+"""
+
+from abc import abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Any, Protocol
+
+import aiohttp
+from msgspec import Struct, field
+
+from rejoinder.agents.base import AgentEvent, Done, ModelSelected, ToolEnded
+from rejoinder.agents.endpoint import Endpoint, server_events
+from rejoinder.agents.failures import failed
+from rejoinder.agents.guard import guarded
+from rejoinder.agents.history import Exchange, Histories, fitting
+from rejoinder.events import PromptPart, PromptText, Turn
+
+NO_TOOLS = "the model asked for a tool, and this agent runs none"
+
+TO_COMPACT = (
+    "Summarise our conversation so far for yourself: it will replace the conversation. Keep names, facts, "
+    "decisions, what was promised and what is still open. Write only the summary."
+)
+COMPACTED = "Summary of our conversation so far:\n\n"
+
+
+class ModelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What can be said of every model. `base_url` has no default here: it is the kind's own."""
+
+    model: str
+    base_url: str
+    api_key: str = ""
+    models: dict[str, str] = field(default_factory=dict[str, str])
+    """Aliases: the name people say after /model, and the name the endpoint knows."""
+    fallbacks: tuple[str, ...] = ()
+    system_prompt: str = ""
+    history_tokens: int = 100_000
+    idle_timeout: float = 300.0
+    hard_timeout: float = 1800.0
+    think: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    """Own cells of the /think table: level, and what it adds to the request."""
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Added to every request as it is: temperature, top_p, what the provider knows beside."""
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+
+    def known_as(self, model: str | None) -> str:
+        """The endpoint's name for the model a turn asks for."""
+        wanted = model or self.model
+        return self.models.get(wanted, wanted)
+
+
+class Reading(Protocol):
+    """One answer as it streams in: `feed` the data of each event, `finish` when the stream has ended."""
+
+    complete: bool
+
+    @property
+    def answer(self) -> str: ...
+
+    def feed(self, data: str) -> list[AgentEvent]: ...
+
+    def whole(self, data: bytes) -> list[AgentEvent]:
+        """The answer of an endpoint that does not stream."""
+        ...
+
+    def finish(self) -> list[AgentEvent]: ...
+
+
+class ModelAgent:
+    def __init__(self, name: str, settings: ModelSettings, path: str, headers: dict[str, str]) -> None:
+        self.name = name
+        self.models = (settings.model, *settings.models)
+        self.fallbacks = settings.fallbacks
+        self._limits = settings
+        self._path = path
+        self._histories = Histories(settings.history_tokens)
+        self._endpoint = Endpoint(settings.base_url, {**headers, **settings.headers}, settings.api_key)
+
+    @abstractmethod
+    def _request(self, turn: Turn, past: tuple[Exchange, ...]) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def _reading(self) -> Reading: ...
+
+    def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
+        return guarded(self._events(turn), idle=self._limits.idle_timeout, hard=self._limits.hard_timeout)
+
+    def forget(self, session: str) -> None:
+        self._histories.forget(session)
+
+    async def compact(self, session: str) -> bool:
+        """TU-23: the model's own summary takes the conversation's place."""
+        past = self._histories.before(session, ())
+        if not past:
+            return False
+        # Half of it at most: the whole may be what does not fit.
+        past = fitting(past, self._limits.history_tokens // 2) or past[-1:]
+        reading = self._reading()
+        answer = self._answer(Turn(session, (PromptText(TO_COMPACT),)), past, reading)
+        limited = guarded(answer, idle=self._limits.idle_timeout, hard=self._limits.hard_timeout)
+        last = [event async for event in limited][-1]
+        if not isinstance(last, Done) or not reading.answer.strip():
+            return False
+        self._histories.forget(session)
+        self._histories.remember(session, (PromptText(COMPACTED + reading.answer.strip()),), "Understood.")
+        return True
+
+    async def close(self) -> None:
+        await self._endpoint.close()
+
+    async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+        reading = self._reading()
+        past = self._histories.before(turn.session, turn.parts)
+        try:
+            async with aclosing(self._answer(turn, past, reading)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            # Also when it was cancelled: people have seen what was said so far, so the model has to know it.
+            self._histories.remember(turn.session, turn.parts, reading.answer)
+
+    async def _answer(
+        self, turn: Turn, past: tuple[Exchange, ...], reading: Reading
+    ) -> AsyncGenerator[AgentEvent, None]:
+        body = self._request(turn, past)
+        async with self._endpoint.post(self._path, body) as response:
+            yield ModelSelected(body["model"])
+            async with aclosing(_read(response, reading)) as events:
+                async for event in events:
+                    yield event
+        for event in reading.finish():
+            yield event
+
+
+async def _read(response: aiohttp.ClientResponse, reading: Reading) -> AsyncGenerator[AgentEvent, None]:
+    if response.content_type == "application/json":
+        for event in reading.whole(await response.read()):
+            yield event
+        return
+    async with aclosing(server_events(response)) as told:
+        async for server_event in told:
+            for event in reading.feed(server_event.data):
+                yield event
+            if reading.complete:
+                return
+
+
+def asked_and_answered(
+    past: tuple[Exchange, ...], parts: tuple[PromptPart, ...]
+) -> list[tuple[tuple[PromptPart, ...], str]]:
+    """Question and answer by turns: a question that got none joins the next one, for roles alternate."""
+    told: list[tuple[tuple[PromptPart, ...], str]] = []
+    waiting: tuple[PromptPart, ...] = ()
+    for exchange in (*past, Exchange(parts)):
+        waiting += exchange.parts
+        if exchange.answer:
+            told.append((waiting, exchange.answer))
+            waiting = ()
+    return [*told, (waiting, "")]
+
+
+def end_of_answer(answer: str, tools: list[str], *, wanted: bool, done: Done) -> list[AgentEvent]:
+    """Open tools end; one that the model waits for in vain is a failure when it has said nothing else."""
+    ended: list[AgentEvent] = [ToolEnded(id, not wanted, NO_TOOLS if wanted else "") for id in tools]
+    if wanted and tools and not answer.strip():
+        return [*ended, failed("format", NO_TOOLS)]
+    return [*ended, done]

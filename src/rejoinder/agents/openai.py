@@ -1,0 +1,189 @@
+"""Any endpoint that speaks chat completions: OpenAI, OpenRouter, Ollama, vLLM, llama.cpp and their kin."""
+
+import base64
+from typing import Any
+
+from msgspec import Struct
+
+from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
+from rejoinder.agents.endpoint import decoded, stopped_in_the_middle
+from rejoinder.agents.failures import RunFailed, failed_stream
+from rejoinder.agents.history import Exchange
+from rejoinder.agents.model_agent import ModelAgent, ModelSettings, asked_and_answered, end_of_answer
+from rejoinder.agents.think import think_setting
+from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
+
+
+class Settings(ModelSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[agents.NAME]` with `kind = "openai"`."""
+
+    base_url: str = "https://api.openai.com/v1"
+
+
+def open_agent(name: str, settings: Settings) -> "OpenAIAgent":
+    return OpenAIAgent(name, settings)
+
+
+class OpenAIAgent(ModelAgent):
+    def __init__(self, name: str, settings: Settings) -> None:
+        key = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
+        super().__init__(name, settings, "/chat/completions", key)
+        self._settings = settings
+
+    def _request(self, turn: Turn, past: tuple[Exchange, ...]) -> dict[str, Any]:
+        return request_body(self._settings, turn, past)
+
+    def _reading(self) -> "ChatReading":
+        return ChatReading(self._settings.api_key)
+
+
+def request_body(settings: Settings, turn: Turn, past: tuple[Exchange, ...]) -> dict[str, Any]:
+    messages: list[dict[str, Any]] = []
+    if system := turn.system or settings.system_prompt:
+        messages.append({"role": "system", "content": system})
+    for parts, answer in asked_and_answered(past, turn.parts):
+        messages.append({"role": "user", "content": _content(parts)})
+        if answer:
+            messages.append({"role": "assistant", "content": answer})
+    return {
+        "model": settings.known_as(turn.model),
+        "messages": messages,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        **settings.options,
+        **think_setting("openai", turn.think, settings.think),
+    }
+
+
+def _content(parts: tuple[PromptPart, ...]) -> str | list[dict[str, Any]]:
+    """Plain text where there is only text: many endpoints take nothing else."""
+    if all(isinstance(part, PromptText) for part in parts):
+        return "\n\n".join(part.text for part in parts if isinstance(part, PromptText))
+    content: list[dict[str, Any]] = []
+    for part in parts:
+        match part:
+            case PromptText(text):
+                content.append({"type": "text", "text": text})
+            case PromptImage(mime, data):
+                url = f"data:{mime};base64,{base64.b64encode(data).decode()}"
+                content.append({"type": "image_url", "image_url": {"url": url}})
+    return content
+
+
+_STOP: dict[str, Done] = {"length": Done("limit"), "content_filter": Done("refused")}
+
+
+class _Part(Struct, frozen=True):
+    text: str | None = None
+    thinking: list["_Part"] | None = None
+
+
+class _Function(Struct, frozen=True):
+    name: str | None = None
+
+
+class _Call(Struct, frozen=True):
+    index: int = 0
+    id: str | None = None
+    function: _Function | None = None
+
+
+class _Said(Struct, frozen=True):
+    """Providers do not agree on where thoughts are, nor that a text is a string."""
+
+    content: str | list[_Part] | None = None
+    refusal: str | None = None
+    reasoning_content: Any = None  # DeepSeek, vLLM
+    reasoning: Any = None  # OpenRouter, Ollama
+    tool_calls: list[_Call] | None = None
+
+    def text(self) -> str:
+        if isinstance(self.content, list):  # Mistral: parts, thoughts among them
+            return _joined(self.content)
+        return self.content or self.refusal or ""
+
+    def thought(self) -> str:
+        said = self.reasoning_content or self.reasoning
+        parts = self.content if isinstance(self.content, list) else ()
+        return said if isinstance(said, str) else "".join(_joined(part.thinking) for part in parts)
+
+
+class _Choice(Struct, frozen=True):
+    delta: _Said | None = None
+    message: _Said | None = None
+    finish_reason: str | None = None
+
+
+class _Usage(Struct, frozen=True):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Chunk(Struct, frozen=True):
+    choices: list[_Choice] | None = None
+    usage: _Usage | None = None
+    error: Any = None
+
+
+def _joined(parts: list[_Part] | None) -> str:
+    return "".join(part.text or "" for part in parts or ())
+
+
+class ChatReading:
+    def __init__(self, secret: str = "") -> None:
+        self.complete = False
+        self._secret = secret
+        self._said: list[str] = []
+        self._tools: dict[int, str] = {}
+        self._stop: str | None = None
+
+    @property
+    def answer(self) -> str:
+        return "".join(self._said)
+
+    def feed(self, data: str) -> list[AgentEvent]:
+        if data.strip() == "[DONE]":
+            self.complete = True
+            return []
+        return self._take(decoded(data, _Chunk))
+
+    def whole(self, data: bytes) -> list[AgentEvent]:
+        self.complete = True
+        return self._take(decoded(data, _Chunk))
+
+    def finish(self) -> list[AgentEvent]:
+        # Some endpoints say why they stop, but not [DONE].
+        if self._stop is None and not self.complete:
+            raise stopped_in_the_middle()
+        wanted = self._stop in ("tool_calls", "function_call")
+        done = _STOP.get(self._stop or "", Done())
+        return end_of_answer(self.answer, list(self._tools.values()), wanted=wanted, done=done)
+
+    def _take(self, chunk: _Chunk) -> list[AgentEvent]:
+        if chunk.error:
+            raise RunFailed(failed_stream(chunk.error, self._secret))
+        events: list[AgentEvent] = []
+        for choice in chunk.choices or ():
+            said = choice.delta or choice.message or _Said()
+            if thought := said.thought():
+                events.append(Thought(thought))
+            if text := said.text():
+                # A tool that is followed by text was run by the endpoint, and is over.
+                events += [ToolEnded(id, True) for id in self._tools.values()]
+                self._tools.clear()
+                self._said.append(text)
+                events.append(TextDelta(text))
+            for call in said.tool_calls or ():
+                events += self._tool(call)
+            self._stop = choice.finish_reason or self._stop
+        if chunk.usage is not None:
+            spent = chunk.usage.prompt_tokens or 0, chunk.usage.completion_tokens or 0
+            events.append(Usage(*spent, context_tokens=sum(spent)))
+        return events
+
+    def _tool(self, call: _Call) -> list[AgentEvent]:
+        name = call.function.name if call.function is not None else None
+        if call.index in self._tools or not name:
+            return []
+        self._tools[call.index] = call.id or f"call-{call.index}"
+        return [ToolStarted(self._tools[call.index], name)]

@@ -1,0 +1,170 @@
+"""A Python function as an agent: `module:function`, given a Turn.
+
+It may return a text, or yield pieces of it; be plain or async; and say events of base.py where text is not
+enough. What is not async runs in a thread of its own, so that it cannot stop everybody else.
+"""
+
+import asyncio
+import inspect
+import sys
+import threading
+import traceback
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from contextlib import aclosing
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from rejoinder.agents.base import AgentEvent, Done, Failed, TextDelta
+from rejoinder.agents.failures import RunFailed, failed
+from rejoinder.agents.guard import guarded
+from rejoinder.errors import BadConfiguration
+from rejoinder.events import PromptText, Turn
+
+AHEAD = 64
+"""So many pieces a plain generator may be ahead of its reader."""
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[agents.NAME]` with `kind = "python"`."""
+
+    call: str
+    """`module:function`."""
+    path: str = ""
+    """A directory to look for the module in, beside where Python looks anyway."""
+    system_prompt: str = ""
+    idle_timeout: float = 300.0
+    hard_timeout: float = 1800.0
+
+
+def open_agent(name: str, settings: Settings) -> "PythonAgent":
+    return PythonAgent(name, settings, _find(name, settings))
+
+
+class PythonAgent:
+    def __init__(self, name: str, settings: Settings, call: Callable[[Turn], Any]) -> None:
+        self.name = name
+        self._settings = settings
+        self._call = call
+
+    def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
+        limits = self._settings
+        return guarded(self._events(turn), idle=limits.idle_timeout, hard=limits.hard_timeout)
+
+    async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+        try:
+            async with aclosing(_said(self._call, turn)) as pieces:
+                async for said in pieces:
+                    event = _as_event(said)
+                    if event is not None:
+                        yield event
+                    if isinstance(event, Done | Failed):
+                        return
+        except Exception as problem:
+            raise RunFailed(_failure(problem)) from problem
+        yield Done()
+
+
+def text_of(turn: Turn) -> str:
+    """What the person said, for functions that care for nothing else."""
+    return "\n\n".join(part.text for part in turn.parts if isinstance(part, PromptText))
+
+
+async def _said(call: Callable[[Turn], Any], turn: Turn) -> AsyncGenerator[Any, None]:
+    if inspect.isasyncgenfunction(call):
+        async with aclosing(call(turn)) as pieces:
+            async for said in pieces:
+                yield said
+    elif inspect.iscoroutinefunction(call):
+        yield await call(turn)
+    else:
+        async with aclosing(_in_a_thread(lambda: call(turn))) as pieces:
+            async for said in pieces:
+                # A plain function may still hand back something to wait for.
+                yield await said if inspect.isawaitable(said) else said
+
+
+async def _in_a_thread(call: Callable[[], Any]) -> AsyncGenerator[Any, None]:
+    """Pieces of a plain call or generator. A thread cannot be killed: left alone, it ends at its next one."""
+    loop = asyncio.get_running_loop()
+    pieces: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
+    room = threading.Semaphore(AHEAD)
+    left = threading.Event()
+
+    def put(kind: str, value: Any) -> None:
+        if not left.is_set():
+            try:
+                loop.call_soon_threadsafe(pieces.put_nowait, (kind, value))
+            except RuntimeError:
+                left.set()  # the loop is over, and so is whoever would read
+
+    def work() -> None:
+        try:
+            result = call()
+            if isinstance(result, Iterable) and not isinstance(result, str | bytes | Struct):
+                for piece in result:
+                    room.acquire()
+                    if left.is_set():
+                        break
+                    put("piece", piece)
+            else:
+                put("piece", result)
+            put("end", None)
+        except Exception as problem:  # noqa: BLE001 - carried over to the reader
+            put("error", problem)
+
+    # A daemon: a function that never returns must not keep the gateway from ending.
+    threading.Thread(target=work, name="rejoinder-python-agent", daemon=True).start()
+    try:
+        while True:
+            kind, value = await pieces.get()
+            room.release()
+            if kind == "end":
+                return
+            if kind == "error":
+                raise value
+            yield value
+    finally:
+        left.set()
+        room.release()
+
+
+def _as_event(said: Any) -> AgentEvent | None:
+    if said is None:
+        return None
+    if isinstance(said, str):
+        return TextDelta(said) if said else None
+    if isinstance(said, AgentEvent):
+        return said
+    raise TypeError(f"an agent says text or events, not {type(said).__name__}")
+
+
+def _failure(problem: Exception) -> Failed:
+    where = traceback.extract_tb(problem.__traceback__)
+    at = f" at {where[-1].filename}:{where[-1].lineno}" if where else ""
+    return failed("crashed", f"{type(problem).__name__}: {problem}{at}")
+
+
+def _find(name: str, settings: Settings) -> Callable[[Turn], Any]:
+    module_name, _, function_name = settings.call.partition(":")
+    if not module_name or not function_name:
+        raise BadConfiguration(f"agent {name!r}: `call` is {settings.call!r}; it has to be `module:function`")
+    if settings.path:
+        directory = str(Path(settings.path).expanduser().resolve())
+        if directory not in sys.path:
+            sys.path.insert(0, directory)
+    try:
+        module = import_module(module_name)
+    except Exception as problem:
+        raise BadConfiguration(
+            f"agent {name!r}: cannot import {module_name!r} for `call`: {type(problem).__name__}: {problem}"
+        ) from problem
+    found: Any = getattr(module, function_name, None)
+    if not callable(found):
+        there = sorted(word for word in vars(module) if callable(getattr(module, word)) and word[0] != "_")
+        raise BadConfiguration(
+            f"agent {name!r}: no function {function_name!r} in {module_name!r}; there are: {', '.join(there)}"
+        )
+    return found

@@ -1,0 +1,60 @@
+"""An agent that says what was written down for it: for tests and demonstrations.
+
+    ScriptedAgent("Hello.", ["[[reply_to:m1]]\\n", 0.5, "Done."])
+
+answers the first turn with `Hello.` and the second in two pieces, half a second apart.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+from msgspec import Struct
+
+from rejoinder.agents.base import AgentEvent, Done, Failed, TextDelta
+from rejoinder.events import Turn
+
+# What one reply is made of: text, a pause in seconds, any event, or something to wait for.
+Step = str | float | AgentEvent | Callable[[], Awaitable[object]]
+Reply = str | Sequence[Step]
+
+
+class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    replies: tuple[str | tuple[str | float, ...], ...] = ()
+
+
+class ScriptedAgent:
+    """Answers the n-th turn with the n-th reply; `turns` keeps what it was asked."""
+
+    def __init__(
+        self,
+        *replies: Reply,
+        name: str = "scripted",
+        pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        self.name = name
+        self.turns: list[Turn] = []
+        self._replies = iter(replies)
+        self._pause = pause
+
+    async def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
+        self.turns.append(turn)
+        reply = next(self._replies, None)
+        if reply is None:
+            yield Failed("other", f"{self.name} has come to the end of its script.")
+            return
+        for step in [reply] if isinstance(reply, str) else reply:
+            if isinstance(step, str):
+                yield TextDelta(step)
+            elif isinstance(step, int | float):
+                await self._pause(step)
+            elif callable(step):
+                await step()
+            else:
+                yield step
+                if isinstance(step, Done | Failed):
+                    return
+        yield Done()
+
+
+def open_agent(name: str, settings: Settings) -> ScriptedAgent:
+    return ScriptedAgent(*settings.replies, name=name)

@@ -1,0 +1,81 @@
+"""Reads server-sent events from bytes cut anywhere.
+
+Rule 1: fed in any chunking, the events are the same.
+Rule 2: linear. No byte is looked at twice, however small the chunks are.
+Rule 3: bounded. An event larger than `limit` ends the reading with EventTooLong.
+"""
+
+from msgspec import Struct
+
+
+class ServerEvent(Struct, frozen=True):
+    """One event: its name (`message` when the server gave none) and its data lines, joined."""
+
+    event: str
+    data: str
+
+
+class EventTooLong(ValueError):
+    """The server sent more without an end than anybody should keep."""
+
+
+class EventReader:
+    """`feed(bytes)` gives the events that became complete; what is not complete at the end never counts."""
+
+    def __init__(self, limit: int = 16 << 20) -> None:
+        self._limit = limit
+        self._line: list[bytes] = []
+        self._line_size = 0
+        self._after_cr = False
+        self._first = True
+        self._event = ""
+        self._data: list[str] = []
+        self._data_size = 0
+
+    def feed(self, chunk: bytes) -> list[ServerEvent]:
+        if not chunk:
+            return []
+        if self._after_cr:
+            # The \n of a \r\n that was cut in two ends nothing by itself.
+            chunk = chunk.removeprefix(b"\n")
+        self._after_cr = chunk.endswith(b"\r")
+        *ended, rest = _lines(chunk)
+        events: list[ServerEvent] = []
+        for piece in ended:
+            self._line.append(piece)
+            self._take_line(b"".join(self._line), events)
+            self._line.clear()
+            self._line_size = 0
+        if rest:
+            self._line.append(rest)
+            self._line_size += len(rest)
+        if self._line_size + self._data_size > self._limit:
+            raise EventTooLong(f"one server-sent event is larger than {self._limit} bytes")
+        return events
+
+    def _take_line(self, line: bytes, events: list[ServerEvent]) -> None:
+        if self._first:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+            self._first = False
+        if not line:
+            if self._data:
+                events.append(ServerEvent(self._event or "message", "\n".join(self._data)))
+            self._event = ""
+            self._data = []
+            self._data_size = 0
+            return
+        name, _, value = line.decode("utf-8", "replace").partition(":")
+        value = value.removeprefix(" ")
+        if name == "data":
+            self._data.append(value)
+            self._data_size += len(line)
+        elif name == "event":
+            self._event = value
+        # Everything else (comments, id, retry) means nothing to one answer of one request.
+
+
+def _lines(chunk: bytes) -> list[bytes]:
+    """Lines end with \\n, \\r\\n or \\r and with nothing else, unlike bytes.splitlines on text."""
+    if b"\r" in chunk:
+        chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return chunk.split(b"\n")

@@ -1,0 +1,239 @@
+"""The built-in guide: no model, no key, the same answer to the same words.
+
+It shows what agents can do here by doing it: what it streams holds real directives, and the reader, not this
+file, makes a reply, a reaction or a silence of them. Its menu is `TRICKS`: a further trick is one entry.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+
+import emoji
+import msgspec
+from msgspec import Struct
+
+from rejoinder.agents.base import AgentEvent, Done, TextDelta
+from rejoinder.events import PromptText, Turn
+
+PACE = 0.025
+LONGEST_QUOTE = 60
+LONGEST_READ = 2000  # of a longer message only so much is searched for words
+
+
+class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    pace: float = PACE  # seconds between two words
+
+
+class Asked(Struct, frozen=True):
+    """A message as the guide reads it: its words, its handle, and the message it names or answers."""
+
+    text: str
+    words: frozenset[str]
+    handle: str
+    named: str | None = None
+    replied_to: str | None = None
+
+
+class Act(Struct, frozen=True):
+    """What a trick adds to the answer."""
+
+    header: str = ""
+    actions: str = ""
+    text: str = ""
+
+
+class Trick(Struct, frozen=True):
+    """One thing to try: words that ask for it, a line for the menu, and what is done."""
+
+    invite: str
+    shows: str
+    words: frozenset[str]
+    act: Callable[[Asked], Act]
+
+
+def _reply(asked: Asked) -> Act:
+    target = asked.named or asked.handle
+    whose = f"`{asked.named}`" if asked.named else "your message"
+    return Act(
+        header=f"[[reply_to:{target}]]\n",
+        text=f"This is a native reply to {whose}: the line above shows what it answers.",
+    )
+
+
+def _react(asked: Asked) -> Act:
+    wanted = _emoji_in(asked.text) or ("eyes",)
+    message = f' message="{asked.named}"' if asked.named else ""
+    tags = "".join(f'<react emoji="{name}"{message}/>' for name in wanted)
+    where = f"`{asked.named}`" if asked.named else "your message"
+    return Act(
+        actions=f"<actions>{tags}</actions>\n",
+        text=f"Look at {where}: the reaction was there before I had finished this sentence.",
+    )
+
+
+def _stay_silent(_: Asked) -> Act:
+    return Act(actions="<no-reply/>\n")
+
+
+def _stream(_: Asked) -> Act:
+    return Act(text=STREAMED)
+
+
+STREAMED = """\
+You read this **while it is written**. Whatever might still become a directive is held back until it is \
+clear what it is, so no half of one ever flickers by.
+
+Inside code a directive is only text. This is how an agent replies and reacts:
+
+```
+[[reply_to:m1]]
+<actions><react emoji="tada" /></actions>
+Well done!
+```
+
+The first line chooses the message, the second puts 🎉 on it, and people see the third."""
+
+TRICKS = (
+    Trick(
+        "reply to me",
+        "I answer your message with a native reply",
+        frozenset({"reply", "replies", "answer", "respond", "quote"}),
+        _reply,
+    ),
+    Trick(
+        "react with 🎉",
+        "I put an emoji on your message",
+        frozenset({"react", "reaction", "reactions", "emoji"}),
+        _react,
+    ),
+    Trick(
+        "stay silent",
+        "I read it and say nothing",
+        frozenset({"silent", "silence", "silently", "quiet", "quietly", "hush", "shh"}),
+        _stay_silent,
+    ),
+    Trick(
+        "show me streaming",
+        "a longer answer, with code",
+        frozenset({"stream", "streaming", "code", "markdown"}),
+        _stream,
+    ),
+)
+
+GREETINGS = frozenset({"hello", "hi", "hey", "help", "menu", "start", "tour", "what", "who", "how", "hallo"})
+
+
+def _menu() -> str:
+    lines = "\n".join(f"- **{trick.invite}**: {trick.shows}" for trick in TRICKS)
+    return f"""\
+Hello! I am **tour**, the guide: no model, no key, just a few tricks. Say
+
+{lines}
+
+or two at once, or name a message: **react to m1 with heart**."""
+
+
+def _lost(asked: Asked) -> str:
+    first, second = TRICKS[1].invite, TRICKS[0].invite
+    heard = f"I heard {_quoted(asked.text)}"
+    if asked.replied_to:
+        heard += f" in reply to {asked.replied_to}"
+    return f"{heard}, but I am only the guide. Try **{first}** or **{second}**; **help** lists the rest."
+
+
+def answer(asked: Asked) -> str:
+    """The whole answer, directives included."""
+    acts = [trick.act(asked) for trick in TRICKS if asked.words & trick.words]
+    if acts:
+        texts = [act.text for act in acts if act.text]
+        head = "".join(act.header for act in acts) + "".join(act.actions for act in acts)
+        # Who asks for silence gets it, whatever else was asked: reactions still act.
+        return head if any(act.actions.startswith("<no-reply") for act in acts) else head + "\n\n".join(texts)
+    if asked.words & GREETINGS or not any(character.isalnum() for character in asked.text):
+        return _menu()
+    return _lost(asked)
+
+
+def _quoted(text: str) -> str:
+    """As inline code, behind more back-ticks than it holds: there even a directive is only text."""
+    line = " ".join(text.split())
+    if len(line) > LONGEST_QUOTE:
+        line = line[: LONGEST_QUOTE - 1] + "…"
+    fence = "`" * (max((len(run) for run in re.findall(r"`+", line)), default=0) + 1)
+    return f"{fence} {line} {fence}" if len(fence) > 1 else f"`{line}`"
+
+
+def _emoji_in(text: str) -> tuple[str, ...]:
+    """Emoji as they stand, else the words that are names of one (`tada`, `:heart:`, `thumbs_up`)."""
+    found = tuple(dict.fromkeys(hit["emoji"] for hit in emoji.emoji_list(text)))
+    if found:
+        return found
+    words = dict.fromkeys(re.findall(r"[a-z0-9_+-]+", text.lower()))
+    return tuple(word for word in words if word not in _ORDINARY and _is_alias(word))
+
+
+# Names of emoji that people write when they mean the word.
+_ORDINARY = frozenset({"on", "to", "a", "an", "it", "me", "my", "the", "with", "and", "in", "up", "us", "m"})
+
+
+def _is_alias(word: str) -> bool:
+    return emoji.emojize(f":{word}:", language="alias") != f":{word}:"
+
+
+class _Quoted(Struct, frozen=True):
+    handle: str | None = None
+
+
+class _Sender(Struct, frozen=True):
+    """What the guide needs of the block that says who wrote (TU-30)."""
+
+    handle: str = "current"
+    reply_to: _Quoted | None = None
+
+
+def read_turn(turn: Turn) -> Asked:
+    """The question is the last text; the block before it says under which handle it stands."""
+    texts = [part.text for part in turn.parts if isinstance(part, PromptText)]
+    text = texts[-1][:LONGEST_READ] if texts else ""
+    sender = _sender(texts[:-1])
+    handles = re.findall(r"\bm[1-9][0-9]{0,8}\b", text)
+    return Asked(
+        text=text,
+        words=frozenset(re.findall(r"[a-z_]+(?:-[a-z_]+)*", text.lower())),
+        handle=sender.handle,
+        named=handles[0] if handles else None,
+        replied_to=sender.reply_to.handle if sender.reply_to is not None else None,
+    )
+
+
+def _sender(texts: list[str]) -> _Sender:
+    for text in reversed(texts):
+        start = text.find('{"schema"')
+        if start >= 0:
+            with suppress(ValueError):  # not the block after all
+                return msgspec.convert(json.JSONDecoder().raw_decode(text, start)[0], _Sender)
+    return _Sender()
+
+
+class TourAgent:
+    def __init__(
+        self,
+        name: str = "tour",
+        pace: float = PACE,
+        pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        self.name = name
+        self._pace = pace
+        self._pause = pause
+
+    async def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
+        for piece in re.findall(r"\s*\S+\s*", answer(read_turn(turn))):
+            yield TextDelta(piece)
+            await self._pause(self._pace)
+        yield Done()
+
+
+def open_agent(name: str, settings: Settings) -> TourAgent:
+    return TourAgent(name, settings.pace)

@@ -1,0 +1,46 @@
+"""What each platform can do, said once: the length of a message, the abilities, the kind of emoji (DE-10, OD-72).
+
+No SDK is needed to know it: dry runs, docs and the notice to the agent read this table, a channel its own row.
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from rejoinder.channels.base import Limits
+from rejoinder.errors import BadUse
+
+Can = Literal["reply", "react", "send", "files", "voice", "ephemeral", "silent", "previews", "threads"]
+
+
+class Platform(Struct, frozen=True):
+    name: str
+    limits: Limits
+    can: frozenset[Can]
+    reactions: Literal["unicode", "telegram", "slack"] = "unicode"
+
+
+def _platform(name: str, limits: Limits, can: str, reactions: Literal["unicode", "telegram", "slack"]) -> Platform:
+    return Platform(name, limits, frozenset(can.split()), reactions)  # type: ignore[arg-type]  # the tests check
+
+
+PLATFORMS = {
+    platform.name: platform
+    for platform in (
+        _platform("web", Limits(), "reply react send files voice ephemeral silent previews threads", "unicode"),
+        _platform("terminal", Limits(), "reply react send", "unicode"),
+        _platform("telegram", Limits(4096, "utf16"), "reply react send files voice silent previews", "telegram"),
+        _platform("discord", Limits(2000), "reply react send files silent previews threads", "unicode"),
+        _platform("slack", Limits(4000), "reply react send files ephemeral previews", "slack"),
+        _platform("matrix", Limits(60_000, "bytes"), "reply react send files voice", "unicode"),
+        _platform("whatsapp", Limits(4096), "reply react send files voice previews", "unicode"),
+        _platform("signal", Limits(2000), "reply react send files voice", "unicode"),
+    )
+}
+
+
+def platform(name: str) -> Platform:
+    try:
+        return PLATFORMS[name]
+    except KeyError:
+        raise BadUse(f"no platform called {name!r}; there are: {', '.join(sorted(PLATFORMS))}") from None

@@ -1,0 +1,40 @@
+"""Draws whole frames: what changes on the screen changes in one write, so nothing flickers."""
+
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.output.vt100 import Vt100_Output
+
+BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"  # synchronised output; who does not know it ignores it
+
+
+class Frames(Vt100_Output):
+    """The terminal, which is asked nothing: where the cursor stands need not be known."""
+
+    def __init__(self) -> None:
+        super().__init__(sys.stdout, _size, term=os.environ.get("TERM"), enable_cpr=False)
+        self._holding = False
+
+    @contextmanager
+    def frame(self) -> Generator[None]:
+        """Holds back what is drawn until all of it is there, and so does a terminal that knows how to."""
+        self._holding = True
+        self.write_raw(BEGIN)
+        try:
+            yield
+        finally:
+            self.write_raw(END)
+            self._holding = False
+            self.flush()
+
+    def flush(self) -> None:
+        if not self._holding:
+            super().flush()
+
+
+def _size() -> Size:
+    columns, rows = os.get_terminal_size(sys.stdout.fileno())
+    return Size(rows=rows or 24, columns=columns or 80)  # a terminal nobody has sized says 0

@@ -1,0 +1,108 @@
+"""Lines in, lines out, for pipes and files: whole messages, no escape code, and the end of input is the end.
+
+It does not stream: what a pipe has taken cannot be taken back, and an answer may end in silence.
+"""
+
+import asyncio
+import os
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from typing import TextIO
+
+from rejoinder.channels.base import Delivered, Limits, Outcome
+from rejoinder.channels.terminal.clean import clean
+from rejoinder.channels.terminal.room import Room
+from rejoinder.channels.terminal.typed import Leave, Misread, Nothing, Said, read_typed
+from rejoinder.events import Inbound, Part, Route
+
+WAITING_LINES = 100
+
+
+class PlainLines:
+    limits = Limits()
+
+    def __init__(self, name: str, agent: str, out: TextIO, stdin: int = 0) -> None:
+        self.name = name
+        self._agent = agent
+        self._out = out
+        self._stdin = stdin
+        self._room = Room()
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue(WAITING_LINES)
+        self._unread: BrokenPipeError | None = None
+
+    async def listen(self, deliver: Callable[[Inbound], Awaitable[None]]) -> None:
+        _start_reading(self._stdin, asyncio.get_running_loop(), self._lines)
+        while (line := await self._lines.get()) is not None and self._unread is None:
+            match read_typed(line, self._room):
+                case Said(text=text, reply_to=reply_to):
+                    await deliver(self._room.say(self.name, text, reply_to))
+                case Misread(advice=advice):
+                    self._print(f"({advice})")
+                case Leave():
+                    break
+                case Nothing():
+                    pass
+        if self._unread is not None:
+            raise self._unread
+
+    async def send(self, part: Part) -> Outcome:
+        if part.reply_to is not None:
+            self._print(f"> {self._room.mention(part.reply_to)}")
+        self._print(part.text.rstrip("\n"))
+        return Delivered(self._room.add(part.text))
+
+    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False) -> Outcome:
+        where = self._room.mention(message)
+        self._print(f"({emoji} taken back from {where})" if remove else f"({emoji} on {where})")
+        return Delivered(message)
+
+    async def note(self, route: Route, text: str) -> None:
+        self._print(f"({text})")
+
+    def _print(self, text: str) -> None:
+        encoding = self._out.encoding or "utf-8"
+        printable = clean(text).encode(encoding, "replace").decode(encoding)
+        try:
+            self._out.write(printable + "\n")
+            self._out.flush()
+        except BrokenPipeError as error:
+            self._unread = error
+            if self._lines.empty():
+                self._lines.put_nowait(None)  # wakes `listen`, which leaves: nobody reads
+
+
+def _start_reading(stdin: int, loop: asyncio.AbstractEventLoop, lines: asyncio.Queue[str | None]) -> None:
+    """Lines of a pipe, a file or a device alike; None is their end.
+
+    A thread reads, because not every one of them can be polled. It is a daemon on the bare descriptor, so a
+    writer who never writes cannot keep the program from ending.
+    """
+
+    def hand_over(line: str | None) -> None:
+        asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
+
+    def read() -> None:
+        with suppress(RuntimeError, CancelledError):  # the loop has ended: nobody listens any more
+            for line in _split(stdin):
+                hand_over(line)
+            hand_over(None)
+
+    threading.Thread(target=read, name="stdin", daemon=True).start()
+
+
+def _split(descriptor: int) -> Iterator[str]:
+    pieces: list[bytes] = []
+    while data := os.read(descriptor, 65536):
+        head, *rest = data.split(b"\n")
+        pieces.append(head)
+        for line in rest:
+            yield _decoded(pieces)
+            pieces = [line]
+    if any(pieces):
+        yield _decoded(pieces)
+
+
+def _decoded(pieces: list[bytes]) -> str:
+    return b"".join(pieces).removesuffix(b"\r").decode("utf-8", "replace")

@@ -1,0 +1,45 @@
+"""What a line typed into the terminal means; the two words of the terminal's own are in here."""
+
+import re
+from collections.abc import Container
+
+from msgspec import Struct
+
+_REPLY = re.compile(r"/reply(?:\s+(\S+)(?:\s(.*))?)?\s*", re.DOTALL)
+
+
+class Said(Struct, frozen=True):
+    text: str
+    reply_to: str | None = None
+
+
+class Leave(Struct, frozen=True):
+    pass
+
+
+class Misread(Struct, frozen=True):
+    """Not sent: what to write instead."""
+
+    advice: str
+
+
+class Nothing(Struct, frozen=True):
+    pass
+
+
+Typed = Said | Leave | Misread | Nothing
+
+
+def read_typed(line: str, handles: Container[str]) -> Typed:
+    if not line.strip():
+        return Nothing()
+    if line.strip() == "/quit":
+        return Leave()
+    if reply := _REPLY.fullmatch(line):
+        handle, text = reply[1], reply[2]
+        if handle is None or text is None or not text.strip():
+            return Misread("write /reply, a message and your words: /reply m2 thank you")
+        if handle not in handles:
+            return Misread(f"there is no message {handle!r} to reply to")
+        return Said(text, handle)
+    return Said(line)

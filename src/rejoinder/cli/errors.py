@@ -1,0 +1,60 @@
+"""The one place where an error becomes a sentence and an exit status.
+
+0    fine
+1    something failed
+2    wrong use or bad configuration
+130  Ctrl-C, 141 nobody reads our output any more, 143 SIGTERM: the shell's own numbers, and not a word
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Coroutine
+from typing import Any
+
+from typer.core import TyperGroup
+
+from rejoinder.errors import BadConfiguration, BadUse, RejoinderError
+
+FAILED, WRONG_USE = 1, 2
+INTERRUPTED, UNREAD, TERMINATED = 130, 141, 143
+
+
+class Door(TyperGroup):
+    """Every command is called through here, so none has to catch anything itself."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (BadUse, BadConfiguration) as error:
+            _say(error)
+            sys.exit(WRONG_USE)
+        except RejoinderError as error:
+            _say(error)
+            sys.exit(FAILED)
+        except BrokenPipeError:
+            # Python flushes stdout once more when it ends, and would complain about it.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(UNREAD)
+        except KeyboardInterrupt:
+            sys.exit(INTERRUPTED)
+        except asyncio.CancelledError:
+            sys.exit(TERMINATED)
+
+
+def _say(error: RejoinderError) -> None:
+    print(f"rejoinder: {error}", file=sys.stderr)
+
+
+def run(work: Coroutine[Any, Any, None]) -> None:
+    """Runs it to its end, or until SIGTERM or a terminal that hung up ends it in good order."""
+
+    async def until_told() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        await work
+
+    asyncio.run(until_told())

@@ -1,0 +1,14 @@
+"""The configuration: read whole, checked whole, before anything starts.
+
+load.py         a file becomes Settings, or every mistake in it becomes a sentence
+schema.py       the records, gathered from the rooms that read them; agents.py and channels.py hold those
+                whose rooms do not declare them yet, types.py the kinds of value they share
+syntax.py       TOML text to plain values; a syntax error in plain words
+positions.py    on which line each key stands
+environment.py  ${VAR}
+reading.py      plain values to records, all mistakes at once
+check.py        what no single key can know: agents that exist, zones, patterns; ids.py: ids that are ids
+wording.py      the nearest name, a list of choices, a key as one would type it
+show.py         Settings back to TOML or JSON, without secrets
+describe.py     the JSON schema and the tables of the docs
+"""

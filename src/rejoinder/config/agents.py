@@ -1,0 +1,156 @@
+"""The records of `[agents.*]`; those of a kind wait here until its room declares them."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from rejoinder.config.types import Count, Milliseconds, Text, Url
+from rejoinder.secret import Secret
+
+ThinkLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh"]
+
+
+class HeartbeatSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The agent's own turns, when nobody has written."""
+
+    model: Text | None = None
+    """The model of heartbeat turns; unset: the agent's own."""
+
+
+class HumanDelay(Struct, frozen=True, forbid_unknown_fields=True):
+    """The pause before the second and later blocks of an answer."""
+
+    mode: Literal["off", "natural", "custom"] = "natural"
+    """`off`, `natural` (0.8 to 2.5 seconds) or `custom` (`min_ms` to `max_ms`)."""
+    min_ms: Milliseconds = 800
+    """The shortest pause of `custom`."""
+    max_ms: Milliseconds = 2500
+    """The longest pause of `custom`."""
+
+
+class AgentDefaults(Struct, frozen=True, forbid_unknown_fields=True):
+    """What holds for every agent unless a session or the agent says otherwise."""
+
+    typing_interval_seconds: Annotated[float, Meta(gt=0)] = 6
+    """How often typing is shown anew while a run is open."""
+    thinking_default: ThinkLevel | None = None
+    """The level of `/think` where nobody chose one; unset: the agent's own."""
+    verbose_default: Literal["off", "on", "full"] = "off"
+    """The level of `/verbose` where nobody chose one."""
+    reasoning_default: Literal["off", "on", "stream"] = "off"
+    """The level of `/reasoning` where nobody chose one."""
+    block_streaming_default: bool = False
+    """Long answers go out in blocks as they are written, where the channel cannot edit messages."""
+    context_tokens: Count | None = None
+    """The budget of a session's context, at which it is compacted; unset: the model's own."""
+    heartbeat: HeartbeatSettings = HeartbeatSettings()
+    """The agent's own turns, when nobody has written."""
+    human_delay: HumanDelay = HumanDelay()
+    """The pause before the second and later blocks of an answer."""
+
+
+class AgentBase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every kind of agent has."""
+
+    system_prompt: str = ""
+    """What the agent is told about itself at the start of every turn."""
+
+
+class ModelAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every agent has that can run on one of several models."""
+
+    models: dict[str, Text] = {}
+    """Aliases for `/model`: the name people say, and the name the agent knows."""
+    fallbacks: tuple[Text, ...] = ()
+    """Models to try, in this order, when the first is down, refused or out of quota."""
+
+
+class AcpAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Any program that speaks the Agent Client Protocol on its standard input and output."""
+
+    command: Annotated[tuple[Text, ...], Meta(min_length=1, examples=[["claude-agent-acp"]])]
+    """The program and its arguments."""
+    cwd: Text = "."
+    """The folder it works in; `~` is the home folder."""
+    model: Text | None = None
+    """The model it begins with; unset: what the agent itself chooses."""
+    env: dict[str, Secret] = {}
+    """Environment variables it is given beside the harmless ones."""
+
+
+class OpenAIAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Any endpoint that speaks OpenAI's chat completions."""
+
+    model: Annotated[str, Meta(min_length=1, examples=["gpt-x"])]
+    """The model it begins with."""
+    base_url: Url = "https://api.openai.com/v1"
+    """The endpoint, up to and with `/v1`."""
+    api_key: Secret | None = None
+    """The key, if the endpoint wants one: `${OPENAI_API_KEY}`."""
+
+
+class AnthropicAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Anthropic's messages endpoint."""
+
+    model: Annotated[str, Meta(min_length=1, examples=["claude-x"])]
+    """The model it begins with."""
+    base_url: Url = "https://api.anthropic.com"
+    """The endpoint."""
+    api_key: Annotated[Secret, Meta(examples=["${ANTHROPIC_API_KEY}"])]
+    """The key: `${ANTHROPIC_API_KEY}`."""
+
+
+class HttpAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A web service that takes a turn and streams its answer."""
+
+    url: Annotated[Url, Meta(examples=["http://127.0.0.1:9000/turn"])]
+    """Where a turn is sent."""
+    model: Text | None = None
+    """The model it begins with; unset: what the agent itself chooses."""
+    headers: dict[str, Secret] = {}
+    """Headers sent along, such as `Authorization`."""
+
+
+class PythonAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A function of yours."""
+
+    call: Annotated[
+        str,
+        Meta(
+            pattern=r"^[\w.]+:[\w.]+$",
+            examples=["my_bot:answer"],
+            extra={"expected": 'a function as "module:name"'},
+        ),
+    ]
+    """The function, as `module:name`."""
+
+
+class ScriptedAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Says what a file says, for trying things out."""
+
+    script: Annotated[str, Meta(min_length=1, examples=["answers.json"])]
+    """The file with its answers."""
+
+
+class TourAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The built-in agent that shows what rejoinder can do; needs no model."""
+
+
+class LocalAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A small model on this machine."""
+
+    model: Text | None = None
+    """The model it begins with; unset: what the agent itself chooses."""
+
+
+AGENT_KINDS: Mapping[str, type[Struct]] = {
+    "acp": AcpAgent,
+    "openai": OpenAIAgent,
+    "anthropic": AnthropicAgent,
+    "http": HttpAgent,
+    "python": PythonAgent,
+    "scripted": ScriptedAgent,
+    "tour": TourAgent,
+    "local": LocalAgent,
+}

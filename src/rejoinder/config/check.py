@@ -1,0 +1,212 @@
+"""What no single key can know: agents that exist, channels that exist, ids that are ids, zones, patterns.
+
+Each check is a function from the settings to complaints, and stands in CHECKS. A check may see settings in
+which a wrong value was replaced by its default; complaints about such keys are not passed on.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+from zoneinfo import available_timezones
+
+from rejoinder.config.ids import Whom, objection
+from rejoinder.config.positions import Path
+from rejoinder.config.schema import Kinds, Settings
+from rejoinder.config.wording import did_you_mean, listed, quoted, shown
+from rejoinder.session import ResetOverride
+
+Complaint = tuple[Path, str]
+
+
+class Known(NamedTuple):
+    """The names that may be referred to, those of agents and channels with mistakes included."""
+
+    agents: frozenset[str]
+    channels: dict[str, str]
+    """Channel name to kind; every kind is also a name, so that a channel may be taken out for a while."""
+
+
+def check(settings: Settings, agents: frozenset[str], kinds: Kinds) -> Iterator[Complaint]:
+    channels = {kind: kind for kind in kinds.channels}
+    channels |= {name: channel.kind for name, channel in settings.channels.items()}
+    known = Known(agents, channels)
+    for ask in CHECKS:
+        yield from ask(settings, known)
+
+
+def _names(settings: Settings, known: Known) -> Iterator[Complaint]:
+    places = [("agents", name) for name in sorted(known.agents)]
+    places += [("channels", name) for name in settings.channels]
+    for section, name in places:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
+            yield (section, name), "a name is made of letters, digits, - and _, at most 64 of them"
+
+
+def _agents_of_channels(settings: Settings, known: Known) -> Iterator[Complaint]:
+    for name, channel in settings.channels.items():
+        here: Path = ("channels", name)
+        one, several = channel.common.agent, channel.common.agents
+        if one is not None and several:
+            yield (*here, "agents"), "a channel has agent or agents, not both; keep one of the two"
+        if one is not None:
+            yield from _agent((*here, "agent"), one, known)
+        for index, agent in enumerate(several):
+            yield from _agent((*here, "agents", index), agent, known)
+            if agent in several[:index]:
+                yield (*here, "agents", index), f"{shown(agent)} stands in the list twice"
+        if one is None and not several and len(known.agents) > 1:
+            choice = f"agent = {quoted(min(known.agents))}"
+            yield (
+                (*here, "agent"),
+                f"there are several agents ({listed(sorted(known.agents))}); say which one answers here, "
+                f"for example {choice}",
+            )
+
+
+def _agent(path: Path, name: str, known: Known) -> Iterator[Complaint]:
+    if name not in known.agents:
+        there = f"there are: {listed(sorted(known.agents))}" if known.agents else f"add a section [agents.{name}]"
+        yield path, f"there is no agent {shown(name)}; {did_you_mean(name, known.agents, there)}"
+
+
+def _channel_names(settings: Settings, known: Known) -> Iterator[Complaint]:
+    tables: list[tuple[Path, set[str]]] = [
+        (("messages", "queue", "by_channel"), set(settings.messages.queue.by_channel)),
+        (("messages", "inbound", "by_channel"), set(settings.messages.inbound.by_channel)),
+        (("session", "reset", "by_channel"), set(settings.session.reset.by_channel)),
+        (("commands", "allow_from"), set(settings.commands.allow_from) - {"*"}),
+    ]
+    for path, names in tables:
+        for name in sorted(names):
+            yield from _channel((*path, name), name, known)
+    for index, rule in enumerate(settings.messages.send_policy.rules):
+        if rule.channel is not None:
+            yield from _channel(("messages", "send_policy", "rules", index, "channel"), rule.channel, known)
+
+
+def _channel(path: Path, name: str, known: Known) -> Iterator[Complaint]:
+    if name not in known.channels:
+        there = f"there are: {listed(sorted(known.channels))}"
+        yield path, f"there is no channel {shown(name)}; {did_you_mean(name, known.channels, there)}"
+
+
+class Listed(NamedTuple):
+    """A list of ids: whom it names, and the channel it belongs to, if it belongs to one."""
+
+    path: Path
+    entries: tuple[str, ...]
+    whom: Whom
+    channel: str | None
+
+
+def _lists(settings: Settings, known: Known) -> Iterator[Listed]:
+    for name, channel in settings.channels.items():
+        here, common = ("channels", name), channel.common
+        yield Listed((*here, "allow"), common.allow, "person", name)
+        yield Listed((*here, "owners"), common.owners, "person", name)
+        yield Listed((*here, "trusted_bots"), common.trusted_bots, "person", name)
+        yield Listed((*here, "allow_groups"), common.allow_groups, "group", name)
+        groups = tuple(id for id in common.group if id != "*")
+        yield Listed((*here, "group"), groups, "group", name)
+    commands = settings.commands
+    yield Listed(("commands", "owner_allow_from"), commands.owner_allow_from, "person", None)
+    yield Listed(("commands", "elevated", "allow_from"), commands.elevated.allow_from, "person", None)
+    for name, entries in commands.allow_from.items():
+        if name == "*" or name in known.channels:
+            channel_name = None if name == "*" else name
+            yield Listed(("commands", "allow_from", name), entries, "person", channel_name)
+    for name, entries in settings.session.identity_links.items():
+        yield Listed(("session", "identity_links", name), entries, "person", None)
+
+
+def _ids(settings: Settings, known: Known) -> Iterator[Complaint]:
+    for path, entries, whom, channel in _lists(settings, known):
+        for index, entry in enumerate(entries):
+            here = (*path, entry if path[-1] == "group" else index)
+            if entry == "*":
+                yield here, EVERYBODY.get(str(path[-1]), "this list names single people, by their ids")
+            elif wrong := objection(entry, whom, known.channels, channel):
+                yield here, wrong
+
+
+EVERYBODY = {
+    "allow": 'to let everybody write, say dm = "open" instead',
+    "allow_groups": 'to take part in every group, say groups = "open" instead',
+    "owners": "everybody would own the bot; name the owners by their ids",
+    "owner_allow_from": "everybody would own the bot; name the owners by their ids",
+    "trusted_bots": "to trust any bot, leave the list empty",
+}
+
+
+def _one_person_each(settings: Settings, known: Known) -> Iterator[Complaint]:
+    seen: dict[str, str] = {}
+    for name, entries in settings.session.identity_links.items():
+        for index, entry in enumerate(entries):
+            first = seen.setdefault(entry, name)
+            if first != name:
+                yield (
+                    ("session", "identity_links", name, index),
+                    f"{shown(entry)} already belongs to {shown(first)}; an id belongs to one person",
+                )
+
+
+def _zones(settings: Settings, known: Known) -> Iterator[Complaint]:
+    reset = settings.session.reset
+    here: Path = ("session", "reset")
+    zones: list[tuple[Path, str]] = [((*here, "zone"), reset.zone)]
+    overrides: list[tuple[Path, ResetOverride | None]] = [
+        ((*here, "by_type", kind), getattr(reset.by_type, kind)) for kind in reset.by_type.__struct_fields__
+    ]
+    overrides += [((*here, "by_channel", name), override) for name, override in reset.by_channel.items()]
+    zones += [((*path, "zone"), override.zone) for path, override in overrides if override and override.zone]
+    if all(zone == "UTC" for _, zone in zones):
+        return
+    there = available_timezones()
+    for path, zone in zones:
+        if zone not in there:
+            example = 'it is a name such as "Europe/Berlin" or "UTC"'
+            yield path, f"there is no time zone {shown(zone)}; {did_you_mean(zone, there, example)}"
+
+
+def _patterns(settings: Settings, known: Known) -> Iterator[Complaint]:
+    for name, channel in settings.channels.items():
+        for index, pattern in enumerate(channel.common.mention_patterns):
+            if wrong := _pattern_error(pattern):
+                yield (
+                    ("channels", name, "mention_patterns", index),
+                    f"{shown(pattern)} is no regular expression (RE2): {wrong}",
+                )
+
+
+def _pattern_error(pattern: str) -> str | None:
+    import re2  # noqa: PLC0415 - a library of its own, needed only when there are patterns
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        re2.compile(pattern, options)
+    except re2.error as error:
+        reason = error.args[0] if error.args else ""
+        return reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+    return None
+
+
+def _delays(settings: Settings, known: Known) -> Iterator[Complaint]:
+    delay = settings.agent_defaults.human_delay
+    if delay.min_ms > delay.max_ms:
+        yield (
+            ("agents", "defaults", "human_delay", "min_ms"),
+            f"the shortest pause ({delay.min_ms}) is longer than the longest ({delay.max_ms})",
+        )
+
+
+CHECKS: tuple[Callable[[Settings, Known], Iterator[Complaint]], ...] = (
+    _names,
+    _agents_of_channels,
+    _channel_names,
+    _ids,
+    _one_person_each,
+    _zones,
+    _patterns,
+    _delays,
+)

@@ -1,0 +1,239 @@
+"""The JSON schema of `rejoinder.toml` and the tables of the docs, made from the records."""
+
+import ast
+import inspect
+import sys
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, cast
+
+import msgspec.inspect as mi
+from msgspec import NODEFAULT, Struct
+from msgspec.json import schema_components
+
+from rejoinder.config.reading import describe
+from rejoinder.config.schema import BUILT_IN, SECTIONS, AgentDefaults, ChannelSettings, Kinds
+from rejoinder.config.show import as_toml
+from rejoinder.secret import Secret
+
+# --- the sentence under each field --------------------------------------------------------------
+
+
+def sentences(record: type[Struct]) -> dict[str, str]:
+    """Field name to the sentence under it, or in its `Meta`; those of the records it extends included."""
+    fields = cast("mi.StructType", mi.type_info(record)).fields
+    found = {field.name: said for field in fields if (said := _in_meta(field.type))}
+    for part in reversed(record.__mro__):
+        if issubclass(part, Struct) and part is not Struct:
+            found |= _written_under(part.__module__).get(part.__name__, {})
+    return found
+
+
+def _in_meta(kind: mi.Type) -> str:
+    return (kind.extra_json_schema or {}).get("description", "") if isinstance(kind, mi.Metadata) else ""
+
+
+@cache
+def _written_under(module: str) -> Mapping[str, Mapping[str, str]]:
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except OSError:
+        return {}  # an installation without sources: the schema is whole but for its descriptions
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    return {node.name: _sentences_in(node) for node in classes}
+
+
+def _sentences_in(record: ast.ClassDef) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for field, below in zip(record.body, record.body[1:], strict=False):
+        match field, below:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(sentence))),
+            ):
+                found[name] = " ".join(sentence.split())
+            case _:
+                pass
+    return found
+
+
+# --- JSON schema --------------------------------------------------------------------------------
+
+_FROM_ENVIRONMENT = {"type": "string", "pattern": r"\$\{[A-Za-z_][A-Za-z0-9_]*\}"}
+
+
+def json_schema(kinds: Kinds = BUILT_IN) -> dict[str, Any]:
+    """A JSON schema (draft 2020-12) of the file, for editors."""
+    records = [
+        *SECTIONS.values(),
+        AgentDefaults,
+        ChannelSettings,
+        *kinds.agents.values(),
+        *kinds.channels.values(),
+    ]
+    refs, definitions = schema_components(records, schema_hook=_secret_schema, ref_template="#/$defs/{name}")
+    named = dict(zip(records, refs, strict=True))
+    for record in _with_inner(records):
+        _add_sentences(definitions[record.__name__], sentences(record))
+    for record in kinds.channels.values():
+        _merge(definitions[record.__name__], definitions[ChannelSettings.__name__])
+    del definitions[ChannelSettings.__name__]
+    for table in (kinds.agents, kinds.channels):
+        for kind, record in table.items():
+            _add_kind(definitions[record.__name__], kind, required=table is kinds.agents)
+    definitions = {name: _open_to_environment(schema) for name, schema in definitions.items()}
+    agents = [named[record] for record in kinds.agents.values()]
+    channels = [{**named[record], "required": ["kind"]} for record in kinds.channels.values()]
+    sections = {name: named[record] for name, record in SECTIONS.items()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "rejoinder.toml",
+        "description": "The configuration of rejoinder, the gateway between chats and AI agents.",
+        "type": "object",
+        "properties": {
+            **sections,
+            "agents": {
+                "description": "Who answers: one table for each agent, and what holds for all of them.",
+                "type": "object",
+                "properties": {"defaults": named[AgentDefaults]},
+                "additionalProperties": {"anyOf": agents},
+            },
+            "channels": {
+                "description": "Where people write: one table for each channel; another name than its kind "
+                "needs `kind`.",
+                "type": "object",
+                "properties": {kind: named[record] for kind, record in kinds.channels.items()},
+                "additionalProperties": {"anyOf": channels},
+            },
+        },
+        "additionalProperties": False,
+        "$defs": {**definitions, "FromEnvironment": _FROM_ENVIRONMENT},
+    }
+
+
+def _secret_schema(kind: type) -> dict[str, Any]:
+    if kind is Secret:
+        return {"type": "string", "minLength": 1, "writeOnly": True}
+    raise NotImplementedError
+
+
+def _with_inner(records: list[type[Struct]]) -> set[type[Struct]]:
+    """The records and all that are used inside them."""
+    found: set[type[Struct]] = set()
+
+    def visit(kind: mi.Type) -> None:
+        match kind:
+            case mi.Metadata():
+                visit(kind.type)
+            case mi.UnionType():
+                for choice in kind.types:
+                    visit(choice)
+            case mi.DictType():
+                visit(kind.value_type)
+            case mi.VarTupleType() | mi.ListType():
+                visit(kind.item_type)
+            case mi.StructType() if kind.cls not in found:
+                found.add(kind.cls)
+                for field in kind.fields:
+                    visit(field.type)
+            case _:
+                pass
+
+    for record in records:
+        visit(mi.type_info(record))
+    return found
+
+
+def _add_sentences(schema: dict[str, Any], written: Mapping[str, str]) -> None:
+    for name, sentence in written.items():
+        schema["properties"][name] = {**schema["properties"][name], "description": sentence}
+
+
+def _merge(schema: dict[str, Any], common: Mapping[str, Any]) -> None:
+    schema["properties"] = {**common["properties"], **schema["properties"]}
+
+
+def _add_kind(schema: dict[str, Any], kind: str, *, required: bool) -> None:
+    is_kind = {"const": kind, "description": f"What this is: {schema.get('description', kind)}"}
+    schema["properties"] = {"kind": is_kind, **schema["properties"]}
+    if required:
+        schema["required"] = ["kind", *schema.get("required", ())]
+
+
+def _open_to_environment(schema: Any) -> Any:
+    """The same schema where every narrow value may also come from the environment."""
+    if isinstance(schema, list):
+        return [_open_to_environment(item) for item in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    whole = cast("dict[str, Any]", schema)
+    narrow = whole.get("type") in ("integer", "number", "boolean") or "enum" in whole or "pattern" in whole
+    if narrow:
+        about = {key: whole[key] for key in ("description", "default", "examples") if key in whole}
+        value = {key: item for key, item in whole.items() if key not in about}
+        return {**about, "anyOf": [value, {"$ref": "#/$defs/FromEnvironment"}]}
+    return {
+        key: item if key in ("default", "examples", "required") else _open_to_environment(item)
+        for key, item in whole.items()
+    }
+
+
+# --- tables of the docs -------------------------------------------------------------------------
+
+
+def markdown_tables(kinds: Kinds = BUILT_IN) -> dict[str, str]:
+    """Block name to Markdown table, for docs/configuration.md."""
+    tables = {f"config-{name}": _table(record) for name, record in SECTIONS.items()}
+    tables["config-agents-defaults"] = _table(AgentDefaults)
+    tables["config-channels"] = _table(ChannelSettings)
+    tables |= {f"config-agent-{kind}": _table(record) for kind, record in kinds.agents.items()}
+    tables |= {f"config-channel-{kind}": _table(record) for kind, record in kinds.channels.items()}
+    return tables
+
+
+def _table(record: type[Struct]) -> str:
+    rows = [
+        f"| `{key}` | {takes} | {default} | {meaning} |" for key, takes, default, meaning in _rows(record, "", set())
+    ]
+    return "\n".join(["| key | takes | default | meaning |", "|---|---|---|---|", *rows])
+
+
+def _rows(record: type[Struct], prefix: str, shown: set[type[Struct]]) -> list[tuple[str, str, str, str]]:
+    """A row for each key, those of a record inside after the key that holds it, where it first stands."""
+    written = sentences(record)
+    rows: list[tuple[str, str, str, str]] = []
+    for field in cast("mi.StructType", mi.type_info(record)).fields:
+        key, inner = prefix + field.encode_name, _inner_record(field.type)
+        meaning = written.get(field.name, "").replace("|", "\\|")
+        rows.append((key, describe(field.type).replace("|", "\\|"), _default_of(field), meaning))
+        if inner is not None and inner not in shown:
+            shown.add(inner)
+            under = f"{key}.NAME." if isinstance(_bare(field.type), mi.DictType) else f"{key}."
+            rows += _rows(inner, under, shown)
+    return rows
+
+
+def _bare(kind: mi.Type) -> mi.Type:
+    return _bare(kind.type) if isinstance(kind, mi.Metadata) else kind
+
+
+def _inner_record(kind: mi.Type) -> type[Struct] | None:
+    match _bare(kind):
+        case mi.StructType(cls=record):
+            return record
+        case mi.DictType(value_type=inside) | mi.VarTupleType(item_type=inside):
+            return _inner_record(inside)
+        case mi.UnionType(types=choices):
+            return next((record for choice in choices if (record := _inner_record(choice))), None)
+        case _:
+            return None
+
+
+def _default_of(field: mi.Field) -> str:
+    if field.required:
+        return "required"
+    default = field.default if field.default is not NODEFAULT else field.default_factory()
+    if default is None or default == "" or isinstance(default, Struct):
+        return ""
+    value = list(cast("tuple[Any, ...]", default)) if isinstance(default, tuple) else default
+    return f"`{as_toml({'key': value}).strip().removeprefix('key = ')}`"

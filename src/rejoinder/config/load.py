@@ -1,0 +1,194 @@
+"""A file becomes Settings, or every mistake in it becomes a sentence with its line and key."""
+
+from collections.abc import Mapping
+from pathlib import Path as FilePath
+from typing import Any, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.config.check import check
+from rejoinder.config.environment import Unreadable, fill_in
+from rejoinder.config.positions import Path, positions
+from rejoinder.config.reading import WRONG, Reader, found
+from rejoinder.config.schema import (
+    BUILT_IN,
+    SECTIONS,
+    Agent,
+    AgentDefaults,
+    Channel,
+    ChannelSettings,
+    Kinds,
+    Settings,
+)
+from rejoinder.config.syntax import parse
+from rejoinder.config.wording import did_you_mean, dotted, listed, nearest, quoted, shown
+from rejoinder.errors import BadConfiguration, Mistake
+
+FILE = "rejoinder.toml"
+
+
+def load(path: str, environment: Mapping[str, str], kinds: Kinds = BUILT_IN) -> Settings:
+    """The settings in a file. Raises BadConfiguration with all that is wrong with it."""
+    return read(_text_of(path), path, environment, kinds)
+
+
+def read(text: str, file: str, environment: Mapping[str, str], kinds: Kinds = BUILT_IN) -> Settings:
+    """The settings in a text; `file` is the name that mistakes carry."""
+    raw = parse(text, file)
+    reader = Reader(file, positions(text))
+    raw = cast("dict[str, Any]", fill_in(raw, environment, reader.wrong))
+    _unknown_sections(raw, reader, kinds)
+    sections = {name: _section(raw, name, record, reader) for name, record in SECTIONS.items()}
+    agents = _table(raw, ("agents",), reader)
+    defaults = _table(agents, ("agents", "defaults"), reader)
+    settings = Settings(
+        **sections,
+        agent_defaults=reader.records(defaults, ("agents", "defaults"), AgentDefaults)[0],
+        agents=_agents(agents, reader, kinds),
+        channels=_channels(_table(raw, ("channels",), reader), reader, kinds),
+    )
+    names = frozenset(agents) - {"defaults"}
+    for path, sentence in check(settings, names, kinds):
+        if reader.is_right(path):
+            reader.wrong(path, sentence)
+    if reader.mistakes:
+        raise BadConfiguration(*sorted(reader.mistakes, key=lambda mistake: (mistake.line or 0, mistake.key)))
+    return _completed(settings)
+
+
+def _section(raw: Mapping[str, Any], name: str, record: type[Struct], reader: Reader) -> Any:
+    return reader.records(_table(raw, (name,), reader), (name,), record)[0]
+
+
+def _table(raw: Mapping[str, Any], path: Path, reader: Reader) -> dict[str, Any]:
+    """The table under this key; an absent one is empty, anything else is a mistake."""
+    table = raw.get(str(path[-1]), {})
+    if isinstance(table, dict):
+        return cast("dict[str, Any]", table)
+    if not isinstance(table, Unreadable):
+        header = f"{path[0]}.NAME" if path in (("agents",), ("channels",)) else dotted(path)
+        advice = f"write [{header}] and its keys below"
+        if path[0] == "agents" and path[1:] not in ((), ("defaults",)):
+            advice = "each agent is an [agents.NAME] with a kind, and [agents.defaults] holds for all of them"
+        reader.wrong(path, f"expected a section, found {found(table)}; {advice}")
+    return {}
+
+
+def _unknown_sections(raw: Mapping[str, Any], reader: Reader, kinds: Kinds) -> None:
+    known = [*SECTIONS, "agents", "channels"]
+    homes = {field: name for name, record in SECTIONS.items() for field in record.__struct_fields__}
+    for key in raw:
+        if key in known:
+            continue
+        if key in kinds.channels:
+            advice = f"a channel stands under channels: write [channels.{key}]"
+        elif key in kinds.agents:
+            advice = f'an agent stands under agents: write [agents.NAME] with kind = "{key}"'
+        elif key in homes:
+            advice = f"it belongs in [{homes[key]}]"
+        else:
+            advice = did_you_mean(key, known, f"there are: {listed(sorted(known))}")
+        reader.wrong((key,), f"there is no such section; {advice}")
+
+
+def _agents(raw: Mapping[str, Any], reader: Reader, kinds: Kinds) -> dict[str, Agent]:
+    agents: dict[str, Agent] = {}
+    for name in raw:
+        path = ("agents", name)
+        if name == "defaults":
+            continue
+        table = _table(raw, path, reader)
+        if not reader.is_right(path) and not table:
+            continue
+        kind = _kind(table, path, reader, kinds.agents, None)
+        if kind is None:
+            continue
+        (settings,) = reader.records(_without_kind(table), path, kinds.agents[kind])
+        if settings is not WRONG:
+            agents[name] = Agent(kind, settings)
+    return agents
+
+
+def _channels(raw: Mapping[str, Any], reader: Reader, kinds: Kinds) -> dict[str, Channel]:
+    channels: dict[str, Channel] = {}
+    for name in raw:
+        path = ("channels", name)
+        table = _table(raw, path, reader)
+        if not reader.is_right(path) and not table:
+            continue
+        kind = _kind(table, path, reader, kinds.channels, name)
+        if kind is None:
+            continue
+        settings, common = reader.records(_without_kind(table), path, kinds.channels[kind], ChannelSettings)
+        channels[name] = Channel(kind, common, settings)
+    return channels
+
+
+def _kind(
+    table: Mapping[str, Any], path: Path, reader: Reader, kinds: Mapping[str, type[Struct]], name: str | None
+) -> str | None:
+    """What kind of agent or channel this is; a channel named like a kind is of that kind."""
+    kind = table.get("kind", name)
+    choices = listed(map(quoted, kinds))
+    here = (*path, "kind")
+    if isinstance(kind, Unreadable):
+        return None
+    if kind is None:
+        reader.wrong(here, f"this key is missing; it is one of {choices}")
+    elif not isinstance(kind, str):
+        reader.wrong(here, f"expected one of {choices}, found {found(kind)}")
+    elif kind in kinds:
+        return str(kind)
+    elif "kind" not in table:
+        if near := nearest(kind, kinds):
+            sentence = f"there is no channel {shown(kind)}; did you mean {quoted(near)}? Or add its kind"
+        else:
+            sentence = f"a channel with a name of its own needs a kind, one of {choices}"
+        reader.wrong(path, sentence)
+    else:
+        guess = did_you_mean(kind, kinds, "")
+        it = f"{guess} It" if guess else "it"
+        reader.wrong(here, f"{shown(kind)} is not a choice here; {it} is one of {choices}")
+    return None
+
+
+def _without_kind(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if key != "kind"}
+
+
+def _completed(settings: Settings) -> Settings:
+    """The settings with what follows from others filled in, so that nobody has to derive it twice."""
+    only = next(iter(settings.agents)) if len(settings.agents) == 1 else None
+    channels: dict[str, Channel] = {}
+    for name, channel in settings.channels.items():
+        common = channel.common
+        if common.agent is None and not common.agents:
+            common = replace(common, agent=only)
+        if common.bot_messages is None:
+            common = replace(common, bot_messages="mentions" if len(common.agents) > 1 else "off")
+        channels[name] = replace(channel, common=common)
+    return replace(settings, channels=channels)
+
+
+def _text_of(path: str) -> str:
+    def wrong(sentence: str, line: int | None = None) -> BadConfiguration:
+        return BadConfiguration(Mistake(path, line, "", sentence))
+
+    try:
+        content = FilePath(path).read_bytes()
+    except FileNotFoundError:
+        raise wrong("there is no such file; name the right one with -c") from None
+    except IsADirectoryError:
+        raise wrong(f"this is a folder; name the file in it, such as {FilePath(path) / FILE}") from None
+    except PermissionError:
+        raise wrong("you may not read this file; change its owner or its permissions") from None
+    except OSError as error:
+        raise wrong(f"this file cannot be read: {error.strerror or error}") from None
+    except ValueError:
+        raise wrong("this is no name of a file") from None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise wrong("this file is not UTF-8 text; save it as UTF-8", line) from None

@@ -1,0 +1,188 @@
+"""Every key of `rejoinder.toml`, gathered from the rooms that read them.
+
+Each field has its sentence under it: the JSON schema, the docs and the error messages are made from these
+records, so there is no second list of keys. A record stands beside the code that reads it; those whose
+room does not declare them yet wait here and in `agents.py` and `channels.py`.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NamedTuple
+
+from msgspec import Meta, Struct
+
+from rejoinder.config.agents import AGENT_KINDS, AgentDefaults
+from rejoinder.config.channels import CHANNEL_KINDS, ChannelSettings
+from rejoinder.config.types import Count, Milliseconds, Text
+from rejoinder.session import SessionSettings
+
+# --- store and runtime --------------------------------------------------------------------------
+
+
+class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The gateway itself."""
+
+    store: Annotated[
+        str,
+        Meta(
+            pattern="^(sqlite:.|postgresql://.)",
+            extra={"expected": '"sqlite:FILE" or "postgresql://USER@HOST/DATABASE"'},
+        ),
+    ] = "sqlite:rejoinder.db"
+    """Where everything is kept that must survive: `sqlite:FILE` or `postgresql://...`."""
+
+
+# --- messages -----------------------------------------------------------------------------------
+
+QueueMode = Literal["steer", "followup", "collect", "interrupt", "steer-backlog", "queue"]
+
+
+class QueueSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """What happens to a message that comes while the agent is still at work."""
+
+    mode: QueueMode = "collect"
+    """`collect` gathers into one turn, `followup` runs one turn each, `steer` hands it to the running agent,
+    `interrupt` stops the run, `steer-backlog` steers and keeps the rest, `queue` is first in, first out."""
+    debounce_ms: Milliseconds = 1000
+    """How long it must be quiet before what was gathered is run."""
+    cap: Count = 20
+    """How many messages may wait."""
+    drop: Literal["old", "new", "summarize"] = "summarize"
+    """What happens beyond `cap`: the oldest goes, the newest is refused, or the oldest becomes a line."""
+    by_channel: dict[str, QueueMode] = {}
+    """The mode on a channel, by its name: `{ discord = "steer" }`."""
+
+
+class InboundDebounce(Struct, frozen=True, forbid_unknown_fields=True):
+    """Waiting for the rest of what someone is still typing."""
+
+    debounce_ms: Milliseconds = 0
+    """How long to wait for a further message of the same person before the first is taken."""
+    by_channel: dict[str, Milliseconds] = {}
+    """The same on a channel, by its name."""
+
+
+class SendRule(Struct, frozen=True, forbid_unknown_fields=True):
+    """One rule about answers; every key that is given has to fit."""
+
+    action: Annotated[Literal["allow", "deny"], Meta(examples=["deny"])]
+    """What the rule says."""
+    channel: Text | None = None
+    """The channel's name."""
+    chat: Literal["direct", "group", "channel"] | None = None
+    """The kind of chat."""
+    key_prefix: Text | None = None
+    """How the session's key begins."""
+
+
+class SendPolicy(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the agent's answers go out at all; commands still answer."""
+
+    default: Literal["allow", "deny"] = "allow"
+    """What holds where no rule fits."""
+    rules: tuple[SendRule, ...] = ()
+    """Rules by channel, kind of chat and session; any `deny` that fits wins."""
+
+
+class MessagesSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """How messages are gathered and answers are marked."""
+
+    queue: QueueSettings = QueueSettings()
+    """What happens to a message that comes while the agent is still at work."""
+    inbound: InboundDebounce = InboundDebounce()
+    """Waiting for the rest of what someone is still typing."""
+    send_policy: SendPolicy = SendPolicy()
+    """Where the agent's answers go out at all; commands still answer."""
+    response_prefix: str = ""
+    """Put before every answer; may name `{model}`, `{modelFull}`, `{provider}`, `{thinkingLevel}`,
+    `{identity.name}`; `auto` is the agent's name in brackets."""
+
+
+# --- commands and directives --------------------------------------------------------------------
+
+
+class ElevatedSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Who may lift the agent's permissions with `/elevated`."""
+
+    enabled: bool = False
+    """Whether `/elevated` exists at all."""
+    allow_from: tuple[Text, ...] = ()
+    """The owners who may use it: `channel:id` or `channel:account:id`."""
+
+
+class CommandsSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Slash commands and who may use them."""
+
+    owner_allow_from: tuple[Text, ...] = ()
+    """The owners of this gateway: `channel:id` or `channel:account:id`."""
+    allow_from: dict[str, tuple[Text, ...]] = {}
+    """Who may use the commands of senders, by channel or `*`: lists of ids."""
+    text: bool = True
+    """Commands may be typed as text; off: only the platform's own slash commands, and stop."""
+    bash: bool = False
+    """Owners may run shell commands with `/bash`, when elevated."""
+    config: bool = False
+    """Owners may read and change the configuration with `/config`."""
+    debug: bool = False
+    """Owners may use `/debug`."""
+    elevated: ElevatedSettings = ElevatedSettings()
+    """Who may lift the agent's permissions with `/elevated`."""
+
+
+class DirectivesSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """What agents may ask for in their answers."""
+
+    allow: tuple[Literal["send_file", "send_message", "handoff", "voice"], ...] = ()
+    """Grants beyond the free directives."""
+    silence: Literal["edges", "alone"] = "edges"
+    """Whether a silence token counts at the edges of an answer or only alone."""
+
+
+# --- the whole ----------------------------------------------------------------------------------
+
+
+class Agent(Struct, frozen=True):
+    """One agent as configured: its kind, and the record of that kind."""
+
+    kind: str
+    settings: Any
+
+
+class Channel(Struct, frozen=True):
+    """One channel as configured: what all have, and the record of its kind."""
+
+    kind: str
+    common: ChannelSettings
+    settings: Any
+
+
+class Settings(Struct, frozen=True):
+    """The effective configuration."""
+
+    gateway: GatewaySettings = GatewaySettings()
+    agent_defaults: AgentDefaults = AgentDefaults()
+    agents: dict[str, Agent] = {}
+    channels: dict[str, Channel] = {}
+    messages: MessagesSettings = MessagesSettings()
+    session: SessionSettings = SessionSettings()
+    commands: CommandsSettings = CommandsSettings()
+    directives: DirectivesSettings = DirectivesSettings()
+
+
+SECTIONS: Mapping[str, type[Struct]] = {
+    "gateway": GatewaySettings,
+    "messages": MessagesSettings,
+    "session": SessionSettings,
+    "commands": CommandsSettings,
+    "directives": DirectivesSettings,
+}
+"""The sections that are one record each; `agents` and `channels` hold named ones."""
+
+
+class Kinds(NamedTuple):
+    """The kinds of agent and channel there are, each with its record."""
+
+    agents: Mapping[str, type[Struct]]
+    channels: Mapping[str, type[Struct]]
+
+
+BUILT_IN = Kinds(AGENT_KINDS, CHANNEL_KINDS)

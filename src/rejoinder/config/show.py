@@ -1,0 +1,74 @@
+"""Settings back to what one would write, with every default, and without secrets.
+
+A text that came from the environment is shown as it was written (`${VAR}`), a secret that stands in the file
+as `***`, an address without its password. What is shown can be read again.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from msgspec import Struct
+
+from rejoinder.config.schema import SECTIONS, Settings
+from rejoinder.config.wording import dotted, quoted, without_password
+from rejoinder.secret import FromEnvironment, Secret
+
+
+def effective(settings: Settings) -> dict[str, Any]:
+    """Section, key, value, as in the file; keys without a value are left out."""
+    agents = {name: {"kind": agent.kind, **_plain(agent.settings)} for name, agent in settings.agents.items()}
+    channels = {
+        name: {"kind": channel.kind, **_plain(channel.settings), **_plain(channel.common)}
+        for name, channel in settings.channels.items()
+    }
+    sections = {name: _plain(getattr(settings, name)) for name in SECTIONS}
+    gateway = sections.pop("gateway")
+    defaults = _plain(settings.agent_defaults)
+    return {"gateway": gateway, "agents": {"defaults": defaults, **agents}, "channels": channels, **sections}
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case Struct():
+            fields = ((name, getattr(value, name)) for name in value.__struct_fields__)
+            return {name: _plain(item) for name, item in fields if item is not None}
+        case Secret() | FromEnvironment():
+            return value.written
+        case str():
+            return without_password(value).replace("${", "$${")
+        case dict():
+            return {key: _plain(item) for key, item in cast("dict[str, Any]", value).items()}
+        case tuple() | list():
+            return [_plain(item) for item in cast("list[Any]", value)]
+        case _:
+            return value
+
+
+def as_toml(document: Mapping[str, Any]) -> str:
+    """The document as TOML text."""
+    return "\n".join(_tables(document, ())).strip() + "\n"
+
+
+def _tables(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
+    inside = {key: value for key, value in table.items() if isinstance(value, dict) and value}
+    plain = {key: value for key, value in table.items() if key not in inside}
+    if path and (plain or not inside):
+        yield f"\n[{dotted(path)}]"
+    for key, value in plain.items():
+        yield f"{dotted((key,))} = {_value(value)}"
+    for key, value in inside.items():
+        yield from _tables(value, (*path, key))
+
+
+def _value(value: Any) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return quoted(value)
+        case dict():
+            return "{" + ", ".join(f"{dotted((key,))} = {_value(item)}" for key, item in value.items()) + "}"
+        case list():
+            return "[" + ", ".join(map(_value, cast("list[Any]", value))) + "]"
+        case _:
+            return str(value)

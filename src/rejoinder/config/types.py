@@ -1,0 +1,13 @@
+"""The kinds of value that many keys take."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+Text = Annotated[str, Meta(min_length=1)]
+Milliseconds = Annotated[int, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=1)]
+Url = Annotated[
+    str,
+    Meta(pattern="^https?://[^/]", extra={"expected": "an address that begins with http:// or https://"}),
+]

@@ -1,0 +1,62 @@
+"""How mistakes are worded: the nearest name, a list of choices, a key as one would type it."""
+
+import difflib
+import json
+import re
+from collections.abc import Iterable
+
+from rejoinder.config.positions import Path
+from rejoinder.secret import FromEnvironment
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_PASSWORD = re.compile(r"(://[^/?#\s:@]*:)\S*@")
+_SECRET_ARGUMENT = re.compile(r"([?&](?:password|passwd|token|key|api_key|secret)=)[^&#\s]*", re.IGNORECASE)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def dotted(path: Path) -> str:
+    """The key as one would type it: `channels.telegram.allow[2]`."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += ("." if text else "") + (part if _BARE.fullmatch(part) else quoted(part))
+    return text
+
+
+def quoted(text: str) -> str:
+    """The text as TOML writes it: with JSON's escapes, and DEL, which TOML does not take bare."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known name that was probably meant; `requireMention` is `require_mention`."""
+    names = {name.casefold(): name for name in known}
+    plain = _CAMEL.sub("_", word).replace("-", "_").casefold()
+    for spelling in (word.casefold(), plain, plain.replace("_", "-")):
+        if close := difflib.get_close_matches(spelling[:80], names, n=1, cutoff=0.7):
+            return names[close[0]]
+    return None
+
+
+def listed(names: Iterable[str]) -> str:
+    return ", ".join(names)
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
+    """`did you mean "token"?`, or what to say when nothing is near."""
+    near = nearest(word, known)
+    return f"did you mean {quoted(near)}?" if near else otherwise
+
+
+def shown(text: str) -> str:
+    """A text of the configuration as an error may repeat it: no environment, no password, not endless."""
+    written = text.written if isinstance(text, FromEnvironment) else text
+    hidden = without_password(written)
+    return quoted(hidden if len(hidden) <= 60 else f"{hidden[:60]}...")
+
+
+def without_password(text: str) -> str:
+    """An address without the password in it."""
+    return _SECRET_ARGUMENT.sub(r"\1***", _PASSWORD.sub(r"\1***@", text))

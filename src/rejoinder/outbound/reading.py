@@ -1,0 +1,60 @@
+"""A whole reply, read at once: `read_reply`, and the `Reading` it gives."""
+
+from msgspec import Struct
+
+from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
+from rejoinder.outbound.directives import default_registry
+from rejoinder.outbound.directives.declaration import Registry
+from rejoinder.outbound.reader import ReplyReader
+from rejoinder.outbound.silence import Mode
+
+
+class Reading(Struct, frozen=True):
+    """What a whole reply says. Of header keys written more than once the last valid one is reported (OD-17)."""
+
+    text: str
+    silent: bool
+    directives: tuple[Directive, ...]
+    problems: tuple[Problem, ...]
+
+    @staticmethod
+    def of(events: list[ReplyEvent], registry: Registry | None = None) -> "Reading":
+        silent = any(isinstance(event, Silent) for event in events)
+        written = [event for event in events if isinstance(event, Directive)]
+        shaping = {declared.name for declared in (registry or default_registry()).declarations if declared.shapes_reply}
+        last = {directive.name: index for index, directive in enumerate(written)}
+        return Reading(
+            text="" if silent else "".join(event.text for event in events if isinstance(event, Text)),
+            silent=silent,
+            directives=tuple(
+                directive
+                for index, directive in enumerate(written)
+                if directive.name not in shaping or last[directive.name] == index
+            ),
+            problems=tuple(event for event in events if isinstance(event, Problem)),
+        )
+
+
+def read_reply(
+    *segments: str,
+    registry: Registry | None = None,
+    silence: Mode = "edges",
+    has_trigger: bool = True,
+    heartbeat: bool = False,
+    ack_max_chars: int = 300,
+) -> Reading:
+    """Read a whole reply: one text, or the texts between an agent's tool calls."""
+    reader = ReplyReader(
+        registry=registry,
+        silence=silence,
+        has_trigger=has_trigger,
+        heartbeat=heartbeat,
+        ack_max_chars=ack_max_chars,
+    )
+    events: list[ReplyEvent] = []
+    for index, segment in enumerate(segments):
+        if index:
+            events += reader.next_segment()
+        events += reader.feed(segment)
+    events += reader.finish()
+    return Reading.of(events, registry)

@@ -1,0 +1,118 @@
+"""The typing sign of one turn (TU-24).
+
+Rule 1: one scope, from the run's beginning to its last delivery. When it ends, the sign is off for good:
+        there is no second flag that some path could forget.
+Rule 2: time is an action, and at most one timer is set. Whether the channel has room for the call is the
+        caller's business: a sign is dropped rather than queued.
+Rule 3: a run that shows no life for two minutes only pauses the sign.
+"""
+
+from enum import Enum
+from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+Mode = Literal["never", "instant", "thinking", "message"]
+Sign = Literal["run", "thought", "text", "tool"]
+"""What a run gives away: that it has begun, that it thinks, that it writes, that it uses a tool."""
+
+STARTS_ON: Final[dict[Mode, tuple[Sign, ...]]] = {
+    "never": (),
+    "instant": ("run", "thought", "text", "tool"),
+    "thinking": ("thought", "text"),
+    "message": ("text",),
+}
+
+
+class TypingSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    mode: Mode | None = None
+    delay_ms: int = 400
+    period_ms: int = 6_000
+    pause_after_ms: int = 120_000
+
+
+def mode_for(configured: Mode | None, *, direct: bool, mentioned: bool, heartbeat: bool) -> Mode:
+    """Never for heartbeats; else as configured; else at once where somebody surely waits for an answer."""
+    if heartbeat:
+        return "never"
+    return configured or ("instant" if direct or mentioned else "message")
+
+
+class Seen(Struct, frozen=True):
+    """The run gave a sign of life. Text that asks for silence is none."""
+
+    sign: Sign
+
+
+class Woke(Struct, frozen=True):
+    """The time of the last WakeAfter has passed."""
+
+
+class Closed(Struct, frozen=True):
+    """The run and all its deliveries are over."""
+
+
+Event = Seen | Woke | Closed
+
+
+class Show(Struct, frozen=True):
+    """Tell the platform once that the agent is typing."""
+
+
+class WakeAfter(Struct, frozen=True):
+    ms: int
+
+
+Action = Show | WakeAfter
+
+
+class Phase(Enum):
+    WAITING = "nothing to show yet"
+    DELAYED = "about to show, unless the answer is faster"
+    SHOWING = "shown, and shown again each period"
+    PAUSED = "no sign of life for too long"
+    OFF = "over"
+
+
+class Typing(Struct, frozen=True):
+    mode: Mode
+    settings: TypingSettings = TypingSettings()
+    phase: Phase = Phase.WAITING
+    left: int = 0
+    """How many more times it is shown unless the run shows life."""
+
+
+Decision = tuple[Typing, tuple[Action, ...]]
+
+
+def step(typing: Typing, event: Event) -> Decision:
+    match typing.phase, event:
+        case Phase.OFF, _:
+            return typing, ()
+        case _, Closed():
+            return replace(typing, phase=Phase.OFF), ()
+        case Phase.WAITING, Seen(sign=sign) if sign in STARTS_ON[typing.mode]:
+            return replace(typing, phase=Phase.DELAYED), (WakeAfter(typing.settings.delay_ms),)
+        case Phase.PAUSED, Seen():
+            return _show(_alive(typing))
+        case Phase.SHOWING, Seen():
+            return _alive(typing), ()
+        case Phase.DELAYED, Woke():
+            return _show(_alive(typing))
+        case Phase.SHOWING, Woke() if typing.left:
+            return _show(typing)
+        case Phase.SHOWING, Woke():
+            return replace(typing, phase=Phase.PAUSED), ()
+        case _:
+            return typing, ()
+
+
+def _alive(typing: Typing) -> Typing:
+    settings = typing.settings
+    return replace(typing, left=max(1, settings.pause_after_ms // settings.period_ms))
+
+
+def _show(typing: Typing) -> Decision:
+    shown = replace(typing, phase=Phase.SHOWING, left=typing.left - 1)
+    return shown, (Show(), WakeAfter(typing.settings.period_ms))

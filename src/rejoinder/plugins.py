@@ -1,0 +1,82 @@
+"""Finds what can be plugged in, by file name or by entry point, and imports it only when asked for by name.
+
+A channel is a module with `Settings` and `open_channel(name, settings)`. A file in `channels/` is found by
+its name, a module of somebody else's by its entry point:
+
+    [project.entry-points."rejoinder.channels"]
+    zulip = "my_package.zulip"
+"""
+
+import re
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.abc import InspectLoader
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pkgutil import iter_modules
+from types import ModuleType
+
+from msgspec import Struct
+
+from rejoinder.errors import BadConfiguration
+
+
+class Kind(Struct, frozen=True):
+    """Where files of a kind live, under which entry points others come, and the name each must define."""
+
+    folder: str
+    group: str
+    defines: str
+
+
+KINDS = {
+    "channel": Kind("rejoinder.channels", "rejoinder.channels", "open_channel"),
+    "agent": Kind("rejoinder.agents", "rejoinder.agents", "open_agent"),
+    "directive": Kind("rejoinder.outbound.directives", "rejoinder.directives", "DIRECTIVE"),
+    "command": Kind("rejoinder.inbound.commands", "rejoinder.commands", "COMMANDS"),
+}
+
+
+def names(kind: str) -> list[str]:
+    """What there is of a kind, sorted; nothing is imported for it but the folder."""
+    return sorted({*_files(KINDS[kind]), *_entry_points(KINDS[kind])})
+
+
+def find(kind: str, name: str) -> ModuleType:
+    """The module called so; ours before anybody else's, so that a package cannot take a built-in's name."""
+    where = KINDS[kind]
+    if _is_ours(where, name):
+        module = import_module(f"{where.folder}.{name}")
+    elif name in (others := _entry_points(where)):
+        module = import_module(others[name])
+    else:
+        raise BadConfiguration(_unknown(kind, name))
+    if not hasattr(module, where.defines):
+        raise BadConfiguration(f"{module.__name__} is no {kind}: it does not define {where.defines}")
+    return module
+
+
+def _files(kind: Kind) -> set[str]:
+    folder = find_spec(kind.folder)
+    places = folder.submodule_search_locations if folder is not None else None
+    return {module.name for module in iter_modules(places or ()) if _is_ours(kind, module.name)}
+
+
+def _is_ours(kind: Kind, name: str) -> bool:
+    """Whether the folder has such a plug-in, not just a file that several share: its source says so."""
+    if not name.isidentifier() or find_spec(kind.folder) is None:
+        return False
+    spec = find_spec(f"{kind.folder}.{name}")
+    source = spec.loader.get_source(spec.name) if spec and isinstance(spec.loader, InspectLoader) else None
+    return re.search(rf"^(?:def )?{kind.defines}\b", source or "", re.MULTILINE) is not None
+
+
+def _entry_points(kind: Kind) -> dict[str, str]:
+    return {point.name: point.module for point in entry_points(group=kind.group)}
+
+
+def _unknown(kind: str, name: str) -> str:
+    there = names(kind)
+    near = get_close_matches(name, there, n=1)
+    guess = f"did you mean {near[0]}? " if near else ""
+    return f"no {kind} called {name!r}; {guess}there are: {', '.join(there) or 'none'}"

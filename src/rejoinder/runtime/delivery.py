@@ -1,0 +1,229 @@
+"""One agent's answer on its way to one conversation.
+
+Rule 1: the reader decides what is text and what is a directive; nothing here looks into agent text.
+Rule 2: a directive acts when it closes, in order with the text around it, and never fails the delivery.
+Rule 3: only messages of this conversation can be replied to or reacted to (OD-52).
+Rule 4: every answer ends in something: a message, an action, a stated silence, or one sentence of failure.
+"""
+
+import asyncio
+import logging
+from functools import cache
+from typing import Any
+
+from rejoinder.channels.base import CanDelete, CanNote, CanReact, CanStream, Channel, Delivered, Outcome
+from rejoinder.events import Directive, Part, Problem, ReplyEvent, Route, Silent, Text
+from rejoinder.outbound.directives import default_registry
+from rejoinder.outbound.directives.declaration import Declaration
+from rejoinder.outbound.emoji import project
+from rejoinder.outbound.reader import ReplyReader
+from rejoinder.runtime.messages import Messages
+
+log = logging.getLogger(__name__)
+
+NO_RESPONSE = "_(no response)_"
+MOST_ACTIONS = 20
+
+
+class Conversation:
+    """One place of one channel: its messages, and the one line on which things are said there."""
+
+    def __init__(self, channel: Channel, route: Route) -> None:
+        self.channel = channel
+        self.route = route
+        self.messages = Messages()
+        self._line = asyncio.Lock()
+
+    async def send(self, text: str, *, reply_to: str | None = None, silent: bool = False) -> str | None:
+        """Says one whole message; its platform id, or None when the platform did not take it."""
+        part = Part(route=self.route, text=text, reply_to=reply_to, silent=silent)
+        async with self._line:
+            return self._receipt(await self.channel.send(part), text)
+
+    async def begin(self, channel: CanStream, text: str, *, reply_to: str | None, silent: bool) -> str | None:
+        part = Part(route=self.route, text=text, reply_to=reply_to, silent=silent)
+        async with self._line:
+            return self._receipt(await channel.begin(part), text)
+
+    def _receipt(self, outcome: Outcome, text: str) -> str | None:
+        if isinstance(outcome, Delivered):
+            self.messages.add(outcome.message, text)
+            return outcome.message
+        log.warning("%s did not take a message: %s", self.channel.name, outcome.reason)
+        return None
+
+    async def note(self, text: str) -> None:
+        if isinstance(self.channel, CanNote):
+            await self.channel.note(self.route, text)
+
+
+class Answer:
+    """Takes the agent's raw text piece by piece and makes the conversation show it."""
+
+    def __init__(self, conversation: Conversation, agent: str, trigger: str) -> None:
+        self._conversation = conversation
+        self._channel = conversation.channel
+        self._agent = agent
+        self._trigger = trigger
+        self._reader = ReplyReader()
+        self._shown: list[str] = []  # all that people may see, in the pieces in which it came
+        self._has_words = False
+        self._between_segments = False
+        self._target: str | None = None
+        self._notify = True
+        self._live = self._channel if isinstance(self._channel, CanStream) else None
+        self._slot: str | None = None  # the message that is growing
+        self._slot_target: str | None = None
+        self._acted: set[tuple[str, str, bool]] = set()
+        self._asked_to_act = False
+
+    async def feed(self, piece: str) -> None:
+        await self._obey(self._reader.feed(piece))
+
+    async def next_segment(self) -> None:
+        await self._obey(self._reader.next_segment())
+        self._between_segments = True
+
+    async def finish(self) -> None:
+        """The agent is done: what is left goes out, and an answer without any content says so (OD-44)."""
+        await self._obey(self._reader.finish())
+        if self._reader.silent:
+            await self._conversation.note(f"{self._agent} chose to stay silent")
+        elif self._has_words:
+            await self._settle()
+        elif not self._asked_to_act:
+            await self._conversation.send(NO_RESPONSE, reply_to=self._target)
+
+    async def fail(self, sentence: str, detail: str) -> None:
+        """What was shown stays; the person gets the sentence as a message of its own, the operator the rest."""
+        await self.abandon()
+        await self._conversation.send(sentence)
+        if detail:
+            await self._conversation.note(detail)
+
+    async def abandon(self) -> None:
+        """Ends the answer here: what was shown stays as it is, what was held back is never said."""
+        if self._slot is not None and self._live is not None:
+            self._conversation.messages.add(self._slot, "".join(self._shown))
+            await self._live.complete(self._conversation.route, self._slot)
+            self._slot = None
+
+    async def _obey(self, events: list[ReplyEvent]) -> None:
+        for event in events:
+            match event:
+                case Text(text=text):
+                    await self._show(text)
+                case Directive(name=name, args=args):
+                    await self._act(name, args)
+                case Problem(code=code, level="debug", detail=detail):
+                    log.debug("%s %s: %s: %s", self._channel.name, self._trigger, code, detail)
+                case Problem(detail=detail):
+                    await self._warn(detail)
+                case Silent():
+                    await self._withdraw()
+                    await self.abandon()
+
+    # --- the text -----------------------------------------------------------------------------------
+
+    async def _show(self, text: str) -> None:
+        if self._between_segments and self._has_words:
+            text = text.lstrip("\n")
+            if not text:
+                return
+            text = "\n" * (2 - _trailing_newlines(self._shown)) + text  # segments are paragraphs
+        self._between_segments = False
+        self._shown.append(text)
+        self._has_words = self._has_words or not text.isspace()
+        if self._live is None:
+            return
+        if self._slot is not None:
+            await self._live.append(self._conversation.route, self._slot, text)
+        elif self._has_words:
+            await self._begin(self._live)
+
+    async def _begin(self, live: CanStream) -> None:
+        self._slot_target = self._target
+        self._slot = await self._conversation.begin(
+            live, "".join(self._shown), reply_to=self._target, silent=not self._notify
+        )
+        if self._slot is None:
+            self._live = None  # it was refused: one more try when the text is whole, not one for each piece
+
+    async def _settle(self) -> None:
+        """Leaves one message with the whole text, as a reply to what was asked for last (OD-61)."""
+        moved = self._slot_target != self._target and isinstance(self._channel, CanDelete)
+        if self._slot is None or moved:
+            text = "".join(self._shown)
+            if await self._conversation.send(text, reply_to=self._target, silent=not self._notify) is not None:
+                await self._withdraw()
+        await self.abandon()
+
+    async def _withdraw(self) -> None:
+        """Takes back what is shown, where that can be done."""
+        if self._slot is not None and isinstance(self._channel, CanDelete):
+            outcome = await self._channel.delete(self._conversation.route, self._slot)
+            if isinstance(outcome, Delivered):
+                self._conversation.messages.forget(self._slot)
+                self._slot = None
+
+    # --- the directives -----------------------------------------------------------------------------
+
+    async def _act(self, name: str, args: dict[str, Any]) -> None:
+        declared = _declared(name)
+        self._asked_to_act = self._asked_to_act or not declared.shapes_reply
+        match name:
+            case "reply_to":
+                await self._aim(args["id"])
+            case "silent":
+                self._notify = not args["on"]
+            case "react":
+                await self._react(args["emoji"], args.get("message", "current"), remove=args.get("remove", False))
+            case _ if declared.granted:
+                await self._warn(f"{name} was denied: nothing grants it here")
+            case _:
+                log.debug("%s %s: %s has no effect here", self._channel.name, self._trigger, name)
+
+    async def _aim(self, reference: str) -> None:
+        if reference == "none":
+            self._target = None
+        elif (target := self._find(reference)) is not None:
+            self._target = target
+        else:
+            await self._warn(f"reply_to was denied: there is no message {reference!r} in this chat")
+
+    async def _react(self, emoji: str, reference: str, *, remove: bool) -> None:
+        target = self._find(reference)
+        sign = project(emoji, "unicode")
+        if not isinstance(self._channel, CanReact):
+            await self._warn(f"react was left out: {self._channel.name} cannot show reactions")
+        elif target is None:
+            await self._warn(f"react was denied: there is no message {reference!r} in this chat")
+        elif sign.value is None:
+            await self._warn(f"react failed: {sign.note or f'there is no emoji {emoji!r}'}")
+        elif (key := (target, sign.value, remove)) in self._acted:
+            return
+        elif len(self._acted) == MOST_ACTIONS:
+            await self._warn(f"react was denied: at most {MOST_ACTIONS} actions per answer")
+        else:
+            self._acted.add(key)
+            outcome = await self._channel.react(self._conversation.route, target, sign.value, remove=remove)
+            if not isinstance(outcome, Delivered):
+                await self._warn(f"react failed: {outcome.reason}")
+
+    def _find(self, reference: str) -> str | None:
+        return self._trigger if reference == "current" else self._conversation.messages.find(reference)
+
+    async def _warn(self, why: str) -> None:
+        log.warning("%s %s: %s", self._channel.name, self._trigger, why)
+        await self._conversation.note(why)
+
+
+@cache
+def _declared(name: str) -> Declaration:
+    return next(declared for declared in default_registry().declarations if declared.name == name)
+
+
+def _trailing_newlines(pieces: list[str]) -> int:
+    """How many newlines the text ends in, counted up to two."""
+    end = "".join(pieces[-2:])
+    return 2 if end.endswith("\n\n") else 1 if end.endswith("\n") else 0

@@ -1,0 +1,59 @@
+"""Owns every task of the gateway.
+
+Rule 1: `create_task` appears in this file only, so whatever runs has a name and somebody who waits for it.
+Rule 2: what was cancelled is waited for: when `cancel` or `close` returns, nothing of it runs on.
+Rule 3: a task that fails is one log line with its name; it takes no other task along.
+"""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any, Self
+
+log = logging.getLogger(__name__)
+
+
+class Runs:
+    """The tasks of one gateway; leaving the block ends them all."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def start(self, name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            log.error("%s failed: %s", task.get_name(), error, exc_info=error)
+
+    async def wait(self, task: asyncio.Task[None]) -> None:
+        """Returns when it has ended, however it ended; a waiter that is cancelled leaves it running."""
+        await asyncio.wait({task})
+
+    async def cancel(self, task: asyncio.Task[None]) -> None:
+        task.cancel()
+        await self.wait(task)
+
+    async def idle(self) -> None:
+        """Returns when nothing runs any more; what is started meanwhile counts."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def close(self) -> None:
+        while self._tasks:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.wait(self._tasks)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

@@ -1,0 +1,36 @@
+"""What rejoinder is tested with, shipped: test your own bots, channels and agents with the same.
+
+    async with conversation(MyAgent()) as chat:
+        await chat.says("hello")
+        await chat.hears("Hello!")
+
+Names are imported when first used, so that nobody pays for a fake they do not use.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rejoinder.agents.scripted import ScriptedAgent
+    from rejoinder.testing.chat import Chat, conversation
+    from rejoinder.testing.contracts import AgentContract
+    from rejoinder.testing.fake_channel import FakeChannel, Shown
+    from rejoinder.testing.model_server import ModelServer
+
+_HOME = {
+    "AgentContract": "rejoinder.testing.contracts",
+    "Chat": "rejoinder.testing.chat",
+    "FakeChannel": "rejoinder.testing.fake_channel",
+    "ModelServer": "rejoinder.testing.model_server",
+    "ScriptedAgent": "rejoinder.agents.scripted",
+    "Shown": "rejoinder.testing.fake_channel",
+    "conversation": "rejoinder.testing.chat",
+}
+
+__all__ = ["AgentContract", "Chat", "FakeChannel", "ModelServer", "ScriptedAgent", "Shown", "conversation"]
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"rejoinder.testing has no name {name!r}; there are: {', '.join(sorted(_HOME))}")

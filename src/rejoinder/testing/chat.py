@@ -1,0 +1,81 @@
+"""A conversation with an agent through the whole gateway, written as one would tell it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+
+from rejoinder.agents.base import Agent
+from rejoinder.app import serve
+from rejoinder.runtime.runs import Runs
+from rejoinder.testing.fake_channel import FakeChannel, Shown
+
+PATIENCE = 5.0  # seconds until a test that waits for what never comes fails with the transcript
+
+
+class Chat:
+    """Every `hears` goes on where the last one ended, so the order of the answers is checked too."""
+
+    def __init__(self, channel: FakeChannel, runs: Runs) -> None:
+        self.channel = channel
+        self._runs = runs
+        self._heard: set[str] = set()
+
+    async def says(self, text: str, *, reply_to: Shown | str | None = None, event: str | None = None) -> str:
+        quoted = reply_to.id if isinstance(reply_to, Shown) else reply_to
+        return await self.channel.says(text, reply_to=quoted, event=event)
+
+    async def hears(self, text: str | None = None) -> Shown:
+        """The next whole message of the bot; its text has to be this one."""
+        await self._until("a message", lambda: bool(self._unheard()))
+        shown = self._unheard()[0]
+        self._heard.add(shown.id)
+        assert text is None or shown.text.strip() == text, f"heard {shown.text!r} instead of {text!r}"
+        return shown
+
+    async def sees(self, text: str) -> Shown:
+        """A message that is being written shows this so far."""
+        await self._until(f"{text!r} in a message", lambda: bool(self._showing(text)))
+        return self._showing(text)[0]
+
+    async def sees_reaction(self, emoji: str, *, on: str) -> None:
+        await self._until(f"{emoji} on {on}", lambda: emoji in self.channel.messages[on].reactions)
+
+    async def reads_note(self, text: str) -> None:
+        await self._until(f"the note {text!r}", lambda: text in self.channel.notes)
+
+    async def _until(self, what: str, holds: Callable[[], bool]) -> None:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self.channel.until(holds)
+        except TimeoutError:
+            raise AssertionError(f"waited for {what}; the chat is:\n{self.transcript()}") from None
+
+    def transcript(self) -> str:
+        lines = [f"{m.id} {m.author}: {m.text!r} {m.reactions or ''}" for m in self.channel.messages.values()]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.channel.notes)])
+
+    def _visible(self) -> list[Shown]:
+        return [m for m in self.channel.messages.values() if m.author == "bot" and not m.deleted]
+
+    def _unheard(self) -> list[Shown]:
+        return [m for m in self._visible() if m.complete and m.id not in self._heard]
+
+    def _showing(self, text: str) -> list[Shown]:
+        return [m for m in self._visible() if not m.complete and text in m.text]
+
+    async def ends(self) -> None:
+        """Everything has been answered, and nothing was said that the test did not hear."""
+        self.channel.close()
+        async with asyncio.timeout(PATIENCE):
+            await self._runs.idle()
+        assert not self._unheard(), f"said besides:\n{self.transcript()}"
+
+
+@asynccontextmanager
+async def conversation(agent: Agent, channel: FakeChannel | None = None) -> AsyncGenerator[Chat]:
+    channel = channel or FakeChannel()
+    async with Runs() as runs:
+        runs.start("gateway", serve(channel, agent))
+        chat = Chat(channel, runs)
+        yield chat
+        await chat.ends()

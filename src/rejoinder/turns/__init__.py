@@ -1,0 +1,1 @@
+"""Floor 2, pure: when a turn runs, and with what."""

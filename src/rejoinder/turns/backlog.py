@@ -1,0 +1,164 @@
+"""What waits in a lane: who pays when it is full, and which messages make up the next turn.
+
+Rule 1: order is arrival order. A turn takes messages from the front, an overflow too; nobody overtakes.
+Rule 2: a summary stands beside the messages it tells of, it never takes the place of one (TU-5).
+Rule 3: a message that goes alone because it is too large still goes.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.events import Route
+from rejoinder.turns.modes import MODES, Drop, Grouping, QueueSettings, Traits
+
+LINE_LENGTH: Final = 160
+
+
+class Message(Struct, frozen=True):
+    """What the lane has to know about an inbound message."""
+
+    id: str
+    route: Route
+    sender: str
+    text: str = ""
+    tokens: int = 0
+    settings: QueueSettings | None = None
+    """The effective settings of a message with an inline directive; None: the lane's own."""
+
+
+class Waiting(Struct, frozen=True):
+    """A message that waits. It is not quiet exactly as long as a timer runs for it."""
+
+    message: Message
+    quiet: bool = True
+    offered: bool = False
+    """The running agent has been offered this message and has not answered: it is in flight, and stays."""
+    refused: bool = False
+    """The running agent was offered this message and did not take it."""
+
+
+Line = tuple[Waiting, ...]
+
+
+class Summary(Struct, frozen=True):
+    """What did not get a turn of its own: how many messages, and the last few of them in a line each."""
+
+    count: int = 0
+    lines: tuple[str, ...] = ()
+
+    def telling(self, messages: Iterable[Message], at_most: int) -> "Summary":
+        told = list(messages)
+        lines = self.lines + tuple(summary_line(message.text) for message in told)
+        return Summary(self.count + len(told), lines[-at_most:])
+
+
+def summary_line(text: str) -> str:
+    """The text on one line of at most 160 characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= LINE_LENGTH else line[: LINE_LENGTH - 1].rstrip() + "…"
+
+
+def estimate_tokens(texts: Iterable[str], images: int = 0) -> int:
+    """A guess that is never zero: four bytes to a token, 512 tokens to an image."""
+    return sum(len(text.encode("utf-8", "surrogatepass")) // 4 + 1 for text in texts) + 512 * images
+
+
+def settings_of(message: Message, lane: QueueSettings) -> QueueSettings:
+    return message.settings or lane
+
+
+def traits_of(message: Message, lane: QueueSettings) -> Traits:
+    return MODES[settings_of(message, lane).mode]
+
+
+def buffer_of(message: Message, lane: QueueSettings) -> str:
+    """Whose buffer the message waits in. Grouping belongs to the lane: one message cannot change it."""
+    return message.sender if lane.grouping is Grouping.SENDER else ""
+
+
+def buffers(line: Line, lane: QueueSettings) -> list[Line]:
+    """The buffers, the one with the oldest head first."""
+    split: dict[str, list[Waiting]] = {}
+    for waiting in line:
+        split.setdefault(buffer_of(waiting.message, lane), []).append(waiting)
+    return [tuple(buffer) for buffer in split.values()]
+
+
+class Admission(Struct, frozen=True):
+    """What became of an arrival: the new line, and who was left out of it."""
+
+    line: Line
+    dropped: tuple[Message, ...] = ()
+    summarised: tuple[Message, ...] = ()
+
+
+def admit(line: Line, incoming: Waiting, lane: QueueSettings) -> Admission:
+    """TU-5. An arrival costs at most one message, so that lowering the cap loses nothing that waits."""
+    message = incoming.message
+    settings = settings_of(message, lane)
+    home = buffer_of(message, lane)
+    buffer = [each for each in line if buffer_of(each.message, lane) == home and not each.offered]
+    if not MODES[settings.mode].capped or len(buffer) < settings.cap:
+        return Admission((*line, incoming))
+    if settings.drop is Drop.NEW:
+        return Admission(line, dropped=(message,))
+    oldest = buffer[0]
+    rest = (*without(line, [oldest.message]), incoming)
+    if settings.drop is Drop.OLD:
+        return Admission(rest, dropped=(oldest.message,))
+    return Admission(rest, summarised=(oldest.message,))
+
+
+class Batch(Struct, frozen=True):
+    messages: tuple[Message, ...]
+    closed: bool
+    """Nothing that may still come could join it, so there is no reason to wait."""
+
+
+def next_batch(buffer: Line, lane: QueueSettings) -> Batch:
+    """The longest front of a buffer that may share one turn (TU-6). The buffer is not empty."""
+    first = buffer[0].message
+    settings = settings_of(first, lane)
+    if not MODES[settings.mode].gathers:
+        return Batch((first,), closed=False)
+    taken = [first]
+    tokens = first.tokens
+    for waiting in buffer[1:]:
+        message = waiting.message
+        tokens += message.tokens
+        if (
+            len(taken) == settings.max_batch
+            or tokens > settings.max_batch_tokens
+            or message.route != first.route
+            or not traits_of(message, lane).gathers
+        ):
+            return Batch(tuple(taken), closed=True)
+        taken.append(message)
+    return Batch(tuple(taken), closed=len(taken) == settings.max_batch or tokens >= settings.max_batch_tokens)
+
+
+def ready_batch(line: Line, lane: QueueSettings) -> tuple[Message, ...]:
+    """The next turn's messages: those of the first buffer that need not wait any longer; empty if all must.
+
+    A full buffer does not wait for quiet either: else somebody who never pauses would be dropped, not heard.
+    """
+    for buffer in buffers(line, lane):
+        batch = next_batch(buffer, lane)
+        settings = settings_of(buffer[0].message, lane)
+        patient = MODES[settings.mode].debounced and settings.debounce_ms > 0
+        if not patient or buffer[-1].quiet or batch.closed or len(buffer) >= settings.cap:
+            return batch.messages
+    return ()
+
+
+def without(line: Line, messages: Iterable[Message]) -> Line:
+    gone = {message.id for message in messages}
+    return tuple(waiting for waiting in line if waiting.message.id not in gone)
+
+
+def quieted(line: Line, after: str) -> Line:
+    """The writers have been quiet since the message `after`."""
+    return tuple(replace(each, quiet=True) if each.message.id == after else each for each in line)

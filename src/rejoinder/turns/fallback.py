@@ -1,0 +1,122 @@
+"""What to do when a model fails: again, the next one, or give up (TU-22).
+
+Rule 1: one table says what each kind of failure means.
+Rule 2: within a turn every model is tried once, twice where the failure may have been a hiccup; so it ends.
+Rule 3: a credential that failed is left alone for a while, longer each time. But a rest is advice: when
+        nothing else is left, the one whose rest ends first is tried, for somebody waits for an answer.
+Rule 4: aborted is not failed, and a context that is too long is too long for the next model too.
+"""
+
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+REST_MINUTES: Final = (1, 5, 25, 60)
+
+
+class Treatment(Struct, frozen=True):
+    meaning: str
+    retry: bool = False
+    """Once more with the same model first."""
+    next_model: bool = False
+    rests: bool = False
+    """The credential is at fault and gets a cool-down."""
+
+
+ON_FAILURE: Final[dict[str, Treatment]] = {
+    "billing": Treatment("the account cannot pay", next_model=True, rests=True),
+    "rate_limit": Treatment("the account asks too often", next_model=True, rests=True),
+    "auth": Treatment("the credential is not accepted", next_model=True, rests=True),
+    "timeout": Treatment("no answer in time", retry=True, next_model=True, rests=True),
+    "overloaded": Treatment("the provider is overloaded", retry=True, next_model=True, rests=True),
+    "format": Treatment("the model does not take this request", next_model=True),
+    "model_not_found": Treatment("there is no such model", next_model=True),
+    "unreachable": Treatment("the connection failed", retry=True),
+    "context_overflow": Treatment("the conversation is too long for the model"),
+    "crashed": Treatment("the agent ended before its answer"),
+    "aborted": Treatment("somebody stopped it"),
+    "other": Treatment("not classified"),
+}
+
+
+class Candidate(Struct, frozen=True):
+    model: str
+    credential: str
+
+
+class Rest(Struct, frozen=True):
+    """One credential's cool-down. Times are seconds of whatever clock the caller uses."""
+
+    failures: int = 0
+    until: float = 0
+
+
+Rests = dict[str, Rest]
+
+
+class Trial(Struct, frozen=True):
+    """Where one turn stands: who is being tried, who has been, and whether the hiccup is used up."""
+
+    candidates: tuple[Candidate, ...]
+    current: Candidate
+    tried: tuple[Candidate, ...] = ()
+    retried: bool = False
+
+
+class GiveUp(Struct, frozen=True):
+    """No other model may help: the failure goes to the person."""
+
+    kind: str
+
+
+def begin(candidates: tuple[Candidate, ...], rests: Rests, now: float) -> Trial:
+    """The selected model first, then its fallbacks; not one that rests while another does not."""
+    return Trial(candidates, _pick(candidates, rests, now))
+
+
+def after_failure(trial: Trial, kind: str, rests: Rests, now: float) -> Trial | GiveUp:
+    """What follows a failure. `rests` are those after `rested` has counted this failure."""
+    treatment = ON_FAILURE.get(kind, ON_FAILURE["other"])
+    if treatment.retry and not trial.retried:
+        return replace(trial, retried=True)
+    if not treatment.next_model:
+        return GiveUp(kind)
+    tried = (*trial.tried, trial.current)
+    left = tuple(candidate for candidate in trial.candidates if candidate not in tried)
+    if not left:
+        return GiveUp(kind)
+    return Trial(trial.candidates, _pick(left, rests, now), tried)
+
+
+def rested(rests: Rests, trial: Trial, kind: str, now: float) -> Rests:
+    """The cool-downs after a failure: 1, 5, 25, then 60 minutes. A first hiccup costs nothing."""
+    treatment = ON_FAILURE.get(kind, ON_FAILURE["other"])
+    if not treatment.rests or (treatment.retry and not trial.retried):
+        return rests
+    failures = rests.get(trial.current.credential, Rest()).failures + 1
+    minutes = REST_MINUTES[min(failures, len(REST_MINUTES)) - 1]
+    return {**rests, trial.current.credential: Rest(failures, now + 60 * minutes)}
+
+
+def refreshed(rests: Rests, credential: str) -> Rests:
+    """The cool-downs after a success: this credential starts afresh."""
+    return {name: rest for name, rest in rests.items() if name != credential}
+
+
+def transition_notice(told: str | None, trial: Trial, kind: str | None) -> str | None:
+    """The line for a verbose session, once per transition; `told` is the model it was last told of."""
+    selected, active = trial.candidates[0].model, trial.current.model
+    if active == (told or selected):
+        return None
+    if active == selected:
+        return f"Model fallback over: {selected} answers again (was {told})."
+    reason = f": {ON_FAILURE[kind].meaning}" if kind in ON_FAILURE else ""
+    return f"Model fallback: {active} answers instead of {selected}{reason}."
+
+
+def _pick(candidates: tuple[Candidate, ...], rests: Rests, now: float) -> Candidate:
+    def wait(candidate: Candidate) -> float:
+        return max(0.0, rests.get(candidate.credential, Rest()).until - now)
+
+    return min(candidates, key=wait)

@@ -1,0 +1,362 @@
+"""One session's lane: what to do when a message arrives, a run begins or ends, or somebody says stop.
+
+Rule 1: every decision about starting, waiting, steering, aborting and discarding is made in this file.
+Rule 2: it knows no clock, task or agent. `step(lane, event)` returns the new lane and the actions to
+        perform; whether an agent can be steered is told by the event that says it has started.
+Rule 3: whoever performs the actions owes three answers: each Start is ended by one RunEnded (whatever
+        ended the run, a lease that ran out included), each Steer is answered by SteerTaken or
+        SteerRefused, each WakeAfter comes back as Quiet. An answer that comes late or twice is harmless.
+Rule 4: a message is in one place: it waits, is offered to the run, or is in the turn; and it leaves with
+        a name: in a turn (Start), Steered, summarised (Summarise) or dropped with a reason (Discard).
+
+The two grids below are the behaviour; they are complete by construction, and the docs are made from them.
+"""
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Final, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.turns.backlog import (
+    Line,
+    Message,
+    Summary,
+    Waiting,
+    admit,
+    buffer_of,
+    quieted,
+    ready_batch,
+    settings_of,
+    traits_of,
+    without,
+)
+from rejoinder.turns.modes import MODES, Mode, QueueSettings
+from rejoinder.turns.signals import (
+    Abort,
+    Action,
+    Arrived,
+    Discard,
+    Event,
+    ModeChanged,
+    Quiet,
+    Reason,
+    RunEnded,
+    RunStarted,
+    Start,
+    Steer,
+    Steered,
+    SteerRefused,
+    SteerTaken,
+    Stop,
+    Summarise,
+    WakeAfter,
+)
+
+# --- the tables ---------------------------------------------------------------------------------
+
+
+class Phase(Enum):
+    IDLE = "nothing runs, nothing waits"
+    GATHERING = "nothing runs; what waits is waiting for quiet"
+    STARTING = "a turn was handed out, its agent has not begun"
+    RUNNING = "the agent is at work"
+    ABORTING = "the run was aborted and has not ended yet"
+    SETTLING = "the run has ended, but not said whether it took in what was offered"
+
+
+class OnArrival(Enum):
+    START = "start a run with it at once"
+    HOLD = "let it wait"
+    OFFER = "let it wait, and offer what waits to the run, oldest first"
+    INTERRUPT = "discard what waits, abort the run, let it be next"
+
+
+class OnEvent(Enum):
+    NOTHING = "nothing"
+    BEGIN = "offer what waits in a steering mode to the run that has begun"
+    END = "start what is ready, once an open offer is answered"
+    TAKEN = "name it steered; go on with what waits"
+    REFUSED = "let it wait again, in its old place"
+    DRAIN = "start what is ready"
+    REVIEW = "offer what waits in a steering mode now"
+    CLEAR = "discard what waits"
+    ABORT = "discard what waits, abort the run"
+
+
+Row = TypeVar("Row")
+Column = TypeVar("Column")
+Cell = TypeVar("Cell")
+
+
+def _grid(columns: tuple[Column, ...], rows: dict[Row, tuple[Cell, ...]]) -> dict[tuple[Row, Column], Cell]:
+    return {(row, column): cell for row, cells in rows.items() for column, cell in zip(columns, cells, strict=True)}
+
+
+# --- what an arrival does -----------------------------------------------------------------------
+
+START, HOLD, OFFER, INTERRUPT = OnArrival
+
+# fmt: off
+ON_ARRIVAL: Final = _grid(tuple(Mode), {
+    #                 steer  followup collect interrupt  steer-backlog queue
+    Phase.IDLE:      (START, START,   START,  START,     START,        START),
+    Phase.GATHERING: (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
+    Phase.STARTING:  (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
+    Phase.RUNNING:   (OFFER, HOLD,    HOLD,   INTERRUPT, OFFER,        HOLD),
+    Phase.ABORTING:  (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
+    Phase.SETTLING:  (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
+})
+# fmt: on
+
+# --- what every other event does ----------------------------------------------------------------
+
+NOTHING, BEGIN, END, TAKEN, REFUSED, DRAIN, REVIEW, CLEAR, ABORT = OnEvent
+
+# fmt: off
+ON_EVENT: Final = _grid((RunStarted, RunEnded, SteerTaken, SteerRefused, Quiet, ModeChanged, Stop), {
+    #                 RunStarted RunEnded SteerTaken SteerRefused Quiet    ModeChanged Stop
+    Phase.IDLE:      (NOTHING,   NOTHING, NOTHING,   NOTHING,     NOTHING, NOTHING,    CLEAR),
+    Phase.GATHERING: (NOTHING,   NOTHING, NOTHING,   NOTHING,     DRAIN,   DRAIN,      CLEAR),
+    Phase.STARTING:  (BEGIN,     END,     NOTHING,   NOTHING,     NOTHING, NOTHING,    ABORT),
+    Phase.RUNNING:   (NOTHING,   END,     TAKEN,     REFUSED,     NOTHING, REVIEW,     ABORT),
+    Phase.ABORTING:  (NOTHING,   END,     NOTHING,   NOTHING,     NOTHING, NOTHING,    CLEAR),
+    Phase.SETTLING:  (NOTHING,   NOTHING, TAKEN,     REFUSED,     NOTHING, NOTHING,    CLEAR),
+})
+# fmt: on
+
+# --- the lane -----------------------------------------------------------------------------------
+
+
+class Lane(Struct, frozen=True):
+    settings: QueueSettings = QueueSettings()
+    phase: Phase = Phase.IDLE
+    run: int = 0
+    turn: tuple[Message, ...] = ()
+    can_steer: bool = False
+    waiting: Line = ()
+    overflow: Summary = Summary()
+    passed_over: Summary = Summary()
+    after_abort: bool = False
+
+    @property
+    def offered(self) -> tuple[Message, ...]:
+        return tuple(each.message for each in self.waiting if each.offered)
+
+
+Decision = tuple[Lane, tuple[Action, ...]]
+
+
+def step(lane: Lane, event: Event) -> Decision:
+    """The one door: a lane and what happened to it in, the lane after it and what to do out."""
+    if isinstance(event, Arrived):
+        return _arrive(lane, event.message)
+    if _is_stale(lane, event):
+        return lane, ()
+    return _perform(ON_EVENT[lane.phase, type(event)], _absorb(lane, event))
+
+
+def restore(settings: QueueSettings, run: int, waiting: tuple[Message, ...], overflow: Summary) -> Decision:
+    """A lane after a restart: what was unfinished starts at once, oldest first, under new generations."""
+    line = tuple(Waiting(message) for message in waiting)
+    return _drain(Lane(settings=settings, run=run, waiting=line, overflow=overflow))
+
+
+def may_speak(lane: Lane, run: int) -> bool:
+    """Whether output under this generation may still reach people (TU-20)."""
+    return run == lane.run and lane.phase in (Phase.STARTING, Phase.RUNNING)
+
+
+def _arrive(lane: Lane, message: Message) -> Decision:
+    if _holds(lane, message.id):
+        return lane, ()
+    match ON_ARRIVAL[lane.phase, settings_of(message, lane.settings).mode]:
+        case OnArrival.START:
+            return _drain(replace(lane, waiting=(Waiting(message),)))
+        case OnArrival.INTERRUPT:
+            return _interrupt(lane, message)
+        case OnArrival.OFFER:
+            return _then(_hold(lane, message), _offer)
+        case OnArrival.HOLD:
+            return _then(_hold(lane, message), _drain if lane.phase is Phase.GATHERING else _stay)
+
+
+def _perform(do: OnEvent, lane: Lane) -> Decision:
+    match do:
+        case OnEvent.NOTHING:
+            return lane, ()
+        case OnEvent.BEGIN:
+            return _offer(replace(lane, phase=Phase.RUNNING))
+        case OnEvent.END:
+            lane = replace(lane, turn=(), can_steer=False)
+            return (replace(lane, phase=Phase.SETTLING), ()) if lane.offered else _drain(lane)
+        case OnEvent.TAKEN:
+            return _then(_taken(lane), _drain if lane.phase is Phase.SETTLING else _offer)
+        case OnEvent.REFUSED:
+            # Not offered again here: an agent that refuses and a lane that insists would never rest.
+            return _then(_refused(lane), _drain if lane.phase is Phase.SETTLING else _stay)
+        case OnEvent.DRAIN:
+            return _drain(lane)
+        case OnEvent.REVIEW:
+            return _offer(lane)
+        case OnEvent.CLEAR:
+            cleared = _then(_discard(lane, "stopped"), _forget)
+            return cleared if lane.phase is Phase.ABORTING else _then(cleared, _drain)
+        case OnEvent.ABORT:
+            return _then(_then(_discard(lane, "stopped"), _forget), _abort)
+
+
+def _absorb(lane: Lane, event: Event) -> Lane:
+    """The facts an event brings, whatever the phase makes of it."""
+    match event:
+        case RunStarted(can_steer=can_steer):
+            return replace(lane, can_steer=can_steer)
+        case Quiet(after=after):
+            return replace(lane, waiting=quieted(lane.waiting, after))
+        case ModeChanged(settings=settings):
+            # Under another grouping the timers would belong to other buffers: nobody waits for them any more.
+            rested = tuple(replace(each, quiet=True) for each in lane.waiting)
+            return replace(lane, settings=settings, waiting=rested)
+        case _:
+            return lane
+
+
+def _is_stale(lane: Lane, event: Event) -> bool:
+    match event:
+        case RunStarted(run=run) | RunEnded(run=run):
+            return run != lane.run
+        case SteerTaken(run=run, ids=ids) | SteerRefused(run=run, ids=ids):
+            return run != lane.run or ids != _ids(lane.offered)
+        case _:
+            return False
+
+
+def _holds(lane: Lane, id: str) -> bool:
+    return any(message.id == id for message in (*lane.turn, *(each.message for each in lane.waiting)))
+
+
+# --- what each answer does ----------------------------------------------------------------------
+
+
+def _stay(lane: Lane) -> Decision:
+    return lane, ()
+
+
+def _hold(lane: Lane, message: Message) -> Decision:
+    settings = settings_of(message, lane.settings)
+    patient = MODES[settings.mode].debounced and settings.debounce_ms > 0
+    admitted = admit(lane.waiting, Waiting(message, quiet=not patient), lane.settings)
+    lane = replace(
+        lane,
+        waiting=admitted.line,
+        overflow=lane.overflow.telling(admitted.summarised, at_most=settings.cap),
+    )
+    actions: list[Action] = []
+    if admitted.summarised:
+        actions.append(Summarise(_ids(admitted.summarised)))
+    if admitted.dropped:
+        actions.append(Discard(_ids(admitted.dropped), "overflow"))
+    if patient and message not in admitted.dropped:
+        actions.append(WakeAfter(settings.debounce_ms, message.id))
+    return lane, tuple(actions)
+
+
+def _drain(lane: Lane) -> Decision:
+    """The hand-off, in one step: what is ready starts, what is not waits for quiet, or the lane is idle.
+
+    There is no moment between the last message taken and the lane set free, so nothing can be stranded in it.
+    """
+    batch = ready_batch(lane.waiting, lane.settings)
+    if not batch:
+        return replace(lane, phase=Phase.GATHERING if lane.waiting else Phase.IDLE), ()
+    start = Start(lane.run + 1, _ids(batch), lane.overflow, lane.passed_over, lane.after_abort)
+    lane = replace(
+        lane,
+        phase=Phase.STARTING,
+        run=start.run,
+        turn=batch,
+        waiting=without(lane.waiting, batch),
+    )
+    return _told(lane), (start,)
+
+
+def _offer(lane: Lane) -> Decision:
+    """Offer the run the front of its own buffer, as far as those messages want and may go into it."""
+    if not lane.can_steer or lane.offered:
+        return lane, ()
+    here = lane.turn[0]
+    home = buffer_of(here, lane.settings)
+    batch: list[Message] = []
+    for each in lane.waiting:
+        message = each.message
+        if buffer_of(message, lane.settings) != home:
+            continue
+        # Another route's message would be answered in the wrong place.
+        if message.route != here.route or not _wants_in(lane, each) or len(batch) == lane.settings.max_batch:
+            break
+        batch.append(message)
+    if not batch:
+        return lane, ()
+    marked = tuple(replace(each, offered=each.message in batch) for each in lane.waiting)
+    return replace(lane, waiting=marked), (Steer(lane.run, _ids(batch)),)
+
+
+def _wants_in(lane: Lane, waiting: Waiting) -> bool:
+    mode = settings_of(waiting.message, lane.settings).mode
+    steers = ON_ARRIVAL[Phase.RUNNING, mode] is OFFER
+    return steers and (not waiting.refused or traits_of(waiting.message, lane.settings).offered_again)
+
+
+def _taken(lane: Lane) -> Decision:
+    taken = lane.offered
+    turn = (*lane.turn, *taken) if lane.phase is Phase.RUNNING else ()
+    return replace(lane, turn=turn, waiting=without(lane.waiting, taken)), (Steered(lane.run, _ids(taken)),)
+
+
+def _refused(lane: Lane) -> Decision:
+    back = (replace(each, offered=False, refused=True) if each.offered else each for each in lane.waiting)
+    return replace(lane, waiting=tuple(back)), ()
+
+
+def _interrupt(lane: Lane, message: Message) -> Decision:
+    decision = _discard(lane, "interrupted")
+    newest = replace(decision[0], waiting=(Waiting(message),))
+    if lane.phase is Phase.ABORTING:
+        follow = _stay
+    elif lane.phase in (Phase.STARTING, Phase.RUNNING):
+        follow = _abort
+    else:
+        follow = _drain
+    return _then((newest, decision[1]), follow)
+
+
+def _discard(lane: Lane, reason: Reason) -> Decision:
+    """Everything that waits leaves, an open offer included: what the run may still say to it comes late."""
+    gone = tuple(each.message for each in lane.waiting)
+    if not gone:
+        return lane, ()
+    passed_over = lane.passed_over.telling(gone, at_most=lane.settings.cap)
+    return replace(lane, waiting=(), passed_over=passed_over), (Discard(_ids(gone), reason),)
+
+
+def _abort(lane: Lane) -> Decision:
+    return replace(lane, phase=Phase.ABORTING, after_abort=True), (Abort(lane.run),)
+
+
+def _forget(lane: Lane) -> Decision:
+    """After a stop nobody wants to hear of what was waiting."""
+    return replace(lane, overflow=Summary(), passed_over=Summary()), ()
+
+
+def _told(lane: Lane) -> Lane:
+    return replace(lane, overflow=Summary(), passed_over=Summary(), after_abort=False)
+
+
+def _then(decision: Decision, follow: Callable[[Lane], Decision]) -> Decision:
+    lane, actions = follow(decision[0])
+    return lane, decision[1] + actions
+
+
+def _ids(messages: Iterable[Message]) -> tuple[str, ...]:
+    return tuple(message.id for message in messages)

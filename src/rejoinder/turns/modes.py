@@ -1,0 +1,109 @@
+"""The six ways to treat a message that comes while the agent is busy, and which one applies (TU-3, TU-4).
+
+`MODES` says how each mode treats what waits; what an arrival does in each phase is `ON_ARRIVAL` in lane.py.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+from msgspec import Meta, Struct
+
+
+class Mode(StrEnum):
+    STEER = "steer"
+    FOLLOWUP = "followup"
+    COLLECT = "collect"
+    INTERRUPT = "interrupt"
+    STEER_BACKLOG = "steer-backlog"
+    QUEUE = "queue"
+
+
+class Drop(StrEnum):
+    """Which message pays when the backlog is full (TU-5)."""
+
+    OLD = "old"
+    NEW = "new"
+    SUMMARIZE = "summarize"
+
+
+class Grouping(StrEnum):
+    """Who shares a turn (TU-6): everybody in the session, or each sender alone."""
+
+    SESSION = "session"
+    SENDER = "sender"
+
+
+class Traits(Struct, frozen=True):
+    meaning: str
+    gathers: bool = False
+    """Several waiting messages become one turn."""
+    debounced: bool = True
+    """What waits starts only when its writers have been quiet for a while."""
+    capped: bool = True
+    """The backlog is bounded by `cap`, and `drop` says who pays."""
+    offered_again: bool = False
+    """What the run once refused is offered to it again with the next arrival."""
+
+
+MODES: Final[dict[Mode, Traits]] = {
+    Mode.STEER: Traits(
+        "goes into the running agent at its next step; where the agent cannot be steered, as `followup`",
+        offered_again=True,
+    ),
+    Mode.FOLLOWUP: Traits("runs after it, one turn per message"),
+    Mode.COLLECT: Traits(
+        "is gathered until quiet, then one turn; only messages of the same route are gathered", gathers=True
+    ),
+    Mode.INTERRUPT: Traits(
+        "aborts it and runs; what waited is discarded, and the prompt says so", debounced=False, capped=False
+    ),
+    Mode.STEER_BACKLOG: Traits(
+        "goes into the running agent; what the run did not take in is kept and runs as `followup`, never both"
+    ),
+    Mode.QUEUE: Traits("plain FIFO: `followup` without debounce, cap or drop", debounced=False, capped=False),
+}
+
+
+class QueueSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """What one lane obeys. The defaults are the last layer of TU-4."""
+
+    mode: Mode = Mode.COLLECT
+    debounce_ms: Annotated[int, Meta(ge=0)] = 1000
+    cap: Annotated[int, Meta(ge=1)] = 20
+    drop: Drop = Drop.SUMMARIZE
+    grouping: Grouping = Grouping.SESSION
+    max_batch: Annotated[int, Meta(ge=1)] = 10
+    max_batch_tokens: Annotated[int, Meta(ge=1)] = 24_000
+
+
+class QueueOverride(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One layer's say about the queue: None leaves a field to the layers below."""
+
+    mode: Mode | None = None
+    debounce_ms: Annotated[int, Meta(ge=0)] | None = None
+    cap: Annotated[int, Meta(ge=1)] | None = None
+    drop: Drop | None = None
+    grouping: Grouping | None = None
+    max_batch: Annotated[int, Meta(ge=1)] | None = None
+    max_batch_tokens: Annotated[int, Meta(ge=1)] | None = None
+
+
+def resolve(
+    *,
+    inline: QueueOverride | None = None,
+    session: QueueOverride | None = None,
+    channel: QueueOverride | None = None,
+    gateway: QueueOverride | None = None,
+    plugin: QueueOverride | None = None,
+) -> QueueSettings:
+    """TU-4: inline directive > session > channel > global > the channel plug-in's default > default.
+
+    Each field is looked up by itself: `/queue cap=5` changes the cap and leaves the session's mode alone.
+    """
+    layers = [layer for layer in (inline, session, channel, gateway, plugin) if layer is not None]
+    chosen: dict[str, Any] = {}
+    for field in QueueSettings.__struct_fields__:
+        said = [value for layer in layers if (value := getattr(layer, field)) is not None]
+        if said:
+            chosen[field] = said[0]
+    return QueueSettings(**chosen)

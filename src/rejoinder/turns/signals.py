@@ -1,0 +1,114 @@
+"""The words between a lane and whoever drives it: events go in, actions come out."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from rejoinder.turns.backlog import Message, Summary
+from rejoinder.turns.modes import QueueSettings
+
+# --- events -------------------------------------------------------------------------------------
+
+
+class Arrived(Struct, frozen=True):
+    """A message for this session. One the lane already holds is the same message: nothing happens."""
+
+    message: Message
+
+
+class RunStarted(Struct, frozen=True):
+    """The agent has the turn."""
+
+    run: int
+    can_steer: bool = False
+
+
+class RunEnded(Struct, frozen=True):
+    """The run is over, however it ended: answered, failed, aborted, or its lease ran out."""
+
+    run: int
+
+
+class SteerTaken(Struct, frozen=True):
+    run: int
+    ids: tuple[str, ...]
+
+
+class SteerRefused(Struct, frozen=True):
+    """The run did not take it in: too late, compacting, or no longer there."""
+
+    run: int
+    ids: tuple[str, ...]
+
+
+class Quiet(Struct, frozen=True):
+    """The time of WakeAfter has passed since the message `after`."""
+
+    after: str
+
+
+class ModeChanged(Struct, frozen=True):
+    """Somebody changed the queue's settings. What waits stays, and waits no longer for quiet."""
+
+    settings: QueueSettings
+
+
+class Stop(Struct, frozen=True):
+    """Abort the run and clear the lane."""
+
+
+Event = Arrived | RunStarted | RunEnded | SteerTaken | SteerRefused | Quiet | ModeChanged | Stop
+
+# --- actions ------------------------------------------------------------------------------------
+
+
+class Start(Struct, frozen=True):
+    """Run a turn with these messages. `run` is its generation: output under any other number is nobody's."""
+
+    run: int
+    ids: tuple[str, ...]
+    overflow: Summary = Summary()
+    passed_over: Summary = Summary()
+    after_abort: bool = False
+
+
+class Steer(Struct, frozen=True):
+    """Offer these messages to the running agent; at most one offer is open."""
+
+    run: int
+    ids: tuple[str, ...]
+
+
+class Steered(Struct, frozen=True):
+    """The run has taken them in: they get no turn of their own."""
+
+    run: int
+    ids: tuple[str, ...]
+
+
+class Abort(Struct, frozen=True):
+    """End this run. Nothing it says from now on may reach anybody."""
+
+    run: int
+
+
+class WakeAfter(Struct, frozen=True):
+    ms: int
+    after: str
+
+
+class Summarise(Struct, frozen=True):
+    """Dropped from a full backlog, but told to the agent in a line each."""
+
+    ids: tuple[str, ...]
+
+
+Reason = Literal["overflow", "interrupted", "stopped"]
+
+
+class Discard(Struct, frozen=True):
+    ids: tuple[str, ...]
+    reason: Reason
+
+
+Action = Start | Steer | Steered | Abort | WakeAfter | Summarise | Discard

@@ -1,0 +1,96 @@
+"""The tables of this floor as Markdown: docs/turns.md is filled from `BLOCKS`."""
+
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
+from typing import Final
+
+from rejoinder.turns.fallback import ON_FAILURE
+from rejoinder.turns.lane import ON_ARRIVAL, ON_EVENT, OnArrival, OnEvent, Phase
+from rejoinder.turns.modes import MODES, Mode, QueueSettings
+from rejoinder.turns.status import EMOJI
+
+
+def mode_table() -> str:
+    return _table(
+        ["mode", "a message that comes while a run is active", "gathers", "debounce", "cap and drop"],
+        (
+            [f"`{mode}`", traits.meaning, *map(_yes, (traits.gathers, traits.debounced, traits.capped))]
+            for mode, traits in MODES.items()
+        ),
+    )
+
+
+def settings_table() -> str:
+    defaults = QueueSettings()
+    fields = QueueSettings.__struct_fields__
+    return _table(["setting", "default"], ([f"`{field}`", f"`{getattr(defaults, field)}`"] for field in fields))
+
+
+def phase_list() -> str:
+    return _list(Phase)
+
+
+def arrival_table() -> str:
+    """What an arrival does, phase by mode."""
+    table = _table(
+        ["phase", *(f"`{mode}`" for mode in Mode)],
+        ([_word(phase), *(_word(ON_ARRIVAL[phase, mode]) for mode in Mode)] for phase in Phase),
+    )
+    return f"{table}\n\n{_list(OnArrival)}"
+
+
+def event_table() -> str:
+    """What every other event does, phase by event."""
+    events = list(dict.fromkeys(event for _, event in ON_EVENT))
+    table = _table(
+        ["phase", *(event.__name__ for event in events)],
+        ([_word(phase), *(_word(ON_EVENT[phase, event]) for event in events)] for phase in Phase),
+    )
+    return f"{table}\n\n{_list(each for each in OnEvent if each is not OnEvent.NOTHING)}"
+
+
+def failure_table() -> str:
+    return _table(
+        ["failure", "means", "again", "next model", "cool-down"],
+        (
+            [
+                f"`{kind}`",
+                each.meaning,
+                "once" if each.retry else "no",
+                _yes(each.next_model),
+                _yes(each.rests),
+            ]
+            for kind, each in ON_FAILURE.items()
+        ),
+    )
+
+
+def status_table() -> str:
+    return _table(["state", "reaction"], ([f"`{state}`", emoji] for state, emoji in EMOJI.items()))
+
+
+BLOCKS: Final[dict[str, Callable[[], str]]] = {
+    "queue-modes": mode_table,
+    "queue-settings": settings_table,
+    "lane-phases": phase_list,
+    "lane-arrivals": arrival_table,
+    "lane-events": event_table,
+    "model-failures": failure_table,
+    "status-reactions": status_table,
+}
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
+
+
+def _list(members: Iterable[Enum]) -> str:
+    return "\n".join(f"- **{_word(member)}**: {member.value}" for member in members)
+
+
+def _word(member: Enum) -> str:
+    return "" if member is OnEvent.NOTHING else member.name.lower()
+
+
+def _yes(mark: bool) -> str:
+    return "yes" if mark else "no"

@@ -1,0 +1,76 @@
+"""Agents that nobody here wrote: how each is installed, and how it is told where our model server is."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec import Struct
+
+ROOT = Path(__file__).parents[2]
+NO_NPM = 69
+
+
+class RealAgent(Struct, frozen=True):
+    package: str
+    program: str
+    """Where the package has its program; a pattern, for there is one for each platform."""
+    arguments: tuple[str, ...]
+    configure: Callable[[Path, str], dict[str, str]]
+    """Writes what it needs into its home and gives its environment; told its home and our address."""
+
+
+def _codex(home: Path, url: str) -> dict[str, str]:
+    (home / "config.toml").write_text(
+        f"""
+        model = "gpt-5.4"
+        model_provider = "here"
+        [model_providers.here]
+        name = "here"
+        base_url = "{url}"
+        wire_api = "responses"
+        env_key = "MODEL_KEY"
+        request_max_retries = 0
+        stream_max_retries = 0
+        """
+    )
+    return {"HOME": str(home), "CODEX_HOME": str(home), "MODEL_KEY": "sk-here"}
+
+
+def _opencode(home: Path, url: str) -> dict[str, str]:
+    models = {"echo": {"name": "echo"}, "other": {"name": "other"}}
+    options = {"baseURL": url, "apiKey": "sk-here"}
+    provider = {"npm": "@ai-sdk/openai-compatible", "name": "here", "options": options, "models": models}
+    settings = {
+        "model": "here/echo",
+        "small_model": "here/echo",
+        "autoupdate": False,
+        "share": "disabled",
+        "provider": {"here": provider},
+        "permission": {"bash": "ask"},
+    }
+    (home / "opencode.json").write_text(json.dumps(settings))
+    places = ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
+    return {
+        **dict.fromkeys(places, str(home)),
+        "OPENCODE_CONFIG": str(home / "opencode.json"),
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    }
+
+
+CODEX = RealAgent("@zed-industries/codex-acp", "@zed-industries/codex-acp-*/bin/codex-acp*", (), _codex)
+OPENCODE = RealAgent("opencode-ai", ".bin/opencode", ("acp",), _opencode)
+
+
+def installed(agent: RealAgent) -> tuple[str, ...]:
+    """Its command; installs it when it is not there yet, and skips the test only where there is no npm."""
+    modules = Path(sys.prefix) / "agents" / agent.package / "node_modules"
+    if not list(modules.glob(agent.program)):
+        command = [str(ROOT / "scripts" / "agents"), sys.prefix, agent.package]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        if result.returncode == NO_NPM:
+            pytest.skip(result.stderr.strip())
+        assert result.returncode == 0, result.stderr
+    return (str(next(modules.glob(agent.program))), *agent.arguments)

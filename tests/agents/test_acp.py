@@ -1,0 +1,430 @@
+"""Agents over the Agent Client Protocol, driven with one that misbehaves in every way we know of."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rejoinder.agents import acp_connection
+from rejoinder.agents.acp import AcpAgent, Settings, open_agent
+from rejoinder.agents.base import (
+    Agent,
+    AgentEvent,
+    CanAnswer,
+    CanCancel,
+    CanClose,
+    CanForget,
+    CanLoad,
+    CanSetModel,
+    Done,
+    Failed,
+    ModelSelected,
+    PlanChanged,
+    Question,
+    SegmentEnded,
+    SessionOpened,
+    TextDelta,
+    Thought,
+    ToolEnded,
+    ToolStarted,
+    Usage,
+)
+from rejoinder.agents.process import AgentProcess
+from rejoinder.errors import BadConfiguration
+from rejoinder.events import PromptImage, PromptText, Turn
+from rejoinder.testing.contracts import AgentContract, Agents, a_turn, begun, everything, text_of
+
+FAKE = str(Path(__file__).with_name("fake_acp_agent.py"))
+
+
+@asynccontextmanager
+async def fake(*options: str, **settings: Any) -> AsyncIterator[AcpAgent]:
+    command = (sys.executable, FAKE, *options)
+    agent = open_agent("coder", Settings(command=command, **settings))
+    try:
+        async with asyncio.timeout(20):
+            yield agent
+    finally:
+        await agent.close()
+
+
+class _Always:
+    """The agent, whatever it is asked, is asked this."""
+
+    name = "coder"
+
+    def __init__(self, agent: AcpAgent, text: str) -> None:
+        self._agent = agent
+        self._text = text
+
+    def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
+        return self._agent.run(Turn(turn.session, (PromptText(self._text),)))
+
+    async def close(self) -> None:
+        await self._agent.close()
+
+
+class TestAcpContract(AgentContract):
+    @asynccontextmanager
+    async def agents(self) -> AsyncIterator[Agents]:
+        async with fake() as talking, fake() as broken, fake() as slow, fake() as tools:
+            yield Agents(
+                _Always(talking, "Hello"),
+                _Always(broken, "exit"),
+                _Always(slow, "slow"),
+                _Always(tools, "tool"),
+            )
+
+
+def alive(pid: int) -> bool:
+    try:
+        return (Path("/proc") / str(pid) / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+async def none_alive(pids: list[int]) -> None:
+    while any(alive(pid) for pid in pids):  # noqa: ASYNC110 - the kernel rings no bell for a stranger's end
+        await asyncio.sleep(0.01)
+
+
+def last_failure(events: list[AgentEvent]) -> Failed:
+    assert isinstance(events[-1], Failed), events
+    return events[-1]
+
+
+def test_abilities():
+    """TU-32: the agent says by its methods what it can."""
+    agent: Agent = open_agent("coder", Settings(command=("x",)))
+    for ability in (CanAnswer, CanCancel, CanClose, CanForget, CanLoad, CanSetModel):
+        assert isinstance(agent, ability)
+
+
+async def test_a_turn():
+    """TU-33: initialise, session/new, prompt; the session's own name is told at once, to be saved."""
+    async with fake() as agent:
+        first = await everything(agent, a_turn("Hello there"))
+        assert first == [
+            SessionOpened("fake-1"),
+            TextDelta("Hello "),
+            TextDelta("there "),
+            Usage(3, 2),
+            Done("end"),
+        ]
+        assert SessionOpened not in map(type, await everything(agent, a_turn("again")))
+
+
+async def test_updates_become_events():
+    """TU-32: tools, plans, thoughts and messages, each as its own event; every tool ends."""
+    async with fake() as agent:
+        events = await everything(agent, a_turn("tool"))
+        assert events[1:] == [
+            TextDelta("Looking. "),
+            ToolStarted("t1", "ls", "execute"),
+            ToolEnded("t1", True, "a.txt"),
+            PlanChanged(("[x] look",)),
+            TextDelta("Found."),
+            SegmentEnded(),
+            TextDelta("Really."),
+            ToolStarted("t2", "open", "other"),
+            ToolEnded("t2", False, "it did not end before the turn"),
+            Usage(3, 2),
+            Done("end"),
+        ]
+        events = await everything(agent, a_turn("user"))
+        assert events == [Thought("hm"), Usage(context_tokens=12), TextDelta("ok"), Usage(3, 2), Done("end")]
+
+
+async def test_opaque_ids_and_unknown_requests():
+    """TU-33: string ids come back as they were, what we do not know is refused with -32601, odd answers are
+    nobody's, and the turn goes on."""
+    async with fake("--noise") as agent:
+        events = await everything(agent, a_turn("unknown"))
+        assert text_of(events) == "'s-1':-32601 7:-32601 '1':-32601 1:-32601 "
+        assert events[-1] == Done("end")
+        assert "(on stdout) Welcome to fake!" in agent.last_words()
+
+
+async def test_cancel_by_closing():
+    """TU-20: closing cancels at the agent; its late words do not reach the next turn."""
+    async with fake() as agent:
+        async with begun(agent, a_turn("slow")) as run:
+            pass
+        assert [event async for event in run] == []
+        assert text_of(await everything(agent, a_turn("next"))) == "next "
+
+
+async def test_cancel_by_asking():
+    """TU-33: `cancel` ends the run with the agent's own word for it."""
+    async with fake() as agent:
+        async with begun(agent, a_turn("slow")) as run:
+            await agent.cancel("session-1")
+            rest = [event async for event in run]
+        assert rest[-1] == Done("cancelled")
+
+
+async def test_an_agent_that_does_not_obey_a_cancel_is_started_again(tmp_path: Path):
+    """TU-20: the next turn of the session is answered, with the session loaded."""
+    state = tmp_path / "state.json"
+    state.write_text("{}")
+    async with fake("--state", str(state), cancel_timeout=0.1) as agent:
+        async with begun(agent, a_turn("deaf")):
+            pass
+        events = await everything(agent, a_turn("history"))
+        assert json.loads(text_of(events)) == ["deaf", "history"]
+
+
+async def test_load_in_a_new_process(tmp_path: Path):
+    """TU-33: a session goes on in another process under its saved name, without its replay in the answer."""
+    state = tmp_path / "state.json"
+    state.write_text("{}")
+    async with fake("--state", str(state)) as agent:
+        (opened, *_) = await everything(agent, a_turn("remember"))
+    assert isinstance(opened, SessionOpened)
+    async with fake("--state", str(state)) as agent:
+        agent.load_session("session-1", opened.saved)
+        events = await everything(agent, a_turn("history"))
+        assert json.loads(text_of(events)) == ["remember", "history"]
+        assert SessionOpened not in map(type, events)
+
+
+async def test_a_refused_load_begins_a_new_session():
+    """TU-33: the agent does not know the session any more: a new one, with its new name told."""
+    async with fake("--load", "refuse") as agent:
+        agent.load_session("session-1", "gone-for-good")
+        events = await everything(agent, a_turn("Hello"))
+        assert events[0] == SessionOpened("fake-1")
+        assert events[-1] == Done("end")
+
+
+async def test_a_load_that_takes_too_long_is_not_refused():
+    """TU-33: the turn fails, the name stays: no new session is begun in its place."""
+    async with fake("--load", "never", load_timeout=0.1) as agent:
+        agent.load_session("session-1", "saved-name")
+        for _ in range(2):
+            failure = last_failure(await everything(agent, a_turn("Hello")))
+            assert failure.kind == "timeout"
+            assert "session/load" in failure.detail
+
+
+@pytest.mark.parametrize("old", [False, True], ids=["config options", "session/set_model"])
+async def test_model_and_thinking(old: bool):
+    """TU-33: /model and /think are set at the agent when they change, and go back to what they were."""
+    async with fake(*(["--old"] if old else []), models={"big": "large"}) as agent:
+        turn = Turn("s", (PromptText("settings"),), model="big", think="xhigh")
+        events = await everything(agent, turn)
+        assert ModelSelected("large") in events
+        assert json.loads(text_of(events)) == {"model": "large", "effort": "low" if old else "high"}
+        assert ModelSelected("large") not in await everything(agent, turn)
+        events = await everything(agent, Turn("s", (PromptText("settings"),)))
+        assert json.loads(text_of(events))["model"] == "small"
+        failure = last_failure(await everything(agent, Turn("s", (PromptText("x"),), model="huge")))
+        assert failure.kind == "model_not_found"
+        assert "small, large" in failure.detail
+
+
+async def test_options_of_the_configuration():
+    """TU-33: config options are set in every session; one the agent does not have is named."""
+    async with fake(options={"effort": "high"}) as agent:
+        events = await everything(agent, a_turn("settings"))
+        assert json.loads(text_of(events))["effort"] == "high"
+    async with fake(options={"colour": "red"}) as agent:
+        assert "colour" in last_failure(await everything(agent)).detail
+
+
+async def asked(agent: AcpAgent, answer: str | None) -> tuple[Question, list[AgentEvent]]:
+    events: list[AgentEvent] = []
+    question = None
+    async for event in agent.run(a_turn("permission")):
+        if isinstance(event, Question):
+            question = event
+            await agent.answer(event.id, answer)
+        events.append(event)
+    assert question is not None
+    return question, events
+
+
+ALLOWED = {"outcome": "selected", "optionId": "yes"}
+DENIED = {"outcome": "selected", "optionId": "no"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [("Allow", ALLOWED), ("always", {"outcome": "selected", "optionId": "always"}), ("Reject", DENIED),
+     (None, DENIED), ("what?", DENIED)],
+)  # fmt: skip
+async def test_permission_is_asked_in_the_chat(answer: str | None, outcome: dict[str, str]):
+    """TU-33, TU-34: a permission request becomes a question; only a clear yes is one."""
+    async with fake() as agent:
+        question, events = await asked(agent, answer)
+        assert question.options == ("Allow", "Always", "Reject")
+        assert "rm -rf /" in question.text
+        assert json.loads(text_of(events)) == outcome
+        await agent.answer(question.id, "Allow")  # a second answer, or a stranger's, does nothing
+
+
+async def test_permission_nobody_answers():
+    """TU-33: after the timeout it is denied, and the turn goes on."""
+    async with fake(permission_timeout=0.05, idle_timeout=10) as agent:
+        events = await everything(agent, a_turn("permission"))
+        assert json.loads(text_of(events)) == DENIED
+
+
+@pytest.mark.parametrize(
+    ("settings", "outcome"),
+    [
+        ({"permissions": "allow"}, ALLOWED),
+        ({"permissions": "deny"}, DENIED),
+        ({"permissions": "deny", "allow": ("execute",)}, ALLOWED),
+        ({"permissions": "deny", "allow": ("execute:rm *",)}, ALLOWED),
+        ({"permissions": "deny", "allow": ("execute:ls *", "read")}, DENIED),
+    ],
+)
+async def test_permission_by_policy(settings: dict[str, Any], outcome: dict[str, str]):
+    """TU-33: allowed once, never for ever; by list or by policy, without a question."""
+    async with fake(**settings) as agent:
+        events = await everything(agent, a_turn("permission"))
+        assert Question not in map(type, events)
+        assert json.loads(text_of(events)) == outcome
+
+
+async def test_a_question_of_a_cancelled_run_is_closed():
+    """TU-33: whoever is stopped while asking is told that nobody will answer."""
+    async with fake() as agent:
+        async for event in agent.run(a_turn("permission")):
+            if isinstance(event, Question):
+                await agent.cancel("session-1")
+            if isinstance(event, TextDelta):
+                assert json.loads(event.text) == {"outcome": "cancelled"}
+        assert event == Done("cancelled")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kind", "detail"),
+    [
+        ("exit", "crashed", "status 3; its last words: panic: out of cheese"),
+        ("exit-with-child", "crashed", "status 4"),
+        ("flood", "crashed", "a line longer than 16 MB"),
+        ("close", "crashed", "closed its output"),
+        ("error", "rate_limit", "Rate limit reached"),
+    ],
+)
+async def test_mishaps(prompt: str, kind: str, detail: str):
+    """TU-20: each ends the run within two seconds with a Failed, and the next turn works."""
+    async with fake() as agent:
+        await everything(agent, a_turn("warm up"))
+        async with asyncio.timeout(2):
+            failure = last_failure(await everything(agent, a_turn(prompt)))
+        assert failure.kind == kind
+        assert detail in failure.detail
+        assert (await everything(agent, a_turn("Hello")))[-1] == Done("end")
+
+
+async def test_a_crash_ends_every_run_and_frees_the_child_that_held_the_pipe():
+    """TU-33: what a dead agent left behind is dead too."""
+    async with fake() as agent:
+        async with begun(agent, a_turn("slow", "other")) as other:
+            events = await everything(agent, a_turn("exit-with-child"))
+            assert isinstance([event async for event in other][-1], Failed)
+        await none_alive([int(text_of(events))])
+
+
+async def test_nothing_survives_the_close():
+    """TU-33: the agent, a child that ignores SIGTERM and one that left the process group."""
+    async with fake() as agent:
+        pids = [int(pid) for pid in text_of(await everything(agent, a_turn("children"))).split()]
+        assert len(pids) == 3
+        assert all(alive(pid) for pid in pids)
+        await agent.close()
+        await none_alive(pids)
+
+
+async def test_a_slow_reader_does_not_cost_memory(monkeypatch: pytest.MonkeyPatch):
+    """An agent that says more than is read has to wait, then goes on; nothing is lost."""
+    waits: list[bool] = []
+    pause = AgentProcess.pause
+    monkeypatch.setattr(acp_connection, "BACKLOG", 100)
+    monkeypatch.setattr(AgentProcess, "pause", lambda self, paused: (waits.append(paused), pause(self, paused)))
+    async with fake() as agent:
+        events = [event async for event in agent.run(a_turn("drown"))]
+        assert waits[:2] == [True, False]
+        assert text_of(events) == "".join(f"{number} " for number in range(30_000))
+
+
+async def test_environment_by_allow_list(monkeypatch: pytest.MonkeyPatch):
+    """TU-33: an agent sees no secret of ours unless it is named."""
+    monkeypatch.setenv("TELEGRAM_TOKEN", "secret")
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    async with fake(pass_env=("OPENAI_API_KEY", "NOT_SET"), env={"OWN": "1"}) as agent:
+        names = text_of(await everything(agent, a_turn("environment"))).split()
+    assert {"PATH", "OPENAI_API_KEY", "OWN"} <= set(names)
+    assert "TELEGRAM_TOKEN" not in names
+    assert "NOT_SET" not in names
+
+
+async def test_the_system_part_is_told_when_it_is_new():
+    """TU-31: the protocol has no system part, so it leads the prompt, once until it changes."""
+    async with fake() as agent:
+        said = []
+        for system in ("Be brief.", "Be brief.", "Be long."):
+            events = await everything(agent, Turn("s", (PromptText("blocks"),), system=system))
+            said.append(json.loads(text_of(events)))
+        assert said == [["Be brief.", "blocks"], ["blocks"], ["Be long.", "blocks"]]
+
+
+@pytest.mark.parametrize(("options", "seen"), [(["--images"], "<image>"), ([], "cannot see")])
+async def test_pictures(options: list[str], seen: str):
+    """Pictures go to agents that take them; others are told that there was one."""
+    async with fake(*options) as agent:
+        parts = (PromptImage("image/png", b"\x89PNG"), PromptText("blocks"))
+        assert seen in text_of(await everything(agent, Turn("s", parts)))
+
+
+async def test_a_program_that_is_not_there():
+    """The person hears that it is not installed, the operator which one and where it was looked for."""
+    agent = open_agent("coder", Settings(command=("no-such-agent-anywhere",)))
+    failure = last_failure(await everything(agent))
+    assert failure.kind == "unreachable"
+    assert "no-such-agent-anywhere" in failure.sentence
+    assert os.getcwd() in failure.detail
+    await agent.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "settings", "kind", "detail"),
+    [
+        (["--say-version", "9"], {}, "format", "version 9"),
+        (["--mute"], {"start_timeout": 0.5}, "timeout", "initialize was not answered"),
+        (["--sign-in"], {}, "auth", "Log in"),
+    ],
+)
+async def test_agents_that_cannot_start(options: list[str], settings: dict[str, Any], kind: str, detail: str):
+    """A wrong version, silence, no login: a sentence each, and another try with the next turn."""
+    async with fake(*options, **settings) as agent:
+        for _ in range(2):
+            failure = last_failure(await everything(agent))
+            assert failure.kind == kind
+            assert detail in failure.detail
+
+
+async def test_a_program_that_is_no_agent():
+    """Something else than an agent: its exit and its words are in the detail."""
+    agent = open_agent("coder", Settings(command=("sh", "-c", "echo usage: nothing >&2; exit 2")))
+    failure = last_failure(await everything(agent))
+    assert failure.kind == "crashed"
+    assert "status 2" in failure.detail
+    assert "usage: nothing" in failure.detail
+    await agent.close()
+
+
+def test_configuration_that_cannot_work(tmp_path: Path):
+    with pytest.raises(BadConfiguration, match="not a directory"):
+        open_agent("coder", Settings(command=("x",), cwd=str(tmp_path / "none")))
+    with pytest.raises(BadConfiguration, match="`command` is empty"):
+        open_agent("coder", Settings(command=()))

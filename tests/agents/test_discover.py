@@ -1,0 +1,53 @@
+"""Which agent answers when nobody chose one."""
+
+import msgspec
+import pytest
+
+from rejoinder.agents import acp, anthropic, openai
+from rejoinder.agents.discover import KEYS, PROGRAMS, Choice, discover
+
+SETTINGS = {"acp": acp.Settings, "anthropic": anthropic.Settings, "openai": openai.Settings}
+
+
+def test_a_program_comes_before_a_key():
+    """An agent on PATH is the best there is; it gets the keys it may need and no others."""
+    environment = {"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o", "TELEGRAM_TOKEN": "t"}
+    choice = discover({"codex-acp", "git"}, environment)
+    assert choice.kind == "acp"
+    assert choice.settings == {"command": ["codex-acp"], "pass_env": ["OPENAI_API_KEY"]}
+    assert "codex-acp is on your PATH" in choice.sentence
+
+
+def test_a_key_comes_before_the_tour():
+    choice = discover({"git"}, {"OPENAI_API_KEY": "o", "OPENAI_BASE_URL": "http://127.0.0.1:9000/v1"})
+    assert choice.kind == "openai"
+    assert choice.settings["api_key"] == "o"
+    assert choice.settings["base_url"] == "http://127.0.0.1:9000/v1"
+    assert "OPENAI_API_KEY" in choice.sentence
+
+
+def test_a_program_we_cannot_speak_to():
+    """Without the protocol's package the next best is taken, and what is missing is named."""
+    choice = discover({"codex-acp"}, {"OPENAI_API_KEY": "o"}, can_acp=False)
+    assert choice.kind == "openai"
+    assert choice.sentence.endswith("Codex is on your PATH; to answer with it: pip install 'rejoinder[acp]'.")
+
+
+@pytest.mark.parametrize("environment", [{}, {"OPENAI_API_KEY": ""}])
+def test_the_tour_is_always_there(environment: dict[str, str]):
+    choice = discover((), environment)
+    assert (choice.kind, choice.settings) == ("tour", {})
+    assert "OPENAI_API_KEY" in choice.sentence
+
+
+CHOICES = [discover({program.command[0]}, {}) for program in PROGRAMS] + [
+    discover((), {key.variable: "secret"}) for key in KEYS
+]
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=[choice.sentence[15:40] for choice in CHOICES])
+def test_every_choice_is_a_configuration(choice: Choice):
+    """What is chosen opens as if it stood in rejoinder.toml; the sentence says how to change it."""
+    msgspec.convert(choice.settings, SETTINGS[choice.kind])
+    assert "rejoinder.toml" in choice.sentence
+    assert "secret" not in choice.sentence

@@ -1,0 +1,82 @@
+"""Errors of providers, classified."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rejoinder.agents.base import FailureKind
+from rejoinder.agents.failures import SENTENCES, failed_response, failed_stream
+
+OPENAI = '{"error": {"message": "%s", "type": "%s", "code": "%s"}}'
+ANTHROPIC = '{"type": "error", "error": {"type": "%s", "message": "%s"}}'
+
+CASES: list[tuple[int, str, FailureKind]] = [
+    (401, OPENAI % ("Incorrect API key provided: sk-1", "invalid_request_error", "invalid_api_key"), "auth"),
+    (401, ANTHROPIC % ("authentication_error", "invalid x-api-key"), "auth"),
+    (403, ANTHROPIC % ("permission_error", "Your key may not use this resource"), "auth"),
+    (402, "Payment required", "billing"),
+    (429, OPENAI % ("You exceeded your quota", "insufficient_quota", "insufficient_quota"), "billing"),
+    (400, ANTHROPIC % ("invalid_request_error", "Your credit balance is too low"), "billing"),
+    (429, OPENAI % ("Rate limit reached for gpt-x", "requests", "rate_limit_exceeded"), "rate_limit"),
+    (429, "", "rate_limit"),
+    (404, OPENAI % ("No such model: gpt-z", "invalid", "model_not_found"), "model_not_found"),
+    (404, ANTHROPIC % ("not_found_error", "model: claude-z"), "model_not_found"),
+    (400, '{"error": "model \'llama9\' not found"}', "model_not_found"),
+    (400, OPENAI % ("maximum context length is 8192", "invalid", "context_length_exceeded"),
+     "context_overflow"),
+    (400, ANTHROPIC % ("invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
+     "context_overflow"),
+    (413, ANTHROPIC % ("request_too_large", "Request exceeds the maximum size"), "context_overflow"),
+    (400, OPENAI % ("Unrecognized request argument", "invalid_request_error", ""), "format"),
+    (422, '{"detail": [{"msg": "field required"}]}', "format"),
+    (418, "I am a teapot", "format"),
+    (408, "", "timeout"),
+    (504, "<html>Gateway Timeout</html>", "timeout"),
+    (529, ANTHROPIC % ("overloaded_error", "Overloaded"), "overloaded"),
+    (503, OPENAI % ("The engine is currently overloaded", "server_error", ""), "overloaded"),
+    (500, "oops", "overloaded"),
+    (302, "", "format"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("status", "body", "kind"), CASES)
+def test_kinds(status: int, body: str, kind: FailureKind):
+    """TU-22: what a provider says decides the kind; the person hears that kind's sentence."""
+    failure = failed_response(status, body, {})
+    assert failure.kind == kind
+    assert failure.sentence == SENTENCES[kind]
+    assert str(status) in failure.detail
+
+
+@pytest.mark.parametrize(("status", "transient"), [(500, True), (502, True), (400, False), (401, False), (429, False)])
+def test_what_may_be_sent_once_more(status: int, transient: bool):
+    """TU-22: only an error of the server's own is worth an immediate retry."""
+    assert failed_response(status, "", {}).transient is transient
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("3", 3.0),
+        ("0.5", 0.5),
+        ("Wed, 21 Oct 2015", None),
+        ("-1", None),
+        ("nan", None),
+        ("9e9", None),
+    ],
+)
+def test_retry_after(value: str, seconds: float | None):
+    """TU-22: the wait a provider asks for is passed on; nonsense is not."""
+    assert failed_response(429, "", {"retry-after": value}).retry_after == seconds
+
+
+def test_the_key_is_not_in_the_detail():
+    """Some providers repeat the key they refuse; the log must not have it."""
+    assert "sk-secret" not in failed_response(401, "bad key sk-secret", {}, "sk-secret").detail
+    assert "sk-secret" not in failed_stream({"message": "bad key sk-secret"}, "sk-secret").detail
+
+
+@given(st.integers(300, 599), st.text() | st.sampled_from(["[]", "1", '{"error": 1}', '{"error": null}']))
+def test_no_body_breaks_it(status: int, body: str):
+    """Whatever a proxy in the way says, there is a sentence."""
+    assert failed_response(status, body, {}).sentence

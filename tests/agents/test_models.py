@@ -1,0 +1,399 @@
+"""The two kinds that speak to a model themselves, against the model server over real sockets."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any, cast
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rejoinder.agents import anthropic, openai
+from rejoinder.agents.base import (
+    AgentEvent,
+    CanCompact,
+    Done,
+    Failed,
+    FailureKind,
+    ModelSelected,
+    TextDelta,
+    Thought,
+    ToolEnded,
+    ToolStarted,
+    Usage,
+)
+from rejoinder.agents.failures import RunFailed
+from rejoinder.events import PromptImage, PromptText, Turn
+from rejoinder.testing.contracts import AgentContract, Agents, a_turn, begun, everything, text_of
+from rejoinder.testing.model_dialects import DIALECTS
+from rejoinder.testing.model_server import (
+    CONTEXT_OVERFLOW,
+    Answer,
+    Asked,
+    Break,
+    FailMidway,
+    Garble,
+    ModelServer,
+    Refuse,
+    Say,
+    Stall,
+)
+
+KINDS = ("openai", "anthropic")
+WORDS = [
+    "choices",
+    "delta",
+    "message",
+    "content",
+    "text",
+    "type",
+    "usage",
+    "error",
+    "finish_reason",
+    "tool_calls",
+    "function",
+    "name",
+    "index",
+    "id",
+    "thinking",
+    "reasoning",
+    "prompt_tokens",
+    "content_block",
+    "content_block_start",
+    "content_block_delta",
+    "message_delta",
+    "text_delta",
+    "tool_use",
+    "stop_reason",
+    "output_tokens",
+]
+
+
+def open_agent(kind: str, server: ModelServer, **settings: Any) -> openai.OpenAIAgent | anthropic.AnthropicAgent:
+    settings = {"model": "m-1", "api_key": "sk-secret", **settings}
+    if kind == "openai":
+        return openai.open_agent("helper", openai.Settings(base_url=server.openai_url, **settings))
+    return anthropic.open_agent("helper", anthropic.Settings(base_url=server.url, **settings))
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ModelServer]:
+    async with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture(params=KINDS)
+async def agent(request: pytest.FixtureRequest, server: ModelServer):
+    agent = open_agent(request.param, server)
+    yield agent
+    await agent.close()
+
+
+class _ModelContract(AgentContract):
+    kind: str
+
+    @asynccontextmanager
+    async def agents(self) -> AsyncIterator[Agents]:
+        def answer(asked: Asked) -> Answer:
+            match asked.body["model"]:
+                case "broken":
+                    return Refuse(500)
+                case "slow":
+                    return Stall("Let me see")
+                case "tools":
+                    return Say("Found it.", tool="search")
+                case _:
+                    return Say(asked.text)
+
+        async with ModelServer(answer) as server:
+            opened = [open_agent(self.kind, server, model=model) for model in ("m", "broken", "slow", "tools")]
+            yield Agents(*opened)
+            for agent in opened:
+                await agent.close()
+
+
+class TestOpenAIContract(_ModelContract):
+    kind = "openai"
+
+
+class TestAnthropicContract(_ModelContract):
+    kind = "anthropic"
+
+
+async def test_an_answer_streams(agent: Any, server: ModelServer):
+    """TU-32: the text comes in pieces as the model says it, thoughts apart, then usage and the end."""
+    server.will(Say("The capital is Paris.", thought="France...", pieces=5))
+    events = await everything(agent)
+    assert events[0] == ModelSelected("m-1")
+    assert events[1] == Thought("France...")
+    assert [event for event in events if isinstance(event, TextDelta)] == [
+        TextDelta(piece) for piece in ("The c", "apita", "l is ", "Paris", ".")
+    ]
+    assert events[-2:] == [Usage(7, 3, 10), Done()]
+
+
+async def test_tools_are_shown(agent: Any, server: ModelServer):
+    """TU-32: a tool the endpoint runs is told around the text."""
+    server.will(Say("Found.", tool="search"))
+    events = await everything(agent)
+    kinds = [type(event) for event in events if isinstance(event, ToolStarted | ToolEnded | TextDelta)]
+    assert kinds == [ToolStarted, ToolEnded, TextDelta]
+
+
+async def test_a_tool_nobody_runs(agent: Any, server: ModelServer):
+    """A model that only asks for a tool leaves no one waiting in silence."""
+    server.will(Say("", tool="search"))
+    events = await everything(agent)
+    assert [event.ok for event in events if isinstance(event, ToolEnded)] == [False]
+    assert isinstance(events[-1], Failed)
+    assert "runs none" in events[-1].detail
+
+
+async def test_the_conversation_is_remembered(agent: Any, server: ModelServer):
+    """The model is told what was said before in this session, and only in this session."""
+    server.will(Say("Hello Ann."))
+    await everything(agent, a_turn("I am Ann", "a"))
+    await everything(agent, a_turn("I am Bob", "b"))
+    await everything(agent, a_turn("Who am I?", "a"))
+    told = [message["content"] for message in server.requests[-1].body["messages"]]
+    assert "Hello Ann." in told
+    assert "Ann" in str(told[0])
+    assert "Bob" not in str(told)
+    agent.forget("a")
+    await everything(agent, a_turn("Who am I?", "a"))
+    assert len(server.requests[-1].body["messages"]) == 1
+
+
+async def test_what_was_cancelled_is_remembered_as_far_as_it_went(agent: Any, server: ModelServer):
+    """TU-20: people have seen the half answer, so the model has to know it; the connection is gone."""
+    server.will(Stall("I was just"))
+    async with begun(agent, a_turn("Tell me all")):
+        pass
+    await server.departed()
+    await everything(agent, a_turn("Go on"))
+    assert "I was just" in [message["content"] for message in server.requests[-1].body["messages"]]
+
+
+async def test_a_question_that_failed_is_asked_once(agent: Any, server: ModelServer):
+    """TU-22: on the next model the same question is there once; later it is still known."""
+    server.will(Refuse(529))
+    await everything(agent, a_turn("why?"))
+    await everything(agent, a_turn("why?"))
+    assert str(server.requests[-1].body["messages"]).count("why?") == 1
+
+
+async def test_the_budget_holds(server: ModelServer):
+    """The oldest exchanges are left out when the conversation outgrows the budget."""
+    agent = open_agent("openai", server, history_tokens=200)
+    for number in range(20):
+        await everything(agent, a_turn(f"message {number} " + "x" * 60))
+    told = str(server.requests[-1].body["messages"])
+    assert "message 18 " in told
+    assert "message 1 " not in told
+    assert len(server.requests[-1].body["messages"]) < 10
+    await agent.close()
+
+
+async def test_models_and_aliases(server: ModelServer):
+    """/model: an alias becomes the name the endpoint knows, any other name goes as it is."""
+    agent = open_agent("openai", server, models={"fast": "m-small"}, fallbacks=("fast",))
+    assert agent.models == ("m-1", "fast")
+    assert agent.fallbacks == ("fast",)
+    for asked, sent in ((None, "m-1"), ("fast", "m-small"), ("m-9", "m-9")):
+        turn = Turn("s", (PromptText("hi"),), model=asked)
+        assert (await everything(agent, turn))[0] == ModelSelected(sent)
+        assert server.requests[-1].body["model"] == sent
+    await agent.close()
+
+
+async def test_think_levels_arrive(server: ModelServer):
+    """/think: each provider is asked in its own words, and the answer keeps its room."""
+    for kind in KINDS:
+        agent = open_agent(kind, server)
+        await everything(agent, Turn("s", (PromptText("hi"),), think="high"))
+        await agent.close()
+    first, second = (asked.body for asked in server.requests)
+    assert first["reasoning_effort"] == "high"
+    assert second["thinking"] == {"type": "enabled", "budget_tokens": 20_000}
+    assert second["max_tokens"] == 20_000 + 8192
+
+
+async def test_system_and_pictures(server: ModelServer):
+    """TU-31: the system part goes where the provider wants it; pictures go along."""
+    for kind in KINDS:
+        agent = open_agent(kind, server, system_prompt="unused when the turn brings its own")
+        turn = Turn("s", (PromptText("Look"), PromptImage("image/png", b"\x89PNG")), system="Be brief.")
+        await everything(agent, turn)
+        await agent.close()
+    first, second = (asked.body for asked in server.requests)
+    assert first["messages"][0] == {"role": "system", "content": "Be brief."}
+    assert first["messages"][1]["content"][1]["image_url"]["url"] == "data:image/png;base64,iVBORw=="
+    assert second["system"] == "Be brief."
+    assert second["messages"][0]["content"][1]["source"]["data"] == "iVBORw=="
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_endpoint_that_does_not_stream(kind: str, server: ModelServer):
+    """Some proxies answer at once whatever they are asked."""
+    agent = open_agent(kind, server, options={"stream": False})
+    events = await everything(agent)
+    assert text_of(events) == "Hello"
+    assert events[-2:] == [Usage(7, 3, 10), Done()]
+    await agent.close()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3) | st.sampled_from(WORDS),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.sampled_from(WORDS), JSON, max_size=4), st.booleans())
+def test_no_shape_of_answer_crashes(document: dict[str, Any], whole: bool):
+    """TU-22: whatever JSON a provider sends, there are events or a failure of format."""
+    for reading in (openai.ChatReading(), anthropic.MessageReading()):
+        data = msgspec.json.encode(document)
+        with suppress(RunFailed):
+            events = reading.whole(data) if whole else reading.feed(data.decode())
+            assert msgspec.json.decode(msgspec.json.encode(events), type=list[AgentEvent]) == events
+
+
+def test_thoughts_in_a_list():
+    """Mistral's way to think aloud."""
+    reading = openai.ChatReading()
+    parts = [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+        {"type": "text", "text": "Hi"},
+    ]
+    said = msgspec.json.encode({"choices": [{"delta": {"content": parts}}]}).decode()
+    assert reading.feed(said) == [Thought("hm"), TextDelta("Hi")]
+
+
+def test_a_reason_to_stop_is_an_end():
+    """Endpoints that never say [DONE] are understood."""
+    reading = openai.ChatReading()
+    reading.feed('{"choices": [{"delta": {"content": "Hi"}, "finish_reason": "length"}]}')
+    assert reading.finish() == [Done("limit")]
+
+
+async def test_compaction(agent: Any, server: ModelServer):
+    """TU-23: the model's summary takes the conversation's place; what fails changes nothing."""
+    assert isinstance(agent, CanCompact)
+    assert not await agent.compact("session-1")
+    await everything(agent, a_turn("I am Ann"))
+    server.will(Refuse(500), Say("The user is Ann."))
+    assert not await agent.compact("session-1")
+    assert await agent.compact("session-1")
+    assert "I am Ann" in str(server.requests[-1].body["messages"])
+    await everything(agent, a_turn("Who am I?"))
+    told = server.requests[-1].body["messages"]
+    assert len(told) == 3
+    assert "The user is Ann." in str(told)
+    assert "I am Ann" not in str(told)
+
+
+FAILURES: list[tuple[Answer, FailureKind]] = [
+    (Refuse(401), "auth"),
+    (Refuse(402), "billing"),
+    (Refuse(404), "model_not_found"),
+    (Refuse(429, retry_after=3), "rate_limit"),
+    (Refuse(500), "overloaded"),
+    (Refuse(529), "overloaded"),
+    (CONTEXT_OVERFLOW, "context_overflow"),
+    (Break("Half an ans"), "unreachable"),
+    (Break(), "unreachable"),
+    (Garble("Half"), "format"),
+    (FailMidway("Half"), "overloaded"),
+]
+
+
+@pytest.mark.parametrize(("answer", "kind"), FAILURES, ids=[f"{answer}"[:40] for answer, _ in FAILURES])
+async def test_failures(agent: Any, server: ModelServer, answer: Answer, kind: FailureKind):
+    """TU-22: each way a provider can fail is one Failed of its kind, and the next turn works."""
+    server.will(answer)
+    last = (await everything(agent))[-1]
+    assert isinstance(last, Failed)
+    assert last.kind == kind
+    assert last.retry_after == (3 if kind == "rate_limit" else None)
+    assert "sk-secret" not in last.detail
+    assert isinstance((await everything(agent))[-1], Done)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_endpoint_that_is_down(kind: str):
+    """TU-22: nobody listens: unreachable, and worth one retry."""
+    async with ModelServer() as gone:
+        pass
+    agent = open_agent(kind, gone)
+    (last,) = await everything(agent)
+    assert isinstance(last, Failed)
+    assert (last.kind, last.transient) == ("unreachable", True)
+    assert gone.url.removeprefix("http://").split(":")[1] in last.detail
+    await agent.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_kept_connection_that_was_closed_meanwhile(kind: str):
+    """TU-22: a server that hangs up between two turns, without saying so, costs nobody an answer."""
+    answered = 0
+    handlers: list[asyncio.Task[None]] = []
+
+    async def hang_up_after_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        handlers.append(cast(asyncio.Task[None], asyncio.current_task()))
+        with suppress(asyncio.IncompleteReadError):
+            while not writer.is_closing():
+                await answer_once(reader, writer)
+        writer.close()
+        await writer.wait_closed()
+
+    async def answer_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal answered
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length:")[1].split()[0])
+        await reader.readexactly(length)
+        if answered == 1:
+            answered += 1
+            writer.close()
+            return
+        answered += 1
+        dialect = DIALECTS["/v1/chat/completions" if kind == "openai" else "/v1/messages"]("m")
+        body = dialect.start() + dialect.text("Hi") + dialect.end("stop")
+        size = f"content-length: {len(body)}\r\n\r\n".encode()
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n" + size + body)
+
+    listener = await asyncio.start_server(hang_up_after_one, "127.0.0.1", 0)
+    where = ModelServer()
+    where.url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
+    agent = open_agent(kind, where)
+    for _ in range(2):
+        assert text_of(await everything(agent)) == "Hi"
+    assert answered == 3
+    await agent.close()
+    await asyncio.gather(*handlers)
+    listener.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_address_that_is_none(kind: str):
+    nowhere = ModelServer()
+    nowhere.url = "not an address"
+    agent = open_agent(kind, nowhere)
+    (last,) = await everything(agent)
+    await agent.close()
+    assert isinstance(last, Failed)
+    assert last.kind == "unreachable"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_silence_ends_the_run(kind: str, server: ModelServer):
+    """TU-20: a model that goes silent is given up after the idle timeout, and the connection with it."""
+    agent = open_agent(kind, server, idle_timeout=0.05)
+    server.will(Stall("Let me"))
+    last = (await everything(agent))[-1]
+    assert isinstance(last, Failed)
+    assert last.kind == "timeout"
+    await server.departed()
+    await agent.close()

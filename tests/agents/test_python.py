@@ -1,0 +1,180 @@
+"""A function as an agent."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rejoinder.agents.base import Done, Failed, TextDelta, ToolEnded, ToolStarted
+from rejoinder.agents.python import PythonAgent, Settings, open_agent, text_of
+from rejoinder.errors import BadConfiguration
+from rejoinder.events import Turn
+from rejoinder.testing.contracts import AgentContract, Agents, a_turn, begun, everything
+from rejoinder.testing.contracts import text_of as text_in
+
+EXAMPLES = str(Path(__file__).parents[2] / "examples")
+
+
+def agent_of(call: Callable[[Turn], Any], **settings: Any) -> PythonAgent:
+    return PythonAgent("mine", Settings(call="-:-", **settings), call)
+
+
+def plain(turn: Turn) -> str:
+    return f"You said {text_of(turn)}"
+
+
+async def waiting(turn: Turn) -> str:
+    await asyncio.sleep(0)
+    return plain(turn)
+
+
+def pieces(turn: Turn) -> Iterator[str]:
+    yield "You said "
+    yield text_of(turn)
+
+
+async def async_pieces(turn: Turn) -> AsyncIterator[str]:
+    for piece in pieces(turn):
+        await asyncio.sleep(0)
+        yield piece
+
+
+def a_list(turn: Turn) -> list[Any]:
+    return [TextDelta("You said "), None, "", text_of(turn), Done()]
+
+
+class Callable_:
+    def __call__(self, turn: Turn) -> Any:
+        return waiting(turn)
+
+
+def raising(turn: Turn) -> Iterator[str]:
+    yield "Well, "
+    raise LookupError("no such thing")
+
+
+async def raising_async(turn: Turn) -> str:
+    raise LookupError("no such thing")
+
+
+def with_tool(turn: Turn) -> Iterator[Any]:
+    yield ToolStarted("1", "thinking")
+    yield ToolEnded("1", True)
+    yield "Done."
+
+
+@pytest.mark.parametrize("call", [plain, waiting, pieces, async_pieces, a_list, Callable_()])
+async def test_ways_to_be_a_function(call: Callable[[Turn], Any]):
+    """TU-32: plain or async, a value or a generator: the same answer."""
+    events = await everything(agent_of(call))
+    assert text_in(events) == "You said Hello"
+    assert events[-1] == Done()
+
+
+class _Contract(AgentContract):
+    broken_call: Callable[[Turn], Any]
+
+    def slow(self, turn: Turn) -> Any:
+        raise NotImplementedError
+
+    @asynccontextmanager
+    async def agents(self) -> AsyncIterator[Agents]:
+        broken = type(self).__dict__["broken_call"]
+        yield Agents(agent_of(plain), agent_of(broken), agent_of(self.slow), agent_of(with_tool))
+
+
+class TestPlainContract(_Contract):
+    broken_call = raising
+
+    def slow(self, turn: Turn) -> Iterator[str]:
+        yield "Let me see"
+        threading.Event().wait()
+        yield "never said"
+
+
+class TestAsyncContract(_Contract):
+    broken_call = raising_async
+
+    async def slow(self, turn: Turn) -> AsyncIterator[str]:
+        yield "Let me see"
+        await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("call", [raising, raising_async])
+async def test_an_exception_says_where(call: Callable[[Turn], Any]):
+    """An exception is a Failed; the operator reads what and in which line."""
+    last = (await everything(agent_of(call)))[-1]
+    assert isinstance(last, Failed)
+    assert "LookupError: no such thing at " in last.detail
+    assert "test_python.py" in last.detail
+
+
+async def test_what_is_no_answer():
+    last = (await everything(agent_of(lambda turn: 42)))[-1]
+    assert isinstance(last, Failed)
+    assert "not int" in last.detail
+
+
+async def test_a_plain_function_runs_beside_the_loop():
+    """A function that blocks stops nobody else."""
+    release = threading.Event()
+
+    def blocking(turn: Turn) -> str:
+        release.wait()
+        return "at last"
+
+    run = asyncio.create_task(everything(agent_of(blocking)))
+    assert text_in(await everything(agent_of(plain))) == "You said Hello"
+    release.set()
+    assert text_in(await run) == "at last"
+
+
+async def test_a_generator_does_not_run_away():
+    """A generator without end waits for its reader, and ends when nobody reads any more."""
+    produced = 0
+    ended = threading.Event()
+
+    def endless(turn: Turn) -> Iterator[str]:
+        nonlocal produced
+        try:
+            while True:
+                produced += 1
+                yield "x"
+        finally:
+            ended.set()
+
+    async with begun(agent_of(endless), a_turn()):
+        pass
+    assert await asyncio.to_thread(ended.wait, 10)
+    assert produced < 1000
+
+
+async def test_silence_is_given_up():
+    """TU-20: a plain function that never returns is left alone after the idle timeout."""
+    last = (await everything(agent_of(lambda turn: threading.Event().wait(), idle_timeout=0.05)))[-1]
+    assert isinstance(last, Failed)
+    assert last.kind == "timeout"
+
+
+async def test_found_by_name():
+    """`module:function`, from a directory of one's own."""
+    agent = open_agent("shout", Settings(call="python_agent:shout", path=EXAMPLES))
+    assert text_in(await everything(agent, a_turn("be quiet"))) == "BE QUIET "
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ("nonsense", "module:function"),
+        ("no_such_module_at_all:x", "cannot import 'no_such_module_at_all'"),
+        ("python_agent:shuot", "no function 'shuot' in 'python_agent'; there are: .*shout"),
+    ],
+)
+def test_not_found(call: str, words: str):
+    """The error is the help."""
+    with pytest.raises(BadConfiguration, match=words):
+        open_agent("shout", Settings(call=call, path=EXAMPLES))

@@ -1,0 +1,125 @@
+"""The guide: the same answer to the same words, and everything it offers it can do."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rejoinder import read_reply
+from rejoinder.agents.base import Done, TextDelta
+from rejoinder.agents.tour import STREAMED, TRICKS, TourAgent, answer, read_turn
+from rejoinder.events import PromptText, Turn
+
+
+def said(text: str, handle: str = "m7", **context: object) -> Turn:
+    block = json.dumps({"schema": "rejoinder.sender.v1", "handle": handle, **context})
+    return Turn("tour:test", (PromptText(block), PromptText(text)))
+
+
+def reading(text: str, **context: object):
+    return read_reply(answer(read_turn(said(text, **context))))
+
+
+def directives(text: str):
+    return [(d.name, d.args) for d in reading(text).directives]
+
+
+@pytest.mark.parametrize("text", ["hello", "Hi!", "What can you do?", "help", "…", "?"])
+def test_the_menu_names_every_trick(text):
+    menu = reading(text)
+    assert not menu.directives
+    for trick in TRICKS:
+        assert f"**{trick.invite}**" in menu.text
+
+
+@pytest.mark.parametrize("trick", TRICKS, ids=lambda trick: trick.invite)
+def test_what_the_menu_offers_is_done(trick):
+    """Only what works is advertised: each invitation, typed as it stands, does something."""
+    offered = reading(trick.invite)
+    assert offered.directives or offered.silent or offered.text == STREAMED
+    assert not offered.problems
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [("reply to me", "m7"), ("please answer this", "m7"), ("Reply to m3", "m3"), ("reply to m12!", "m12")],
+)
+def test_asked_to_reply(text, target):
+    assert directives(text) == [("reply_to", {"id": target})]
+    assert "native reply" in reading(text).text
+
+
+@pytest.mark.parametrize(
+    ("text", "reactions"),
+    [
+        ("react", [{"emoji": "eyes"}]),
+        ("react with 🎉", [{"emoji": "🎉"}]),
+        ("react with 👍🏽 and ❤️", [{"emoji": "👍🏽"}, {"emoji": "❤️"}]),
+        ("react with tada", [{"emoji": "tada"}]),
+        ("give me a :heart: reaction", [{"emoji": "heart"}]),
+        ("react to m2 with thumbs_up", [{"emoji": "thumbs_up", "message": "m2"}]),
+        ("react with +1", [{"emoji": "+1"}]),
+        ("react with something odd to it", [{"emoji": "eyes"}]),
+    ],
+)
+def test_asked_to_react(text, reactions):
+    assert directives(text) == [("react", args) for args in reactions]
+
+
+def test_asked_for_silence():
+    assert reading("stay silent please").silent
+    assert reading("shh").text == ""
+
+
+def test_asked_for_two_things_at_once():
+    both = reading("reply to me and react with 🔥")
+    assert [d.name for d in both.directives] == ["reply_to", "react"]
+    assert "native reply" in both.text
+    assert "reaction" in both.text
+    quiet = reading("react with 🔥 and stay silent")
+    assert quiet.silent
+    assert [d.args for d in quiet.directives] == [{"emoji": "🔥"}]
+
+
+def test_directives_in_its_code_are_shown_not_obeyed():
+    """OD-36: in a fence the syntax is text."""
+    shown = reading("show me streaming")
+    assert not shown.directives
+    assert "[[reply_to:m1]]\n<actions><react" in shown.text
+    assert shown.text == STREAMED
+
+
+def test_what_it_did_not_understand_it_quotes():
+    lost = reading("fly me to the moon")
+    assert "`fly me to the moon`" in lost.text
+    assert lost.text.count("**") >= 4
+    assert "in reply to m2" in reading("nice", reply_to={"handle": "m2", "text": "x"}).text
+
+
+@given(st.lists(st.sampled_from([*"`<>[]/ x_\n\\:", "<no-reply/>", "NO_REPLY", "[[title:x]]", "<actions>"])))
+def test_what_somebody_says_is_quoted_not_obeyed(pieces):
+    """OD-53: no directive comes of somebody's words, and they cannot silence the guide."""
+    heard = reading("".join(pieces))
+    assert not heard.directives
+    assert not heard.silent
+    assert heard.text
+
+
+@pytest.mark.parametrize("parts", [(), (PromptText("reply"),), (PromptText('{"schema" broken'), PromptText("reply"))])
+def test_without_a_sender_it_answers_the_current_message(parts):
+    assert read_turn(Turn("s", parts)).handle == "current"
+
+
+async def test_it_speaks_word_by_word_at_its_pace():
+    pauses = []
+
+    async def pause(seconds):
+        pauses.append(seconds)
+
+    events = [event async for event in TourAgent(pace=0.5, pause=pause).run(said("show streaming"))]
+    assert events[-1] == Done()
+    pieces = [event.text for event in events if isinstance(event, TextDelta)]
+    assert "".join(pieces) == STREAMED
+    assert len(pieces) > 50
+    assert set(pauses) == {0.5}

@@ -1,0 +1,85 @@
+"""Every task has an owner; nothing runs on behind its back."""
+
+import asyncio
+import logging
+
+from rejoinder.runtime.runs import Runs
+
+
+async def test_leaving_ends_everything_also_what_is_started_meanwhile():
+    ended = []
+
+    async def forever(name):
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(name)
+
+    async with Runs() as runs:
+
+        async def starts_another_when_it_ends():
+            try:
+                await forever("first")
+            finally:
+                second = runs.start("second", forever("second"))
+                await asyncio.sleep(0)
+                assert not second.done()
+
+        runs.start("first", starts_another_when_it_ends())
+        await asyncio.sleep(0)
+    assert ended == ["first", "second"]
+    assert len(runs) == 0
+
+
+async def test_cancel_returns_when_it_has_ended():
+    tidied = []
+
+    async def work():
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            tidied.append(True)
+
+    async with Runs() as runs:
+        task = runs.start("work", work())
+        await asyncio.sleep(0)
+        await runs.cancel(task)
+        assert tidied
+
+
+async def test_idle_waits_for_what_is_started_meanwhile():
+    done = []
+
+    async with Runs() as runs:
+
+        async def leaf():
+            await asyncio.sleep(0)
+            done.append("leaf")
+
+        async def branch():
+            runs.start("leaf", leaf())
+
+        runs.start("branch", branch())
+        await runs.idle()
+        assert done == ["leaf"]
+
+
+async def test_a_failure_is_a_log_line_and_touches_nobody_else(caplog):
+    done = []
+
+    async def trips():
+        raise ZeroDivisionError("by nought")
+
+    async def goes_on():
+        await asyncio.sleep(0)
+        done.append(True)
+
+    with caplog.at_level(logging.ERROR):
+        async with Runs() as runs:
+            failing = runs.start("run:tripping", trips())
+            runs.start("run:other", goes_on())
+            await runs.wait(failing)
+            await runs.idle()
+    assert done
+    assert "run:tripping failed: by nought" in caplog.text

@@ -1,0 +1,128 @@
+"""The tree proves itself: who waits, who makes tasks, who imports whom, and what a quick command costs."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import rejoinder
+
+HOUSE = Path(rejoinder.__file__).parent
+FLOORS = ("inbound", "turns", "outbound")
+WAITING = (ast.AsyncFunctionDef, ast.Await, ast.AsyncFor, ast.AsyncWith)
+NOT_ON_A_FLOOR = {
+    "asyncio",
+    "time",
+    "os",
+    "random",
+    "secrets",
+    "threading",
+    "socket",
+    "subprocess",
+    "pathlib",
+}
+
+
+def files(*rooms: str) -> list[str]:
+    found = [path for room in rooms for path in (HOUSE / room).rglob("*.py")]
+    return sorted(str(path.relative_to(HOUSE)) for path in found)
+
+
+def tree(name: str) -> ast.Module:
+    return ast.parse((HOUSE / name).read_text())
+
+
+def imports(name: str) -> Iterator[str]:
+    for node in ast.walk(tree(name)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+@pytest.mark.parametrize("name", files(*FLOORS))
+def test_floors_never_wait(name):
+    """A floor takes values and returns values: nothing in it can be awaited, and it knows no clock."""
+    assert not [ast.unparse(node) for node in ast.walk(tree(name)) if isinstance(node, WAITING)]
+    assert not {module.partition(".")[0] for module in imports(name)} & NOT_ON_A_FLOOR
+
+
+def test_tasks_are_made_in_one_place():
+    """Own every task: in the product, `create_task` appears in runtime/runs.py only."""
+    makers = {
+        name
+        for name in files(".")
+        if not name.startswith("testing/")
+        for node in ast.walk(tree(name))
+        if isinstance(node, ast.Attribute | ast.Name)
+        and (node.attr if isinstance(node, ast.Attribute) else node.id) in ("create_task", "ensure_future")
+    }
+    assert makers == {"runtime/runs.py"}
+
+
+@pytest.mark.parametrize("name", files("runtime"))
+def test_the_runtime_knows_no_concrete_edge(name):
+    edges = {module for module in imports(name) if module.split(".")[1:2] in (["channels"], ["agents"], ["store"])}
+    assert edges <= {"rejoinder.channels.base", "rejoinder.agents.base", "rejoinder.store.base"}
+
+
+@pytest.mark.parametrize("room", ["channels", "agents"])
+def test_concrete_edges_do_not_know_each_other(room):
+    """A file that opens a channel imports no other such file; agents likewise. What they share is no edge."""
+    edges = {
+        name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        for name in files(room)
+        if any(isinstance(node, ast.FunctionDef) and node.name.startswith("open_") for node in tree(name).body)
+    }
+    known = {
+        (edge, module)
+        for edge in edges
+        for name in files(room)
+        if name.removesuffix(".py").replace("/", ".").startswith(edge)
+        for module in imports(name)
+        if module.removeprefix("rejoinder.") in edges - {edge}
+    }
+    assert not known
+
+
+def test_every_public_name_is_there():
+    for name in rejoinder.__all__:
+        assert getattr(rejoinder, name) is not None
+
+
+def test_an_unknown_name_says_what_there_is():
+    with pytest.raises(AttributeError, match=r"there are: .*read_reply"):
+        _ = rejoinder.read_replies
+
+
+HEAVY = (
+    "prompt_toolkit",
+    "aiohttp",
+    "starlette",
+    "uvicorn",
+    "discord",
+    "slack_bolt",
+    "nio",
+    "emoji",
+    "sqlite3",
+)
+
+
+@pytest.mark.parametrize("command", [["--help"], ["--version"], ["chat", "--help"]])
+def test_a_quick_command_imports_nothing_heavy(command):
+    """No channel SDK, web server or terminal library is paid for by a command that does not use it."""
+    program = f"""
+import sys
+from rejoinder.cli import main
+sys.argv = ["rejoinder", *{command!r}]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+print(*sorted({{name.partition(".")[0] for name in sys.modules}} & set({HEAVY!r})), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr.split() == []

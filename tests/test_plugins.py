@@ -1,0 +1,51 @@
+"""What can be plugged in is found by its name; the error is the help."""
+
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from rejoinder import plugins
+from rejoinder.errors import BadConfiguration
+
+
+def test_a_file_is_found_by_its_name():
+    assert plugins.find("agent", "tour").__name__ == "rejoinder.agents.tour"
+    assert plugins.find("channel", "terminal").__name__ == "rejoinder.channels.terminal"
+    assert plugins.find("directive", "react").DIRECTIVE.name == "react"
+
+
+def test_what_is_no_plugin_is_not_listed():
+    assert {"tour", "scripted"} <= set(plugins.names("agent"))
+    assert "base" not in plugins.names("agent")
+    assert "declaration" not in plugins.names("directive")
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("tuor", r"^no agent called 'tuor'; did you mean tour\? there are: .*scripted.*tour"),
+        ("zzz", r"^no agent called 'zzz'; there are: .*scripted.*tour"),
+        ("base", r"^no agent called 'base'; "),
+        ("", r"^no agent called ''; "),
+        ("../tour", r"^no agent called '../tour'; "),
+    ],
+)
+def test_the_error_is_the_help(name, sentence):
+    with pytest.raises(BadConfiguration, match=sentence):
+        plugins.find("agent", name)
+
+
+def test_an_entry_point_of_somebody_else(monkeypatch):
+    points = [
+        EntryPoint("mine", "rejoinder.agents.tour", "rejoinder.agents"),
+        EntryPoint("tour", "json", "x"),
+    ]
+    monkeypatch.setattr(plugins, "entry_points", lambda group: points)
+    assert plugins.find("agent", "mine").__name__ == "rejoinder.agents.tour"
+    assert plugins.find("agent", "tour").__name__ == "rejoinder.agents.tour", "a package took a built-in's name"
+
+
+def test_a_module_that_is_no_plugin(monkeypatch):
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [EntryPoint("odd", "json", "rejoinder.agents")])
+    with pytest.raises(BadConfiguration, match=r"^json is no agent: it does not define open_agent$"):
+        plugins.find("agent", "odd")

@@ -1,0 +1,123 @@
+"""What follows when a model fails."""
+
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rejoinder.agents.base import FailureKind
+from rejoinder.turns.fallback import (
+    ON_FAILURE,
+    Candidate,
+    GiveUp,
+    Rest,
+    Rests,
+    Trial,
+    after_failure,
+    begin,
+    refreshed,
+    rested,
+    transition_notice,
+)
+
+BIG, SMALL, OTHER = Candidate("big", "work"), Candidate("small", "work"), Candidate("other", "home")
+ALL = (BIG, SMALL, OTHER)
+
+
+def fails(trial: Trial, kind: str, rests: Rests | None = None, now: float = 0) -> tuple[Trial | GiveUp, Rests]:
+    rests = rested(rests or {}, trial, kind, now)
+    return after_failure(trial, kind, rests, now), rests
+
+
+def test_every_failure_an_agent_can_name_has_a_treatment() -> None:
+    """TU-22: the table is total over the kinds of the agents' contract; an abort is none of them."""
+    assert set(ON_FAILURE) == {*get_args(FailureKind), "aborted"}
+
+
+@pytest.mark.parametrize("kind", ["billing", "rate_limit", "auth", "format", "model_not_found"])
+def test_classified_failures_go_on_with_the_next_model(kind: str) -> None:
+    """TU-22."""
+    following, _ = fails(begin((BIG, OTHER), {}, 0), kind)
+    assert isinstance(following, Trial)
+    assert following.current == OTHER
+
+
+@pytest.mark.parametrize("kind", ["timeout", "overloaded"])
+def test_a_hiccup_is_tried_once_more_before_the_next_model(kind: str) -> None:
+    """TU-22: transient, one retry; and a first hiccup brings no cool-down."""
+    again, rests = fails(begin((BIG, OTHER), {}, 0), kind)
+    assert isinstance(again, Trial)
+    assert (again.current, rests) == (BIG, {})
+    following, rests = fails(again, kind)
+    assert isinstance(following, Trial)
+    assert following.current == OTHER
+    assert rests == {"work": Rest(1, 60)}
+
+
+@pytest.mark.parametrize("kind", ["aborted", "context_overflow", "crashed", "other", "never heard of"])
+def test_what_another_model_cannot_mend_is_given_up(kind: str) -> None:
+    """TU-22: abort and context overflow are not retried on another model."""
+    assert fails(begin(ALL, {}, 0), kind) == (GiveUp(kind), {})
+
+
+def test_an_unreachable_endpoint_is_tried_twice_and_no_more() -> None:
+    """TU-22."""
+    again, _ = fails(begin(ALL, {}, 0), "unreachable")
+    assert isinstance(again, Trial)
+    assert fails(again, "unreachable")[0] == GiveUp("unreachable")
+
+
+def test_cool_downs_grow_and_are_forgotten_after_a_success() -> None:
+    """TU-22: 1, 5, 25, 60 minutes and no more, per credential."""
+    rests: Rests = {}
+    minutes: list[float] = []
+    for _ in range(5):
+        rests = rested(rests, begin((BIG,), {}, 0), "rate_limit", now=1000)
+        minutes.append((rests["work"].until - 1000) / 60)
+    assert minutes == [1, 5, 25, 60, 60]
+    assert refreshed(rests, "work") == {}
+    assert refreshed(rests, "home") == rests
+
+
+def test_a_resting_credential_is_passed_over_until_its_rest_is_over() -> None:
+    """TU-22: every model of that credential is."""
+    rests = {"work": Rest(1, 60)}
+    assert begin(ALL, rests, 59).current == OTHER
+    assert begin(ALL, rests, 60).current == BIG
+
+
+def test_when_all_rest_the_one_that_is_ready_first_is_tried() -> None:
+    """TU-22: with one model there is no other; a person waits, and the provider can say no itself."""
+    assert begin((BIG,), {"work": Rest(4, 3600)}, 0).current == BIG
+    assert begin((BIG, OTHER), {"work": Rest(2, 300), "home": Rest(1, 60)}, 0).current == OTHER
+
+
+@given(
+    kinds=st.lists(st.sampled_from(sorted(ON_FAILURE)), min_size=1, max_size=30),
+    candidates=st.lists(st.sampled_from(ALL), min_size=1, unique=True),
+)
+def test_a_turn_ends(kinds: list[str], candidates: list[Candidate]) -> None:
+    """TU-22: whatever fails, no model is asked more than twice, and none after it was left."""
+    trial: Trial | GiveUp = begin(tuple(candidates), {}, 0)
+    rests: Rests = {}
+    asked: list[Candidate] = []
+    for kind in kinds * 10:
+        assert isinstance(trial, Trial)
+        asked.append(trial.current)
+        trial, rests = fails(trial, kind, rests)
+        if isinstance(trial, GiveUp):
+            break
+    assert isinstance(trial, GiveUp)
+    assert all(asked.count(candidate) <= 2 for candidate in asked)
+    assert asked == sorted(asked, key=asked.index), "came back to a model that was left"
+
+
+def test_each_transition_is_told_once() -> None:
+    """TU-22: when it begins, and when the selected model answers again."""
+    fallen = Trial(ALL, OTHER, (BIG,))
+    told = transition_notice(None, fallen, "rate_limit")
+    assert told == "Model fallback: other answers instead of big: the account asks too often."
+    assert transition_notice("other", fallen, "rate_limit") is None
+    assert transition_notice("other", Trial(ALL, BIG), None) == ("Model fallback over: big answers again (was other).")
+    assert transition_notice(None, Trial(ALL, BIG), None) is None

@@ -6,7 +6,7 @@ import pytest
 
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Sender
-from rejoinder.inbound.ids import candidates, read_ids
+from rejoinder.inbound.ids import Place, candidates, read_ids
 from rejoinder.inbound.rules import make_rules
 from rejoinder.inbound.settings import ChannelSettings, CommandsSettings, ElevatedSettings, InboundSettings
 
@@ -14,7 +14,7 @@ CHANNELS = {"telegram", "discord", "matrix", "web"}
 
 
 def read(entry: str, channel: str = "telegram", **more: Any) -> Any:
-    return read_ids((entry,), channel, channels=CHANNELS, where="list", **more)
+    return read_ids((entry,), Place(channel, channel), channels=CHANNELS, where="list", **more)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_an_entry_names_one_id(entry: str, channel: str, account: str, id: str, 
 )
 def test_a_name_is_refused_with_advice(entry: str, channel: str) -> None:
     """IN-10: a display name or @username is rejected, and the error says what to use instead."""
-    with pytest.raises(BadConfiguration, match=r"list\[0\].*stable id.*whoami"):
+    with pytest.raises(BadConfiguration, match=r"list\[0\].*is no id.*whoami"):
         read(entry, channel)
 
 
@@ -86,8 +86,22 @@ def test_a_shared_list_says_which_channel_it_means() -> None:
 )
 def test_a_star_names_nobody(settings: InboundSettings) -> None:
     """IN-13: `*` would make everybody an owner; it is refused where it stands for people."""
-    with pytest.raises(BadConfiguration, match="would let everybody in"):
+    with pytest.raises(BadConfiguration, match=r"is no id|does not say on which channel"):
         make_rules(settings)
+
+
+def test_a_channel_is_called_by_its_name_or_its_kind() -> None:
+    """IN-10: a second Slack channel is still Slack."""
+    settings = InboundSettings(
+        channels={"work": ChannelSettings(allow=("slack:U045VRZFT", "work:U0AAAAAAA", "U0BBBBBBB"))},
+        kinds={"work": "slack"},
+        commands=CommandsSettings(owner_allow_from=("slack:U0CCCCCCC",)),
+    )
+    channel = make_rules(settings).channels["work"]
+    assert channel.allow.anywhere == {"U045VRZFT", "U0AAAAAAA", "U0BBBBBBB"}
+    assert channel.owners.anywhere == {"U0CCCCCCC"}
+    with pytest.raises(BadConfiguration, match="letters and digits"):
+        make_rules(InboundSettings(channels={"work": ChannelSettings(allow=("anna",))}, kinds={"work": "slack"}))
 
 
 def test_candidates_come_in_the_channels_order() -> None:

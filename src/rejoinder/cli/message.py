@@ -12,6 +12,7 @@ import msgspec
 import typer
 
 import rejoinder
+from rejoinder.errors import BadUse
 
 if TYPE_CHECKING:
     from rejoinder.inbound.outcome import Walk
@@ -43,7 +44,7 @@ def try_message(
     rules = rehearsal_rules()
     if as_jsonl:
         if text is not None:
-            raise typer.BadParameter("--jsonl reads its texts from standard input; leave TEXT out")
+            raise BadUse("--jsonl reads its texts from standard input; leave TEXT out")
         for number, line in _lines(sys.stdin.buffer):
             _print_document(as_document(_walk(_asked(line, number), rules)))
         return
@@ -65,16 +66,16 @@ def _asked(line: bytes, number: int) -> _Asked:
     try:
         return msgspec.json.decode(line, type=_Asked)
     except (msgspec.DecodeError, UnicodeDecodeError) as problem:
-        raise typer.BadParameter(f'line {number} is not {{"text": ..., "as": ..., "chat": ...}}: {problem}') from None
+        raise BadUse(f'line {number} is not {{"text": ..., "as": ..., "chat": ...}}: {problem}') from None
 
 
 def _walk(asked: _Asked, rules: "Rules") -> "Walk":
     from rejoinder.inbound.dry_run import ACTORS, CHATS, rehearse
 
     if asked.actor not in ACTORS:
-        raise typer.BadParameter(f"nobody is called {asked.actor!r}; there are: {', '.join(ACTORS)}")
+        raise BadUse(f"nobody is called {asked.actor!r}; there are: {', '.join(ACTORS)}")
     if asked.chat not in CHATS:
-        raise typer.BadParameter(f"there is no chat {asked.chat!r}; there are: {', '.join(CHATS)}")
+        raise BadUse(f"there is no chat {asked.chat!r}; there are: {', '.join(CHATS)}")
     return rehearse(
         asked.text,
         asked.actor,

@@ -38,7 +38,7 @@ def admit(inbound: Inbound, facts: Facts, channel: ChannelRules) -> Admission:
         return Admission("owner", refusal)
     if refusal is not None:
         return Admission("stranger", refusal)
-    commands = named if channel.commanders is None else channel.commanders.has(account, ids)
+    commands = named if channel.commanders is None else channel.commanders.named(account, ids)
     return Admission("sender" if commands else "guest")
 
 

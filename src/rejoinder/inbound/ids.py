@@ -6,56 +6,74 @@ wider than it looks (IN-13).
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Sender
 
-BUILT_IN_CHANNELS = (
-    "web",
-    "terminal",
-    "telegram",
-    "discord",
-    "slack",
-    "matrix",
-    "whatsapp",
-    "signal",
-    "bridge",
-)
+# --- what an id looks like ----------------------------------------------------------------------
 
-# How ids look where the platform fixes it; elsewhere an id is any word that is no @name.
-_SHAPES = {
-    "telegram": (re.compile(r"-?\d+"), "123456"),
-    "discord": (re.compile(r"\d+"), "80351110224678912"),
-    "slack": (re.compile(r"[A-Z][A-Z0-9]+"), "U012AB3CD"),
-    "matrix": (re.compile(r"[@!#][^\s:]+:\S+|![^\s:]+"), "@anna:example.org"),
-    "whatsapp": (re.compile(r"\+?\d+(?:-\d+)?(?:@\S+)?"), "+49301234567"),
-    "signal": (re.compile(r"\+\d+|[0-9a-fA-F-]{36}|[A-Za-z0-9+/=]{40,}"), "+49301234567"),
+Whom = Literal["person", "group"]
+
+
+class Shape(NamedTuple):
+    """What an id looks like on a platform, and how to say so."""
+
+    pattern: re.Pattern[str]
+    advice: str
+
+
+_NUMBER = re.compile(r"-?[0-9]+")
+_SNOWFLAKE = re.compile(r"[0-9]{5,20}")
+_SLACK = re.compile(r"[A-Z][A-Z0-9]{2,}")
+_PHONE = 'a number such as "+49301234567"'
+
+SHAPES: Mapping[tuple[str, Whom], Shape] = {
+    ("telegram", "person"): Shape(_NUMBER, 'a number such as "123456789"'),
+    ("telegram", "group"): Shape(_NUMBER, 'a number such as "-1001234567890"'),
+    ("discord", "person"): Shape(_SNOWFLAKE, 'a number such as "80351110224678912"'),
+    ("discord", "group"): Shape(_SNOWFLAKE, 'a number such as "41771983423143937"'),
+    ("slack", "person"): Shape(_SLACK, 'letters and digits such as "U045VRZFT"'),
+    ("slack", "group"): Shape(_SLACK, 'letters and digits such as "C024BE91L"'),
+    ("matrix", "person"): Shape(re.compile(r"@[^:\s]+:\S+"), 'the full form such as "@anna:matrix.org"'),
+    ("matrix", "group"): Shape(re.compile(r"!\S+"), 'the room\'s internal id such as "!abc:matrix.org"'),
+    ("whatsapp", "person"): Shape(re.compile(r"\+?[0-9]+(?:@\S+)?"), _PHONE),
+    ("signal", "person"): Shape(re.compile(r"\+[0-9]+|[0-9a-fA-F-]{36}"), _PHONE),
 }
-_ANY_SHAPE = (re.compile(r"[^@\s]\S*"), "the id that /whoami shows")
+ELSEWHERE = Shape(re.compile(r"[^@#\s]\S*"), "one word that does not begin with @ or #")
+
+
+class Entry(NamedTuple):
+    """An entry taken apart: the channel and the account it names, if any, and the id."""
+
+    channel: str | None
+    account: str | None
+    id: str
+
+
+def split(entry: str) -> Entry:
+    """`id`, `channel:id` or `channel:account:id`.
+
+    It reads what `session.entries_for` writes: after the channel an account and an id, unless it has no colon
+    or begins like a Matrix id, which has one of its own.
+    """
+    if entry.startswith(("@", "!", "#")) or ":" not in entry:
+        return Entry(None, None, entry)
+    channel, rest = entry.split(":", 1)
+    if ":" not in rest or rest.startswith(("@", "!", "#")):
+        return Entry(channel, None, rest)
+    account, id = rest.split(":", 1)
+    return Entry(channel, account, id)
+
+
+# --- whom a sender can be listed as -------------------------------------------------------------
 
 # Which of a sender's ids is asked first (IN-13): the platform's own, unless the number is the identity.
 _ORDER = {"whatsapp": ("phone", "id", "address"), "signal": ("phone", "id", "address")}
 _USUAL_ORDER = ("id", "phone", "address")
-
-
-class Ids(Struct, frozen=True):
-    """A list made ready for one channel: asking costs the same for ten entries and for thousands."""
-
-    anywhere: frozenset[str] = frozenset()
-    by_account: frozenset[tuple[str, str]] = frozenset()
-    everyone: bool = False
-
-    def named(self, account: str, candidates: Iterable[str]) -> bool:
-        return any(id in self.anywhere or (account, id) in self.by_account for id in candidates)
-
-    def has(self, account: str, candidates: Iterable[str]) -> bool:
-        return self.everyone or self.named(account, candidates)
-
-
-NOBODY = Ids()
 
 
 def candidates(channel: str, sender: Sender) -> tuple[str, ...]:
@@ -66,59 +84,67 @@ def candidates(channel: str, sender: Sender) -> tuple[str, ...]:
     return tuple(id for name in order if (id := getattr(sender, name)))
 
 
+# --- lists made ready ---------------------------------------------------------------------------
+
+
+class Ids(Struct, frozen=True):
+    """A list made ready for one channel: asking costs the same for ten entries and for thousands."""
+
+    anywhere: frozenset[str] = frozenset()
+    by_account: frozenset[tuple[str, str]] = frozenset()
+
+    def named(self, account: str, candidates: Iterable[str]) -> bool:
+        return any(id in self.anywhere or (account, id) in self.by_account for id in candidates)
+
+
+NOBODY = Ids()
+
+
+class Place(Struct, frozen=True):
+    """A channel as lists speak of it: by its name or, where that is another, by its kind."""
+
+    name: str
+    kind: str
+
+    def is_called(self, said: str) -> bool:
+        return said in (self.name, self.kind)
+
+
 def read_ids(
     entries: Iterable[str],
-    channel: str,
+    place: Place,
     *,
     channels: Collection[str],
     where: str,
+    whom: Whom = "person",
     shared: bool = False,
-    everyone: bool = False,
 ) -> Ids:
-    """The entries of one list that speak of this channel.
-
-    A `shared` list stands outside any channel: its entries say which one they mean. `everyone` allows `*`.
-    """
+    """The entries of one list that speak of this place. A `shared` list is about all channels: its entries say
+    which one they mean."""
     anywhere: set[str] = set()
     by_account: set[tuple[str, str]] = set()
     for position, entry in enumerate(entries):
-        place = f"{where}[{position}]"
-        if entry == "*":
-            if not everyone:
-                raise BadConfiguration(f"{place} = '*' would let everybody in; name the ids that are meant")
-            return Ids(everyone=True)
-        prefix, colon, rest = entry.partition(":")
-        known = bool(colon) and prefix in channels
-        if shared and not known:
+        here = f"{where}[{position}]"
+        said = split(entry)
+        if said.channel not in channels:
+            said = Entry(None, None, entry)
+        if said.channel is None and shared:
             raise BadConfiguration(
-                f"{place} = {entry!r} does not say on which channel; write it as 'channel:id', "
-                f"for example 'telegram:123456' (channels: {', '.join(sorted(channels))})"
+                f"{here} = {entry!r} does not say on which channel; write channel:id, for example "
+                f"'telegram:123456789' (channels: {', '.join(sorted(channels))})"
             )
-        if known and prefix != channel:
+        if said.channel is not None and not place.is_called(said.channel):
             if shared:
                 continue
-            raise BadConfiguration(f"{place} = {entry!r} speaks of {prefix}; move it to channels.{prefix}")
-        account, id = _account_and_id(rest) if known else (None, entry)
-        _check_is_id(id, channel, entry, place)
-        if account is None:
-            anywhere.add(id)
+            raise BadConfiguration(f"{here} = {entry!r} speaks of {said.channel}; move it to channels.{said.channel}")
+        shape = SHAPES.get((place.kind, whom), ELSEWHERE)
+        if entry == "*" or not shape.pattern.fullmatch(said.id):
+            raise BadConfiguration(
+                f"{here} = {entry!r} is no id, and names can change hands. On {place.kind} an id is {shape.advice}; "
+                "/whoami tells people theirs"
+            )
+        if said.account is None:
+            anywhere.add(said.id)
         else:
-            by_account.add((account, id))
+            by_account.add((said.account, said.id))
     return Ids(frozenset(anywhere), frozenset(by_account))
-
-
-def _account_and_id(rest: str) -> tuple[str | None, str]:
-    # A Matrix id has a colon of its own and begins with a sigil; an account name does not.
-    if ":" not in rest or rest[:1] in "@!#":
-        return None, rest
-    account, _, id = rest.partition(":")
-    return account, id
-
-
-def _check_is_id(id: str, channel: str, entry: str, place: str) -> None:
-    shape, example = _SHAPES.get(channel, _ANY_SHAPE)
-    if not shape.fullmatch(id):
-        raise BadConfiguration(
-            f"{place} = {entry!r} is not a stable id of {channel}; a name can be taken by somebody else. "
-            f"Use the id (like {example}); whoever it is can send /whoami to see theirs"
-        )

@@ -11,20 +11,32 @@ def compile_patterns(patterns: tuple[str, ...], where: str) -> Callable[[str], b
     """Whether any of them is found in a text, in any case; None when there are none to find."""
     if not patterns:
         return None
-    re2: Any = import_module("re2")  # a start without patterns need not wait for it
+    for number, pattern in enumerate(patterns):
+        if problem := pattern_problem(pattern):
+            raise BadConfiguration(f"{where}[{number}] = {pattern!r} is no regular expression (RE2): {problem}")
+    compiled = [_compiled(pattern) for pattern in patterns]
+    return lambda text: any(pattern.search(text) for pattern in compiled)
+
+
+def pattern_problem(pattern: str) -> str | None:
+    """What is wrong with a pattern, and at which character; None: nothing."""
+    try:
+        _compiled(pattern)
+    except _re2().error as error:
+        return _explained(error, pattern)
+    return None
+
+
+def _re2() -> Any:
+    return import_module("re2")  # a start without patterns need not wait for it
+
+
+def _compiled(pattern: str) -> Any:
+    re2 = _re2()
     options = re2.Options()
     options.case_sensitive = False
     options.log_errors = False
-    compiled: list[Any] = []
-    for number, pattern in enumerate(patterns):
-        try:
-            compiled.append(re2.compile(pattern, options=options))
-        except re2.error as error:
-            raise BadConfiguration(
-                f"{where}[{number}] = {pattern!r} is not a pattern: {_explained(error, pattern)}. "
-                "RE2 reads it: look-around and back-references do not exist there"
-            ) from None
-    return lambda text: any(pattern.search(text) for pattern in compiled)
+    return re2.compile(pattern, options=options)
 
 
 def _explained(error: Exception, pattern: str) -> str:

@@ -10,7 +10,7 @@ from rejoinder.inbound.commands import registry
 from rejoinder.inbound.directives.model import Models
 from rejoinder.inbound.directives.tokenise import Vocabulary, vocabulary
 from rejoinder.inbound.gate import Door
-from rejoinder.inbound.ids import BUILT_IN_CHANNELS, NOBODY, Ids, read_ids
+from rejoinder.inbound.ids import NOBODY, Ids, Place, Whom, read_ids
 from rejoinder.inbound.patterns import compile_patterns
 from rejoinder.inbound.settings import ChannelSettings, InboundSettings
 from rejoinder.session import QueueChoice
@@ -38,6 +38,7 @@ class AgentProfile(Struct, frozen=True):
 
 
 class ChannelRules(Struct, frozen=True):
+    place: Place
     settings: ChannelSettings
     door: Door
     agents: tuple[AgentProfile, ...]
@@ -92,25 +93,27 @@ def make_rules(
 def _channel(name: str, settings: InboundSettings, agents: Mapping[str, AgentProfile], taken: set[str]) -> ChannelRules:
     said = settings.channels[name]
     where = f"channels.{name}"
-    known = {*BUILT_IN_CHANNELS, *settings.channels}
+    known = {*settings.channels, *settings.kinds.values()}
+    place = Place(name, settings.kinds.get(name, name))
 
-    def own(key: str, entries: tuple[str, ...]) -> Ids:
-        return read_ids(entries, name, channels=known, where=f"{where}.{key}")
+    def own(key: str, entries: tuple[str, ...], whom: Whom = "person") -> Ids:
+        return read_ids(entries, place, channels=known, where=f"{where}.{key}", whom=whom)
 
     def shared(key: str, entries: tuple[str, ...]) -> Ids:
-        return read_ids(entries, name, channels=known, where=f"commands.{key}", shared=True)
+        return read_ids(entries, place, channels=known, where=f"commands.{key}", shared=True)
 
     owners = (own("owners", said.owners), shared("owner_allow_from", settings.commands.owner_allow_from))
     here = _agents_of(name, said, agents)
     return ChannelRules(
+        place=place,
         settings=said,
         door=Door(said.owner_only_commands),
         agents=here,
         vocabulary=vocabulary(here[0].models, registry.INLINE, taken),
         allow=own("allow", said.allow),
-        allow_groups=own("allow_groups", said.allow_groups),
+        allow_groups=own("allow_groups", said.allow_groups, "group"),
         owners=Ids(owners[0].anywhere | owners[1].anywhere, owners[0].by_account | owners[1].by_account),
-        commanders=_commanders(name, settings, known),
+        commanders=_commanders(place, settings, known),
         elevated=shared("elevated.allow_from", settings.commands.elevated.allow_from),
         trusted_bots=own("trusted_bots", said.trusted_bots),
         mentions=compile_patterns(said.mention_patterns, f"{where}.mention_patterns"),
@@ -128,7 +131,7 @@ def _agents_of(name: str, said: ChannelSettings, agents: Mapping[str, AgentProfi
     return tuple(agents.values())[:1] or (AgentProfile("default"),)
 
 
-def _commanders(name: str, settings: InboundSettings, known: set[str]) -> Ids | None:
+def _commanders(place: Place, settings: InboundSettings, known: set[str]) -> Ids | None:
     """Who is listed to command here. A channel's own list stands in the place of `*`."""
     lists = settings.commands.allow_from
     for key in lists:
@@ -137,16 +140,16 @@ def _commanders(name: str, settings: InboundSettings, known: set[str]) -> Ids | 
                 f"commands.allow_from has a list for {key!r}, which is no channel; "
                 f"there are: {', '.join(sorted(known))}, and * for all"
             )
-    if name in lists:
-        where = f"commands.allow_from.{name}"
-        return read_ids(lists[name], name, channels=known, where=where, everyone=True)
+    if place.name in lists:
+        where = f"commands.allow_from.{place.name}"
+        return read_ids(lists[place.name], place, channels=known, where=where)
     if "*" in lists:
-        where = 'commands.allow_from."*"'
-        return read_ids(lists["*"], name, channels=known, where=where, shared=True, everyone=True)
+        return read_ids(lists["*"], place, channels=known, where='commands.allow_from."*"', shared=True)
     return None
 
 
 NO_CHANNEL = ChannelRules(
+    place=Place("", ""),
     settings=ChannelSettings(dm="off", groups="off"),
     door=Door(),
     agents=(AgentProfile("none"),),

@@ -23,6 +23,8 @@ class GroupSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """`listen`: the agent sees everything and never answers; `off`: the group is ignored."""
     require_mention: bool | None = None
     """As the channel's `require_mention`."""
+    extra_system_prompt: str = ""
+    """Told to the agent in this group, after the channel's."""
     daily_limit: Count | None = None
     """How many messages of this group the agent answers in a day."""
     daily_limit_per_user: Count | None = None
@@ -110,7 +112,7 @@ class CommandsSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class SendRule(Struct, frozen=True, forbid_unknown_fields=True):
     """One rule about answers; every key that is given has to fit."""
 
-    action: Literal["allow", "deny"]
+    action: Annotated[Literal["allow", "deny"], Meta(examples=["deny"])]
     """What the rule says."""
     channel: Text | None = None
     """The channel's name."""
@@ -157,6 +159,7 @@ class InboundSettings(Struct, frozen=True):
     `[agents.defaults]`."""
 
     channels: dict[str, ChannelSettings] = {}
+    kinds: dict[str, str] = {}  # of channels whose name is another
     commands: CommandsSettings = CommandsSettings()
     session: SessionSettings = SessionSettings()
     debounce: InboundDebounce = InboundDebounce()

@@ -18,7 +18,7 @@ def _allowlist(call: Call) -> Answer:
     if not entry:
         return Answer((f"Whom? {call.command.usage}",))
     try:
-        read_ids((entry,), channel, channels={channel, *call.rules.channels}, where="allow")
+        read_ids((entry,), call.channel.place, channels=call.rules.channels, where="allow")
     except BadConfiguration as problem:
         return Answer((str(problem),))
     listed = change == "add"

@@ -71,7 +71,9 @@ WORDS = [
 ]
 
 
-def open_agent(kind: str, server: ModelServer, **settings: Any) -> chat_completions.ChatAgent | anthropic.AnthropicAgent:
+def open_agent(
+    kind: str, server: ModelServer, **settings: Any
+) -> chat_completions.ChatAgent | anthropic.AnthropicAgent:
     settings = {"model": "m-1", "api_key": "sk-secret", **settings}
     if kind == "openai":
         return openai.open_agent("helper", openai.Settings(base_url=server.openai_url, **settings))

@@ -17,6 +17,7 @@ from rejoinder.agents.endpoint import Endpoint, server_events
 from rejoinder.agents.failures import failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.history import Exchange, Histories, fitting
+from rejoinder.agents.think import LEVELS
 from rejoinder.events import PromptPart, PromptText, Turn
 
 NO_TOOLS = "the model asked for a tool, and this agent runs none"
@@ -71,6 +72,9 @@ class Reading(Protocol):
 
 
 class ModelAgent:
+    think_levels = LEVELS
+    shows_thoughts = True
+
     def __init__(self, name: str, settings: ModelSettings, path: str, headers: dict[str, str]) -> None:
         self.name = name
         self.models = (settings.model, *settings.models)

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent, Done, Failed, TextDelta
+from rejoinder.agents.think import LEVELS
 from rejoinder.events import Turn
 
 # What one reply is made of: text, a pause in seconds, any event, or something to wait for.
@@ -24,6 +25,9 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
 class ScriptedAgent:
     """Answers the n-th turn with the n-th reply; `turns` keeps what it was asked."""
+
+    think_levels = LEVELS
+    shows_thoughts = True
 
     def __init__(
         self,

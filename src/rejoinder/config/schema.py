@@ -40,9 +40,10 @@ QueueMode = Literal["steer", "followup", "collect", "interrupt", "steer-backlog"
 class QueueSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What happens to a message that comes while the agent is still at work."""
 
-    mode: QueueMode = "collect"
-    """`collect` gathers into one turn, `followup` runs one turn each, `steer` hands it to the running agent,
-    `interrupt` stops the run, `steer-backlog` steers and keeps the rest, `queue` is first in, first out."""
+    mode: QueueMode | None = None
+    """Unset: the channel's own, `collect` on most. `collect` gathers into one turn, `followup` runs one turn
+    each, `steer` hands it to the running agent, `interrupt` stops the run, `steer-backlog` steers and keeps
+    the rest, `queue` is first in, first out."""
     debounce_ms: Milliseconds = 1000
     """How long it must be quiet before what was gathered is run."""
     cap: Count = 20

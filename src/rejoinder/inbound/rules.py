@@ -35,6 +35,7 @@ class AgentProfile(Struct, frozen=True):
     shows_thoughts: bool = True
     takes_exec_settings: bool = True
     changes_model: bool = True
+    asks_permission: bool = True
 
 
 class ChannelRules(Struct, frozen=True):

@@ -6,9 +6,11 @@ from contextlib import asynccontextmanager
 
 from rejoinder.agents.base import Agent
 from rejoinder.app import serve
+from rejoinder.config.schema import Settings
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing.fake_channel import FakeChannel, Shown
 
+OWNER = "ann"
 PATIENCE = 5.0  # seconds until a test that waits for what never comes fails with the transcript
 
 
@@ -72,10 +74,17 @@ class Chat:
 
 
 @asynccontextmanager
-async def conversation(agent: Agent, channel: FakeChannel | None = None) -> AsyncGenerator[Chat]:
+async def conversation(
+    agent: Agent,
+    channel: FakeChannel | None = None,
+    settings: Settings | None = None,
+    *,
+    owners: tuple[str, ...] = (OWNER,),
+) -> AsyncGenerator[Chat]:
+    """Through the whole gateway, with these settings; the channel is open to everybody, ann owns the bot."""
     channel = channel or FakeChannel()
     async with Runs() as runs:
-        runs.start("gateway", serve(channel, agent))
+        runs.start("gateway", serve(channel, agent, settings, owners))
         chat = Chat(channel, runs)
         yield chat
         await chat.ends()

@@ -43,6 +43,9 @@ def status_text(
         lines.append(f"Activation: {session.activation or 'as configured'}")
     if runs.dead_parts:
         lines.append(f"Not delivered: {runs.dead_parts} parts")
+    if message.actor.role == "owner":
+        lines += [f"Last failure: {runs.last_failure}"] if runs.last_failure else []
+        lines += ["The agent's last words:", runs.last_words] if runs.last_words else []
     return "\n".join(lines)
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def reply(
     channel: Annotated[
-        str, typer.Option("--channel", help="Show the messages and actions as this platform would get them.")
-    ] = "",
+        str | None, typer.Option("--channel", help="Show the messages and actions as this platform would get them.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     jsonl: Annotated[
         bool,
@@ -34,7 +34,7 @@ def reply(
     """Read agent output on standard input; print what people would see and what would be done."""
     from rejoinder.channels.platforms import platform
 
-    on = platform(channel) if channel else None
+    on = platform(channel) if channel is not None else None
     if jsonl:
         _answer_lines(on, stream)
         return
@@ -106,9 +106,11 @@ def _segments(line: bytes, number: int) -> list[str]:
     import json
 
     try:
-        asked: Any = json.loads(line.decode("utf-8", "replace"))
-    except ValueError as why:
-        raise BadUse(f"line {number} is not JSON: {why}") from None
+        asked: Any = json.loads(line.strip().decode("utf-8", "replace"))
+    except json.JSONDecodeError as why:
+        raise BadUse(f"line {number} is not JSON: {why.msg} at column {why.colno}") from None
+    except RecursionError:
+        raise BadUse(f"line {number} is not JSON that can be read: it is nested too deeply") from None
     if isinstance(asked, dict):
         if isinstance(text := asked.get("input"), str):
             return [text]

@@ -63,9 +63,12 @@ class LineReader:
         self._follow_line(white)
         self._visible.white(white, in_block=self._in_block)
 
+    def _line_is_known(self) -> bool:
+        return len(self._prefix) == _PREFIX
+
     def _follow_line(self, text: str) -> None:
         """Keep in mind how the current line begins."""
-        if len(self._prefix) >= _PREFIX and "\n" not in text:
+        if self._line_is_known() and "\n" not in text:
             return
         newline = text.rfind("\n")
         if newline >= 0:

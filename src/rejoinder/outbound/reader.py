@@ -21,7 +21,7 @@ from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.silence import Mode, Silence
 from rejoinder.outbound.tag_reader import BLOCK, TagReader
-from rejoinder.outbound.visible import Visible
+from rejoinder.outbound.visible import WHITE, Visible
 
 _ANY_TAG = r"<(?![^/A-Za-z])(?=/?[A-Za-z]|/?\Z)"
 _BEFORE_HEADER = re.compile("[ \t\r\n\ufeff\u180e\u200b-\u200f\u2060-\u2064]*")
@@ -64,7 +64,10 @@ class ReplyReader(TagReader):
 
     def feed(self, piece: str) -> list[ReplyEvent]:
         """More of the agent's text, cut anywhere."""
-        if not self._over:
+        if self._is_flowing() and _is_quiet(piece) and "\n" not in piece and piece.strip(WHITE):
+            self._offset += len(piece)
+            self._visible.text(piece)
+        elif not self._over:
             self._advance(self._rest + piece if self._rest else piece, final=False)
         return self._visible.take()
 
@@ -87,6 +90,12 @@ class ReplyReader(TagReader):
         self._advance(self._rest, final=True)
         self._end_tags()
         self._visible.end_segment()
+
+    def _is_flowing(self) -> bool:
+        """Whether we are in the middle of a line of plain text: most pieces of a stream come here, and fast."""
+        return not (self._rest or self._header or self._in_block or self._ticks or self._bare or self._over) and (
+            self._step == self._in_text and self._line_is_known()
+        )
 
     # --- text and what interrupts it ------------------------------------------------------------
 

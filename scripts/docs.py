@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rejoinder.config.describe import markdown_tables
+from rejoinder.inbound import tables as inbound
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Argument, Declaration
 from rejoinder.outbound.emoji import TELEGRAM_NEAREST, project, resolve
@@ -99,6 +100,14 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "directives-tags": directives_tags,
     "reactions": reactions,
     "reactions-telegram": reactions_telegram,
+    "inbound-stages": inbound.stages,
+    "inbound-commands": inbound.commands,
+    "inbound-commands-to-come": inbound.commands_to_come,
+    "inbound-directives": inbound.directives,
+    "inbound-levels": inbound.levels,
+    "inbound-who-may": inbound.who_may,
+    "inbound-entries": inbound.what_entries_carry,
+    "inbound-stop-words": inbound.stop_words,
     **turns_blocks,
     **{name: partial(str, written) for name, written in markdown_tables().items()},
 }

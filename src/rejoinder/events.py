@@ -1,5 +1,6 @@
 """The nouns that cross borders: frozen values without behaviour."""
 
+from datetime import datetime
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -68,6 +69,14 @@ class Chat(Struct, frozen=True):
     title: str = ""
 
 
+class Mention(Struct, frozen=True):
+    """Somebody named by the platform's own means; `token` is how it stands in the text, if it does."""
+
+    id: str
+    kind: Literal["user", "role", "everyone"] = "user"
+    token: str = ""
+
+
 class Quote(Struct, frozen=True):
     """The message this one answers, as far as the platform tells."""
 
@@ -77,8 +86,43 @@ class Quote(Struct, frozen=True):
     text: str = ""
 
 
+class Forward(Struct, frozen=True):
+    """Somebody else's words, passed on: text, or the caption of forwarded media."""
+
+    text: str = ""
+    author_name: str = ""
+
+
+class Attachment(Struct, frozen=True):
+    """A file that came along. `mime` is never empty once the message is finalised (IN-5)."""
+
+    id: str
+    name: str = ""
+    mime: str = ""
+    size: int | None = None
+    url: str | None = None
+
+
+class Said(Struct, frozen=True):
+    """An earlier message of the same place: who said what, and how to point to it."""
+
+    message_id: str
+    author_id: str
+    author_name: str = ""
+    text: str = ""
+    handle: str = ""
+    is_bot: bool = False
+
+
+Entry = Literal["text", "native", "button", "reaction", "edit", "http", "cron"]
+
+
 class Inbound(Struct, frozen=True):
-    """One event of one platform, as it came."""
+    """One event of one platform, as it came.
+
+    `text` is the body as typed. A channel that wraps or rewrites it says so in `raw_text`, `command_text` or
+    `agent_text`; None means it did not, an empty string is a value.
+    """
 
     channel: str
     event_id: str
@@ -88,7 +132,126 @@ class Inbound(Struct, frozen=True):
     text: str = ""
     account: str = "default"
     thread: str | None = None
+    entry: Entry = "text"
+    raw_text: str | None = None
+    command_text: str | None = None
+    agent_text: str | None = None
+    transcript: str | None = None
+    thread_starter: str | None = None
+    thread_history: tuple[Said, ...] = ()
+    untrusted_context: tuple[str, ...] = ()
+    participants: tuple[str, ...] = ()
     reply_to: Quote | None = None
+    forwarded: Forward | None = None
+    mentions: tuple[Mention, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+    sent_at: datetime | None = None
+    received_at: datetime | None = None
+
+
+# --- what a decision asks the engine to do (IN-62) ----------------------------------------------
+
+
+class StopRun(Struct, frozen=True, tag="stop_run"):
+    """Abort the run of this place, clear its lane, stop its sub-agents, note it for the next prompt."""
+
+    route: Route
+    sender: str
+
+
+class ResetSession(Struct, frozen=True, tag="reset_session"):
+    """The session begins anew: its transcript is closed and kept."""
+
+    session: str
+    why: Literal["asked", "daily", "idle"]
+
+
+class CompactSession(Struct, frozen=True, tag="compact_session"):
+    session: str
+    instructions: str = ""
+
+
+class WriteConfig(Struct, frozen=True, tag="write_config"):
+    """Change one key. `persist` False lives until the next start. None unsets it."""
+
+    key: str
+    value: str | None
+    persist: bool = True
+
+
+class ShowConfig(Struct, frozen=True, tag="show_config"):
+    """Answer with the effective configuration, without secrets, from this key on."""
+
+    key: str = ""
+    overrides_only: bool = False
+
+
+class EditAllowList(Struct, frozen=True, tag="edit_allow_list"):
+    channel: str
+    entry: str
+    listed: bool
+
+
+class AskPairing(Struct, frozen=True, tag="ask_pairing"):
+    """A stranger knocked: keep the code until it is approved or `expires`."""
+
+    channel: str
+    account: str
+    sender: str
+    code: str
+    asked: datetime
+    expires: datetime
+
+
+class ApprovePairing(Struct, frozen=True, tag="approve_pairing"):
+    code: str
+
+
+class AnswerQuestion(Struct, frozen=True, tag="answer_question"):
+    """A permission request is answered; the engine checks that its asker did it (TU-34)."""
+
+    question: str
+    option: str
+    sender: str
+
+
+class Overhear(Struct, frozen=True, tag="overhear"):
+    """Nobody was asked: keep it for the next turn of this place (IN-32)."""
+
+    route: Route
+    said: Said
+
+
+class ResetBotTurns(Struct, frozen=True, tag="reset_bot_turns"):
+    route: Route
+
+
+class UseTool(Struct, frozen=True, tag="use_tool"):
+    """A skill that is a tool call: run it with this input and answer with what it says."""
+
+    tool: str
+    input: str
+
+
+class Restart(Struct, frozen=True, tag="restart"):
+    """Finish what runs, then start again."""
+
+
+Effect = (
+    StopRun
+    | ResetSession
+    | CompactSession
+    | WriteConfig
+    | ShowConfig
+    | EditAllowList
+    | AskPairing
+    | ApprovePairing
+    | AnswerQuestion
+    | Overhear
+    | ResetBotTurns
+    | UseTool
+    | Restart
+)
 
 
 # --- what an agent is given ---------------------------------------------------------------------

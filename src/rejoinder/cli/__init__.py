@@ -8,6 +8,7 @@ import rejoinder
 from rejoinder.cli.chat import chat
 from rejoinder.cli.config import show_config
 from rejoinder.cli.errors import Door
+from rejoinder.cli.message import try_message
 from rejoinder.cli.reply import reply
 from rejoinder.cli.run import run_gateway
 
@@ -36,6 +37,7 @@ def _options(
     """Options before any command."""
 
 
+app.command("message")(try_message)
 app.command()(chat)
 app.command()(reply)
 app.command("run")(run_gateway)

@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from rejoinder.config.types import Count, Milliseconds, Text, Url
+from rejoinder.inbound.settings import LevelDefaults
 from rejoinder.secret import Secret
-
-ThinkLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh"]
 
 
 class HeartbeatSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -29,17 +28,11 @@ class HumanDelay(Struct, frozen=True, forbid_unknown_fields=True):
     """The longest pause of `custom`."""
 
 
-class AgentDefaults(Struct, frozen=True, forbid_unknown_fields=True):
+class AgentDefaults(LevelDefaults, frozen=True, forbid_unknown_fields=True):
     """What holds for every agent unless a session or the agent says otherwise."""
 
     typing_interval_seconds: Annotated[float, Meta(gt=0)] = 6
     """How often typing is shown anew while a run is open."""
-    thinking_default: ThinkLevel | None = None
-    """The level of `/think` where nobody chose one; unset: the agent's own."""
-    verbose_default: Literal["off", "on", "full"] = "off"
-    """The level of `/verbose` where nobody chose one."""
-    reasoning_default: Literal["off", "on", "stream"] = "off"
-    """The level of `/reasoning` where nobody chose one."""
     block_streaming_default: bool = False
     """Long answers go out in blocks as they are written, where the channel cannot edit messages."""
     context_tokens: Count | None = None

@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 from zoneinfo import available_timezones
 
-from rejoinder.config.ids import Whom, objection
+from rejoinder.config.ids import objection
 from rejoinder.config.positions import Path
 from rejoinder.config.schema import Kinds, Settings
 from rejoinder.config.wording import did_you_mean, listed, quoted, shown
+from rejoinder.inbound.ids import Whom
+from rejoinder.inbound.patterns import pattern_problem
 from rejoinder.session import ResetOverride
 
 Complaint = tuple[Path, str]
@@ -171,24 +173,11 @@ def _zones(settings: Settings, known: Known) -> Iterator[Complaint]:
 def _patterns(settings: Settings, known: Known) -> Iterator[Complaint]:
     for name, channel in settings.channels.items():
         for index, pattern in enumerate(channel.common.mention_patterns):
-            if wrong := _pattern_error(pattern):
+            if wrong := pattern_problem(pattern):
                 yield (
                     ("channels", name, "mention_patterns", index),
                     f"{shown(pattern)} is no regular expression (RE2): {wrong}",
                 )
-
-
-def _pattern_error(pattern: str) -> str | None:
-    import re2  # noqa: PLC0415 - a library of its own, needed only when there are patterns
-
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        re2.compile(pattern, options)
-    except re2.error as error:
-        reason = error.args[0] if error.args else ""
-        return reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-    return None
 
 
 def _delays(settings: Settings, known: Known) -> Iterator[Complaint]:

@@ -12,7 +12,8 @@ from msgspec import Meta, Struct
 
 from rejoinder.config.agents import AGENT_KINDS, AgentDefaults
 from rejoinder.config.channels import CHANNEL_KINDS, ChannelSettings
-from rejoinder.config.types import Count, Milliseconds, Text
+from rejoinder.config.types import Count, Milliseconds
+from rejoinder.inbound.settings import CommandsSettings, InboundDebounce, SendPolicy
 from rejoinder.session import SessionSettings
 
 # --- store and runtime --------------------------------------------------------------------------
@@ -52,37 +53,6 @@ class QueueSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """The mode on a channel, by its name: `{ discord = "steer" }`."""
 
 
-class InboundDebounce(Struct, frozen=True, forbid_unknown_fields=True):
-    """Waiting for the rest of what someone is still typing."""
-
-    debounce_ms: Milliseconds = 0
-    """How long to wait for a further message of the same person before the first is taken."""
-    by_channel: dict[str, Milliseconds] = {}
-    """The same on a channel, by its name."""
-
-
-class SendRule(Struct, frozen=True, forbid_unknown_fields=True):
-    """One rule about answers; every key that is given has to fit."""
-
-    action: Annotated[Literal["allow", "deny"], Meta(examples=["deny"])]
-    """What the rule says."""
-    channel: Text | None = None
-    """The channel's name."""
-    chat: Literal["direct", "group", "channel"] | None = None
-    """The kind of chat."""
-    key_prefix: Text | None = None
-    """How the session's key begins."""
-
-
-class SendPolicy(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the agent's answers go out at all; commands still answer."""
-
-    default: Literal["allow", "deny"] = "allow"
-    """What holds where no rule fits."""
-    rules: tuple[SendRule, ...] = ()
-    """Rules by channel, kind of chat and session; any `deny` that fits wins."""
-
-
 class MessagesSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """How messages are gathered and answers are marked."""
 
@@ -97,35 +67,7 @@ class MessagesSettings(Struct, frozen=True, forbid_unknown_fields=True):
     `{identity.name}`; `auto` is the agent's name in brackets."""
 
 
-# --- commands and directives --------------------------------------------------------------------
-
-
-class ElevatedSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who may lift the agent's permissions with `/elevated`."""
-
-    enabled: bool = False
-    """Whether `/elevated` exists at all."""
-    allow_from: tuple[Text, ...] = ()
-    """The owners who may use it: `channel:id` or `channel:account:id`."""
-
-
-class CommandsSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Slash commands and who may use them."""
-
-    owner_allow_from: tuple[Text, ...] = ()
-    """The owners of this gateway: `channel:id` or `channel:account:id`."""
-    allow_from: dict[str, tuple[Text, ...]] = {}
-    """Who may use the commands of senders, by channel or `*`: lists of ids."""
-    text: bool = True
-    """Commands may be typed as text; off: only the platform's own slash commands, and stop."""
-    bash: bool = False
-    """Owners may run shell commands with `/bash`, when elevated."""
-    config: bool = False
-    """Owners may read and change the configuration with `/config`."""
-    debug: bool = False
-    """Owners may use `/debug`."""
-    elevated: ElevatedSettings = ElevatedSettings()
-    """Who may lift the agent's permissions with `/elevated`."""
+# --- directives ---------------------------------------------------------------------------------
 
 
 class DirectivesSettings(Struct, frozen=True, forbid_unknown_fields=True):

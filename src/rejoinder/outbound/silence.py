@@ -152,6 +152,8 @@ class Silence:
             cut_short = over is None and len(written) < len(closing) and closing.startswith(written)
             return _UNDECIDED if cut_short else _TEXT
         at += len(closing)
+        if "`" in wrapping and where != "first":
+            return _TEXT
         if token == ACKNOWLEDGED:
             return self._acknowledge(text, at, where, over)
         white_end = _white_end(text, at)

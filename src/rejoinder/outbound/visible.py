@@ -52,7 +52,7 @@ class Visible:
     def _join(self) -> None:
         if not self._pending:
             return
-        text, code = "".join(self._pending), self._pending_code
+        text = "".join(self._pending)
         self._pending.clear()
         core = text.rstrip(WHITE)
         behind = text[len(core) :]
@@ -65,7 +65,7 @@ class Visible:
             core = self._space + core
         self._space = behind
         self.begun = True
-        self._pass(core, code=code)
+        self._pass(core, code=self._pending_code)
 
     def white(self, white: str, *, in_block: bool = False) -> None:
         if self._pending:

@@ -1,0 +1,94 @@
+"""`rejoinder message`: a dry run of the inbound floor, for operators: what each stage decides, and why."""
+
+import os
+import secrets
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import msgspec
+import typer
+
+import rejoinder
+from rejoinder.errors import BadUse
+
+if TYPE_CHECKING:
+    from rejoinder.inbound.outcome import Walk
+    from rejoinder.inbound.rules import Rules
+
+
+class _Asked(msgspec.Struct, rename={"actor": "as"}):
+    """One line of `--jsonl`; other keys may stand in it and mean nothing."""
+
+    text: str
+    actor: str = "owner"
+    chat: str = "direct"
+    mention: bool = False
+
+
+def try_message(
+    text: Annotated[str | None, typer.Argument(help="The text; left out, it is read from standard input.")] = None,
+    actor: Annotated[str, typer.Option("--as", help="owner, sender, guest, stranger or bot.")] = "owner",
+    chat: Annotated[str, typer.Option(help="direct or group.")] = "direct",
+    mention: Annotated[bool, typer.Option("--mention", help="As if the bot were mentioned.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+    as_jsonl: Annotated[
+        bool, typer.Option("--jsonl", help='Read {"text", "as", "chat"} line by line, answer line by line.')
+    ] = False,
+) -> None:
+    """Try a message: what each stage would decide, and why."""
+    from rejoinder.inbound.dry_run import as_document, rehearsal_rules
+
+    rules = rehearsal_rules()
+    if as_jsonl:
+        if text is not None:
+            raise BadUse("--jsonl reads its texts from standard input; leave TEXT out")
+        for number, line in _lines(sys.stdin.buffer):
+            _print_document(as_document(_walk(_asked(line, number), rules)))
+        return
+    said = sys.stdin.buffer.read() if text is None else os.fsencode(text)
+    walk = _walk(_Asked(said.decode(errors="replace"), actor, chat, mention), rules)
+    if as_json:
+        _print_document(as_document(walk))
+    else:
+        from rejoinder.cli.message_view import show
+
+        show(walk)
+
+
+def _lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    return ((number, line) for number, line in enumerate(stream, 1) if line.strip())
+
+
+def _asked(line: bytes, number: int) -> _Asked:
+    try:
+        return msgspec.json.decode(line, type=_Asked)
+    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+        raise BadUse(f'line {number} is not {{"text": ..., "as": ..., "chat": ...}}: {problem}') from None
+
+
+def _walk(asked: _Asked, rules: "Rules") -> "Walk":
+    from rejoinder.inbound.dry_run import ACTORS, CHATS, rehearse
+
+    if asked.actor not in ACTORS:
+        raise BadUse(f"nobody is called {asked.actor!r}; there are: {', '.join(ACTORS)}")
+    if asked.chat not in CHATS:
+        raise BadUse(f"there is no chat {asked.chat!r}; there are: {', '.join(CHATS)}")
+    return rehearse(
+        asked.text,
+        asked.actor,
+        asked.chat,
+        rules,
+        datetime.now(UTC),
+        time.perf_counter,
+        mention=asked.mention,
+        random=secrets.token_bytes(16),
+        version=rejoinder.__version__,
+    )
+
+
+def _print_document(document: dict[str, Any]) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(document) + b"\n")
+    sys.stdout.buffer.flush()

@@ -1,0 +1,54 @@
+"""How `rejoinder message` looks to a person: the outcome, what would be said, each stage with its reason."""
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from rejoinder.inbound.directives.store import spoken
+from rejoinder.inbound.dry_run import as_document
+from rejoinder.inbound.outcome import Walk
+
+_COLOURS = {"turn": "green", "answer": "cyan", "drop": "yellow", "continue": "dim"}
+_SENTENCES = {
+    "turn": "The agent runs.",
+    "answer": "Answered without the agent.",
+    "drop": "Nothing happens.",
+}
+
+
+def show(walk: Walk) -> None:
+    document = as_document(walk)
+    outcome = document["outcome"]
+    console = Console(highlight=False, soft_wrap=True)
+    reason = f" [dim]{escape(document['reason'])}[/]" if document["reason"] else ""
+    console.print(f"[bold {_COLOURS[outcome]}]{outcome}[/]  {_SENTENCES[outcome]}{reason}")
+    for reply in document["replies"]:
+        console.print(_labelled("says", reply, "cyan"))
+    if document["agent_text"] is not None:
+        console.print(_labelled("agent", document["agent_text"], "green"))
+    for name, value in document["directives"].items():
+        console.print(_labelled(name, spoken(value), "magenta"))
+    console.print()
+    console.print(_stages(walk))
+
+
+def _labelled(label: str, text: str, colour: str) -> Text:
+    """The text as it is, its lines under each other."""
+    margin = "\n" + " " * 12
+    return Text.assemble((f"{label:>10}  ", colour), text.replace("\n", margin))
+
+
+def _stages(walk: Walk) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for title in ("stage", "decision", "µs", "reason"):
+        table.add_column(title, justify="right" if title == "µs" else "left", header_style="dim")
+    for step in walk.trace:
+        colour = _COLOURS[step.decision]
+        table.add_row(
+            Text(step.stage),
+            Text(step.decision, style=colour),
+            Text(f"{step.took * 1e6:.0f}", style="dim"),
+            Text(step.reason or "", style="dim" if step.decision == "continue" else ""),
+        )
+    return table

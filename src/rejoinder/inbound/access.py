@@ -1,0 +1,113 @@
+"""Who may talk (IN-10, IN-11): people and groups by id, everybody where it is open, strangers by pairing."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from rejoinder.events import AskPairing, Inbound
+from rejoinder.inbound.directives.table import BY_NAME
+from rejoinder.inbound.facts import Facts
+from rejoinder.inbound.gate import Action, Denied, Role, authorise
+from rejoinder.inbound.ids import candidates
+from rejoinder.inbound.message import Message
+from rejoinder.inbound.outcome import PASS, Answer, Drop, Outcome
+from rejoinder.inbound.pairing import VALID_FOR, Silence, answer_knock
+from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
+
+
+class Admission(Struct, frozen=True):
+    """Who this is for the gate, and why they are not let in; None: they are."""
+
+    role: Role
+    refusal: str | None = None
+
+
+def admit(inbound: Inbound, facts: Facts, channel: ChannelRules) -> Admission:
+    """From ids and configuration alone; names and texts are not looked at."""
+    if inbound.sender.is_bot:
+        return Admission("bot", _group_refusal(inbound, channel))
+    if inbound.entry == "cron":
+        return Admission("owner")
+    ids = candidates(inbound.channel, inbound.sender)
+    account = inbound.account
+    owner = channel.owners.named(account, ids)
+    named = owner or facts.paired or channel.allow.named(account, ids)
+    direct = inbound.chat.kind == "direct"
+    refusal = _direct_refusal(named, channel) if direct else _group_refusal(inbound, channel)
+    if owner:
+        return Admission("owner", refusal)
+    if refusal is not None:
+        return Admission("stranger", refusal)
+    commands = named if channel.commanders is None else channel.commanders.named(account, ids)
+    return Admission("sender" if commands else "guest")
+
+
+def _direct_refusal(named: bool, channel: ChannelRules) -> str | None:
+    match channel.settings.dm:
+        case "off":
+            return "direct chats are off on this channel"
+        case "allowlist" if not named:
+            return "this sender is not on the allow-list"
+        case "pairing" if not named:
+            return "this sender is not paired"
+        case _:
+            return None
+
+
+def _group_refusal(inbound: Inbound, channel: ChannelRules) -> str | None:
+    if inbound.chat.kind == "direct":
+        return None
+    match channel.settings.groups:
+        case "off":
+            return "groups are off on this channel"
+        case "allowlist" if not channel.allow_groups.named(inbound.account, (inbound.chat.id,)):
+            return "this group is not on the allow-list"
+        case _:
+            return None
+
+
+def access(message: Message, session: None, rules: Rules, now: datetime) -> Outcome:
+    """Lets in, drops, or tells a stranger a pairing code. Nothing of a stranger's text goes further."""
+    if message.refusal is None:
+        return PASS
+    inbound = message.inbound
+    channel = channel_rules(rules, inbound.channel)
+    if channel.settings.dm != "pairing" or message.in_group:
+        return Drop(message.refusal)
+    if (wish := control_action(message)) is not None:
+        verdict = authorise(message.actor, wish, channel.door)
+        if wish.auth != "anyone" and isinstance(verdict, Denied):
+            return Drop(verdict.reason)
+    told = answer_knock(message.facts.pairing, inbound.sender.id, now, message.facts.random)
+    if isinstance(told, Silence):
+        return Drop(told.reason)
+    return Answer(
+        (f"I do not know you yet. Ask the owner to approve this pairing code: {told.code} (valid for an hour).",),
+        effects=(
+            AskPairing(
+                channel=inbound.channel,
+                account=inbound.account,
+                sender=inbound.sender.id,
+                code=told.code,
+                asked=told.asked,
+                expires=told.asked + VALID_FOR,
+            ),
+        ),
+        reason=message.refusal,
+    )
+
+
+def control_action(message: Message) -> Action | None:
+    """What the message as a whole asks for, if it is a control command."""
+    reading = message.reading
+    if reading.stop == "command":
+        return Action("/stop", "sender")
+    if reading.reset:
+        return Action(reading.reset.trigger, "sender")
+    if reading.invocation:
+        command = reading.invocation.command
+        return Action(f"/{reading.invocation.name}", command.auth if command else "sender")
+    if reading.alone:
+        strictest = max(reading.tokens, key=lambda token: BY_NAME[token.name].auth == "owner")
+        return Action(f"/{strictest.name}", BY_NAME[strictest.name].auth)
+    return None

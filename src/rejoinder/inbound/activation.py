@@ -1,0 +1,153 @@
+"""Whether a message in a group is for us (IN-22, IN-30 to IN-33), and whom it wakes in a room (IN-25)."""
+
+import re
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from rejoinder.events import Inbound, Overhear, Said
+from rejoinder.inbound.access import control_action
+from rejoinder.inbound.facts import Facts
+from rejoinder.inbound.gate import Allowed, authorise
+from rejoinder.inbound.message import Addressed, Message
+from rejoinder.inbound.outcome import PASS, Continue, Drop, Outcome
+from rejoinder.inbound.rooms import who_wakes
+from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
+from rejoinder.inbound.settings import GroupSettings
+from rejoinder.session import Session
+
+_EVERY_GROUP = GroupSettings()
+# What people do not see must not hide a name from a pattern.
+_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+
+
+def activation(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
+    """Direct messages pass. In a group somebody has to mean us; what is not for us is kept as history."""
+    channel = channel_rules(rules, message.inbound.channel)
+    if not message.in_group:
+        return PASS if not channel.is_room else _in_room(message, channel)
+    group = group_settings(channel, message.inbound.chat.id)
+    if group.mode == "off":
+        return Drop("this group is off")
+    if (over := _over_limit(message, group)) and not _answers_itself(message):
+        return Drop(over)
+    if (wish := control_action(message)) is not None:
+        verdict = authorise(message.actor, wish, channel.door)
+        if isinstance(verdict, Allowed):
+            return Continue(reason="a command needs no mention")
+        if message.addressed == "none":
+            return Drop(verdict.reason)
+    if group.mode == "listen":
+        return Continue(replace(message, listening=True), reason="this group is only listened to")
+    if channel.is_room:
+        return _in_room(message, channel)
+    why = why_awake(message, session, channel, group)
+    if why is None:
+        return Drop("nobody mentioned us", effects=(Overhear(message.route, said_by(message)),))
+    return Continue(reason=why)
+
+
+def why_awake(message: Message, session: Session, channel: ChannelRules, group: GroupSettings) -> str | None:
+    """`/activation` > `require_mention = false` > `user_messages`; None: it is not for us."""
+    if message.addressed != "none":
+        return f"addressed by {message.addressed}"
+    if message.inbound.sender.is_bot:
+        return "a bot was let through"
+    if session.activation == "always":
+        return "/activation always"
+    if session.activation == "mention":
+        return None
+    required = channel.settings.require_mention if group.require_mention is None else group.require_mention
+    if not required:
+        return "require_mention = false"
+    return _involved(message, channel)
+
+
+def _involved(message: Message, channel: ChannelRules) -> str | None:
+    mode, thread = channel.settings.user_messages, message.facts.thread
+    if message.inbound.thread is None or mode == "mentions" or not (thread.owned or thread.posted):
+        return None
+    if mode == "multibot-mentions" and thread.other_bot:
+        return None
+    return f"a thread we take part in (user_messages = {mode})"
+
+
+def _in_room(message: Message, channel: ChannelRules) -> Outcome:
+    agents = tuple(agent.name for agent in channel.agents)
+    awake = who_wakes(message.inbound, agents, channel.settings.wake)
+    if not awake:
+        heard = Overhear(message.route, said_by(message))
+        return Drop("it names none of the agents (wake = mentions)", effects=(heard,))
+    return Continue(replace(message, agents=awake), reason=f"wakes {', '.join(awake)}")
+
+
+def group_settings(channel: ChannelRules, group: str) -> GroupSettings:
+    """A group's own settings, else those of `*`."""
+    groups = channel.settings.group
+    return groups.get(group) or groups.get("*") or _EVERY_GROUP
+
+
+def _answers_itself(message: Message) -> bool:
+    """A command that needs no agent costs no turn."""
+    reading = message.reading
+    called = reading.invocation
+    return (reading.alone and reading.reset is None) or (called is not None and called.is_answered)
+
+
+def _over_limit(message: Message, group: GroupSettings) -> str | None:
+    facts = message.facts
+    if group.daily_limit is not None and facts.group_turns_today >= group.daily_limit:
+        return f"this group has had its {group.daily_limit} turns of today"
+    if group.daily_limit_per_user is not None and facts.sender_turns_today >= group.daily_limit_per_user:
+        return f"this sender has had {group.daily_limit_per_user} turns today"
+    return None
+
+
+# --- mentions -----------------------------------------------------------------------------------
+
+
+def who_is_addressed(inbound: Inbound, facts: Facts, channel: ChannelRules, text: str) -> Addressed:
+    """How the message means us: by a mention, a human's reply, or a configured pattern."""
+    if inbound.chat.kind == "direct" or inbound.entry == "cron":
+        return "direct"
+    ours = {facts.me.id, *channel.settings.mention_roles}
+    if any(mention.id in ours for mention in inbound.mentions):
+        return "mention"
+    if inbound.mentions and facts.resolves_mentions:
+        return "none"
+    replied = facts.replies_to_us or (inbound.reply_to is not None and inbound.reply_to.author_id == facts.me.id != "")
+    if replied and not inbound.sender.is_bot:
+        return "reply"
+    if channel.mentions is not None and channel.mentions(_INVISIBLE.sub("", text)):
+        return "pattern"
+    return "none"
+
+
+def own_mentions(inbound: Inbound, facts: Facts, channel: ChannelRules) -> tuple[str, ...]:
+    """The words of the text that are only our name, longest first."""
+    if not inbound.mentions:
+        return ()
+    ours = {facts.me.id, *channel.settings.mention_roles}
+    tokens = {mention.token for mention in inbound.mentions if mention.token and mention.id in ours}
+    return tuple(sorted(tokens, key=len, reverse=True))
+
+
+def is_named_literally(message: Message, channel: ChannelRules) -> bool:
+    """Whether we, or one of our agents, are mentioned in the words; a reply's implied mention is not."""
+    ours = {message.facts.me.id, *(agent.name for agent in channel.agents)}
+    return any(
+        mention.id in ours and mention.token and mention.token in message.text for mention in message.inbound.mentions
+    )
+
+
+def said_by(message: Message) -> Said:
+    """The message as history."""
+    inbound = message.inbound
+    name = inbound.sender.display_name or inbound.sender.name
+    return Said(
+        message_id=inbound.message_id,
+        author_id=inbound.sender.id,
+        author_name=name,
+        text=message.text,
+        is_bot=inbound.sender.is_bot,
+    )

@@ -1,0 +1,95 @@
+"""Bots (IN-20 to IN-23): our own messages never come back, other bots only as far as they are let.
+
+Whether another bot is here, and how many turns no human took part in, are facts of the message index.
+`count_bot_turns` is how the index counts them.
+"""
+
+from collections.abc import Iterable
+from datetime import date, datetime
+from typing import Literal
+
+from msgspec import Struct
+
+from rejoinder.events import Overhear
+from rejoinder.inbound.activation import is_named_literally, said_by
+from rejoinder.inbound.message import Message
+from rejoinder.inbound.outcome import PASS, Answer, Continue, Drop, Outcome
+from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
+
+
+def own_message(message: Message, session: None, rules: Rules, now: datetime) -> Outcome:
+    """Drops what we said ourselves: known by our id, and by the receipt of the send."""
+    inbound, facts = message.inbound, message.facts
+    if inbound.sender.is_self or (facts.me.id and inbound.sender.id == facts.me.id):
+        return Drop("our own message, by its sender")
+    if facts.sent_by_us:
+        return Drop("our own message, by its receipt")
+    return PASS
+
+
+def bot_rules(message: Message, session: None, rules: Rules, now: datetime) -> Outcome:
+    """Lets a bot's message through, keeps it as history, or ends a conversation of bots."""
+    inbound = message.inbound
+    if not inbound.sender.is_bot:
+        return PASS
+    if message.refusal is not None:
+        return Drop(message.refusal)
+    channel = channel_rules(rules, inbound.channel)
+    policy = bot_policy(channel)
+    if policy == "off":
+        return _only_heard(message, "messages of bots are not read here (bot_messages = off)")
+    if channel.settings.trusted_bots and not channel.trusted_bots.named(inbound.account, (inbound.sender.id,)):
+        return _only_heard(message, "this bot is not trusted (trusted_bots)")
+    if limit := _limit(message, channel):
+        return limit
+    if policy == "mentions" and not is_named_literally(message, channel):
+        return _only_heard(message, "a bot that does not mention us by name")
+    return Continue(reason=f"a bot is let through (bot_messages = {policy})")
+
+
+def _only_heard(message: Message, reason: str) -> Drop:
+    """In a group the agent sees it with the next turn, as it sees what people say to each other (IN-32)."""
+    return Drop(reason, effects=(Overhear(message.route, said_by(message)),) if message.in_group else ())
+
+
+def bot_policy(channel: ChannelRules) -> Literal["off", "mentions", "all"]:
+    """As configured; among our own agents a mention is enough, elsewhere bots are not read."""
+    return channel.settings.bot_messages or ("mentions" if channel.is_room else "off")
+
+
+def _limit(message: Message, channel: ChannelRules) -> Answer | Drop | None:
+    thread, settings = message.facts.thread, channel.settings
+    if thread.bot_turns_today > settings.bot_turns_per_day:
+        full = f"{settings.bot_turns_per_day} bot turns today; an owner has to reset it (/session bots)"
+        return _only_heard(message, full)
+    if thread.bot_turns < settings.bot_turns:
+        return None
+    reason = f"{thread.bot_turns} turns in a row without a human (limit {settings.bot_turns})"
+    if thread.bot_turns > settings.bot_turns or not thread.posted:
+        return _only_heard(message, reason)
+    notice = f"{settings.bot_turns} bot turns in a row: I am silent until a human writes."
+    return Answer((notice,), reason=reason)
+
+
+class Seen(Struct, frozen=True):
+    """What the index tells of one message, for counting."""
+
+    kind: Literal["human", "bot", "own", "system"]
+    day: date
+
+
+class BotTurns(Struct, frozen=True):
+    in_a_row: int = 0
+    today: int = 0
+
+
+def count_bot_turns(seen: Iterable[Seen], today: date) -> BotTurns:
+    """Oldest first, since the owner's last reset. Only a human ends a row; a pin or a join does not."""
+    in_a_row = of_today = 0
+    for each in seen:
+        if each.kind == "human":
+            in_a_row = 0
+        elif each.kind != "system":
+            in_a_row += 1
+            of_today += each.day == today
+    return BotTurns(in_a_row, of_today)

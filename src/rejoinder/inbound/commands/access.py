@@ -1,0 +1,58 @@
+"""Who may come in: allowlist, approve."""
+
+from rejoinder.errors import BadConfiguration
+from rejoinder.events import AnswerQuestion, ApprovePairing, EditAllowList
+from rejoinder.inbound.commands.command import Arg, Call, Command
+from rejoinder.inbound.ids import read_ids
+from rejoinder.inbound.outcome import Answer
+from rejoinder.inbound.pairing import find_knock, is_code
+
+
+def _allowlist(call: Call) -> Answer:
+    channel, entry = call.message.inbound.channel, call.args.get("id")
+    change = call.args.get("change", "list")
+    if change == "list":
+        listed = ", ".join(call.channel.settings.allow) or "nobody"
+        groups = ", ".join(call.channel.settings.allow_groups) or "none"
+        return Answer((f"Let in on {channel}: {listed}. Groups: {groups}.",))
+    if not entry:
+        return Answer((f"Whom? {call.command.usage}",))
+    try:
+        read_ids((entry,), call.channel.place, channels=call.rules.channels, where="allow")
+    except BadConfiguration as problem:
+        return Answer((str(problem),))
+    listed = change == "add"
+    said = f"{entry} is {'let in' if listed else 'no longer let in'} on {channel}."
+    return Answer((said,), effects=(EditAllowList(channel, entry, listed),))
+
+
+def _approve(call: Call) -> Answer:
+    which, option = call.args["which"], call.args.get("option")
+    if is_code(which) and option is None:
+        knock = find_knock(call.message.facts.pairing, which, call.now)
+        if knock is None:
+            return Answer((f"No pairing request has the code {which.upper()}; it may have expired.",))
+        return Answer((f"{knock.sender} is let in.",), effects=(ApprovePairing(knock.code),))
+    chosen = option or "allow-once"
+    answer = AnswerQuestion(which, chosen, call.message.inbound.sender.id)
+    return Answer((f"Request {which}: {chosen}.",), effects=(answer,))
+
+
+COMMANDS = (
+    Command(
+        "allowlist",
+        "Who is let in on this channel.",
+        "access",
+        auth="owner",
+        args=(Arg("change", ("list", "add", "remove")), Arg("id")),
+        handle=_allowlist,
+    ),
+    Command(
+        "approve",
+        "Let in who has this pairing code (owner), or answer the agent's request.",
+        "access",
+        args=(Arg("which", required=True), Arg("option", ("allow-once", "allow-always", "deny"))),
+        handle=_approve,
+        owner_when=lambda args: is_code(args["which"]) and "option" not in args,
+    ),
+)

@@ -1,0 +1,77 @@
+"""What a command declares, and what its handler gets."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+from rejoinder.inbound.gate import Auth
+from rejoinder.inbound.outcome import Answer
+from rejoinder.session import Session
+
+if TYPE_CHECKING:  # a call carries them, and both know the commands
+    from rejoinder.inbound.message import Message
+    from rejoinder.inbound.rules import ChannelRules, Rules
+
+
+class Arg(Struct, frozen=True):
+    """One argument: a word, a choice of words, or the `rest` of the line."""
+
+    name: str
+    choices: tuple[str, ...] = ()
+    required: bool = False
+    rest: bool = False
+
+    def __str__(self) -> str:
+        shape = "|".join(self.choices) or f"<{self.name}>"
+        return shape if self.required else f"[{shape}]"
+
+
+class Call(Struct, frozen=True):
+    command: "Command"
+    args: dict[str, str]
+    message: "Message"
+    session: Session
+    rules: "Rules"
+    channel: "ChannelRules"
+    now: datetime
+
+
+class Command(Struct, frozen=True):
+    """`handle` None: another stage decides it, `stage` says which."""
+
+    name: str
+    help: str
+    topic: str
+    auth: Auth = "sender"
+    args: tuple[Arg, ...] = ()
+    aliases: tuple[str, ...] = ()
+    scope: Literal["both", "text", "native"] = "both"
+    handle: Callable[[Call], Answer] | None = None
+    stage: Literal["commands", "inline_directives", "skills", "freshness_and_reset", "abort"] = "commands"
+    inline: bool = False  # takes no argument, and may stand inside other text (IN-63)
+    switch: str | None = None  # the setting under `commands` that has to be true
+    owner_when: Callable[[dict[str, str]], bool] | None = None  # arguments that only an owner may give
+    to_come: bool = False  # the name is kept and guarded; what it does is not there yet
+
+    @property
+    def usage(self) -> str:
+        return " ".join((f"/{self.name}", *map(str, self.args)))
+
+
+def read_arguments(command: Command, said: str) -> dict[str, str] | None:
+    """The arguments by name, or None when they do not fit."""
+    args: dict[str, str] = {}
+    left = said.strip()
+    for arg in command.args:
+        if not left:
+            return None if arg.required else args
+        if arg.rest:
+            return {**args, arg.name: left}
+        word, _, left = left.partition(" ")
+        left = left.strip()
+        if arg.choices and word.lower() not in arg.choices:
+            return None
+        args[arg.name] = word.lower() if arg.choices else word
+    return None if left else args

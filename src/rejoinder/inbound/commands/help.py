@@ -1,0 +1,61 @@
+"""Finding one's way: help, commands, whoami, why."""
+
+from rejoinder.inbound.commands.command import Call, Command
+from rejoinder.inbound.outcome import Answer
+
+
+def _help(call: Call) -> Answer:
+    names = ("new", "stop", "status", "think", "model", "queue", "why", "commands")
+    known = call.rules.commands
+    lines = [f"{known[name].usage}: {known[name].help}" for name in names]
+    return Answer(("\n".join(("Write as you like; these have a meaning of their own:", *lines)),))
+
+
+def _commands(call: Call) -> Answer:
+    topics: dict[str, list[str]] = {}
+    for command in sorted(set(call.rules.commands.values()), key=lambda each: each.name):
+        if not command.to_come:
+            topics.setdefault(command.topic, []).append(f"{command.usage}: {command.help}")
+    for skill in call.rules.skills.values():
+        topics.setdefault("skills", []).append(f"/{skill.name} [<input>]: {skill.description}")
+    return Answer(("\n\n".join("\n".join((topic, *lines)) for topic, lines in sorted(topics.items())),))
+
+
+def _whoami(call: Call) -> Answer:
+    inbound = call.message.inbound
+    lines = [f"You are {inbound.sender.id} on {inbound.channel} ({call.message.actor.role})."]
+    if inbound.account != "default":
+        lines.append(f"Account: {inbound.account}")
+    if call.message.in_group:
+        lines.append(f"Group: {inbound.chat.id}")
+    if inbound.thread:
+        lines.append(f"Thread: {inbound.thread}")
+    lines.append(f"In lists: {inbound.channel}:{inbound.sender.id}")
+    return Answer(("\n".join(lines),))
+
+
+def _why(call: Call) -> Answer:
+    trace = call.message.facts.last_trace
+    if not trace:
+        return Answer(("There is no message before this one.",))
+    lines = [
+        f"{step.stage}: {step.decision}{f', {step.reason}' if step.reason else ''} ({step.took * 1e6:.0f} µs)"
+        for step in trace
+    ]
+    return Answer(("\n".join(lines),))
+
+
+COMMANDS = (
+    Command("help", "The most useful commands.", "help", auth="anyone", inline=True, handle=_help),
+    Command("commands", "All commands.", "help", auth="anyone", inline=True, handle=_commands),
+    Command(
+        "whoami",
+        "Your id here, as lists name you.",
+        "help",
+        auth="anyone",
+        inline=True,
+        aliases=("id",),
+        handle=_whoami,
+    ),
+    Command("why", "What each stage decided on the last message.", "help", handle=_why),
+)

@@ -1,0 +1,59 @@
+"""All commands, from the topic files and the table of directives. Help, menus and docs are made from it."""
+
+from collections.abc import Iterable, Mapping
+
+from rejoinder.errors import BadConfiguration
+from rejoinder.inbound.commands import access, help, operate, session, status, to_come
+from rejoinder.inbound.commands.command import Arg, Command
+from rejoinder.inbound.directives.levels import LEVELS
+from rejoinder.inbound.directives.table import DIRECTIVES
+
+
+def _levels() -> tuple[Command, ...]:
+    return tuple(
+        Command(
+            directive.name,
+            directive.help,
+            "levels",
+            auth=directive.auth,
+            args=(Arg("value", tuple(LEVELS.get(directive.name, ())), rest=True),),
+            aliases=(*directive.names, *((directive.letter,) if directive.letter else ())),
+            stage="inline_directives",
+        )
+        for directive in DIRECTIVES
+        if directive.name != "status"
+    )
+
+
+BUILT_IN: tuple[Command, ...] = (
+    *help.COMMANDS,
+    *status.COMMANDS,
+    *session.COMMANDS,
+    *_levels(),
+    *access.COMMANDS,
+    *operate.COMMANDS,
+    *to_come.COMMANDS,
+)
+INLINE: dict[str, str] = {
+    name: command.name for command in BUILT_IN if command.inline for name in (command.name, *command.aliases)
+}
+
+
+def book(plugins: Iterable[Command] = ()) -> Mapping[str, Command]:
+    """Every name and alias with its command. A plug-in cannot take a name that is taken (IN-65)."""
+    commands: dict[str, Command] = {}
+    for command in (*BUILT_IN, *plugins):
+        for name in (command.name.lower(), *map(str.lower, command.aliases)):
+            if name in commands:
+                raise BadConfiguration(
+                    f"two commands are called /{name}: {commands[name].name!r} and {command.name!r}; "
+                    "a plug-in has to choose another name"
+                )
+            commands[name] = command
+    return commands
+
+
+def native_menu(plugins: Iterable[Command] = ()) -> tuple[tuple[str, str], ...]:
+    """Name and help of each command a platform's own menu shows."""
+    shown = (each for each in (*BUILT_IN, *plugins) if each.scope != "text" and not each.to_come)
+    return tuple((command.name, command.help) for command in shown)

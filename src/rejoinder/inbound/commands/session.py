@@ -1,0 +1,102 @@
+"""The conversation itself: new, reset, stop, compact, session, activation, send, skill."""
+
+from msgspec.structs import replace
+
+from rejoinder.events import CompactSession, ResetBotTurns
+from rejoinder.inbound.commands.command import Arg, Call, Command
+from rejoinder.inbound.commands.status import age
+from rejoinder.inbound.outcome import Answer
+from rejoinder.session import with_event
+
+
+def _compact(call: Call) -> Answer:
+    effect = CompactSession(call.session.key, call.args.get("instructions", ""))
+    return Answer(("Compacting the session.",), effects=(effect,))
+
+
+def _session(call: Call) -> Answer:
+    session, what = call.session, call.args.get("what")
+    if what == "bots":
+        return Answer(("Bot turns are counted from zero again.",), effects=(ResetBotTurns(call.message.route),))
+    if what == "label":
+        label = call.args.get("name")
+        said = f"This session is called {label}." if label else "This session has no label."
+        return Answer((said,), session=replace(session, label=label))
+    label = f" ({session.label})" if session.label else ""
+    return Answer((f"Session {session.key}{label}, {age(call.now - session.started)} old.",))
+
+
+def _activation(call: Call) -> Answer:
+    if not call.message.in_group:
+        return Answer(("Activation is for groups; here every message is answered.",))
+    mode = call.args.get("mode")
+    if mode is None:
+        return Answer((f"Activation: {call.session.activation or 'as configured'}. Options: mention, always",))
+    told = "when mentioned" if mode == "mention" else "to every message; stay silent when none is needed"
+    changed = replace(call.session, activation=mode)
+    return Answer((f"Activation: {mode}.",), session=with_event(changed, f"From now on you answer here {told}."))
+
+
+def _send(call: Call) -> Answer:
+    mode = call.args.get("mode")
+    if mode is None:
+        return Answer((f"Sending: {call.session.send_policy or 'inherit'}. Options: on, off, inherit",))
+    kept = None if mode == "inherit" else mode
+    return Answer((f"Sending: {mode}.",), session=replace(call.session, send_policy=kept))
+
+
+COMMANDS = (
+    Command(
+        "new",
+        "Begin anew; what follows is the first prompt.",
+        "session",
+        args=(Arg("prompt", rest=True),),
+        stage="freshness_and_reset",
+    ),
+    Command(
+        "reset",
+        "The same as /new.",
+        "session",
+        args=(Arg("prompt", rest=True),),
+        stage="freshness_and_reset",
+    ),
+    Command("stop", "Stop what runs and forget what waits.", "session", stage="abort"),
+    Command(
+        "compact",
+        "Shorten the session's memory.",
+        "session",
+        args=(Arg("instructions", rest=True),),
+        handle=_compact,
+    ),
+    Command(
+        "session",
+        "Its key and age; give it a label; let bots speak again.",
+        "session",
+        args=(Arg("what", ("show", "label", "bots")), Arg("name", rest=True)),
+        handle=_session,
+        owner_when=lambda args: args.get("what") == "bots",
+    ),
+    Command(
+        "activation",
+        "When the agent answers in this group.",
+        "session",
+        auth="owner",
+        args=(Arg("mode", ("mention", "always")),),
+        handle=_activation,
+    ),
+    Command(
+        "send",
+        "Whether answers are sent in this session.",
+        "session",
+        auth="owner",
+        args=(Arg("mode", ("on", "off", "inherit")),),
+        handle=_send,
+    ),
+    Command(
+        "skill",
+        "Use a skill by its name.",
+        "session",
+        args=(Arg("name"), Arg("input", rest=True)),
+        stage="skills",
+    ),
+)

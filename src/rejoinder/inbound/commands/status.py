@@ -1,0 +1,108 @@
+"""How things stand: status, usage, models, agents."""
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from rejoinder.inbound.commands.command import Arg, Call, Command
+from rejoinder.inbound.directives.effective import effective_level, effective_model
+from rejoinder.inbound.directives.levels import level_names
+from rejoinder.inbound.outcome import Answer
+from rejoinder.session import QueueChoice, Session
+
+if TYPE_CHECKING:
+    from rejoinder.inbound.message import Message
+    from rejoinder.inbound.rules import ChannelRules, Rules
+
+
+def status_text(
+    message: "Message", session: Session, rules: "Rules", channel: "ChannelRules", now: datetime | None = None
+) -> str:
+    """All there is to know in one reply; what is not known is left out."""
+    runs, agent = message.facts.runs, channel.agent
+    model = effective_model(message.choices, session, agent)
+    levels = ", ".join(
+        f"{name} {effective_level(name, message.choices, session, rules, agent).value}"
+        for name in ("think", "verbose", "reasoning", "elevated")
+    )
+    queue = session.queue or QueueChoice()
+    lines = [
+        f"rejoinder {message.facts.version}".rstrip(),
+        f"Agent: {agent.name}",
+        f"Model: {model.value}" + "".join(f", then {name}" for name in agent.models.fallbacks),
+        f"Session: {session.key}" + (f", {age(now - session.started)} old" if now else ""),
+        f"Levels: {levels}",
+        f"Usage: {session.input_tokens} tokens in, {session.output_tokens} out",
+        f"Queue: {queue.mode or rules.queue.mode}, {runs.waiting} waiting",
+        f"Runs: {int(runs.running)} running, {runs.subagents} beside",
+    ]
+    if runs.context_budget:
+        lines.append(f"Context: {runs.context_tokens} of {runs.context_budget} tokens")
+    if message.in_group:
+        lines.append(f"Activation: {session.activation or 'as configured'}")
+    if runs.dead_parts:
+        lines.append(f"Not delivered: {runs.dead_parts} parts")
+    return "\n".join(lines)
+
+
+def age(span: timedelta) -> str:
+    """Roughly how long: the largest unit that fits."""
+    seconds = max(0, int(span.total_seconds()))
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
+
+
+def _status(call: Call) -> Answer:
+    return Answer((status_text(call.message, call.session, call.rules, call.channel, call.now),))
+
+
+def _usage(call: Call) -> Answer:
+    session = call.session
+    if level := call.args.get("level"):
+        return Answer((f"Usage line: {level}.",), session=replace(session, usage=level))
+    spent = f"{session.input_tokens} tokens in, {session.output_tokens} out in this session."
+    options = ", ".join(level_names("usage"))
+    return Answer((f"Usage: {spent} Usage line: {session.usage or 'off'}. Options: {options}",))
+
+
+def _models(call: Call) -> Answer:
+    models = call.channel.agent.models
+    now_used = effective_model({}, call.session, call.channel.agent).value
+    lines = [f"{call.channel.agent.name} answers with {now_used}."]
+    lines += [f"{alias} = {model}" for alias, model in models.aliases.items() if alias != model]
+    others = [name for name in models.names() if name not in models.aliases or models.aliases[name] == name]
+    lines.append(f"To choose: /model {'|'.join(others) or '<name>'}")
+    return Answer(("\n".join(lines),))
+
+
+def _agents(call: Call) -> Answer:
+    here = {agent.name for agent in call.channel.agents}
+    everybody = {agent.name: agent for agent in (*call.channel.agents, *call.rules.agents.values())}
+    lines = [
+        f"{name}{' (here)' if name in here else ''}: {agent.models.default or 'its own model'}"
+        for name, agent in everybody.items()
+    ]
+    return Answer(("\n".join(lines),))
+
+
+COMMANDS = (
+    Command(
+        "status",
+        "How things stand: agent, model, session, levels, queue.",
+        "status",
+        inline=True,
+        handle=_status,
+    ),
+    Command(
+        "usage",
+        "Tokens used; and whether each answer says so.",
+        "status",
+        args=(Arg("level", level_names("usage")),),
+        handle=_usage,
+    ),
+    Command("models", "The models one may choose.", "status", handle=_models),
+    Command("agents", "The agents of this place and others.", "status", handle=_agents),
+)

@@ -1,0 +1,30 @@
+"""Commands whose work is not done yet.
+
+Their names are kept and guarded: none of them reaches an agent as text, and nobody else takes the name. Help
+and menus do not show them.
+"""
+
+from rejoinder.inbound.commands.command import Arg, Call, Command
+from rejoinder.inbound.gate import Auth
+from rejoinder.inbound.outcome import Answer
+
+
+def _not_yet(call: Call) -> Answer:
+    return Answer((f"/{call.command.name} does not work yet.",), reason="a command to come")
+
+
+def _to_come(name: str, help: str, auth: Auth = "sender", switch: str | None = None) -> Command:
+    rest = (Arg("rest", rest=True),)
+    return Command(name, help, "to come", auth, rest, handle=_not_yet, switch=switch, to_come=True)
+
+
+COMMANDS = (
+    _to_come("bash", "Run a command beside the gateway; also `! command`.", "owner", switch="bash"),
+    _to_come("context", "What the prompt is made of, and how large each part is."),
+    _to_come("export-session", "The transcript as a file."),
+    _to_come("kill", "End a run beside this one."),
+    _to_come("resend", "Send again what was not confirmed.", "owner"),
+    _to_come("steer", "Say something to a run beside this one."),
+    _to_come("subagents", "The runs this session started beside its own."),
+    _to_come("tts", "Whether answers are spoken."),
+)

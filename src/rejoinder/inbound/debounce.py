@@ -1,0 +1,68 @@
+"""Inbound debounce (IN-76): which messages of one sender go on together, as a view over inbox rows.
+
+The rows alone decide: looking later, or again after a restart, groups them in the same way. Each message
+restarts the wait, at most to five times its length; media and commands wait for nobody and let nobody wait.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+
+from rejoinder.inbound.message import Message
+from rejoinder.inbound.settings import InboundDebounce
+
+LONGEST_WAIT = 5
+
+
+class Row(Struct, frozen=True):
+    """An inbox row. `key` is the session and sender it belongs to; `flushes`: media or a command."""
+
+    id: str
+    key: str
+    at: datetime
+    flushes: bool = False
+
+
+class View(Struct, frozen=True):
+    """The groups that may go on now, and when to look again."""
+
+    ready: tuple[tuple[Row, ...], ...]
+    look_again: datetime | None
+
+
+class _Open(Struct):
+    rows: list[Row]
+    closes: datetime
+
+
+def waits_for(settings: InboundDebounce, channel: str) -> timedelta:
+    return timedelta(milliseconds=settings.by_channel.get(channel, settings.debounce_ms))
+
+
+def flushes(message: Message) -> bool:
+    """Whether this message does not wait, and ends the wait of those before it."""
+    reading = message.reading
+    return bool(message.inbound.attachments) or reading.is_command or reading.stop is not None
+
+
+def view(rows: Iterable[Row], wait: timedelta, now: datetime) -> View:
+    """`rows` in the order in which they came."""
+    ready: list[tuple[Row, ...]] = []
+    waiting: dict[str, _Open] = {}
+    for row in rows:
+        group = waiting.get(row.key)
+        if group and (row.flushes or row.at >= group.closes):
+            ready.append(tuple(waiting.pop(row.key).rows))
+            group = None
+        if row.flushes or not wait:
+            ready.append((row,))
+        elif group is None:
+            waiting[row.key] = _Open([row], row.at + wait)
+        else:
+            group.rows.append(row)
+            group.closes = min(row.at + wait, group.rows[0].at + LONGEST_WAIT * wait)
+    for key, group in list(waiting.items()):
+        if group.closes <= now:
+            ready.append(tuple(waiting.pop(key).rows))
+    return View(tuple(ready), min((group.closes for group in waiting.values()), default=None))

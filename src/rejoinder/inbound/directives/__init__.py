@@ -1,0 +1,1 @@
+"""Inline directives: `/think high` and its kin, read once, told apart from prose, removed to the byte."""

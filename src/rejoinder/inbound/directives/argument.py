@@ -1,0 +1,56 @@
+"""What a directive's argument can turn out to be."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from msgspec import Struct
+
+
+class Word(Struct, frozen=True):
+    text: str
+    end: int
+
+
+class Good(Struct, frozen=True):
+    """Argument words that mean something; `end` is where the last of them ends."""
+
+    value: Any
+    end: int
+
+
+class Bad(Struct, frozen=True):
+    """Argument words that were meant for this directive and are wrong; `problem` says what is valid."""
+
+    problem: str
+    end: int
+
+
+Argument = Good | Bad | None
+"""None: no word here belongs to the directive."""
+
+ReadArgument = Callable[[Iterator[Word]], Argument]
+
+_IN_LINE = re.compile(r"[^\S\n]*(\S+)")
+_ANYWHERE = re.compile(r"\s*(\S+)")
+
+
+def words(text: str, position: int, *, in_line: bool) -> Iterator[Word]:
+    """The words from here on; in prose an argument does not reach into the next line."""
+    pattern = _IN_LINE if in_line else _ANYWHERE
+    while found := pattern.match(text, position):
+        yield Word(found[1], found.end())
+        position = found.end()
+
+
+def option(word: str) -> tuple[str, str] | None:
+    """`key=value` or `key:value`, as (key, value)."""
+    found = _OPTION.fullmatch(word)
+    return (found[1].lower(), found[2]) if found else None
+
+
+_OPTION = re.compile(r"([A-Za-z_]+)[=:](\S*)")
+
+
+def one_of(valid: tuple[str, ...]) -> str:
+    return "valid: " + ", ".join(valid)

@@ -1,0 +1,87 @@
+"""Whether a directive can be honoured: by this agent, for this sender, here (IN-57, IN-59).
+
+A directive that is understood and cannot be honoured is refused with the reason; nothing is kept that would
+do nothing.
+"""
+
+from msgspec import Struct
+
+from rejoinder.inbound.directives.tokenise import Token
+from rejoinder.inbound.gate import Actor
+from rejoinder.inbound.rules import AgentProfile, ChannelRules, Rules
+from rejoinder.session import ExecChoice
+
+
+class Here(Struct, frozen=True):
+    """Where and by whom it is asked for."""
+
+    rules: Rules
+    channel: ChannelRules
+    actor: Actor
+    account: str
+    candidates: tuple[str, ...]
+
+    @property
+    def agent(self) -> AgentProfile:
+        return self.channel.agent
+
+
+def find_problem(token: Token, here: Here) -> str | None:
+    """What is wrong with it, in a sentence for the sender; None: nothing."""
+    if token.problem or token.value is None:
+        return token.problem
+    check = _CHECKS.get(token.name)
+    return check(token, here) if check else None
+
+
+def _think(token: Token, here: Here) -> str | None:
+    levels = here.agent.think_levels
+    if token.value in levels:
+        return None
+    if not levels:
+        return f"The agent {here.agent.name} has no thinking levels."
+    return f"The agent {here.agent.name} cannot think at {token.value}; valid: {', '.join(levels)}"
+
+
+def _reasoning(token: Token, here: Here) -> str | None:
+    if token.value == "off" or here.agent.shows_thoughts:
+        return None
+    return f"The agent {here.agent.name} does not show its thoughts."
+
+
+def _elevated(token: Token, here: Here) -> str | None:
+    if token.value == "off":
+        return None
+    gates: list[str] = []
+    if not here.rules.settings.commands.elevated.enabled:
+        gates.append("it is off (set commands.elevated.enabled = true)")
+    if not here.channel.elevated.named(here.account, here.candidates):
+        gates.append("you are not listed (add your id to commands.elevated.allow_from)")
+    return f"Elevated is not available: {'; '.join(gates)}." if gates else None
+
+
+def _exec(token: Token, here: Here) -> str | None:
+    choice: ExecChoice = token.value
+    if (choice.host or choice.node) and not here.agent.takes_exec_settings:
+        return f"The agent {here.agent.name} does not take host or node."
+    return None
+
+
+def _model(token: Token, here: Here) -> str | None:
+    models = here.agent.models
+    if token.value.lower() == "default":
+        return None
+    if not here.agent.changes_model:
+        return f"The agent {here.agent.name} does not change its model."
+    if models.choose(token.value) is None:
+        return f"{token.value} is not a model one may choose here; valid: {', '.join(models.names())}"
+    return None
+
+
+_CHECKS = {
+    "think": _think,
+    "reasoning": _reasoning,
+    "elevated": _elevated,
+    "exec": _exec,
+    "model": _model,
+}

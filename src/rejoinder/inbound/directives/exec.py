@@ -1,0 +1,31 @@
+"""`/exec`: where the agent's commands run and who is asked (IN-53)."""
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, one_of, option
+from rejoinder.session import ExecChoice
+
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "host": ("sandbox", "gateway", "node"),
+    "security": ("deny", "allowlist", "full"),
+    "ask": ("off", "on-miss", "always"),
+    "node": (),  # any id
+}
+USAGE = " ".join(f"{key}={'|'.join(values) or '<id>'}" for key, values in OPTIONS.items())
+
+
+def read_exec(words: Iterator[Word]) -> Argument:
+    choice, end = ExecChoice(), None
+    for word in words:
+        pair = option(word.text)
+        if pair is None or pair[0] not in OPTIONS:
+            break
+        key, value = pair
+        valid = OPTIONS[key]
+        chosen = value.lower() if valid else value
+        if not chosen or (valid and chosen not in valid):
+            return Bad(f"exec {key} cannot be {value!r}; {one_of(valid or ('<id>',))}", word.end)
+        choice, end = replace(choice, **{key: chosen}), word.end
+    return Good(choice, end) if end is not None else None

@@ -1,0 +1,71 @@
+"""`/model`: `[provider/]name[@profile]`, or a short name the configuration gives (IN-52).
+
+In a text of its own any well-formed name is meant as one, and refused with a reason if it will not do. Before
+other words (`/model a/b go on`) it has to look like one, and amid them (`the /model and/or view`) like nothing else.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+from rejoinder.inbound.directives.argument import Argument, Good, Word
+
+_REFERENCE = re.compile(r"[A-Za-z0-9][\w.:\-]*(?:/[\w.:@\-]+)*(?:@[\w.\-]+)?")
+_LONGEST = 200
+
+
+class Models(Struct, frozen=True):
+    """The models an agent knows: its own, its fallbacks, short names, and those a person may choose."""
+
+    default: str | None = None
+    fallbacks: tuple[str, ...] = ()
+    aliases: dict[str, str] = {}
+    allowed: tuple[str, ...] = ()  # empty: any
+
+    def known(self, said: str) -> str | None:
+        """The model meant by a word we have seen before: the alias resolved, the spelling ours."""
+        folded = said.lower()
+        for alias, model in self.aliases.items():
+            if alias.lower() == folded:
+                return model
+        for model in (*self.allowed, *((self.default,) if self.default else ()), *self.fallbacks):
+            if model.lower() == folded:
+                return model
+        return None
+
+    def choose(self, said: str) -> str | None:
+        """The model to use for what was said, or None when it may not be chosen."""
+        name, at, profile = said.partition("@") if "/@" not in said else (said, "", "")
+        if model := self.known(name):
+            return model + at + profile
+        return None if self.allowed else said
+
+    def names(self) -> tuple[str, ...]:
+        """What to offer, each once."""
+        own = (self.default,) if self.default else ()
+        return tuple(dict.fromkeys((*self.aliases, *own, *self.fallbacks, *self.allowed)))
+
+
+class ReadModel(Struct, frozen=True):
+    models: Models
+    place: Literal["alone", "before", "amid"]
+
+    def __call__(self, words: Iterator[Word]) -> Argument:
+        word = next(words, None)
+        if word is None or len(word.text) > _LONGEST or not _REFERENCE.fullmatch(word.text):
+            return None
+        is_known = self.models.known(word.text.partition("@")[0]) is not None
+        if self.place == "alone" or is_known or self._looks_like_one(word.text):
+            return Good(word.text, word.end)
+        return None
+
+    def _looks_like_one(self, said: str) -> bool:
+        explicit = "/" in said or "@" in said
+        numbered = said[0].isalpha() and any(letter.isdigit() for letter in said)
+        if self.models.allowed and not explicit:
+            return False  # with a closed list a word like `v2` is prose
+        if self.place == "before":
+            return explicit or numbered
+        return "@" in said or ("/" in said and "-" in said) or (numbered and any(mark in said for mark in "/-.:"))

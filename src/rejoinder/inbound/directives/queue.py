@@ -1,0 +1,59 @@
+"""`/queue`: what happens to messages that come while the agent works (IN-53)."""
+
+import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, one_of, option
+from rejoinder.session import QueueChoice
+
+MODES = ("steer", "followup", "collect", "interrupt", "steer-backlog", "queue")
+DROPS = ("old", "new", "summarize")
+DEFAULTS = ("default", "reset")
+UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
+USAGE = f"{'|'.join(MODES)} debounce=<n>{'|'.join(UNITS)} cap=<n> drop={'|'.join(DROPS)}, or {'|'.join(DEFAULTS)}"
+
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)?", re.IGNORECASE)
+_COUNT = re.compile(r"\d{1,9}")
+
+
+def read_queue(words: Iterator[Word]) -> Argument:
+    choice, end = QueueChoice(), None
+    for word in words:
+        said = word.text.lower()
+        if said in DEFAULTS:
+            return Good(QueueChoice(), word.end)
+        pair = option(word.text)
+        if said in MODES:
+            choice = replace(choice, mode=said)
+        elif pair is None or pair[0] not in _READERS:
+            break
+        else:
+            key, value = pair
+            changed = _READERS[key](choice, value.lower())
+            if isinstance(changed, str):
+                return Bad(f"queue {key} cannot be {value!r}; {changed}", word.end)
+            choice = changed
+        end = word.end
+    return Good(choice, end) if end is not None else None
+
+
+def _debounce(choice: QueueChoice, value: str) -> QueueChoice | str:
+    found = _DURATION.fullmatch(value)
+    if not found:
+        return "valid: a number with ms, s, m or h, for example 500 or 2s"
+    return replace(choice, debounce_ms=round(float(found[1]) * UNITS[found[2] or "ms"]))
+
+
+def _cap(choice: QueueChoice, value: str) -> QueueChoice | str:
+    if not _COUNT.fullmatch(value) or int(value) < 1:
+        return "valid: a whole number of at least 1"
+    return replace(choice, cap=int(value))
+
+
+def _drop(choice: QueueChoice, value: str) -> QueueChoice | str:
+    return replace(choice, drop=value) if value in DROPS else one_of(DROPS)
+
+
+_READERS = {"debounce": _debounce, "cap": _cap, "drop": _drop}

@@ -1,0 +1,62 @@
+"""Taking spans out of a text without touching another byte (IN-3).
+
+Rule 1: a span takes one neighbouring blank along: the one after it, else the one before.
+Rule 2: a line that holds nothing but spans goes with its newline.
+Rule 3: no other white space, newline or indentation changes, ever.
+"""
+
+from collections.abc import Sequence
+
+BLANKS = " \t\u00a0"
+
+
+def remove(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """The text without these spans, which come in order and do not overlap. One pass."""
+    if not spans:
+        return text
+    kept: list[str] = []
+    position, index = 0, 0
+    while index < len(spans):
+        line_start = text.rfind("\n", position, spans[index][0]) + 1 or position
+        line_end = text.find("\n", spans[index][0])
+        line_end = len(text) if line_end < 0 else line_end
+        here: list[tuple[int, int]] = []
+        while index < len(spans) and spans[index][0] < line_end:
+            start, end = spans[index]
+            here.append((start, end))
+            if end > line_end:  # an argument may stand on the next line
+                following = text.find("\n", end)
+                line_end = len(text) if following < 0 else following
+            index += 1
+        kept.append(text[position:line_start])
+        line = _without(text, line_start, line_end, here)
+        if line.strip():
+            kept.append(line)
+            position = line_end
+        else:
+            position = min(line_end + 1, len(text))
+            if line_end == len(text):
+                _drop_last(kept, "\n")  # the last line has only the newline before it
+    kept.append(text[position:])
+    return "".join(kept)
+
+
+def _without(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> str:
+    kept: list[str] = []
+    position = start
+    for first, last in spans:
+        kept.append(text[position:first])
+        position = last
+        if position < end and text[position] in BLANKS:
+            position += 1
+        elif position == end:
+            _drop_last(kept, BLANKS)
+    kept.append(text[position:end])
+    return "".join(kept)
+
+
+def _drop_last(pieces: list[str], characters: str) -> None:
+    while pieces and not pieces[-1]:
+        pieces.pop()
+    if pieces and pieces[-1][-1] in characters:
+        pieces[-1] = pieces[-1][:-1]

@@ -1,0 +1,83 @@
+"""The stage that obeys directives: alone they change the session, in a text this turn (IN-54 to IN-56)."""
+
+from datetime import datetime
+from typing import Any
+
+from rejoinder.inbound.commands.status import status_text
+from rejoinder.inbound.directives.check import Here, find_problem
+from rejoinder.inbound.directives.store import TITLES, current, keep, plain, resolve, spoken
+from rejoinder.inbound.directives.table import BY_NAME, ORDER
+from rejoinder.inbound.directives.tokenise import Token
+from rejoinder.inbound.gate import Action, Denied, authorise
+from rejoinder.inbound.ids import candidates
+from rejoinder.inbound.message import Message, take
+from rejoinder.inbound.outcome import PASS, Answer, Outcome
+from rejoinder.inbound.outcome import Continue as On
+from rejoinder.inbound.refusal import refuse
+from rejoinder.inbound.rules import Rules, channel_rules
+from rejoinder.session import Session
+
+
+def inline_directives(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
+    """Directives alone are stored and acknowledged; inside a text they hold for this turn."""
+    tokens = [token for token in message.reading.tokens if token.kind == "directive"]
+    if not tokens:
+        return PASS
+    if message.listening:
+        return On(take(message, _spans(tokens)), reason="directives are taken out, not obeyed, while listening")
+    inbound = message.inbound
+    channel = channel_rules(rules, inbound.channel)
+    here = Here(rules, channel, message.actor, inbound.account, candidates(inbound.channel, inbound.sender))
+    tokens.sort(key=lambda token: ORDER[token.name])
+    if message.reading.alone and not inbound.attachments:
+        return _alone(message, session, tokens, here)
+    return _in_text(message, tokens, here)
+
+
+def _alone(message: Message, session: Session, tokens: list[Token], here: Here) -> Outcome:
+    for token in tokens:
+        action = Action(f"/{token.name}", BY_NAME[token.name].auth)
+        verdict = authorise(here.actor, action, here.channel.door)
+        if isinstance(verdict, Denied):
+            return refuse(message, action, verdict.reason)
+    for token in tokens:
+        if problem := find_problem(token, here):
+            return Answer((problem,), refuses=True, reason=f"/{token.name} is refused, nothing is stored")
+    said: list[str] = []
+    stored: dict[str, Any] = {}
+    for token in tokens:
+        if token.name == "status":
+            continue
+        if token.value is None:
+            said.append(current(token.name, session, here.rules, here.channel))
+            continue
+        value = resolve(token, here.channel)
+        session = keep(session, token.name, value)
+        stored[token.name] = plain(value)
+        said.append(f"{TITLES[token.name]}: {spoken(value)}.")
+    replies = (" ".join(said),) if said else ()
+    if any(token.name == "status" for token in tokens):
+        replies += (status_text(message, session, here.rules, here.channel),)
+    reason = f"stored: {', '.join(stored)}" if stored else "asked for what is set"
+    return Answer(replies, session=session, stored=stored, reason=reason)
+
+
+def _in_text(message: Message, tokens: list[Token], here: Here) -> Outcome:
+    obeyed: list[Token] = []
+    for token in tokens:
+        action = Action(f"/{token.name}", BY_NAME[token.name].auth)
+        if isinstance(authorise(here.actor, action, here.channel.door), Denied) or token.value is None:
+            continue
+        if problem := find_problem(token, here):
+            return Answer((problem,), refuses=True, reason=f"/{token.name} is refused, the agent is not run")
+        obeyed.append(token)
+    if not obeyed:
+        return On(reason="directives of somebody who may not use them are text")
+    choices = {token.name: resolve(token, here.channel) for token in obeyed}
+    told = ", ".join(f"{TITLES[name].lower()} {spoken(value)}" for name, value in choices.items())
+    changed = take(message, _spans(obeyed), choices={**message.choices, **choices})
+    return On(changed, replies=(f"For this turn: {told}.",), reason=f"for this turn: {', '.join(choices)}")
+
+
+def _spans(tokens: list[Token]) -> tuple[tuple[int, int], ...]:
+    return tuple((token.start, token.end) for token in tokens)

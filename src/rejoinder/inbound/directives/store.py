@@ -1,0 +1,84 @@
+"""What a directive leaves in the session, what it says, and what the agent is told (IN-54, IN-58)."""
+
+from typing import Any, cast
+
+from msgspec.structs import asdict, replace
+
+from rejoinder.inbound.directives.effective import effective_level, effective_model
+from rejoinder.inbound.directives.table import BY_NAME
+from rejoinder.inbound.directives.tokenise import Token
+from rejoinder.inbound.rules import ChannelRules, Rules
+from rejoinder.session import ExecChoice, QueueChoice, Session, with_event
+
+TITLES = {
+    "think": "Thinking",
+    "verbose": "Verbose",
+    "reasoning": "Reasoning",
+    "elevated": "Elevated",
+    "exec": "Exec",
+    "model": "Model",
+    "queue": "Queue",
+}
+
+
+def plain(value: Any) -> Any:
+    """A directive's value as it is shown to scripts: a word, or the options that were given."""
+    if isinstance(value, QueueChoice) and value == QueueChoice():
+        return {"mode": "default"}
+    if isinstance(value, ExecChoice | QueueChoice):
+        return {key: said for key, said in asdict(value).items() if said is not None}
+    return value
+
+
+def spoken(value: Any) -> str:
+    shown = plain(value)
+    if not isinstance(shown, dict):
+        return str(shown)
+    return " ".join(f"{key}={said}" for key, said in cast("dict[str, Any]", shown).items())
+
+
+def resolve(token: Token, channel: ChannelRules) -> Any:
+    """The value meant: a model's short name becomes the model."""
+    if token.name == "model" and token.value.lower() != "default":
+        return channel.agent.models.choose(token.value)
+    return token.value
+
+
+def keep(session: Session, name: str, value: Any) -> Session:
+    """The session with this directive in it."""
+    kept = _stored(session, name, value)
+    changed = replace(session, **{name: kept})
+    if name in ("model", "elevated", "reasoning") and kept != getattr(session, name):
+        return with_event(changed, f"{TITLES[name]} is now {spoken(value)}.")
+    return changed
+
+
+def _stored(session: Session, name: str, value: Any) -> Any:
+    if name == "model":
+        return None if value.lower() == "default" else value
+    if name == "queue":
+        return None if value == QueueChoice() else _merged(session.queue or QueueChoice(), value)
+    if name == "exec":
+        return _merged(session.exec or ExecChoice(), value)
+    return value
+
+
+def _merged(old: Any, new: Any) -> Any:
+    return replace(old, **{key: said for key, said in asdict(new).items() if said is not None})
+
+
+def current(name: str, session: Session, rules: Rules, channel: ChannelRules) -> str:
+    """The answer to a directive without argument: what is in force, and what could be."""
+    agent = channel.agent
+    if name == "model":
+        model = effective_model({}, session, agent)
+        offered = ", ".join(agent.models.names()) or BY_NAME["model"].options
+        return f"Model: {model.value} ({model.whence}). Options: {offered}"
+    if name == "queue":
+        chosen = _merged(rules.queue, session.queue or QueueChoice())
+        return f"Queue: {spoken(chosen)}. Options: {BY_NAME[name].options}"
+    if name == "exec":
+        said = spoken(session.exec) if session.exec else "not set"
+        return f"Exec: {said}. Options: {BY_NAME[name].options}"
+    level = effective_level(name, {}, session, rules, agent)
+    return f"{TITLES[name]}: {level.value} ({level.whence}). Options: {BY_NAME[name].options}"

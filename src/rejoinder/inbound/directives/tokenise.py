@@ -1,0 +1,180 @@
+"""The one pass over a text that finds what is asked for in it (IN-50, IN-51, IN-66).
+
+Rule 1: a token begins at the start of the text or after white space: `/name`, then the end, a blank or `:`.
+Rule 2: a text that consists of directives alone is read as such, wrong words included.
+Rule 3: in every other text a token without a valid argument is text. So is everything in code, quotes, links.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, words
+from rejoinder.inbound.directives.model import Models, ReadModel
+from rejoinder.inbound.directives.table import BY_NAME, DIRECTIVES
+from rejoinder.inbound.protected import Protected, protected
+
+Place = Literal["alone", "before", "amid"]
+"""Where a directive stands: nothing else is said, everything else follows, or it stands among other words."""
+
+
+class Token(Struct, frozen=True):
+    """Something asked for: its span, its value, or what is wrong with it."""
+
+    name: str
+    start: int
+    end: int
+    kind: Literal["directive", "command"] = "directive"
+    value: Any = None
+    problem: str | None = None
+
+
+class _Name(Struct, frozen=True):
+    """What a typed name stands for."""
+
+    directive: str
+    is_letter: bool = False
+    alias: str | None = None  # a model's short name, which needs no argument
+
+
+class Vocabulary(Struct, frozen=True):
+    """The names that count, and a pattern that finds them."""
+
+    names: dict[str, _Name]
+    inline_commands: dict[str, str]  # as typed -> its own name
+    models: Models
+    pattern: re.Pattern[str]
+
+
+def vocabulary(models: Models, inline_commands: dict[str, str], taken: Iterable[str]) -> Vocabulary:
+    """The names for one agent. A model's alias that is a command's name (`taken`), or no more than the model's own
+    name, is no directive."""
+    names: dict[str, _Name] = {}
+    for directive in DIRECTIVES:
+        for name in (directive.name, *directive.names):
+            names[name] = _Name(directive.name)
+        if directive.letter:
+            names[directive.letter] = _Name(directive.name, is_letter=True)
+    reserved = {*names, *taken}
+    for alias, model in models.aliases.items():
+        if alias != model and alias.lower() not in reserved and re.fullmatch(r"[\w.\-]+", alias):
+            names[alias.lower()] = _Name("model", alias=alias)
+    spelled = "|".join(re.escape(name) for name in sorted({*names, *inline_commands}, key=len, reverse=True))
+    bracketed = "|".join(re.escape(name) for name in inline_commands)
+    pattern = re.compile(
+        rf"(?<!\S)/(?P<name>{spelled})(?=[\s:]|\Z)|\[\[[ \t]*/(?P<bracketed>{bracketed})[ \t]*\]\]",
+        re.IGNORECASE,
+    )
+    return Vocabulary(names, inline_commands, models, pattern)
+
+
+def find_tokens(text: str, known: Vocabulary, start: int = 0) -> tuple[Token, ...]:
+    """The tokens of a text that has more to say: those that count, in order."""
+    found = list(known.pattern.finditer(text, start))
+    if not found:
+        return ()
+    closed = protected(text)
+    tokens: list[Token] = []
+    done = start
+    place: Place = "before"
+    for match in found:
+        if match.start() < done or match.start() in closed:
+            continue
+        if place == "before" and text[done : match.start()].strip():
+            place = "amid"
+        token = _bracketed(match, known) if match["bracketed"] else _in_prose(text, match, known, closed, place)
+        if token:
+            tokens.append(token)
+            done = token.end
+    return tuple(tokens)
+
+
+def _bracketed(match: re.Match[str], known: Vocabulary) -> Token:
+    name = known.inline_commands[match["bracketed"].lower()]
+    return Token(name, match.start(), match.end(), "command")
+
+
+def _in_prose(text: str, match: re.Match[str], known: Vocabulary, closed: Protected, place: Place) -> Token | None:
+    typed = match["name"].lower()
+    if command := known.inline_commands.get(typed):
+        return Token(command, match.start(), match.end() + text.startswith(":", match.end()), "command")
+    name = known.names[typed]
+    if name.alias:
+        return Token("model", match.start(), match.end(), value=name.alias)
+    after = match.end() + text.startswith(":", match.end())
+    argument = _argument(name, _open_words(text, after, closed, in_line=True), known, place)
+    if isinstance(argument, Good):
+        return Token(name.directive, match.start(), argument.end, value=argument.value)
+    return None
+
+
+def directives_alone(text: str, known: Vocabulary, start: int, ignored: tuple[str, ...]) -> tuple[Token, ...] | None:
+    """The tokens of a text that is directives and nothing else, but for `ignored` words; else None."""
+    closed: Protected | None = None
+    tokens: list[Token] = []
+    bare_letter = False
+    position = start
+    while word := next(words(text, position, in_line=False), None):
+        if word.text in ignored:
+            position = word.end
+            continue
+        match = known.pattern.match(text, word.end - len(word.text))
+        name = known.names.get(match["name"].lower()) if match and match["name"] else None
+        if match is None or name is None:
+            return None
+        closed = closed or protected(text)
+        token = None if match.start() in closed else _alone(text, match, name, known, closed, ignored)
+        if token is None:
+            return None
+        bare_letter |= name.is_letter and token.value is None
+        tokens.append(token)
+        position = token.end
+    if bare_letter and len(tokens) > 1:
+        return None
+    return tuple(tokens) or None
+
+
+def _alone(
+    text: str,
+    match: re.Match[str],
+    name: _Name,
+    known: Vocabulary,
+    closed: Protected,
+    ignored: tuple[str, ...],
+) -> Token | None:
+    """One directive with its argument words, or one word in their place, or none."""
+    start, end = match.span()
+    if name.alias:
+        return Token("model", start, end, value=name.alias)
+    end += text.startswith(":", end)
+    if name.directive == "status":
+        return Token("status", start, end)
+    following = next(words(text, end, in_line=False), None)
+    if following is None or following.text in ignored or known.pattern.match(text, following.end - len(following.text)):
+        return Token(name.directive, start, end)
+    argument = _argument(name, _open_words(text, end, closed, in_line=False), known, "alone")
+    if isinstance(argument, Good):
+        return Token(name.directive, start, argument.end, value=argument.value)
+    if name.is_letter or following.end - len(following.text) in closed:
+        return None
+    if isinstance(argument, Bad):
+        return Token(name.directive, start, argument.end, problem=argument.problem)
+    problem = f"{name.directive} cannot be {following.text!r}; valid: {BY_NAME[name.directive].options}"
+    return Token(name.directive, start, following.end, problem=problem)
+
+
+def _argument(name: _Name, following: Iterator[Word], known: Vocabulary, place: Place) -> Argument:
+    if name.directive == "model":
+        return ReadModel(known.models, place)(following)
+    read = BY_NAME[name.directive].read
+    return read(following) if read else None
+
+
+def _open_words(text: str, position: int, closed: Protected, *, in_line: bool) -> Iterator[Word]:
+    """The words from here on, as far as they are the sender's own."""
+    for word in words(text, position, in_line=in_line):
+        if word.end - len(word.text) in closed:
+            return
+        yield word

@@ -1,0 +1,119 @@
+"""A message that nobody sent: what each stage would decide, for five kinds of people.
+
+The channel of the rehearsal lets `owner`, `sender` and `guest` in, of whom the guest may not command; its
+group is on the allow-list, the stranger writes in one that is not. The bot is called `bot`.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Literal
+
+from rejoinder.events import Chat, Inbound, Mention, Sender
+from rejoinder.inbound import decide
+from rejoinder.inbound.directives.model import Models
+from rejoinder.inbound.directives.store import plain
+from rejoinder.inbound.facts import Facts, Me
+from rejoinder.inbound.message import Message
+from rejoinder.inbound.outcome import Answer, Continue, Drop, Walk
+from rejoinder.inbound.protected import protected
+from rejoinder.inbound.rules import AgentProfile, Rules, make_rules
+from rejoinder.inbound.settings import ChannelSettings, CommandsSettings, InboundSettings
+from rejoinder.session import Session, session_key
+
+Actor = Literal["owner", "sender", "guest", "stranger", "bot"]
+ACTORS: tuple[Actor, ...] = ("owner", "sender", "guest", "stranger", "bot")
+ChatKind = Literal["direct", "group"]
+CHATS: tuple[ChatKind, ...] = ("direct", "group")
+
+CHANNEL = "rehearsal"
+_MENTION = re.compile(r"(?<![\w@./])@bot(?![\w\-]|\.\w)", re.IGNORECASE)
+_MODELS = ("opus", "sonnet", "haiku", "gpt", "gemini")
+
+
+def rehearsal_rules() -> Rules:
+    """A small configuration with nothing special in it."""
+    return make_rules(
+        InboundSettings(
+            channels={
+                CHANNEL: ChannelSettings(
+                    agent="agent", allow=("sender", "guest"), allow_groups=("group",), owners=("owner",)
+                )
+            },
+            commands=CommandsSettings(allow_from={CHANNEL: ("sender",)}),
+        ),
+        agents=(AgentProfile("agent", Models("gpt-x", ("gpt-y",), {name: name for name in _MODELS})),),
+    )
+
+
+def rehearse(
+    text: str,
+    actor: Actor,
+    chat: ChatKind,
+    rules: Rules,
+    now: datetime,
+    tick: Callable[[], float],
+    *,
+    mention: bool = False,
+    random: bytes = b"",
+    version: str = "",
+) -> Walk:
+    """What would become of this text."""
+    inbound = Inbound(
+        channel=CHANNEL,
+        event_id="1",
+        message_id="1",
+        chat=_chat(actor, chat),
+        sender=Sender(actor, name=actor, is_bot=actor == "bot"),
+        text=text,
+        mentions=_mentions(text, mention),
+        sent_at=now,
+        received_at=now,
+    )
+    facts = Facts(Me("bot-id", "bot"), random=random, version=version)
+
+    def find_session(message: Message) -> Session:
+        agent = message.agents[0]
+        key = session_key(message.inbound, rules.settings.session, agent)
+        return Session(key=key, agent=agent, started=now, touched=now)
+
+    return decide(inbound, facts, find_session, rules, now, tick)
+
+
+def _chat(actor: Actor, kind: ChatKind) -> Chat:
+    if kind == "direct":
+        return Chat(actor, "direct")
+    return Chat("elsewhere" if actor == "stranger" else "group", "group", "the group")
+
+
+def _mentions(text: str, added: bool) -> tuple[Mention, ...]:
+    closed = protected(text)
+    typed = {found[0] for found in _MENTION.finditer(text) if found.start() not in closed}
+    tokens = sorted(typed) or ([""] if added else [])
+    return tuple(Mention("bot-id", token=token) for token in tokens)
+
+
+def outcome_name(walk: Walk) -> Literal["turn", "answer", "drop"]:
+    match walk.outcome:
+        case Continue():
+            return "turn"
+        case Answer():
+            return "answer"
+        case Drop():
+            return "drop"
+
+
+def as_document(walk: Walk) -> dict[str, Any]:
+    """The walk for scripts: keys that stay."""
+    outcome = walk.outcome
+    is_turn = isinstance(outcome, Continue)
+    chosen = walk.message.choices if is_turn else {}
+    directives = outcome.stored if isinstance(outcome, Answer) else {}
+    return {
+        "outcome": outcome_name(walk),
+        "reason": None if is_turn else outcome.reason,
+        "agent_text": walk.message.agent_text if is_turn else None,
+        "replies": list(walk.replies),
+        "directives": directives or {name: plain(value) for name, value in chosen.items()},
+        "stages": [{"stage": step.stage, "decision": step.decision, "reason": step.reason} for step in walk.trace],
+    }

@@ -1,0 +1,86 @@
+"""The first stage: one message, its texts derived once, its sender known, its text read (IN-2 to IN-6)."""
+
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from rejoinder.events import Inbound
+from rejoinder.inbound.access import admit
+from rejoinder.inbound.activation import own_mentions, who_is_addressed
+from rejoinder.inbound.facts import Facts
+from rejoinder.inbound.gate import CARRIES, Actor, Source
+from rejoinder.inbound.message import Message
+from rejoinder.inbound.outcome import Continue, Drop, Outcome
+from rejoinder.inbound.reading import NOTHING_READ, read
+from rejoinder.inbound.rules import Rules, channel_rules
+
+UNKNOWN_TYPE = "application/octet-stream"
+
+
+def arrived(inbound: Inbound, facts: Facts) -> Message:
+    """A message before anything is known of it: nobody is let in, nothing is authorised."""
+    return Message(inbound, facts)
+
+
+def finalise(message: Message, session: None, rules: Rules, now: datetime) -> Outcome:
+    """Texts, types, sender and wishes of the message, each worked out once."""
+    inbound, facts = message.inbound, message.facts
+    if inbound.entry == "reaction":
+        return Drop("a reaction is not a message")
+    text, around, source = _texts(inbound)
+    if not text.strip() and not (around or "").strip() and not _carries_something(inbound):
+        return Drop("there is nothing in it")
+    channel = channel_rules(rules, inbound.channel)
+    admission = admit(inbound, facts, channel)
+    actor = Actor(admission.role, source, inbound.sender.id)
+    reading = NOTHING_READ
+    if text and CARRIES[source] is not None:
+        mentions = own_mentions(inbound, facts, channel)
+        reading = read(text, rules, channel, facts.me.name, mentions, entry=inbound.entry)
+    return Continue(
+        Message(
+            inbound=_with_types(inbound),
+            facts=facts,
+            text=text,
+            around=around,
+            actor=actor,
+            refusal=admission.refusal,
+            command_authorised=actor.role in ("owner", "sender"),
+            addressed=who_is_addressed(inbound, facts, channel, text),
+            reading=reading,
+            agents=(channel.agent.name,),
+        )
+    )
+
+
+def _texts(inbound: Inbound) -> tuple[str, str | None, Source]:
+    """The sender's own text, the channel's words for the agent if they differ, and whence the own come."""
+    source: Source = inbound.entry
+    body = inbound.text
+    forwarded = inbound.forwarded
+    if forwarded is not None and body == forwarded.text:
+        body, source = "", "forward"
+    elif not body and inbound.transcript is not None and forwarded is None:
+        body, source = inbound.transcript, "transcript"
+    text = _first(inbound.command_text, inbound.raw_text, body)
+    agent_text = _first(inbound.agent_text, text)
+    return text, None if agent_text == text else agent_text, source
+
+
+def _first(*texts: str | None) -> str:
+    """The first that is there at all; an empty one is there."""
+    for text in texts:
+        if text is not None:
+            return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    return ""
+
+
+def _carries_something(inbound: Inbound) -> bool:
+    return bool(inbound.attachments or inbound.forwarded or inbound.untrusted_context)
+
+
+def _with_types(inbound: Inbound) -> Inbound:
+    if all(attachment.mime for attachment in inbound.attachments):
+        return inbound
+    typed = (replace(each, mime=each.mime.strip() or UNKNOWN_TYPE) for each in inbound.attachments)
+    return replace(inbound, attachments=tuple(typed))

@@ -1,0 +1,59 @@
+"""When a session begins anew: because it was asked to, or because it has grown old (IN-41, IN-42)."""
+
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from rejoinder.events import ResetSession
+from rejoinder.inbound.gate import Action, Denied, authorise
+from rejoinder.inbound.message import Message, take
+from rejoinder.inbound.outcome import PASS, Continue, Outcome
+from rejoinder.inbound.reading import Reset
+from rejoinder.inbound.refusal import refuse
+from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
+from rejoinder.session import Session, is_fresh, reset_policy, start_over
+
+GREETING = "A new session has begun. Greet the user in one or two sentences and ask what they would like to do."
+
+
+def freshness_and_reset(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
+    """A trigger by who may use it, else a rollover that is due."""
+    reset = message.reading.reset
+    if reset is None:
+        return _rollover(message, session, rules, now)
+    channel = channel_rules(rules, message.inbound.channel)
+    action = Action(reset.trigger, "sender")
+    verdict = authorise(message.actor, action, channel.door)
+    if isinstance(verdict, Denied):
+        return refuse(message, action, verdict.reason)
+    return _start(message, start_over(session, now), reset, channel)
+
+
+def _start(message: Message, fresh: Session, reset: Reset, channel: ChannelRules) -> Outcome:
+    effects = (ResetSession(fresh.key, "asked"),)
+    end = reset.end
+    said = "New session."
+    rest = message.text[end:]
+    word = rest.split(maxsplit=1)[0] if rest.strip() else ""
+    if word and (model := channel.agent.models.known(word)) and channel.agent.changes_model:
+        fresh = replace(fresh, model=model)
+        end = message.text.index(word, end) + len(word)
+        end += message.text[end : end + 1].isspace()
+        said = f"New session with {model}."
+    changed = take(message, ((reset.start, end),))
+    if not message.text[end:].strip() and not message.inbound.attachments:
+        changed = replace(changed, prompt=GREETING)
+    return Continue(changed, fresh, replies=(said,), effects=effects, reason=f"asked by {reset.trigger}")
+
+
+def _rollover(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
+    policy = reset_policy(message.inbound, rules.settings.session)
+    if policy.mode == "never" or message.facts.runs.running or is_fresh(session, policy, now):
+        return PASS
+    why = f"after {policy.idle_minutes} idle minutes" if policy.mode == "idle" else "for a new day"
+    return Continue(
+        session=start_over(session, now),
+        replies=() if message.listening else (f"A new session has begun {why}.",),
+        effects=(ResetSession(session.key, policy.mode),),
+        reason=f"the session was too old ({policy.mode})",
+    )

@@ -1,0 +1,106 @@
+"""The one gate: who may do what (IN-12).
+
+Rule 1: denied unless a table below says otherwise.
+Rule 2: who somebody is follows from ids and configuration, never from what they call themselves or say.
+Rule 3: what comes in by a side door (a forward, a quote, the agent's own words) carries nobody's authority.
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+
+Role = Literal["owner", "sender", "guest", "stranger", "bot"]
+Auth = Literal["anyone", "sender", "owner"]
+Source = Literal[
+    "text",
+    "native",
+    "button",
+    "http",
+    "websocket",
+    "reaction",
+    "transcript",
+    "cron",
+    "edit",
+    "forward",
+    "quote",
+    "caption",
+    "history",
+    "agent",
+]
+
+MAY: dict[Auth, frozenset[Role]] = {
+    "anyone": frozenset({"owner", "sender", "guest"}),
+    "sender": frozenset({"owner", "sender"}),
+    "owner": frozenset({"owner"}),
+}
+
+# The most that can be done from there. A voice can be played to a microphone and a reaction slips easily;
+# a timer acts for the operator but nobody watches it. An edit is not fresh, the rest is not the sender's.
+CARRIES: dict[Source, Auth | None] = {
+    "text": "owner",
+    "native": "owner",
+    "button": "owner",
+    "http": "owner",
+    "websocket": "owner",
+    "reaction": "sender",
+    "transcript": "sender",
+    "cron": "sender",
+    "edit": None,
+    "forward": None,
+    "quote": None,
+    "caption": None,
+    "history": None,
+    "agent": None,
+}
+
+_RANK: dict[Auth, int] = {"anyone": 0, "sender": 1, "owner": 2}
+
+
+class Actor(Struct, frozen=True):
+    """Who acts, and by which door."""
+
+    role: Role
+    source: Source = "text"
+    id: str = ""
+
+
+class Action(Struct, frozen=True):
+    """What is asked for: the name a person knows it by, and what it takes."""
+
+    name: str
+    auth: Auth
+
+
+class Door(Struct, frozen=True):
+    """What a channel adds to the gate."""
+
+    owner_only_commands: bool = False
+
+
+class Allowed(Struct, frozen=True):
+    pass
+
+
+class Denied(Struct, frozen=True):
+    reason: str
+
+
+def authorise(actor: Actor, action: Action, channel: Door) -> Allowed | Denied:
+    """Whether this actor may do this here."""
+    carried = CARRIES[actor.source]
+    if carried is None:
+        return Denied(f"{action.name}: {actor.source} carries no authority")
+    if _RANK[action.auth] > _RANK[carried]:
+        return Denied(f"{action.name} is for the {action.auth}, and {actor.source} never grants that")
+    needed = "owner" if channel.owner_only_commands and action.auth == "sender" else action.auth
+    if actor.role not in MAY[needed]:
+        return Denied(f"{action.name} is for {_PEOPLE[needed]}; this is a {actor.role}")
+    return _ALLOWED
+
+
+_ALLOWED = Allowed()
+_PEOPLE: dict[Auth, str] = {
+    "anyone": "people who are let in",
+    "sender": "senders who may use commands",
+    "owner": "the owner",
+}

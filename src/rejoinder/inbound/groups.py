@@ -1,0 +1,54 @@
+"""What a group means for the agent: what it overheard, where it is, how to behave there (IN-32, IN-34)."""
+
+from rejoinder.events import Said
+from rejoinder.inbound.activation import group_settings
+from rejoinder.inbound.message import Message
+from rejoinder.inbound.rules import ChannelRules
+from rejoinder.inbound.untrusted import encode_block
+from rejoinder.session import Session
+
+MOST_OVERHEARD = 50
+
+
+def overhear(history: tuple[Said, ...], said: Said) -> tuple[Said, ...]:
+    """The history of a chat with one more message: the latest 50, each once."""
+    if any(earlier.message_id == said.message_id for earlier in history):
+        return history
+    return (*history, said)[-MOST_OVERHEARD:]
+
+
+def group_context(message: Message, session: Session, channel: ChannelRules, boundary: str) -> str:
+    """In every turn: which group this is, who is in it, when the agent answers there."""
+    chat = message.inbound.chat
+    fields = {
+        "title": chat.title,
+        "chat_id": chat.id,
+        "participants": list(message.inbound.participants),
+        "activation": active_mode(message, session, channel),
+    }
+    return encode_block("group", fields, boundary)
+
+
+def active_mode(message: Message, session: Session, channel: ChannelRules) -> str:
+    if session.activation is not None:
+        return session.activation
+    group = group_settings(channel, message.inbound.chat.id)
+    required = channel.settings.require_mention if group.require_mention is None else group.require_mention
+    return "mention" if required else "always"
+
+
+def wants_intro(session: Session) -> bool:
+    """In the first turn of a session; a change of activation is told by an event of its own."""
+    return session.touched == session.started
+
+
+def group_intro(mode: str) -> str:
+    """How to behave among several people, told once."""
+    if mode == "mention":
+        when = "You were called into a group chat: you are asked when somebody mentions you or answers you."
+    else:
+        when = (
+            "You are in a group chat and see every message. Most need no answer: then reply with NO_REPLY "
+            "and nothing else."
+        )
+    return f"{when} Speak to the person who wrote, be brief, and do not repeat what others said."

@@ -1,0 +1,150 @@
+"""Lists of people and places: which ids an entry names, and nobody else.
+
+An entry is a stable id, `channel:id` or `channel:account:id`. A name is refused when it is read, because
+tomorrow somebody else may carry it. A prefix that is no channel is part of the id: it never makes an entry
+wider than it looks (IN-13).
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from rejoinder.errors import BadConfiguration
+from rejoinder.events import Sender
+
+# --- what an id looks like ----------------------------------------------------------------------
+
+Whom = Literal["person", "group"]
+
+
+class Shape(NamedTuple):
+    """What an id looks like on a platform, and how to say so."""
+
+    pattern: re.Pattern[str]
+    advice: str
+
+
+_NUMBER = re.compile(r"-?[0-9]+")
+_SNOWFLAKE = re.compile(r"[0-9]{5,20}")
+_SLACK = re.compile(r"[A-Z][A-Z0-9]{2,}")
+_PHONE = 'a number such as "+49301234567"'
+
+SHAPES: Mapping[tuple[str, Whom], Shape] = {
+    ("telegram", "person"): Shape(_NUMBER, 'a number such as "123456789"'),
+    ("telegram", "group"): Shape(_NUMBER, 'a number such as "-1001234567890"'),
+    ("discord", "person"): Shape(_SNOWFLAKE, 'a number such as "80351110224678912"'),
+    ("discord", "group"): Shape(_SNOWFLAKE, 'a number such as "41771983423143937"'),
+    ("slack", "person"): Shape(_SLACK, 'letters and digits such as "U045VRZFT"'),
+    ("slack", "group"): Shape(_SLACK, 'letters and digits such as "C024BE91L"'),
+    ("matrix", "person"): Shape(re.compile(r"@[^:\s]+:\S+"), 'the full form such as "@anna:matrix.org"'),
+    ("matrix", "group"): Shape(re.compile(r"!\S+"), 'the room\'s internal id such as "!abc:matrix.org"'),
+    ("whatsapp", "person"): Shape(re.compile(r"\+?[0-9]+(?:@\S+)?"), _PHONE),
+    ("signal", "person"): Shape(re.compile(r"\+[0-9]+|[0-9a-fA-F-]{36}"), _PHONE),
+}
+ELSEWHERE = Shape(re.compile(r"[^@#\s]\S*"), "one word that does not begin with @ or #")
+
+
+class Entry(NamedTuple):
+    """An entry taken apart: the channel and the account it names, if any, and the id."""
+
+    channel: str | None
+    account: str | None
+    id: str
+
+
+def split(entry: str) -> Entry:
+    """`id`, `channel:id` or `channel:account:id`.
+
+    It reads what `session.entries_for` writes: after the channel an account and an id, unless it has no colon
+    or begins like a Matrix id, which has one of its own.
+    """
+    if entry.startswith(("@", "!", "#")) or ":" not in entry:
+        return Entry(None, None, entry)
+    channel, rest = entry.split(":", 1)
+    if ":" not in rest or rest.startswith(("@", "!", "#")):
+        return Entry(channel, None, rest)
+    account, id = rest.split(":", 1)
+    return Entry(channel, account, id)
+
+
+# --- whom a sender can be listed as -------------------------------------------------------------
+
+# Which of a sender's ids is asked first (IN-13): the platform's own, unless the number is the identity.
+_ORDER = {"whatsapp": ("phone", "id", "address"), "signal": ("phone", "id", "address")}
+_USUAL_ORDER = ("id", "phone", "address")
+
+
+def candidates(channel: str, sender: Sender) -> tuple[str, ...]:
+    """The ids under which a list may name this sender, in the channel's own order."""
+    if sender.phone is None and sender.address is None:
+        return (sender.id,) if sender.id else ()
+    order = _ORDER.get(channel, _USUAL_ORDER)
+    return tuple(id for name in order if (id := getattr(sender, name)))
+
+
+# --- lists made ready ---------------------------------------------------------------------------
+
+
+class Ids(Struct, frozen=True):
+    """A list made ready for one channel: asking costs the same for ten entries and for thousands."""
+
+    anywhere: frozenset[str] = frozenset()
+    by_account: frozenset[tuple[str, str]] = frozenset()
+
+    def named(self, account: str, candidates: Iterable[str]) -> bool:
+        return any(id in self.anywhere or (account, id) in self.by_account for id in candidates)
+
+
+NOBODY = Ids()
+
+
+class Place(Struct, frozen=True):
+    """A channel as lists speak of it: by its name or, where that is another, by its kind."""
+
+    name: str
+    kind: str
+
+    def is_called(self, said: str) -> bool:
+        return said in (self.name, self.kind)
+
+
+def read_ids(
+    entries: Iterable[str],
+    place: Place,
+    *,
+    channels: Collection[str],
+    where: str,
+    whom: Whom = "person",
+    shared: bool = False,
+) -> Ids:
+    """The entries of one list that speak of this place. A `shared` list is about all channels: its entries say
+    which one they mean."""
+    anywhere: set[str] = set()
+    by_account: set[tuple[str, str]] = set()
+    for position, entry in enumerate(entries):
+        here = f"{where}[{position}]"
+        said = split(entry)
+        if said.channel not in channels:
+            said = Entry(None, None, entry)
+        if said.channel is None and shared:
+            raise BadConfiguration(
+                f"{here} = {entry!r} does not say on which channel; write channel:id, for example "
+                f"'telegram:123456789' (channels: {', '.join(sorted(channels))})"
+            )
+        if said.channel is not None and not place.is_called(said.channel):
+            if shared:
+                continue
+            raise BadConfiguration(f"{here} = {entry!r} speaks of {said.channel}; move it to channels.{said.channel}")
+        shape = SHAPES.get((place.kind, whom), ELSEWHERE)
+        if entry == "*" or not shape.pattern.fullmatch(said.id):
+            raise BadConfiguration(
+                f"{here} = {entry!r} is no id, and names can change hands. On {place.kind} an id is {shape.advice}; "
+                "/whoami tells people theirs"
+            )
+        if said.account is None:
+            anywhere.add(said.id)
+        else:
+            by_account.add((said.account, said.id))
+    return Ids(frozenset(anywhere), frozenset(by_account))

@@ -1,0 +1,57 @@
+"""A message on its way through the stages: what came, who sent it, what was read in it, what was decided."""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.events import Inbound, Route
+from rejoinder.inbound.directives.removal import remove
+from rejoinder.inbound.facts import Facts
+from rejoinder.inbound.gate import Actor
+from rejoinder.inbound.reading import NOTHING_READ, Reading
+
+Addressed = Literal["direct", "mention", "reply", "pattern", "none"]
+
+
+class Message(Struct, frozen=True):
+    """`text` is the sender's own; what stages take out is kept as spans, so that it is cut only once."""
+
+    inbound: Inbound
+    facts: Facts
+    text: str = ""
+    around: str | None = None  # the channel's own words for the agent, where they differ from `text`
+    actor: Actor = Actor("stranger")
+    refusal: str | None = "nobody has been asked"  # why access is refused; None: let in
+    command_authorised: bool = False
+    addressed: Addressed = "none"
+    reading: Reading = NOTHING_READ
+    taken: tuple[tuple[int, int], ...] = ()
+    choices: dict[str, Any] = {}  # directives for this turn alone, by name
+    prompt: str | None = None  # stands in the place of the text, once a stage wrote one
+    agents: tuple[str, ...] = ()  # whom it wakes
+    listening: bool = False  # the agent sees it and must not answer
+
+    @property
+    def agent_text(self) -> str:
+        """What the agent gets to read."""
+        if self.prompt is not None:
+            return self.prompt
+        text = remove(self.text, self.taken)
+        if self.around is None:
+            return text
+        return self.around.replace(self.text, text, 1) if self.taken else self.around
+
+    @property
+    def route(self) -> Route:
+        inbound = self.inbound
+        return Route(inbound.channel, inbound.chat.id, inbound.thread, inbound.account)
+
+    @property
+    def in_group(self) -> bool:
+        return self.inbound.chat.kind != "direct"
+
+
+def take(message: Message, spans: tuple[tuple[int, int], ...], **changes: Any) -> Message:
+    """The message without these spans of its text."""
+    return replace(message, taken=tuple(sorted((*message.taken, *spans))), **changes)

@@ -1,0 +1,100 @@
+"""What a stage can decide, and the walk through the stages. Stopping is a value, not an exception."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from rejoinder.events import Effect
+from rejoinder.inbound.facts import Step
+from rejoinder.session import Session
+
+if TYPE_CHECKING:  # both are made of parts that return outcomes
+    from rejoinder.inbound.message import Message
+    from rejoinder.inbound.rules import Rules
+
+
+class Continue(Struct, frozen=True):
+    """On to the next stage, with what this one changed; replies go out at once."""
+
+    message: "Message | None" = None
+    session: Session | None = None
+    replies: tuple[str, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    reason: str | None = None
+
+
+class Answer(Struct, frozen=True):
+    """Answered without the agent."""
+
+    replies: tuple[str, ...]
+    effects: tuple[Effect, ...] = ()
+    session: Session | None = None
+    stored: dict[str, Any] = {}  # the directives that took effect, by name
+    refuses: bool = False  # the whole message: what earlier stages did is undone
+    reason: str | None = None
+
+
+class Drop(Struct, frozen=True):
+    """Nothing is said. The reason is for the trace, never for the sender."""
+
+    reason: str
+    effects: tuple[Effect, ...] = ()
+
+
+Outcome = Continue | Answer | Drop
+PASS = Continue()
+
+EarlyStage = Callable[["Message", None, "Rules", datetime], Outcome]
+Stage = Callable[["Message", Session, "Rules", datetime], Outcome]
+
+
+class Walk(Struct, frozen=True):
+    """How far a message came, and what became of it. An outcome of Continue at the end is a turn."""
+
+    message: "Message"
+    session: Session | None
+    outcome: Outcome
+    replies: tuple[str, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    trace: tuple[Step, ...] = ()
+
+
+_DECISIONS: dict[type, str] = {Continue: "continue", Answer: "answer", Drop: "drop"}
+
+
+def walk(
+    stages: Sequence[Callable[["Message", Any, "Rules", datetime], Outcome]],
+    message: "Message",
+    session: Session | None,
+    rules: "Rules",
+    now: datetime,
+    tick: Callable[[], float],
+) -> Walk:
+    """Through the stages in order, until one answers or drops. `tick` gives seconds, for the trace alone."""
+    found = session
+    replies: tuple[str, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    trace: list[Step] = []
+    outcome: Outcome = PASS
+    before = tick()
+    for stage in stages:
+        outcome = stage(message, session, rules, now)
+        after = tick()
+        trace.append(Step(stage.__name__, _DECISIONS[type(outcome)], outcome.reason, after - before))
+        before = after
+        if outcome is PASS:
+            continue
+        if isinstance(outcome, Answer) and outcome.refuses:
+            session, replies, effects = found, outcome.replies, ()
+            break
+        effects += outcome.effects
+        if isinstance(outcome, Drop):
+            break
+        replies += outcome.replies
+        session = outcome.session or session
+        if isinstance(outcome, Answer):
+            break
+        message = outcome.message or message
+    return Walk(message, session, outcome, replies, effects, tuple(trace))

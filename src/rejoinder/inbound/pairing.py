@@ -1,0 +1,73 @@
+"""A stranger knocks (IN-11): a pure decision over the codes that are pending.
+
+One code per stranger, told at most once in five minutes, valid for an hour, three at a time on an account.
+Whoever keeps the state adds what `AskPairing` says and drops what has expired.
+"""
+
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+
+CODE_LENGTH = 8
+ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ"  # no I, L or O: they pass for digits and for each other
+VALID_FOR = timedelta(hours=1)
+TELL_EVERY = timedelta(minutes=5)
+MOST_PENDING = 3
+
+
+class Knock(Struct, frozen=True):
+    """A code that waits for an owner."""
+
+    sender: str
+    code: str
+    asked: datetime
+    told: datetime
+
+
+class Pairing(Struct, frozen=True):
+    """The codes of one channel account, expired ones possibly among them."""
+
+    pending: tuple[Knock, ...] = ()
+
+
+class Tell(Struct, frozen=True):
+    code: str
+    asked: datetime
+
+
+class Silence(Struct, frozen=True):
+    reason: str
+
+
+def answer_knock(pairing: Pairing, sender: str, now: datetime, random: bytes) -> Tell | Silence:
+    """The code to tell this stranger, or why there is none to tell now."""
+    valid = [knock for knock in pairing.pending if now - knock.asked < VALID_FOR]
+    for knock in valid:
+        if knock.sender == sender:
+            if now - knock.told < TELL_EVERY:
+                return Silence("the pairing code was told less than five minutes ago")
+            return Tell(knock.code, knock.asked)
+    if len(valid) >= MOST_PENDING:
+        return Silence(f"{MOST_PENDING} pairing requests are pending; the owner has to approve or let them expire")
+    return Tell(make_code(random), now)
+
+
+def make_code(random: bytes) -> str:
+    number = int.from_bytes(random, "big")
+    letters: list[str] = []
+    for _ in range(CODE_LENGTH):
+        number, index = divmod(number, len(ALPHABET))
+        letters.append(ALPHABET[index])
+    return "".join(letters)
+
+
+def is_code(word: str) -> bool:
+    return len(word) == CODE_LENGTH and all(letter in ALPHABET for letter in word.upper())
+
+
+def find_knock(pairing: Pairing, code: str, now: datetime) -> Knock | None:
+    """The request an owner may approve by this code."""
+    for knock in pairing.pending:
+        if knock.code == code.upper() and now - knock.asked < VALID_FOR:
+            return knock
+    return None

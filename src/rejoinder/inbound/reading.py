@@ -1,0 +1,120 @@
+"""What the sender's own text asks for, read once and used by every stage that follows."""
+
+import re
+from typing import Literal
+
+from msgspec import Struct
+
+from rejoinder.events import Entry
+from rejoinder.inbound.commands.parse import Invocation, read_invocation
+from rejoinder.inbound.directives.tokenise import Token, directives_alone, find_tokens
+from rejoinder.inbound.rules import ChannelRules, Rules
+from rejoinder.inbound.stop_words import LONGEST, is_stop_word
+
+
+class Reset(Struct, frozen=True):
+    """A reset trigger: where it begins and where the rest of the text does."""
+
+    trigger: str
+    start: int
+    end: int
+
+
+class Reading(Struct, frozen=True):
+    """`tokens` hold what counts, by position; `alone` says that there is nothing else in the text."""
+
+    stop: Literal["command", "word"] | None = None
+    reset: Reset | None = None
+    invocation: Invocation | None = None
+    tokens: tuple[Token, ...] = ()
+    alone: bool = False
+
+    @property
+    def is_command(self) -> bool:
+        """A control command: the whole message is one (IN-31)."""
+        return self.alone or self.invocation is not None or self.reset is not None or self.stop == "command"
+
+
+NOTHING_READ = Reading()
+
+
+def read(
+    text: str, rules: Rules, channel: ChannelRules, our_name: str, mentions: tuple[str, ...], *, entry: Entry
+) -> Reading:
+    """Reads a text. `mentions` are words that only say our name."""
+    native = entry == "native"
+    slash = native or rules.settings.commands.text
+    start = _after_mentions(text, mentions)
+    if len(text) - start <= _SHORT and is_stop_word(_before_mentions(text, start, mentions)):
+        return Reading(stop="word")
+    if slash and (reset := _find_reset(text, start, rules.triggers, our_name)):
+        return _read_tokens(text, reset.end, channel, mentions, reset)
+    if "/" not in text and not text.startswith("!", start):
+        return NOTHING_READ
+    invocation = read_invocation(text, start, rules, our_name, mentions, native=native)
+    if invocation and invocation.name == "stop":
+        return Reading(stop="command")
+    if not slash:
+        return NOTHING_READ
+    if invocation:
+        return Reading(invocation=invocation)
+    return _read_tokens(text, start, channel, mentions, None)
+
+
+_SHORT = 4 * LONGEST  # a stop word between mentions
+
+
+def _read_tokens(
+    text: str, start: int, channel: ChannelRules, mentions: tuple[str, ...], reset: Reset | None
+) -> Reading:
+    if "/" not in text[start:]:
+        return Reading(reset=reset)
+    if alone := directives_alone(text, channel.vocabulary, start, mentions):
+        return Reading(reset=reset, tokens=alone, alone=True)
+    return Reading(reset=reset, tokens=find_tokens(text, channel.vocabulary, start))
+
+
+def _find_reset(text: str, start: int, triggers: tuple[str, ...], our_name: str) -> Reset | None:
+    for trigger in triggers:
+        end = start + len(trigger)
+        if text[start:end].lower() != trigger:
+            continue
+        if our_name and text[end : end + 1 + len(our_name)].lower() == f"@{our_name.lower()}":
+            end += 1 + len(our_name)
+        end += text.startswith(":", end)
+        if end == len(text):
+            return Reset(trigger, start, end)
+        if text[end].isspace():
+            return Reset(trigger, start, end + 1)
+    return None
+
+
+def _after_mentions(text: str, mentions: tuple[str, ...]) -> int:
+    """Where the text begins when white space and our own name before it do not count."""
+    position = _skip_blanks(text, 0)
+    while mention := next((each for each in mentions if text.startswith(each, position)), None):
+        position += len(mention)
+        position = _skip_blanks(text, position + text.startswith((",", ":"), position))
+    return position
+
+
+def _before_mentions(text: str, start: int, mentions: tuple[str, ...]) -> str:
+    text = text[start:]
+    while mentions:
+        bare = text.rstrip(_AFTER_A_NAME)
+        mention = next((each for each in mentions if bare.endswith(each)), None)
+        if mention is None:
+            break
+        text = bare[: -len(mention)]
+    return text
+
+
+_AFTER_A_NAME = " \t\n!?.,…。！？"
+
+
+_NOT_BLANK = re.compile(r"\S|\Z")
+
+
+def _skip_blanks(text: str, position: int) -> int:
+    found = _NOT_BLANK.search(text, position)
+    return found.start() if found else len(text)

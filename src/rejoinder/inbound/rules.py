@@ -1,0 +1,169 @@
+"""The settings made ready: checked, lists as sets, patterns compiled. Built once, asked for every message."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from rejoinder.errors import BadConfiguration
+from rejoinder.inbound.commands import registry
+from rejoinder.inbound.directives.model import Models
+from rejoinder.inbound.directives.tokenise import Vocabulary, vocabulary
+from rejoinder.inbound.gate import Door
+from rejoinder.inbound.ids import NOBODY, Ids, Place, Whom, read_ids
+from rejoinder.inbound.patterns import compile_patterns
+from rejoinder.inbound.settings import ChannelSettings, InboundSettings
+from rejoinder.session import QueueChoice
+
+if TYPE_CHECKING:
+    from rejoinder.inbound.commands.command import Command
+    from rejoinder.inbound.skills import Skill
+
+
+USUAL_QUEUE = QueueChoice("collect", 1000, 20, "summarize")
+
+
+class AgentProfile(Struct, frozen=True):
+    """What this floor has to know of an agent: its models, its own levels, and what it can honour (IN-59)."""
+
+    name: str
+    models: Models = Models()
+    think: str | None = None
+    verbose: str | None = None
+    reasoning: str | None = None
+    think_levels: tuple[str, ...] = ("off", "minimal", "low", "medium", "high", "xhigh")
+    shows_thoughts: bool = True
+    takes_exec_settings: bool = True
+    changes_model: bool = True
+
+
+class ChannelRules(Struct, frozen=True):
+    place: Place
+    settings: ChannelSettings
+    door: Door
+    agents: tuple[AgentProfile, ...]
+    vocabulary: Vocabulary
+    allow: Ids
+    allow_groups: Ids
+    owners: Ids
+    commanders: Ids | None  # None: whoever is let in by name
+    elevated: Ids
+    trusted_bots: Ids
+    mentions: Callable[[str], bool] | None
+
+    @property
+    def agent(self) -> AgentProfile:
+        return self.agents[0]
+
+    @property
+    def is_room(self) -> bool:
+        """Several of our own agents share it."""
+        return len(self.agents) > 1
+
+
+class Rules(Struct, frozen=True):
+    settings: InboundSettings
+    channels: Mapping[str, ChannelRules]
+    agents: Mapping[str, AgentProfile]
+    commands: "Mapping[str, Command]"
+    skills: "Mapping[str, Skill]"
+    triggers: tuple[str, ...]
+    queue: QueueChoice
+
+
+def make_rules(
+    settings: InboundSettings,
+    agents: Iterable[AgentProfile] = (),
+    plugins: "Iterable[Command]" = (),
+    skills: "Iterable[Skill]" = (),
+    queue: QueueChoice = USUAL_QUEUE,
+) -> Rules:
+    """Checks everything that can be wrong, so that nothing is left to be wrong when a message comes."""
+    by_name = {agent.name: agent for agent in agents}
+    commands = registry.book(plugins)
+    own_skills = {skill.name.lower(): skill for skill in skills}
+    for name in own_skills:
+        if name in commands:
+            raise BadConfiguration(f"the skill {name!r} has the name of the command /{name}; rename its folder")
+    channels = {name: _channel(name, settings, by_name, {*commands, *own_skills}) for name in settings.channels}
+    triggers = tuple(trigger.lower() for trigger in settings.session.reset_triggers)
+    return Rules(settings, channels, by_name, commands, own_skills, triggers, queue)
+
+
+def _channel(name: str, settings: InboundSettings, agents: Mapping[str, AgentProfile], taken: set[str]) -> ChannelRules:
+    said = settings.channels[name]
+    where = f"channels.{name}"
+    known = {*settings.channels, *settings.kinds.values()}
+    place = Place(name, settings.kinds.get(name, name))
+
+    def own(key: str, entries: tuple[str, ...], whom: Whom = "person") -> Ids:
+        return read_ids(entries, place, channels=known, where=f"{where}.{key}", whom=whom)
+
+    def shared(key: str, entries: tuple[str, ...]) -> Ids:
+        return read_ids(entries, place, channels=known, where=f"commands.{key}", shared=True)
+
+    owners = (own("owners", said.owners), shared("owner_allow_from", settings.commands.owner_allow_from))
+    here = _agents_of(name, said, agents)
+    return ChannelRules(
+        place=place,
+        settings=said,
+        door=Door(said.owner_only_commands),
+        agents=here,
+        vocabulary=vocabulary(here[0].models, registry.INLINE, taken),
+        allow=own("allow", said.allow),
+        allow_groups=own("allow_groups", said.allow_groups, "group"),
+        owners=Ids(owners[0].anywhere | owners[1].anywhere, owners[0].by_account | owners[1].by_account),
+        commanders=_commanders(place, settings, known),
+        elevated=shared("elevated.allow_from", settings.commands.elevated.allow_from),
+        trusted_bots=own("trusted_bots", said.trusted_bots),
+        mentions=compile_patterns(said.mention_patterns, f"{where}.mention_patterns"),
+    )
+
+
+def _agents_of(name: str, said: ChannelSettings, agents: Mapping[str, AgentProfile]) -> tuple[AgentProfile, ...]:
+    wanted = said.agents or ((said.agent,) if said.agent else ())
+    for agent in wanted:
+        if agent not in agents:
+            there = ", ".join(sorted(agents)) or "none"
+            raise BadConfiguration(f"channels.{name} wants the agent {agent!r}; there are: {there}")
+    if wanted:
+        return tuple(agents[agent] for agent in wanted)
+    return tuple(agents.values())[:1] or (AgentProfile("default"),)
+
+
+def _commanders(place: Place, settings: InboundSettings, known: set[str]) -> Ids | None:
+    """Who is listed to command here. A channel's own list stands in the place of `*`."""
+    lists = settings.commands.allow_from
+    for key in lists:
+        if key != "*" and key not in known:
+            raise BadConfiguration(
+                f"commands.allow_from has a list for {key!r}, which is no channel; "
+                f"there are: {', '.join(sorted(known))}, and * for all"
+            )
+    if place.name in lists:
+        where = f"commands.allow_from.{place.name}"
+        return read_ids(lists[place.name], place, channels=known, where=where)
+    if "*" in lists:
+        return read_ids(lists["*"], place, channels=known, where='commands.allow_from."*"', shared=True)
+    return None
+
+
+NO_CHANNEL = ChannelRules(
+    place=Place("", ""),
+    settings=ChannelSettings(dm="off", groups="off"),
+    door=Door(),
+    agents=(AgentProfile("none"),),
+    vocabulary=vocabulary(Models(), registry.INLINE, ()),
+    allow=NOBODY,
+    allow_groups=NOBODY,
+    owners=NOBODY,
+    commanders=NOBODY,
+    elevated=NOBODY,
+    trusted_bots=NOBODY,
+    mentions=None,
+)
+
+
+def channel_rules(rules: Rules, channel: str) -> ChannelRules:
+    """A channel nobody configured lets nobody in."""
+    return rules.channels.get(channel, NO_CHANNEL)

@@ -1,0 +1,167 @@
+"""What an operator may say about this floor, as it stands in `rejoinder.toml`.
+
+These are the records, each field with its sentence under it; `rules.py` checks them and makes them ready.
+"""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from rejoinder.session import SessionSettings
+
+Text = Annotated[str, Meta(min_length=1)]
+Count = Annotated[int, Meta(ge=1)]
+Milliseconds = Annotated[int, Meta(ge=0)]
+
+# --- channels -----------------------------------------------------------------------------------
+
+
+class GroupSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What differs in one group; `*` means every group that has no entry of its own."""
+
+    mode: Literal["on", "listen", "off"] = "on"
+    """`listen`: the agent sees everything and never answers; `off`: the group is ignored."""
+    require_mention: bool | None = None
+    """As the channel's `require_mention`."""
+    extra_system_prompt: str = ""
+    """Told to the agent in this group, after the channel's."""
+    daily_limit: Count | None = None
+    """How many messages of this group the agent answers in a day."""
+    daily_limit_per_user: Count | None = None
+    """How many messages of one person in this group the agent answers in a day."""
+
+
+class ChannelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who answers on a channel, who may talk there, and what wakes the agent."""
+
+    agent: Text | None = None
+    """The agent that answers here; may be left out when there is only one."""
+    agents: tuple[Text, ...] = ()
+    """Several agents in one room, instead of `agent`; the first one leads."""
+    wake: Literal["lead", "all", "mentions"] = "lead"
+    """Who takes a message that names nobody in a room of several agents: the first, all, or none."""
+    dm: Literal["pairing", "allowlist", "open", "off"] = "pairing"
+    """Who may write directly: people an owner has approved, those in `allow`, everybody, or nobody."""
+    groups: Literal["allowlist", "open", "off"] = "allowlist"
+    """In which groups the agent takes part: those in `allow_groups`, all, or none."""
+    allow: tuple[Text, ...] = ()
+    """People who may talk to the agent, by id, `channel:id` or `channel:account:id`; never by name."""
+    allow_groups: tuple[Text, ...] = ()
+    """Groups in which the agent takes part, by id."""
+    owners: tuple[Text, ...] = ()
+    """People who own the bot on this channel, by id, beside `commands.owner_allow_from`."""
+    owner_only_commands: bool = False
+    """Only owners may use commands on this channel, but for those anyone may use."""
+    require_mention: bool = True
+    """In groups the agent answers only when mentioned or replied to."""
+    mention_patterns: tuple[Text, ...] = ()
+    """Regular expressions (RE2) that count as a mention."""
+    mention_roles: tuple[Text, ...] = ()
+    """Roles whose mention counts as the agent's, by id."""
+    user_messages: Literal["mentions", "involved", "multibot-mentions"] = "multibot-mentions"
+    """In a thread the agent takes part in: mention always needed, never needed, or only when another bot has
+    posted there."""
+    bot_messages: Literal["off", "mentions", "all"] | None = None
+    """Whether other bots are heard: `off`, when they mention the agent, or `all`. Unset: off, and `mentions`
+    in a room of several agents."""
+    trusted_bots: tuple[Text, ...] = ()
+    """The bots that `bot_messages` lets in, by id; empty: any."""
+    bot_turns: Count = 10
+    """Messages of bots in a row in one thread, then silence until a person writes."""
+    bot_turns_per_day: Count = 100
+    """Messages of bots in one thread and day, then silence until an owner resets it."""
+    group: dict[str, GroupSettings] = {}
+    """What differs in single groups, by id, or `*`."""
+
+
+# --- commands -----------------------------------------------------------------------------------
+
+
+class ElevatedSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Who may lift the agent's permissions with `/elevated`."""
+
+    enabled: bool = False
+    """Whether `/elevated` may raise anything at all."""
+    allow_from: tuple[Text, ...] = ()
+    """The owners who may use it: `channel:id` or `channel:account:id`."""
+
+
+class CommandsSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Slash commands and who may use them."""
+
+    owner_allow_from: tuple[Text, ...] = ()
+    """The owners of this gateway: `channel:id` or `channel:account:id`."""
+    allow_from: dict[str, tuple[Text, ...]] = {}
+    """Who may use the commands of senders, by channel or `*`: lists of ids. Without a list for a channel: all
+    who are let in there by name."""
+    text: bool = True
+    """Commands may be typed as text; off: only the platform's own slash commands, and stop."""
+    bash: bool = False
+    """Owners may run shell commands with `/bash`, when elevated."""
+    config: bool = False
+    """Owners may read and change the configuration with `/config`."""
+    debug: bool = False
+    """Owners may use `/debug`."""
+    elevated: ElevatedSettings = ElevatedSettings()
+    """Who may lift the agent's permissions with `/elevated`."""
+
+
+# --- messages -----------------------------------------------------------------------------------
+
+
+class SendRule(Struct, frozen=True, forbid_unknown_fields=True):
+    """One rule about answers; every key that is given has to fit."""
+
+    action: Annotated[Literal["allow", "deny"], Meta(examples=["deny"])]
+    """What the rule says."""
+    channel: Text | None = None
+    """The channel's name."""
+    chat: Literal["direct", "group", "channel"] | None = None
+    """The kind of chat."""
+    key_prefix: Text | None = None
+    """How the session's key begins."""
+
+
+class SendPolicy(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the agent's answers go out at all; commands still answer."""
+
+    default: Literal["allow", "deny"] = "allow"
+    """What holds where no rule fits."""
+    rules: tuple[SendRule, ...] = ()
+    """Rules by channel, kind of chat and session; any `deny` that fits wins."""
+
+
+class InboundDebounce(Struct, frozen=True, forbid_unknown_fields=True):
+    """Waiting for the rest of what someone is still typing."""
+
+    debounce_ms: Milliseconds = 0
+    """How long to wait for a further message of the same person before the first is taken."""
+    by_channel: dict[str, Milliseconds] = {}
+    """The same on a channel, by its name."""
+
+
+# --- agents -------------------------------------------------------------------------------------
+
+
+class LevelDefaults(Struct, frozen=True, forbid_unknown_fields=True):
+    """The levels of `agents.defaults`."""
+
+    thinking_default: Literal["off", "minimal", "low", "medium", "high", "xhigh"] | None = None
+    """The level of `/think` where nobody chose one; unset: the agent's own."""
+    verbose_default: Literal["off", "on", "full"] | None = None
+    """The level of `/verbose` where nobody chose one; unset: the agent's own."""
+    reasoning_default: Literal["off", "on", "stream"] | None = None
+    """The level of `/reasoning` where nobody chose one; unset: the agent's own."""
+
+
+class InboundSettings(Struct, frozen=True):
+    """Everything this floor reads: `[channels.*]`, `[commands]`, `[session]`, parts of `[messages]` and
+    `[agents.defaults]`."""
+
+    channels: dict[str, ChannelSettings] = {}
+    kinds: dict[str, str] = {}  # of channels whose name is another
+    commands: CommandsSettings = CommandsSettings()
+    session: SessionSettings = SessionSettings()
+    debounce: InboundDebounce = InboundDebounce()
+    send_policy: SendPolicy = SendPolicy()
+    defaults: LevelDefaults = LevelDefaults()

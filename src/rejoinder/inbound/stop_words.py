@@ -1,0 +1,45 @@
+"""Words that stop a run when they are all somebody says (IN-70), by language.
+
+`wait` is not among them, nor is any word for it, nor words that answer a question of the agent (`cancel`).
+"""
+
+import re
+import unicodedata
+
+STOP_WORDS: dict[str, tuple[str, ...]] = {
+    "en": ("stop", "esc", "abort", "exit", "interrupt", "halt", "please stop", "stop please"),
+    "de": ("stopp", "anhalten", "aufhören", "hör auf", "bitte stopp", "stopp bitte", "abbrechen", "abbruch"),
+    "es": ("para", "parar", "alto", "detente", "detener", "por favor para", "basta"),
+    "fr": ("arrête", "arrete", "arrêtez", "arreter", "arrêter", "stop s'il te plaît", "arrête-toi"),
+    "pt": ("pare", "parar", "pára", "interromper", "por favor pare"),
+    "it": ("ferma", "fermati", "fermo", "smettila", "interrompi"),
+    "nl": ("stoppen", "hou op", "ophouden", "stop alsjeblieft"),
+    "pl": ("zatrzymaj", "zatrzymaj się", "przestań", "przerwij"),
+    "ru": ("стоп", "остановись", "остановить", "хватит", "прекрати", "прервать"),
+    "uk": ("зупинись", "зупинити", "припини", "досить"),
+    "tr": ("dur", "durdur", "yeter", "lütfen dur"),
+    "zh": ("停", "停止", "停下", "停下来", "停一下", "请停止", "中止", "别说了"),
+    "ja": ("止めて", "やめて", "止まれ", "ストップ", "停止", "中止", "中断", "止めてください"),
+    "ko": ("멈춰", "그만", "중지", "정지", "중단", "멈춰줘"),
+    "hi": ("रुको", "रुकें", "रुकिए", "रुक जाओ", "बंद करो", "बस करो"),
+    "ar": ("توقف", "قف", "أوقف", "اوقف", "كفى"),
+}
+LONGEST = 64
+_BLANKS = re.compile(r"\s+")
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold().replace("’", "'").replace("`", "'")
+
+
+_ALL = frozenset(_folded(word) for words in STOP_WORDS.values() for word in words)
+
+
+def is_stop_word(text: str) -> bool:
+    """Whether this is a stop word and nothing else. Punctuation after it does not count."""
+    if len(text) > LONGEST:
+        return False
+    end = len(text)
+    while end and (text[end - 1].isspace() or unicodedata.category(text[end - 1])[0] == "P"):
+        end -= 1
+    return _BLANKS.sub(" ", _folded(text[:end].lstrip())) in _ALL

@@ -1,0 +1,88 @@
+"""This floor's tables as Markdown, for the docs: made from what the code does, so they cannot say otherwise."""
+
+from collections.abc import Iterable, Sequence
+
+from rejoinder.inbound import BEFORE_SESSION, WITH_SESSION
+from rejoinder.inbound.commands.registry import BUILT_IN
+from rejoinder.inbound.directives.levels import LEVELS
+from rejoinder.inbound.directives.table import DIRECTIVES
+from rejoinder.inbound.gate import CARRIES, MAY
+from rejoinder.inbound.stop_words import STOP_WORDS
+
+
+def stages() -> str:
+    """The stages in their order, each with what it says of itself."""
+    early = [[f"`{stage.__name__}`", "no", _first_line(stage)] for stage in BEFORE_SESSION]
+    late = [[f"`{stage.__name__}`", "yes", _first_line(stage)] for stage in WITH_SESSION]
+    return _table(("stage", "knows the session", "decides"), (*early, *late))
+
+
+def commands() -> str:
+    """The commands that work."""
+    rows = [
+        [
+            f"`{command.usage}`",
+            ", ".join(f"`/{name}`" for name in command.aliases),
+            command.auth,
+            command.help,
+        ]
+        for command in BUILT_IN
+        if not command.to_come
+    ]
+    return _table(("command", "also", "who", "does"), rows)
+
+
+def commands_to_come() -> str:
+    """The commands whose names are kept for later."""
+    rows = [[f"`/{each.name}`", each.auth, each.help] for each in BUILT_IN if each.to_come]
+    return _table(("command", "who", "will do"), rows)
+
+
+def directives() -> str:
+    """The inline directives."""
+    rows = [
+        [
+            ", ".join(f"`/{name}`" for name in (each.name, *each.names, *((each.letter,) if each.letter else ()))),
+            each.auth,
+            f"`{each.options}`" if each.options else "",
+            each.help,
+        ]
+        for each in DIRECTIVES
+    ]
+    return _table(("write", "who", "argument", "means"), rows)
+
+
+def levels() -> str:
+    """Every level with its other spellings."""
+    rows = [
+        [f"`/{name}`", f"`{level}`", ", ".join(f"`{word}`" for word in others)]
+        for name, table in LEVELS.items()
+        for level, others in table.items()
+    ]
+    return _table(("directive", "level", "also written"), rows)
+
+
+def who_may() -> str:
+    """What each role may do."""
+    roles = ("owner", "sender", "guest", "stranger", "bot")
+    rows = [[auth, *("yes" if role in allowed else "no" for role in roles)] for auth, allowed in MAY.items()]
+    return _table(("a command for", *roles), rows)
+
+
+def what_entries_carry() -> str:
+    """How far authority reaches, by the way something came in."""
+    return _table(("came in as", "at most"), [[source, carried or "nothing"] for source, carried in CARRIES.items()])
+
+
+def stop_words() -> str:
+    """The words that stop a run, by language."""
+    return _table(("language", "words"), [[code, ", ".join(words)] for code, words in STOP_WORDS.items()])
+
+
+def _first_line(stage: object) -> str:
+    return (stage.__doc__ or "").partition("\n")[0]
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = (head, ["---"] * len(head), *rows)
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)

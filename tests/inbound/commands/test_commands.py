@@ -1,0 +1,264 @@
+"""IN-60 to IN-66: commands."""
+
+from typing import Any
+
+import pytest
+
+from rejoinder.events import (
+    AnswerQuestion,
+    CompactSession,
+    EditAllowList,
+    ResetBotTurns,
+    Restart,
+    Route,
+    ShowConfig,
+    WriteConfig,
+)
+from rejoinder.inbound.commands.command import Arg, Command, read_arguments
+from rejoinder.inbound.commands.registry import BUILT_IN, native_menu
+from rejoinder.inbound.facts import RunFacts, Step
+from rejoinder.inbound.tables import commands, commands_to_come
+from tests.inbound.floor import AT_US, GUEST, OWNER, house, outcome, says, send, session
+
+EVERYTHING_ON = {"config": True, "debug": True}
+
+
+@pytest.mark.parametrize(
+    ("text", "effects"),
+    [
+        ("/compact", (CompactSession("helper:telegram"),)),
+        ("/compact keep the names", (CompactSession("helper:telegram", "keep the names"),)),
+        ("/compact: keep\nnot this", (CompactSession("helper:telegram", "keep"),)),
+        ("/restart", (Restart(),)),
+        ("/config show", (ShowConfig(),)),
+        ("/config", (ShowConfig(),)),
+        ("/config get channels.web", (ShowConfig("channels.web"),)),
+        ("/config set a.b = c d", (WriteConfig("a.b", "c d"),)),
+        ("/config unset a.b", (WriteConfig("a.b", None),)),
+        ("/config set a.b", ()),
+        ("/debug set a.b=1", (WriteConfig("a.b", "1", persist=False),)),
+        ("/debug", (ShowConfig(overrides_only=True),)),
+        ("/allowlist add 77", (EditAllowList("telegram", "77", listed=True),)),
+        ("/allowlist remove 77", (EditAllowList("telegram", "77", listed=False),)),
+        ("/allowlist add @anna", ()),
+        ("/allowlist add", ()),
+        ("/allowlist", ()),
+        ("/approve q7 deny", (AnswerQuestion("q7", "deny", OWNER),)),
+        ("/approve q7", (AnswerQuestion("q7", "allow-once", OWNER),)),
+        ("/approve ABCDEFGH allow-always", (AnswerQuestion("ABCDEFGH", "allow-always", OWNER),)),
+        ("/session bots", (ResetBotTurns(Route("telegram", OWNER)),)),
+    ],
+)
+def test_commands_answer_with_effects(text: str, effects: Any) -> None:
+    """IN-62: values the engine performs, always with something said or shown."""
+    done = send(says(text, OWNER), house(commands=EVERYTHING_ON))
+    assert outcome(done) == "answer"
+    assert done.effects == effects
+    assert done.replies or effects
+
+
+@pytest.mark.parametrize("name", ["config", "debug", "bash"])
+def test_some_are_off_unless_enabled(name: str) -> None:
+    """IN-61: and the answer says what turns them on."""
+    done = send(says(f"/{name} show", OWNER), house())
+    assert done.replies == (f"/{name} is off; commands.{name} = true turns it on.",)
+    assert done.effects == ()
+
+
+def test_a_shell_line_is_bash() -> None:
+    """IN-61: `! cmd`; an exclamation is not."""
+    assert "commands.bash" in send(says("! ls -l", OWNER), house()).replies[0]
+    assert outcome(send(says("! ls -l", GUEST), house())) == "drop"
+    for text in ("!important", "!", "! ", "wow! ls"):
+        assert outcome(send(says(text, OWNER), house())) == "turn"
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "value"),
+    [
+        ("/usage full", "usage", "full"),
+        ("/send off", "send_policy", "off"),
+        ("/session label my work", "label", "my work"),
+        ("/session label", "label", None),
+    ],
+)
+def test_commands_that_change_the_session(text: str, field: str, value: Any) -> None:
+    """IN-62: the changed session comes back, nothing is written by a handler."""
+    done = send(says(text, OWNER), house())
+    assert getattr(done.session, field) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("/help", "help"),
+        ("/HELP", "help"),
+        ("/help:", "help"),
+        ("/help@ourbot", "help"),
+        ("/help@OurBot", "help"),
+        (" /help ", "help"),
+        ("/id", "whoami"),
+        ("@ourbot /help", "help"),
+        ("@ourbot: /help", "help"),
+        ("/help @ourbot", "help"),
+        ("/usage@ourbot: tokens", "usage"),
+        ("/compact\nmore lines", "compact"),
+    ],
+)
+def test_forms_of_a_command(text: str, name: str) -> None:
+    """IN-60: case, colon, our name, a mention, the first line."""
+    done = send(says(text, mentions=AT_US), house())
+    assert done.trace[-1].reason == f"/{name}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/help@otherbot",
+        "/frobnicate now",
+        "/helpme",
+        "/help/me",
+        "help",
+        "/",
+        "//help",
+        "/-help",
+        "x\n/usage",
+    ],
+)
+def test_other_slash_text_goes_to_the_agent(text: str) -> None:
+    """IN-60: untouched."""
+    done = send(says(text), house())
+    assert (outcome(done), done.message.agent_text, done.replies) == ("turn", text, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "rest", "replies"),
+    [
+        ("tell /status me", "tell me", 1),
+        ("/status please", "please", 1),
+        ("/help: please", "please", 1),
+        ("what /help and /whoami say", "what and say", 2),
+        ("/status and /status", "and", 1),
+        ("hi [[/status]] there", "hi there", 1),
+        ("hi\n[[ /whoami ]]\nthere", "hi\nthere", 1),
+        ("[[/help]] [[/commands]] x", "x", 2),
+        ("[[/id]] x", "x", 1),
+        ("`/status` x", "`/status` x", 0),
+        ("`[[/status]]` x", "`[[/status]]` x", 0),
+        ("```\n[[/status]]\n```", "```\n[[/status]]\n```", 0),
+        ("[[/think high]] x", "[[/think high]] x", 0),
+        ("[[/usage]] x", "[[/usage]] x", 0),
+        ("[[/status now]] x", "[[/status now]] x", 0),
+        ("[[status]] x", "[[status]] x", 0),
+        ("a/status x", "a/status x", 0),
+        ("what does /usage do", "what does /usage do", 0),
+    ],
+)
+def test_commands_inside_a_text(text: str, rest: str, replies: int) -> None:
+    """IN-63, IN-66: answered at once, the token removed, the agent runs on the rest."""
+    done = send(says(text), house())
+    assert (outcome(done), done.message.agent_text) == ("turn", rest)
+    assert len(done.replies) == replies
+
+
+@pytest.mark.parametrize("text", ["/status", "[[/status]]", "/help /whoami", "[[/help]]\n[[/status]]"])
+def test_with_nothing_else_there_is_no_turn(text: str) -> None:
+    """IN-63: alone they are the command."""
+    assert outcome(send(says(text), house())) == "answer"
+
+
+def test_inside_a_text_the_gate_counts_too() -> None:
+    """IN-63, IN-12: a guest's /help is answered, a guest's /status is text."""
+    done = send(says("/help and /status", GUEST), house())
+    assert (done.message.agent_text, len(done.replies)) == ("and /status", 1)
+
+
+def test_why_tells_what_each_stage_decided() -> None:
+    """IN-64: with times."""
+    trace = (Step("access", "continue", None, 2e-6), Step("activation", "drop", "nobody mentioned us", 5e-6))
+    (said,) = send(says("/why"), house(), last_trace=trace).replies
+    assert said == "access: continue (2 µs)\nactivation: drop, nobody mentioned us (5 µs)"
+    assert send(says("/why"), house()).replies == ("There is no message before this one.",)
+
+
+def test_status_tells_all_there_is() -> None:
+    """IN-61: version, agent, model and fallback, context, usage, session, levels, queue, runs, dead parts."""
+    runs = RunFacts(running=True, subagents=2, waiting=3, context_tokens=10, context_budget=100, dead_parts=1)
+    (said,) = send(says("/status", group=True), house(), of=session(think="high"), runs=runs).replies
+    for part in (
+        "rejoinder 0",
+        "Agent: helper",
+        "Model: gpt-x, then gpt-y",
+        "Session: helper:telegram, 0 s old",
+        "think high",
+        "Usage: 0 tokens in, 0 out",
+        "Queue: collect, 3 waiting",
+        "Runs: 1 running, 2 beside",
+        "Context: 10 of 100 tokens",
+        "Activation: as configured",
+        "Not delivered: 1 parts",
+    ):
+        assert part in said
+
+
+def test_whoami_tells_how_lists_name_one() -> None:
+    """IN-10: what to write into the allow-list."""
+    assert send(says("/whoami", GUEST), house()).replies == ("You are 3 on telegram (guest).\nIn lists: telegram:3",)
+    said = says("/id", GUEST, group=True, thread="t1", account="work")
+    rules = house(allow_groups=("telegram:work:-100",))
+    assert send(said, rules).replies == (
+        "You are 3 on telegram (guest).\nAccount: work\nGroup: -100\nThread: t1\nIn lists: telegram:3",
+    )
+
+
+def test_help_and_commands_come_from_the_registry() -> None:
+    """IN-60: each command that works is listed with its usage; none that is to come."""
+    (said,) = send(says("/commands"), house()).replies
+    for command in BUILT_IN:
+        assert (f"{command.usage}: {command.help}" in said) is (not command.to_come)
+    assert all(f"/{name}" in send(says("/help"), house()).replies[0] for name in ("new", "stop", "think"))
+
+
+def test_tables_and_menus_come_from_the_registry() -> None:
+    """IN-60: docs and native menus advertise what works, and only that."""
+    menu = dict(native_menu())
+    for command in BUILT_IN:
+        assert (command.name in menu) is (not command.to_come)
+        assert (f"`/{command.name}" in commands()) is (not command.to_come)
+        assert (f"`/{command.name}`" in commands_to_come()) is command.to_come
+
+
+def test_what_is_to_come_says_so() -> None:
+    """A name that is kept never reaches the agent and never pretends."""
+    done = send(says("/tts on"), house())
+    assert (outcome(done), done.replies) == ("answer", ("/tts does not work yet.",))
+
+
+@pytest.mark.parametrize("text", ["/usage loud", "/activation sometimes", "/approve", "/models please", "/restart now"])
+def test_arguments_that_do_not_fit_get_the_usage(text: str) -> None:
+    """IN-60: the schema is the help."""
+    assert send(says(text, OWNER, group=True), house()).replies[0].startswith(f"Usage: {text.split()[0]}")
+
+
+@pytest.mark.parametrize(
+    ("args", "said", "expected"),
+    [
+        ((), "", {}),
+        ((), "x", None),
+        ((Arg("a"),), "", {}),
+        ((Arg("a", required=True),), "", None),
+        ((Arg("a"), Arg("b", rest=True)), " one  two three ", {"a": "one", "b": "two three"}),
+        ((Arg("a", ("on", "off")),), "ON", {"a": "on"}),
+        ((Arg("a", ("on", "off")),), "maybe", None),
+        ((Arg("a"),), "one two", None),
+    ],
+)
+def test_argument_schema(args: Any, said: str, expected: Any) -> None:
+    """IN-60: words, choices, the rest of the line."""
+    assert read_arguments(Command("x", "", "", args=args), said) == expected
+
+
+def test_models_and_agents_are_listed() -> None:
+    """IN-61."""
+    assert "smart = openai/gpt-x-large" in send(says("/models"), house()).replies[0]
+    assert "helper (here): gpt-x" in send(says("/agents"), house()).replies[0]

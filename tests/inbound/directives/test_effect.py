@@ -1,0 +1,309 @@
+"""IN-52 to IN-59: what directives do."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from rejoinder.events import Attachment
+from rejoinder.inbound.directives.effective import effective_level, effective_model
+from rejoinder.inbound.directives.levels import LEVELS, find_level, level_names
+from rejoinder.inbound.directives.model import Models
+from rejoinder.inbound.rules import AgentProfile, make_rules
+from rejoinder.inbound.settings import ElevatedSettings, LevelDefaults
+from rejoinder.session import ExecChoice, QueueChoice
+from tests.inbound.floor import AGENT, GUEST, OWNER, SENDER, house, outcome, says, send, session
+
+SPELLINGS = [
+    ("think", "off", "off"),
+    ("think", "minimal", "minimal"),
+    ("think", "low", "low"),
+    ("think", "on", "low"),
+    ("think", "medium", "medium"),
+    ("think", "mid", "medium"),
+    ("think", "med", "medium"),
+    ("think", "high", "high"),
+    ("think", "max", "high"),
+    ("think", "ultra", "high"),
+    ("think", "highest", "high"),
+    ("think", "xhigh", "xhigh"),
+    ("think", "extrahigh", "xhigh"),
+    ("think", "extra-high", "xhigh"),
+    ("think", "extra high", "xhigh"),
+    ("verbose", "off", "off"),
+    ("verbose", "on", "on"),
+    ("verbose", "full", "full"),
+    ("reasoning", "off", "off"),
+    ("reasoning", "on", "on"),
+    ("reasoning", "stream", "stream"),
+    ("elevated", "off", "off"),
+    ("elevated", "on", "on"),
+    ("elevated", "ask", "ask"),
+    ("elevated", "full", "full"),
+    ("usage", "off", "off"),
+    ("usage", "tokens", "tokens"),
+    ("usage", "full", "full"),
+]
+ELEVATED = {"elevated": ElevatedSettings(enabled=True, allow_from=("telegram:1",))}
+
+
+@pytest.mark.parametrize(("name", "word", "level"), SPELLINGS)
+def test_every_spelling_of_every_level(name: str, word: str, level: str) -> None:
+    """IN-52: in any case."""
+    assert find_level(name, word) == find_level(name, word.upper()) == level
+    done = send(says(f"/{name} {word}", OWNER), house(commands=ELEVATED))
+    assert done.session is not None
+    assert getattr(done.session, name) == level
+
+
+def test_every_spelling_has_a_row() -> None:
+    """IN-52: the table and its test know the same words."""
+    table = {(name, word) for name, levels in LEVELS.items() for level in levels for word in (level, *levels[level])}
+    assert table == {(name, word) for name, word, _ in SPELLINGS}
+
+
+@pytest.mark.parametrize("name", ["think", "thinking", "t", "verbose", "v", "reasoning", "reason", "elevated", "elev"])
+def test_an_unknown_word_is_answered_with_the_valid_ones(name: str) -> None:
+    """IN-54: nothing is stored; letters stay text."""
+    done = send(says(f"/{name} banana", OWNER), house())
+    if len(name) == 1:
+        assert outcome(done) == "turn"
+        return
+    full = next(each for each in LEVELS if each.startswith(name[:4]))
+    assert f"valid: {', '.join(level_names(full))}" in done.replies[0]
+    assert done.session == session()
+
+
+def test_the_first_invalid_one_in_the_order_of_checks_is_answered() -> None:
+    """IN-54: think before verbose before queue, wherever they stand; nothing is stored."""
+    done = send(says("/queue banana /verbose loud /think high /think banana", OWNER), house())
+    assert done.replies[0].startswith("think cannot be 'banana'")
+    done = send(says("/queue banana /think high /verbose loud", OWNER), house())
+    assert done.replies[0].startswith("verbose cannot be 'loud'")
+    assert done.session == session()
+
+
+def test_acknowledgements_come_in_one_line_and_in_order() -> None:
+    """IN-54: think, verbose, reasoning, elevated, exec, status, model, queue."""
+    said = "/queue steer /model gpt-y /status /exec ask=always /elev ask /reason on /v on /t low"
+    done = send(says(said, OWNER), house(commands=ELEVATED))
+    acknowledged, status = done.replies
+    assert acknowledged == (
+        "Thinking: low. Verbose: on. Reasoning: on. Elevated: ask. Exec: ask=always. Model: gpt-y. Queue: mode=steer."
+    )
+    assert status.startswith("rejoinder")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("/think", "Thinking: medium (this session). Options: off, minimal, low, medium, high, xhigh"),
+        ("/verbose", "Verbose: off (by default). Options: off, on, full"),
+        ("/model", "Model: gpt-x (the agent helper). Options: smart, gpt-x, gpt-y"),
+        ("/exec", "Exec: not set. Options: host="),
+        ("/queue", "Queue: mode=collect debounce_ms=1000 cap=20 drop=summarize. Options: steer|"),
+    ],
+)
+def test_without_argument_the_current_value_and_the_options(text: str, said: str) -> None:
+    """IN-54."""
+    done = send(says(text, OWNER), house(), of=session(think="medium"))
+    assert done.replies[0].startswith(said)
+    assert outcome(done) == "answer"
+
+
+def test_queue_and_exec_add_up() -> None:
+    """IN-53: what is not said stays; default forgets."""
+    rules = house()
+    first = send(says("/queue steer cap=5", OWNER), rules).session
+    second = send(says("/queue drop=new /exec host=node", OWNER), rules, of=first).session
+    third = send(says("/exec ask=off", OWNER), rules, of=second).session
+    assert third is not None
+    assert third.queue == QueueChoice("steer", None, 5, "new")
+    assert third.exec == ExecChoice(host="node", ask="off")
+    forgotten = send(says("/queue default"), rules, of=third).session
+    assert forgotten is not None
+    assert forgotten.queue is None
+
+
+def test_mixed_directives_leave_the_session_alone() -> None:
+    """IN-55: this turn only, one short acknowledgement."""
+    done = send(says("/think high do /v on it"), house())
+    assert done.session == session()
+    assert done.message.choices == {"think": "high", "verbose": "on"}
+    assert done.replies == ("For this turn: thinking high, verbose on.",)
+
+
+def test_a_refused_model_refuses_the_message() -> None:
+    """IN-55: before any write; the agent is not run."""
+    agent = replace(AGENT, models=Models("gpt-x", (), {}, allowed=("gpt-x", "gpt-y")))
+    rules = house(agent)
+    for text in ("/model openai/o9", "/think high /model other/one do it", "/model banana"):
+        done = send(says(text), rules)
+        assert outcome(done) == "answer"
+        assert "valid: gpt-x, gpt-y" in done.replies[0]
+        assert done.session == session()
+    assert send(says("the /model banana is ripe"), rules).message.agent_text == "the /model banana is ripe"
+    assert send(says("/model GPT-Y hello"), rules).message.choices == {"model": "gpt-y"}
+
+
+@pytest.mark.parametrize(
+    ("said", "model"),
+    [
+        ("smart", "openai/gpt-x-large"),
+        ("SMART", "openai/gpt-x-large"),
+        ("gpt-x", "gpt-x"),
+        ("smart@work", "openai/gpt-x-large@work"),
+        ("a/b", "a/b"),
+        ("a/b@p", "a/b@p"),
+    ],
+)
+def test_which_model_is_meant(said: str, model: str) -> None:
+    """IN-52: an alias, a name, a provider, a profile."""
+    done = send(says(f"/model {said}"), house())
+    assert done.session is not None
+    assert done.session.model == model
+
+
+def test_an_alias_is_a_directive_of_its_own() -> None:
+    """IN-50: `/smart` alone and in a text; never instead of a command."""
+    assert send(says("/smart go"), house()).message.choices == {"model": "openai/gpt-x-large"}
+    clash = replace(AGENT, models=Models("gpt-x", (), {"status": "x", "think": "y"}))
+    assert send(says("/status"), house(clash)).replies[0].startswith("rejoinder")
+    assert outcome(send(says("/think"), house(clash))) == "answer"
+
+
+def test_the_default_model_comes_back() -> None:
+    """`/model default` forgets the choice."""
+    done = send(says("/model default"), house(), of=session(model="gpt-y"))
+    assert done.session is not None
+    assert done.session.model is None
+
+
+def test_who_may_not_is_not_obeyed_and_not_edited() -> None:
+    """IN-56: the text stays as it is; directives alone meet silence."""
+    done = send(says("a /think high b /status c [[/status]]", GUEST), house())
+    assert (done.message.agent_text, done.replies) == ("a /think high b /status c [[/status]]", ())
+    for text in ("/think high", "/think", "/think banana", "/t low"):
+        assert outcome(send(says(text, GUEST), house())) == "drop"
+
+
+def test_a_sender_keeps_what_is_the_owners_as_text() -> None:
+    """IN-56: token by token."""
+    done = send(says("/think high run /exec host=node now"), house())
+    assert done.message.agent_text == "run /exec host=node now"
+    assert done.message.choices == {"think": "high"}
+    alone = send(says("/think high /exec host=node"), house())
+    assert (alone.replies, alone.session) == (("/exec is for the owner.",), session())
+
+
+@pytest.mark.parametrize(
+    ("settings", "gates"),
+    [
+        (ElevatedSettings(), ("commands.elevated.enabled", "commands.elevated.allow_from")),
+        (ElevatedSettings(enabled=True), ("commands.elevated.allow_from",)),
+        (ElevatedSettings(allow_from=("telegram:1",)), ("commands.elevated.enabled",)),
+        (ElevatedSettings(enabled=True, allow_from=("telegram:1",)), ()),
+    ],
+)
+def test_each_failing_gate_of_elevated_is_named(settings: ElevatedSettings, gates: tuple[str, ...]) -> None:
+    """IN-57: with the setting that opens it; alone and in a text."""
+    rules = house(commands={"elevated": settings})
+    for text in ("/elevated full", "run it /elevated full"):
+        done = send(says(text, OWNER), rules)
+        reply = done.replies[0]
+        assert [gate for gate in ("commands.elevated.enabled", "commands.elevated.allow_from") if gate in reply] == [
+            *gates
+        ]
+        assert outcome(done) == ("answer" if gates or text.startswith("/") else "turn")
+
+
+def test_the_agent_is_told_of_changes_once() -> None:
+    """IN-58: model, elevated and reasoning; equal neighbours merge, at most 20 wait."""
+    rules = house(commands=ELEVATED)
+    of = session()
+    for _ in range(2):
+        of = send(says("/model gpt-y /reasoning on /elevated full /think high", OWNER), rules, of=of).session
+    assert of is not None
+    assert of.system_events == ("Reasoning is now on.", "Elevated is now full.", "Model is now gpt-y.")
+    for number in range(30):
+        of = send(says(f"/model m{number}"), rules, of=of).session
+        assert of is not None
+    assert len(of.system_events) == 20
+
+
+CANNOT = AgentProfile(
+    "simple",
+    Models("m1"),
+    think_levels=("off", "low"),
+    shows_thoughts=False,
+    takes_exec_settings=False,
+    changes_model=False,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("/think high", "cannot think at high; valid: off, low"),
+        ("/reasoning on", "does not show its thoughts"),
+        ("/exec host=node", "does not take host or node"),
+        ("/model m2", "does not change its model"),
+        ("please /think high do", "cannot think at high"),
+    ],
+)
+def test_what_the_agent_cannot_honour_is_refused(text: str, said: str) -> None:
+    """IN-59: with that reason, never stored as a no-op."""
+    done = send(says(text, OWNER), house(CANNOT))
+    assert said in done.replies[0]
+    assert (outcome(done), done.session) == ("answer", session())
+
+
+@pytest.mark.parametrize("text", ["/think low", "/reasoning off", "/exec security=deny", "/verbose full"])
+def test_what_it_can_is_stored(text: str) -> None:
+    """IN-59."""
+    assert send(says(text, OWNER), house(CANNOT)).session != session()
+
+
+def test_which_value_counts() -> None:
+    """IN-59: this turn > session > agents.defaults > the agent's own."""
+    agent = replace(AGENT, think="minimal")
+    bare = house(agent)
+    rules = make_rules(replace(bare.settings, defaults=LevelDefaults(thinking_default="low")), (agent,))
+    of = session(think="medium")
+    assert effective_level("think", {"think": "high"}, of, rules, agent).value == "high"
+    assert effective_level("think", {}, of, rules, agent).value == "medium"
+    assert effective_level("think", {}, session(), rules, agent).value == "low"
+    assert effective_level("think", {}, session(), bare, agent).value == "minimal"
+    assert effective_level("elevated", {}, session(), bare, agent).value == "off"
+
+
+def test_which_model_counts() -> None:
+    """IN-52: the heartbeat's own > session > the channel's agent."""
+    of = session(model="s")
+    assert effective_model({"model": "t"}, of, AGENT, heartbeat="h").value == "h"
+    assert effective_model({"model": "t"}, of, AGENT).value == "t"
+    assert effective_model({}, of, AGENT).value == "s"
+    assert effective_model({}, session(), AGENT).value == "gpt-x"
+    assert effective_model({}, session(), replace(AGENT, models=Models())).value == "its own choice"
+
+
+def test_directives_with_a_picture_are_for_that_turn() -> None:
+    """A picture is more than directives: the agent runs on it."""
+    done = send(says("/think high", attachments=(Attachment("a"),)), house())
+    assert (outcome(done), done.message.agent_text) == ("turn", "")
+    assert done.message.choices == {"think": "high"}
+
+
+def test_native_commands_are_the_same_directives() -> None:
+    """IN-60: whichever way they come in."""
+    done: Any = send(says("/think high", SENDER, entry="native"), house(commands={"text": False}))
+    assert done.session.think == "high"
+
+
+def test_a_refusal_undoes_what_came_before() -> None:
+    """IN-54, IN-55: nothing is written, not even the new session that was asked for with it."""
+    old = session(queue=QueueChoice("steer"))
+    for text in ("/new /think banana", "/new hello /elevated full now"):
+        done = send(says(text, OWNER), house(), of=old)
+        assert (outcome(done), done.effects, done.session) == ("answer", (), old)
+        assert len(done.replies) == 1

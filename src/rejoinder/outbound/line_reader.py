@@ -17,8 +17,8 @@ Step = Callable[[str, int, bool], int]
 class LineReader:
     def __init__(self, visible: Visible) -> None:
         self._visible = visible
-        self._rest = ""  # what is held back
-        self._offset = 0  # where it begins in the whole turn
+        self._rest: str = ""  # what is held back
+        self._offset: int = 0  # where it begins in the whole turn
         self._begin_segment()
 
     def _begin_segment(self) -> None:

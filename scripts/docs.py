@@ -1,4 +1,4 @@
-"""Fills the marked blocks of README.md and docs/*.md from the code, so that no list is written twice.
+"""Fills the marked blocks of README.md, DESIGN.md and docs/*.md from the code, so that no list is written twice.
 
 <!-- generated: reactions -->
 what the function of that name in BLOCKS returns
@@ -194,7 +194,7 @@ def main(arguments: Sequence[str], root: Path = ROOT, blocks: Mapping[str, Calla
         return 2
     check = bool(arguments)
     stale: list[str] = []
-    for page in [root / "README.md", *sorted((root / "docs").glob("**/*.md"))]:
+    for page in [*sorted(root.glob("*.md")), *sorted((root / "docs").glob("**/*.md"))]:
         shown = page.relative_to(root).as_posix()
         try:
             filled = fill(page.read_text("utf-8"), shown, blocks)

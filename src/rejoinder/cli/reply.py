@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 def reply(
     channel: Annotated[
-        str | None, typer.Option("--channel", help="Show the messages and actions as this platform would get them.")
+        str | None,
+        typer.Option("--channel", metavar="NAME", help="Show messages and actions as this platform would get them."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     jsonl: Annotated[
@@ -28,7 +29,13 @@ def reply(
     ] = False,
     stream: Annotated[
         int,
-        typer.Option("--stream", min=0, metavar="N", help="Feed it N characters at a time and show each step."),
+        typer.Option(
+            "--stream",
+            min=0,
+            metavar="N",
+            show_default=False,
+            help="Feed it N characters at a time and show each step.",
+        ),
     ] = 0,
 ) -> None:
     """Read agent output on standard input; print what people would see and what would be done."""

@@ -53,6 +53,7 @@ def test_a_length_is_counted_as_the_platform_counts(text: str, characters: int, 
         ("for x in y:\n    print(x)", 12, ["for x in y:", "    print(x)"]),
         ("    indented\nfirst line", 14, ["    indented", "first line"]),
         ("\n\n  aaa\nb c d e", 8, ["  aaa", "b c d e"]),
+        ("       abcdefgh", 10, ["       abc", "defgh"]),  # no message of an indentation alone
         ("a\n" + " " * 20 + "b", 10, ["a", "b"]),  # an indentation that fills a message is none
     ],
 )

@@ -66,8 +66,8 @@ class ReplyReader(TagReader):
         """More of the agent's text, cut anywhere."""
         if self._is_flowing() and _is_quiet(piece) and "\n" not in piece and piece.strip(WHITE):
             self._offset += len(piece)
-            self._visible.text(piece)
-        elif not self._over:
+            return self._visible.flow(piece)
+        if not self._over:
             self._advance(self._rest + piece if self._rest else piece, final=False)
         return self._visible.take()
 

@@ -49,6 +49,19 @@ class Visible:
             self._pending_code = code
         self._pending.append(text)
 
+    def flow(self, text: str) -> list[ReplyEvent]:
+        """The same for a piece in the middle of a line, and its events at once: most of a stream comes this way."""
+        if self._gap is not None or self._acknowledging:
+            self.text(text)
+            return self.take()
+        core = text.rstrip(WHITE)
+        certain = self._silence.push(self._space + core if self._space else core)
+        self._space = text[len(core) :]
+        if not certain:
+            return []
+        self.said = True
+        return [Text(certain)]
+
     def _join(self) -> None:
         if not self._pending:
             return

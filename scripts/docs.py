@@ -1,4 +1,4 @@
-"""Fills the marked blocks of README.md and docs/*.md from the code, so that no list is written twice.
+"""Fills the marked blocks of README.md, DESIGN.md and docs/*.md from the code, so that no list is written twice.
 
 <!-- generated: reactions -->
 what the function of that name in BLOCKS returns
@@ -13,13 +13,16 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
+from rejoinder import plugins
+from rejoinder.channels.base import Limits
+from rejoinder.channels.platforms import PLATFORMS, Can
 from rejoinder.config.describe import markdown_tables
 from rejoinder.inbound import tables as inbound
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Argument, Declaration
-from rejoinder.outbound.emoji import TELEGRAM_NEAREST, project, resolve
+from rejoinder.outbound.emoji import TELEGRAM_NEAREST, Projection, Style, project
 from rejoinder.turns.tables import BLOCKS as turns_blocks
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -74,20 +77,22 @@ white_check_mark x thinking rocket hourglass memo 100 warning
 
 
 def reactions() -> str:
-    """The names agents use most, and what each kind of platform is sent for them."""
+    """The names agents use most, and what each channel is sent for them."""
+    channels = {
+        style: [known.name for known in PLATFORMS.values() if known.reactions == style] for style in get_args(Style)
+    }
     rows: list[list[str]] = []
     for name in COMMON_REACTIONS.split():
-        telegram = project(name, "telegram")
-        slack = project(name, "slack")
-        rows.append(
-            [
-                f"`{name}`",
-                resolve(name) or "",
-                (telegram.value or "not sent") + (" (nearest)" if telegram.value and telegram.note else ""),
-                f"`{slack.value}`" if slack.value else "not sent",
-            ]
-        )
-    return table(["name", "any-emoji channels", "Telegram", "Slack"], rows)
+        sent = [_sent(project(name, style), is_name=style == "slack") for style in channels]
+        rows.append([f"`{name}`", *sent])
+    return table(["name", *map(", ".join, channels.values())], rows)
+
+
+def _sent(projected: Projection, *, is_name: bool) -> str:
+    if projected.value is None:
+        return "not sent"
+    value = f"`{projected.value}`" if is_name else projected.value
+    return value + (" (nearest)" if projected.note else "")
 
 
 def reactions_telegram() -> str:
@@ -95,7 +100,30 @@ def reactions_telegram() -> str:
     return table(["Telegram shows", "for"], [[allowed, others] for allowed, others in TELEGRAM_NEAREST.items()])
 
 
+def abilities() -> str:
+    """What each directive needs, and which channel has it."""
+    rows: list[list[str]] = []
+    for ability in get_args(Can):
+        asking = [declared.name for declared in default_registry().declarations if declared.ability == ability]
+        can = ["yes" if ability in known.can else "" for known in PLATFORMS.values()]
+        rows.append([f"`{ability}`", ", ".join(f"`{name}`" for name in asking), *can])
+    rows.append(["", "longest message", *(_longest(known.limits) for known in PLATFORMS.values())])
+    rows.append(["", "reactions", *(EMOJI_OF[known.reactions] for known in PLATFORMS.values())])
+    built_in = plugins.names("channel")
+    rows.append(["", "the channel is", *("here" if name in built_in else "to come" for name in PLATFORMS)])
+    return table(["ability", "lets these act", *PLATFORMS], rows)
+
+
+EMOJI_OF: dict[Style, str] = {"unicode": "any emoji", "telegram": "its set", "slack": "its names"}
+
+
+def _longest(limits: Limits) -> str:
+    unit = {"characters": "", "utf16": " UTF-16 units", "bytes": " bytes"}[limits.unit]
+    return f"{limits.length}{unit}" if limits.length else "any"
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
+    "abilities": abilities,
     "directives-keys": directives_keys,
     "directives-tags": directives_tags,
     "reactions": reactions,
@@ -166,7 +194,7 @@ def main(arguments: Sequence[str], root: Path = ROOT, blocks: Mapping[str, Calla
         return 2
     check = bool(arguments)
     stale: list[str] = []
-    for page in [root / "README.md", *sorted((root / "docs").glob("**/*.md"))]:
+    for page in [*sorted(root.glob("*.md")), *sorted((root / "docs").glob("**/*.md"))]:
         shown = page.relative_to(root).as_posix()
         try:
             filled = fill(page.read_text("utf-8"), shown, blocks)

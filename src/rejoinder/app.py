@@ -91,13 +91,12 @@ class Gateway:
 def runtime_settings(
     settings: schema.Settings, agents: Mapping[str, Agent], channels: Mapping[str, Channel]
 ) -> RuntimeSettings:
-    gateway = queue_of_gateway(settings)
-    usual = resolve(gateway=gateway)
-    queue = QueueChoice(usual.mode.value, usual.debounce_ms, usual.cap, usual.drop.value)
-    defaults = settings.agent_defaults
+    gateway, defaults = queue_of_gateway(settings), settings.agent_defaults
+    here = {name: _channel_facts(name, channel, settings) for name, channel in channels.items()}
+    queues = {name: _usual_queue(facts, gateway) for name, facts in here.items()}
     return RuntimeSettings(
-        rules=make_rules(inbound_settings(settings), map(profile_of, agents.values()), queue=queue),
-        channels={name: _channel_facts(name, channel, settings) for name, channel in channels.items()},
+        rules=make_rules(inbound_settings(settings), map(profile_of, agents.values()), queues=queues),
+        channels=here,
         queue=gateway,
         limits=Limits(processes=4 * (os.cpu_count() or 1)),
         typing_mode=settings.session.typing_mode,
@@ -107,6 +106,12 @@ def runtime_settings(
         context_tokens=defaults.context_tokens or 0,
         version=rejoinder.__version__,
     )
+
+
+def _usual_queue(here: ChannelFacts, gateway: QueueOverride) -> QueueChoice:
+    """What a session queues by that has said nothing."""
+    usual = resolve(channel=here.queue, gateway=gateway, plugin=here.plugin_queue)
+    return QueueChoice(usual.mode.value, usual.debounce_ms, usual.cap, usual.drop.value)
 
 
 def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> ChannelFacts:

@@ -25,6 +25,7 @@ from rejoinder.agents.base import (
     Usage,
 )
 from rejoinder.agents.failures import RunFailed
+from rejoinder.agents.model_agent import ModelAgent
 from rejoinder.events import PromptImage, PromptText, Turn
 from rejoinder.testing.contracts import AgentContract, Agents, a_turn, begun, everything, text_of
 from rejoinder.testing.model_dialects import DIALECTS
@@ -71,9 +72,7 @@ WORDS = [
 ]
 
 
-def open_agent(
-    kind: str, server: ModelServer, **settings: Any
-) -> chat_completions.ChatAgent | anthropic.AnthropicAgent:
+def open_agent(kind: str, server: ModelServer, **settings: Any) -> ModelAgent:
     settings = {"model": "m-1", "api_key": "sk-secret", **settings}
     if kind == "openai":
         return openai.open_agent("helper", openai.Settings(base_url=server.openai_url, **settings))

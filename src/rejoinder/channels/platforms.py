@@ -3,6 +3,7 @@
 No SDK is needed to know it: dry runs, docs and the notice to the agent read this table, a channel its own row.
 """
 
+from difflib import get_close_matches
 from typing import Literal
 
 from msgspec import Struct
@@ -43,4 +44,7 @@ def platform(name: str) -> Platform:
     try:
         return PLATFORMS[name]
     except KeyError:
-        raise BadUse(f"no platform called {name!r}; there are: {', '.join(sorted(PLATFORMS))}") from None
+        there = sorted(PLATFORMS)
+        near = get_close_matches(name, there, n=1)
+        guess = f"did you mean {near[0]}? " if near else ""
+        raise BadUse(f"no platform called {name!r}; {guess}there are: {', '.join(there)}") from None

@@ -9,6 +9,9 @@ import typer
 from rejoinder.errors import BadUse
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
     from rejoinder.channels.platforms import Platform
     from rejoinder.events import ReplyEvent
     from rejoinder.outbound.reading import Reading
@@ -16,8 +19,9 @@ if TYPE_CHECKING:
 
 def reply(
     channel: Annotated[
-        str, typer.Option("--channel", help="Show the messages and actions as this platform would get them.")
-    ] = "",
+        str | None,
+        typer.Option("--channel", metavar="NAME", help="Show messages and actions as this platform would get them."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     jsonl: Annotated[
         bool,
@@ -25,13 +29,19 @@ def reply(
     ] = False,
     stream: Annotated[
         int,
-        typer.Option("--stream", min=0, metavar="N", help="Feed it N characters at a time and show each step."),
+        typer.Option(
+            "--stream",
+            min=0,
+            metavar="N",
+            show_default=False,
+            help="Feed it N characters at a time and show each step.",
+        ),
     ] = 0,
 ) -> None:
     """Read agent output on standard input; print what people would see and what would be done."""
     from rejoinder.channels.platforms import platform
 
-    on = platform(channel) if channel else None
+    on = platform(channel) if channel is not None else None
     if jsonl:
         _answer_lines(on, stream)
         return
@@ -103,9 +113,11 @@ def _segments(line: bytes, number: int) -> list[str]:
     import json
 
     try:
-        asked: Any = json.loads(line.decode("utf-8", "replace"))
-    except ValueError as why:
-        raise BadUse(f"line {number} is not JSON: {why}") from None
+        asked: Any = json.loads(line.strip().decode("utf-8", "replace"))
+    except json.JSONDecodeError as why:
+        raise BadUse(f"line {number} is not JSON: {why.msg} at column {why.colno}") from None
+    except RecursionError:
+        raise BadUse(f"line {number} is not JSON that can be read: it is nested too deeply") from None
     if isinstance(asked, dict):
         if isinstance(text := asked.get("input"), str):
             return [text]
@@ -124,97 +136,126 @@ def _print_layout(reading: "Reading", steps: "list[tuple[str, list[ReplyEvent]]]
     console = Console(highlight=False, emoji=False, markup=False)
     if steps:
         _print_steps(console, steps)
+        console.print()
     _print_seen(console, reading, on)
+    console.print()
     _print_done(console, reading, on)
-    _print_problems(console, reading)
+    if reading.problems:
+        console.print()
+        _print_problems(console, reading)
 
 
-def _grid() -> Any:
-    from rich.table import Table
-
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
-    grid.add_column(overflow="fold")
-    return grid
-
-
-def _heading(console: Any, title: str, note: str = "") -> None:
+def _heading(console: "Console", title: str, note: str = "") -> None:
     from rich.text import Text
 
     console.print(Text.assemble((title, "bold"), (f"  {note}" if note else "", "dim")))
 
 
-def _print_seen(console: Any, reading: "Reading", on: "Platform | None") -> None:
-    from rich.padding import Padding
+def _print_rows(console: "Console", rows: "list[tuple[Text, Text]]") -> None:
+    """Two columns; one below the other where the first leaves the second too little room."""
+    from rich.text import Text
+
+    width = max(left.cell_len for left, _ in rows)
+    if console.is_terminal and 2 * width > console.width:
+        for left, right in rows:
+            _print_indented(console, left, 2)
+            _print_indented(console, right, 4)
+        return
+    for left, right in rows:
+        margin = Text.assemble("  ", left, " " * (width - left.cell_len + 2))
+        _print_indented(console, right, width + 4, margin)
+
+
+def _print_indented(console: "Console", text: "Text", by: int, first: "Text | None" = None) -> None:
+    """Wrapped for a terminal; a pipe gets the lines as they are, and no blanks behind them."""
+    from rich.text import Text
+
+    room = max(8, console.width - by)
+    lines = text.wrap(console, room, overflow="fold") if console.is_terminal else text.split("\n", allow_blank=True)
+    for line in lines or [text]:
+        whole = Text.assemble(first or " " * by, line)
+        whole.rstrip()
+        console.print(whole, soft_wrap=True)
+        first = None
+
+
+def _print_seen(console: "Console", reading: "Reading", on: "Platform | None") -> None:
     from rich.text import Text
 
     chunks = _chunks(reading, on)
-    where = f"on {on.name}" if on else ""
+    where = [f"on {on.name}"] if on else []
     if len(chunks) > 1:
-        where = f"{where}, {len(chunks)} messages"
-    _heading(console, "What people see", where)
+        where.append(f"{len(chunks)} messages")
+    _heading(console, "What people see", ", ".join(where))
     for number, chunk in enumerate(chunks):
         if number:
             console.print(Text(f"  - {number + 1} -", style="dim"))
-        console.print(Padding(Text(_clean(chunk)), (0, 0, 0, 2)))
+        _print_indented(console, Text(_clean(chunk).strip("\n")), 2)
     if not chunks:
-        silence = "nothing: the agent chose silence"
-        console.print(Text(f"  {silence if reading.silent else 'nothing: there is no text'}", style="dim italic"))
-    console.print()
+        _print_indented(console, Text(_why_nothing(reading), style="dim italic"), 2)
 
 
-def _print_done(console: Any, reading: "Reading", on: "Platform | None") -> None:
+def _why_nothing(reading: "Reading") -> str:
+    from rejoinder.outbound.directives import default_registry
+
+    if reading.silent:
+        return "nothing: the agent chose silence"
+    shaping = {declared.name for declared in default_registry().declarations if declared.shapes_reply}
+    if any(directive.name not in shaping for directive in reading.directives):
+        return "nothing: there is no text, only what is done"
+    return "_(no response)_, where a person asked: there is no text, and nothing that acts"
+
+
+def _print_done(console: "Console", reading: "Reading", on: "Platform | None") -> None:
     from rich.text import Text
 
     from rejoinder.outbound.directives import default_registry
     from rejoinder.outbound.fate import fate
 
     _heading(console, "What is done")
-    table = _grid()
+    rows: list[tuple[Text, Text]] = []
     for directive in reading.directives:
-        args = ", ".join(f"{name}={_clean(str(value))}" for name, value in directive.args.items())
-        what = Text(args)
+        lines = [Text(", ".join(f"{name}={_clean(str(value))}" for name, value in directive.args.items()))]
         if directive.body is not None:
-            what.append(("\n" if args else "") + _clean(directive.body), style="italic")
-        row = [Text(f"  {directive.name}", style="cyan"), what]
+            lines.append(Text(_clean(directive.body), style="italic"))
         if on:
             known = fate(directive, default_registry(), can=on.can, reactions=on.reactions, granted=())
             style = {"done": "green", "unsupported": "yellow", "denied": "red"}[known.outcome]
-            row.append(Text.assemble((known.outcome, style), f": {_clean(known.note)}"))
-        table.add_row(*row)
-    console.print(table if reading.directives else Text("  nothing", style="dim italic"))
-    console.print()
+            lines.append(Text.assemble((known.outcome, style), f": {_clean(known.note)}"))
+        rows.append((Text(directive.name, style="cyan"), Text("\n").join(filter(None, lines))))
+    if rows:
+        _print_rows(console, rows)
+    else:
+        _print_indented(console, Text("nothing", style="dim italic"), 2)
 
 
-def _print_problems(console: Any, reading: "Reading") -> None:
+def _print_problems(console: "Console", reading: "Reading") -> None:
     from rich.text import Text
 
-    if not reading.problems:
-        return
     _heading(console, "Problems")
-    table = _grid()
-    for problem in reading.problems:
-        style = "yellow" if problem.level == "warning" else "dim"
-        table.add_row(Text(f"  {problem.code}", style=style), Text(_clean(problem.detail)))
-    console.print(table)
-    console.print()
+    styles = {"warning": "yellow", "debug": "dim"}
+    _print_rows(
+        console,
+        [
+            (Text(problem.code, style=styles[problem.level]), Text(_clean(problem.detail)))
+            for problem in reading.problems
+        ],
+    )
 
 
-def _print_steps(console: Any, steps: "list[tuple[str, list[ReplyEvent]]]") -> None:
+def _print_steps(console: "Console", steps: "list[tuple[str, list[ReplyEvent]]]") -> None:
     """Piece by piece: what was fed, and what had become certain by then."""
     from rich.text import Text
 
     _heading(console, "As it streams", "fed, and what came out")
-    table = _grid()
+    rows: list[tuple[Text, Text]] = []
     for piece, events in steps:
-        came = Text(" ").join(map(_brief, events)) if events else Text("held back" if piece else "", style="dim")
-        table.add_row(Text(f"  {_quoted(piece)}" if piece else "  the end", style="dim"), came)
-    console.print(table)
-    console.print()
+        came = Text(" ").join(map(_brief, events)) if events else Text("held back" if piece else "nothing", style="dim")
+        rows.append((Text(_quoted(piece) if piece else "the end", style="dim"), came))
+    _print_rows(console, rows)
 
 
-def _brief(event: "ReplyEvent") -> Any:
+def _brief(event: "ReplyEvent") -> "Text":
     from rich.text import Text
 
     from rejoinder.events import Directive, Problem, Silent

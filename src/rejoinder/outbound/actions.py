@@ -28,14 +28,7 @@ def beginnings(names: Iterable[str]) -> str:
 
 
 _STOP = re.compile("[>\"'“”„‟‘’‚‛]|<(?=/?[A-Za-z]|/?\\Z)")
-# An opening quote closes its own kind as well: so a quote that is never closed is met once in a line, not at
-# every tag, and reading stays linear.
-_CLOSING = {
-    **dict.fromkeys('"', re.compile('["\n]')),
-    **dict.fromkeys("'", re.compile("['\n]")),
-    **dict.fromkeys("“”„‟", re.compile("[“”„‟\n]")),
-    **dict.fromkeys("‘’‚‛", re.compile("[‘’‚‛\n]")),
-}
+_CURLY = {**dict.fromkeys("“”„‟", re.compile("[“”„‟]")), **dict.fromkeys("‘’‚‛", re.compile("[‘’‚‛]"))}
 _ATTRIBUTE = re.compile(
     r"""([^\s=/>"'“”„‟‘’‚‛]+)\s*(=\s*(?:\\?"([^"\n]*)"|\\?'([^'\n]*)'|[“”„‟]([^“”„‟\n]*)[“”„‟]|[‘’‚‛]([^‘’‚‛\n]*)[‘’‚‛]|([^\s>]*)))?"""
 )
@@ -66,15 +59,16 @@ class TagScanner:
         self._at = stop - start
         while not self._broken:
             if self._quote:
-                found = _CLOSING[self._quote].search(text, at, stop)
-                if found is None and not final:
+                closing = _closing_quote(self._quote, text, at, stop)
+                line_end = text.find("\n", at, stop if closing < 0 else closing)
+                if closing < 0 and line_end < 0 and not final:
                     return None
-                if found is None or found[0] == "\n":
+                if closing < 0 or line_end >= 0:
                     self._broken = True
                     at = start  # a `>` inside the open quote ends the tag after all
                     break
                 self._quote = ""
-                at = found.end()
+                at = closing + 1
             found = _STOP.search(text, at, stop)
             if found is None:
                 return None
@@ -100,6 +94,15 @@ class TagScanner:
         while before > start and text[before] in " \t\r\n":
             before -= 1
         return text[before] == "="
+
+
+def _closing_quote(quote: str, text: str, at: int, stop: int) -> int:
+    """An opening quote closes its own kind as well: so one that is never closed is met once in a line, not at every
+    tag, and reading stays linear."""
+    if quote in _CURLY:
+        found = _CURLY[quote].search(text, at, stop)
+        return found.start() if found else -1
+    return text.find(quote, at, stop)
 
 
 def attributes(tag: str) -> dict[str, str | None]:

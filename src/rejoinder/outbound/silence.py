@@ -60,7 +60,7 @@ class Silence:
             return ""
         if code:
             return self._pass(self._release() + text)
-        if self._started and not self._held and text[-1] not in _TAIL and _TOKEN.search(text) is None:
+        if self._started and not self._held and text[-1] not in _TAIL and not _has_token(text):
             return self._pass(text)
         return self._read(self._release() + text, over=None)
 
@@ -88,8 +88,9 @@ class Silence:
         """Pass on all of `text` but tokens, and hold what may become one."""
         out = ""
         done = at = 0
+        has_token = _has_token(text)
         while True:
-            start, token = self._next(text, at, whole=over is not None)
+            start, token = self._next(text, at, has_token=has_token, whole=over is not None)
             if start < 0:
                 return out + self._pass(text[done:])
             edge = start
@@ -109,9 +110,9 @@ class Silence:
             else:
                 done = at = end
 
-    def _next(self, text: str, at: int, *, whole: bool) -> tuple[int, str]:
+    def _next(self, text: str, at: int, *, has_token: bool, whole: bool) -> tuple[int, str]:
         """Where the next token begins, with what is wrapped around it; a token cut short by the end is ''."""
-        found = _TOKEN.search(text, at)
+        found = _TOKEN.search(text, at) if has_token else None
         if found:
             start, least = found.start(), max(at, found.start() - _MOST_WRAPPING)
             while start > least and text[start - 1] in _PAIRS:
@@ -152,6 +153,8 @@ class Silence:
             cut_short = over is None and len(written) < len(closing) and closing.startswith(written)
             return _UNDECIDED if cut_short else _TEXT
         at += len(closing)
+        if "`" in wrapping and where != "first":
+            return _TEXT
         if token == ACKNOWLEDGED:
             return self._acknowledge(text, at, where, over)
         white_end = _white_end(text, at)
@@ -188,6 +191,10 @@ class Silence:
 
 
 _TEXT, _UNDECIDED = -1, -2
+
+
+def _has_token(text: str) -> bool:
+    return len(text) >= len(SILENT) and (SILENT in text or ACKNOWLEDGED in text)
 
 
 def _white_end(text: str, at: int) -> int:

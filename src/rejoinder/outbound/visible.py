@@ -49,10 +49,23 @@ class Visible:
             self._pending_code = code
         self._pending.append(text)
 
+    def flow(self, text: str) -> list[ReplyEvent]:
+        """The same for a piece in the middle of a line, and its events at once: most of a stream comes this way."""
+        if self._gap is not None or self._acknowledging:
+            self.text(text)
+            return self.take()
+        core = text.rstrip(WHITE)
+        certain = self._silence.push(self._space + core if self._space else core)
+        self._space = text[len(core) :]
+        if not certain:
+            return []
+        self.said = True
+        return [Text(certain)]
+
     def _join(self) -> None:
         if not self._pending:
             return
-        text, code = "".join(self._pending), self._pending_code
+        text = "".join(self._pending)
         self._pending.clear()
         core = text.rstrip(WHITE)
         behind = text[len(core) :]
@@ -65,7 +78,7 @@ class Visible:
             core = self._space + core
         self._space = behind
         self.begun = True
-        self._pass(core, code=code)
+        self._pass(core, code=self._pending_code)
 
     def white(self, white: str, *, in_block: bool = False) -> None:
         if self._pending:

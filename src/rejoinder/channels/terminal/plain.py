@@ -7,7 +7,6 @@ import asyncio
 import os
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import TextIO
 
@@ -30,12 +29,14 @@ class PlainLines:
         self._out = out
         self._stdin = stdin
         self._room = Room()
-        self._lines: asyncio.Queue[str | None] = asyncio.Queue(WAITING_LINES)
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._places = threading.Semaphore(WAITING_LINES)  # a line waits in the pipe until there is one
         self._unread: BrokenPipeError | None = None
 
     async def listen(self, deliver: Callable[[Inbound], Awaitable[None]]) -> None:
-        _start_reading(self._stdin, asyncio.get_running_loop(), self._lines)
+        _start_reading(self._stdin, asyncio.get_running_loop(), self._lines, self._places)
         while (line := await self._lines.get()) is not None and self._unread is None:
+            self._places.release()
             match read_typed(line, self._room):
                 case Said(text=text, reply_to=reply_to):
                     await deliver(self._room.say(self.name, text, reply_to))
@@ -70,11 +71,12 @@ class PlainLines:
             self._out.flush()
         except BrokenPipeError as error:
             self._unread = error
-            if self._lines.empty():
-                self._lines.put_nowait(None)  # wakes `listen`, which leaves: nobody reads
+            self._lines.put_nowait(None)  # wakes `listen`, which leaves: nobody reads
 
 
-def _start_reading(stdin: int, loop: asyncio.AbstractEventLoop, lines: asyncio.Queue[str | None]) -> None:
+def _start_reading(
+    stdin: int, loop: asyncio.AbstractEventLoop, lines: asyncio.Queue[str | None], places: threading.Semaphore
+) -> None:
     """Lines of a pipe, a file or a device alike; None is their end.
 
     A thread reads, because not every one of them can be polled. It is a daemon on the bare descriptor, so a
@@ -82,10 +84,11 @@ def _start_reading(stdin: int, loop: asyncio.AbstractEventLoop, lines: asyncio.Q
     """
 
     def hand_over(line: str | None) -> None:
-        asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
+        places.acquire()
+        loop.call_soon_threadsafe(lines.put_nowait, line)
 
     def read() -> None:
-        with suppress(RuntimeError, CancelledError):  # the loop has ended: nobody listens any more
+        with suppress(RuntimeError):  # the loop has ended: nobody listens any more
             for line in _split(stdin):
                 hand_over(line)
             hand_over(None)

@@ -34,7 +34,7 @@ def status_text(
         f"Session: {session.key}" + (f", {age(now - session.started)} old" if now else ""),
         f"Levels: {levels}",
         f"Usage: {session.input_tokens} tokens in, {session.output_tokens} out",
-        f"Queue: {queue.mode or rules.queue.mode}, {runs.waiting} waiting",
+        f"Queue: {queue.mode or channel.queue.mode}, {runs.waiting} waiting",
         f"Runs: {int(runs.running)} running, {runs.subagents} beside",
     ]
     if runs.context_budget:

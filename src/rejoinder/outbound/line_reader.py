@@ -1,0 +1,97 @@
+"""The lowest layer of the reader: it walks through the text step by step, and knows how the current line begins.
+
+A step reads some of the text from `at` on and returns the index it has come to; `~index` means that it needs more
+text before it can decide about what begins at `index`, which is held back until then.
+"""
+
+from collections.abc import Callable
+
+from rejoinder.outbound.visible import WHITE, Visible
+
+_PREFIX = 12  # so much of a line's beginning tells a quote, and a list item that a fence may open in
+
+Step = Callable[[str, int, bool], int]
+"""(text, at, whether this is all) -> where it has come to."""
+
+
+class LineReader:
+    def __init__(self, visible: Visible) -> None:
+        self._visible = visible
+        self._rest: str = ""  # what is held back
+        self._offset: int = 0  # where it begins in the whole turn
+        self._begin_segment()
+
+    def _begin_segment(self) -> None:
+        self._step: Step = self._in_text
+        self._header = True  # nothing visible has come since the segment began
+        self._in_block = False
+        self._begin_line()
+
+    def _begin_line(self) -> None:
+        self._indent = 0
+        self._prefix = ""  # the line's first visible characters
+        self._cut_on_line = False
+        self._behind_known = False  # a known header directive stands on this line
+
+    def _is_code(self) -> bool:
+        return False
+
+    def _in_text(self, text: str, at: int, final: bool) -> int:
+        raise NotImplementedError
+
+    def _advance(self, text: str, *, final: bool) -> None:
+        at, end = 0, len(text)
+        while at < end:
+            to = self._step(text, at, final)
+            if to < 0:
+                at = ~to
+                break
+            at = to
+        self._rest = text[at:]
+        self._offset += at
+
+    def _plain(self, text: str) -> None:
+        """Text that is shown as it stands."""
+        if not text.strip(WHITE):
+            self._white(text)
+            return
+        self._header = False
+        self._follow_line(text)
+        self._visible.text(text, code=self._is_code())
+
+    def _white(self, white: str) -> None:
+        self._follow_line(white)
+        self._visible.white(white, in_block=self._in_block)
+
+    def _line_is_known(self) -> bool:
+        return len(self._prefix) == _PREFIX
+
+    def _follow_line(self, text: str) -> None:
+        """Keep in mind how the current line begins."""
+        if self._line_is_known() and "\n" not in text:
+            return
+        newline = text.rfind("\n")
+        if newline >= 0:
+            self._begin_line()
+            text = text[newline + 1 :]
+        if not self._prefix:
+            visible = text.lstrip(" \t\r")
+            if not self._cut_on_line:
+                blanks = text[: len(text) - len(visible)]
+                self._indent += blanks.count(" ") + 4 * blanks.count("\t")
+            text = visible
+        self._prefix = (self._prefix + text)[:_PREFIX]
+
+    def _is_inert(self) -> bool:
+        """Whether the line is a quote or indented code (OD-36). Inside a block children may be indented."""
+        if self._indent >= 4:
+            return bool(self._prefix) or not self._in_block
+        return self._prefix[:1] == ">"
+
+    def _cut(self) -> None:
+        self._visible.cut()
+        if not self._prefix:
+            self._indent, self._cut_on_line = 0, True
+
+    def _problem(self, code: str, detail: str) -> None:
+        self._visible.problem(code, detail)

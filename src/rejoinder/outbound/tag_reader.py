@@ -1,0 +1,325 @@
+"""The layer that knows tags: the block and its children, bare tags, bodies (OD-30 to OD-38)."""
+
+import re
+from difflib import get_close_matches
+
+from msgspec import Struct
+
+from rejoinder.events import Directive
+from rejoinder.outbound import actions
+from rejoinder.outbound.actions import LONGEST
+from rejoinder.outbound.code_reader import CodeReader
+from rejoinder.outbound.directives.declaration import Declaration, Registry
+from rejoinder.outbound.silence import SILENT
+from rejoinder.outbound.visible import WHITE, Visible
+
+BLOCK = "actions"
+MARKER = "no-reply"
+
+_LONGEST_NAME = 64
+_CLOSER = re.compile(r"</([A-Za-z][A-Za-z0-9_-]{0,63})[ \t\r\n]{0,16}>")
+_CLOSER_LENGTH = 2 + 64 + 16 + 1
+_BLANKS = re.compile(r"[ \t\r]*")
+_TOKEN_LINE = re.compile(rf"(?:{'|'.join(SILENT[:size] for size in range(len(SILENT), 0, -1))})[ \t\r]*(?:\n|\Z)")
+_MOST_SUGGESTIONS = 20  # finding a near name is slow; nobody reads the twenty-first
+
+
+class _Bare(Struct, frozen=True):
+    """A tag outside a block, or blanks behind one, waiting for the end of the line (OD-34)."""
+
+    raw: str
+    name: str = ""
+    escaped: bool = False
+
+
+class _Child(Struct):
+    """A child of a block whose body is being read."""
+
+    raw: str
+    name: str
+    declared: Declaration | None
+    searched: int = 0
+
+
+class TagReader(CodeReader):
+    def __init__(self, visible: Visible, registry: Registry, *, has_trigger: bool) -> None:
+        self._registry = registry
+        self._has_trigger = has_trigger
+        self._marker = False  # a <no-reply/> was taken out
+        self._opened: set[str] = set()  # tags whose closing tag is to be taken out as well
+        self._suggestions = 0
+        super().__init__(visible)
+
+    def _begin_segment(self) -> None:
+        super()._begin_segment()
+        self._stray_told = False
+        self._scanner: actions.TagScanner | None = None
+        self._child: _Child | None = None
+        self._without_body: dict[str, int] = {}  # tag name -> offset before which it is known never to be closed
+        self._bare: list[_Bare] = []
+        self._bare_size = 0
+
+    def _end_tags(self) -> None:
+        """The segment is over, and with it the line and the block."""
+        if self._bare:
+            self._settle_bare(filled=True)
+        if self._child:
+            self._unclosed(self._child)
+
+    def _plain(self, text: str) -> None:
+        if text.strip(WHITE):
+            if self._bare:
+                self._settle_bare(filled=False)
+            if self._in_block and not self._stray_told:
+                self._stray_told = True
+                self._problem("stray_text", "text inside <actions> that belongs to no action is shown as it stands")
+        super()._plain(text)
+
+    def _directive(self, declared: Declaration, directive: Directive) -> None:
+        about_trigger = declared.speaks_of_trigger
+        if not self._has_trigger and about_trigger and about_trigger(directive.args):
+            self._problem("no_trigger", f"{declared.name} dropped: this turn answers no message")
+            return
+        self._visible.directive(directive)
+
+    def _suggest(self, name: str, known: tuple[str, ...]) -> str:
+        self._suggestions += 1
+        if self._suggestions > _MOST_SUGGESTIONS:
+            return ""
+        near = get_close_matches(name[:_LONGEST_NAME].lower(), known, 1)
+        return f": did you mean {near[0]}?" if near else ""
+
+    # --- one tag --------------------------------------------------------------------------------
+
+    def _at_backslash(self, text: str, at: int, final: bool) -> int:
+        follows = text[at + 1 : at + 2]
+        if not follows and not final:
+            return ~at
+        if follows != "<":
+            self._plain("\\")
+            return at + 1
+        return self._in_tag(text, at, final, escaped=True)
+
+    def _in_tag(self, text: str, at: int, final: bool, *, escaped: bool = False) -> int:
+        start = at + escaped
+        whole = actions.PLAIN_TAG.match(text, start)
+        if whole:
+            self._scanner = None
+            name, end, broken = whole[1].lower(), whole.end(), None
+            if not self._is_tag(name):
+                return self._no_tag(text, at, start)
+            if self._ticks:
+                return self._hold_in_ticks(at)
+        else:
+            found = actions.NAME.match(text, start)
+            behind_name = found.end() if found else start + 1
+            name = text[start + 1 : behind_name].lower()
+            if behind_name == len(text) and self._may_be_tag(name):
+                if not final:
+                    return ~at
+                if self._in_block and name.strip("/") and not escaped:
+                    return self._drop_unfinished(name, behind_name)
+            if text[behind_name : behind_name + 1] not in (
+                " ",
+                "\t",
+                "\r",
+                "\n",
+                "/",
+                ">",
+            ) or not self._is_tag(name):
+                return self._no_tag(text, at, start)
+            if self._scanner is None:
+                self._scanner = actions.TagScanner(behind_name - start)
+            stop = min(len(text), start + LONGEST)
+            tag_end = self._scanner.scan(text, start, stop, final=final)
+            if tag_end is None:
+                return self._unfinished_tag(text, at, start, stop, final, name)
+            self._scanner = None
+            end, broken = tag_end.end, tag_end.broken
+            if broken == "tag" and not self._in_block and name != BLOCK:
+                self._plain(text[at:end])
+                self._step = self._in_text
+                return end
+        return self._whole_tag(text[start:end], name, end, broken=broken, escaped=escaped)
+
+    def _no_tag(self, text: str, at: int, start: int) -> int:
+        self._plain(text[at : start + 1])
+        self._step = self._in_text
+        return start + 1
+
+    def _unfinished_tag(self, text: str, at: int, start: int, stop: int, final: bool, name: str) -> int:
+        if stop - start < LONGEST:
+            if not final:
+                return ~at
+            if self._in_block and start == at:
+                return self._drop_unfinished(name, stop)
+        self._scanner = None
+        self._plain(text[at:stop])
+        self._step = self._in_text
+        return stop
+
+    def _drop_unfinished(self, name: str, end: int) -> int:
+        """The end of the input cut a tag short inside an open block (OD-38)."""
+        self._cut()
+        self._problem("unfinished_tag", f"<{name} dropped: it has no end")
+        return end
+
+    def _is_tag(self, name: str) -> bool:
+        """Whether a tag of this name means something here."""
+        if name in (BLOCK, MARKER):
+            return True
+        opening = name.removeprefix("/")
+        if self._in_block:
+            return 0 < len(opening) <= _LONGEST_NAME
+        if name[:1] == "/":
+            if opening in (BLOCK, MARKER):
+                return opening in self._opened
+            closes = opening in self._opened or (bool(self._bare) and opening in self._registry.bodiless)
+            return closes and not self._prefix
+        return not self._prefix and name in self._registry.bodiless
+
+    def _may_be_tag(self, beginning: str) -> bool:
+        if self._in_block:
+            return len(beginning.removeprefix("/")) <= _LONGEST_NAME
+        names = [BLOCK, MARKER, *("/" + name for name in self._opened)]
+        if not self._prefix:
+            names += self._registry.bodiless
+        if self._bare:
+            names += ("/" + name for name in self._registry.bodiless)
+        return any(name.startswith(beginning) for name in names)
+
+    def _whole_tag(self, raw: str, name: str, end: int, *, broken: str | None, escaped: bool) -> int:
+        opening = name.removeprefix("/")
+        waits_for_line = not self._in_block and opening != BLOCK and (opening != MARKER or self._bare)
+        if waits_for_line and not broken:
+            self._bare.append(_Bare(raw, name, escaped))
+            self._bare_size += len(raw)
+            self._step = self._in_bare
+            return end
+        if self._bare:
+            self._settle_bare(filled=True)
+        self._step = self._in_text
+        if escaped:
+            self._plain(raw)
+            return end
+        self._cut()
+        self._opened.add(opening)
+        if name == BLOCK:
+            if not self._in_block:
+                self._in_block, self._stray_told = not raw.endswith("/>"), False
+        elif name == "/" + BLOCK:
+            self._in_block = False
+        elif name == MARKER:
+            self._marker = True
+        elif broken:
+            why = "a quote is not closed on its line" if broken == "quote" else "another tag begins inside it"
+            self._problem("broken_tag", f"<{name}> dropped: {why}")
+        elif name != "/" + opening:
+            self._begin_child(raw, name, self._offset)
+        return end
+
+    # --- bare tags ------------------------------------------------------------------------------
+
+    def _in_bare(self, text: str, at: int, final: bool) -> int:
+        """Behind a bare tag: only if tags fill the line are they obeyed (OD-34)."""
+        blanks = _BLANKS.match(text, at)
+        if blanks and blanks.end() > at:
+            self._bare.append(_Bare(blanks[0]))
+            self._bare_size += blanks.end() - at
+            return blanks.end()
+        if text[at] == "\n":
+            self._settle_bare(filled=True)
+            return at
+        if self._bare_size < LONGEST:
+            if text[at] == "<":
+                return self._in_tag(text, at, final)
+            if text[at] == "\\" and text[at + 1 : at + 2] in ("", "<") and not (final and at + 1 == len(text)):
+                return self._at_backslash(text, at, final)
+            token = _TOKEN_LINE.match(text, at)
+            if token and not final and token.end() == len(text) and not token[0].endswith("\n"):
+                return ~at
+            if token and (final or token[0].endswith("\n")):
+                self._settle_bare(filled=True)  # `<react .../> NO_REPLY`: no sentence either
+                return at
+        self._settle_bare(filled=False)
+        return at
+
+    def _settle_bare(self, *, filled: bool) -> None:
+        waiting, self._bare, self._bare_size = self._bare, [], 0
+        self._step = self._in_text
+        obeyed = filled and not any(bare.escaped for bare in waiting)
+        for bare in waiting:
+            opening = bare.name.removeprefix("/")
+            if not bare.name:
+                self._plain(bare.raw)
+            elif obeyed or (opening == MARKER and not bare.escaped):
+                self._cut()
+                self._opened.add(opening)
+                if bare.name == MARKER:
+                    self._marker = True
+                elif bare.name == opening:
+                    self._obey(self._registry.tags[bare.name], bare.raw, None)
+            else:
+                self._plain(bare.raw if filled or not bare.escaped else "\\" + bare.raw)
+
+    # --- children of a block --------------------------------------------------------------------
+
+    def _begin_child(self, raw: str, name: str, where: int) -> None:
+        declared = self._registry.tags.get(name)
+        if declared is None:
+            hint = self._suggest(name, tuple(self._registry.tags))
+            self._problem("unknown_action", f"<{name[:_LONGEST_NAME]}> dropped: no action we know{hint}")
+        if raw.endswith("/>") or (declared and declared.tag and declared.tag.body == "none"):
+            if declared:
+                self._obey(declared, raw, None)
+        elif where >= self._without_body.get(name if declared else "", 0):
+            self._child = _Child(raw, name, declared)
+            self._step = self._in_body
+        elif declared:
+            self._problem("unclosed_body", f"<{name}> dropped: it is not closed")
+
+    def _obey(self, declared: Declaration, raw: str, body: str | None) -> None:
+        directive, problems = actions.obey(declared, actions.attributes(raw), body)
+        for code, detail in problems:
+            self._problem(code, detail)
+        if directive:
+            self._directive(declared, directive)
+
+    def _in_body(self, text: str, at: int, final: bool) -> int:
+        child = self._child
+        assert child is not None
+        stop = min(len(text), at + LONGEST)
+        scan = at + child.searched
+        while closer := _CLOSER.search(text, scan, stop):
+            name = closer[1].lower()
+            if name == child.name:
+                self._child, self._step = None, self._in_text
+                if child.declared:
+                    self._obey(child.declared, child.raw, text[at : closer.start()])
+                return closer.end()
+            if name == BLOCK:
+                return self._end_body(child, at, closer.start(), drop=not _is_speech(child))
+            scan = closer.end()
+        if stop - at >= LONGEST:
+            return self._end_body(child, at, stop, drop=False)
+        if final:
+            return self._end_body(child, at, stop, drop=child.declared is not None and not _is_speech(child))
+        child.searched = max(scan - at, stop - at - _CLOSER_LENGTH, 0)
+        return ~at
+
+    def _end_body(self, child: _Child, at: int, end: int, *, drop: bool) -> int:
+        """The body has no closing tag: it is dropped, or read again as text of the block."""
+        self._unclosed(child)
+        if drop:
+            return end
+        self._without_body[child.name if child.declared else ""] = self._offset + end
+        return at
+
+    def _unclosed(self, child: _Child) -> None:
+        self._child, self._step = None, self._in_text
+        if child.declared:
+            self._problem("unclosed_body", f"<{child.name}> dropped: it is not closed")
+
+
+def _is_speech(child: _Child) -> bool:
+    return bool(child.declared and child.declared.tag and child.declared.tag.body_is_speech)

@@ -1,0 +1,83 @@
+"""What becomes of a directive on a platform, before anything is sent (OD-51, OD-72)."""
+
+import pytest
+
+from rejoinder import Directive
+from rejoinder.outbound.directives import default_registry
+from rejoinder.outbound.emoji import Style
+from rejoinder.outbound.fate import Fate, fate
+
+EVERYTHING = frozenset(declared.ability for declared in default_registry().declarations if declared.ability)
+GRANTED = frozenset(declared.name for declared in default_registry().declarations if declared.granted)
+NO_GRANT = 'it needs a grant: [directives] allow = ["{}"]'
+CANNOT = "this platform cannot do it; the text goes out without it"
+
+
+def fate_of(
+    name: str,
+    *,
+    can: frozenset[str] = EVERYTHING,
+    granted: frozenset[str] = frozenset(),
+    reactions: Style = "unicode",
+    **args: object,
+) -> Fate:
+    return fate(Directive(name, args), default_registry(), can=can, reactions=reactions, granted=granted)
+
+
+ACTING = [declared for declared in default_registry().declarations if declared.name not in ("react", "no_reply")]
+
+
+@pytest.mark.parametrize("declared", ACTING, ids=lambda declared: declared.name)
+def test_a_platform_that_can_does_it(declared) -> None:
+    """With every ability and every grant all is done, and the note is the directive's own help line."""
+    assert fate_of(declared.name, granted=GRANTED) == Fate("done", declared.help)
+
+
+@pytest.mark.parametrize("declared", ACTING, ids=lambda declared: declared.name)
+def test_a_platform_that_cannot_skips_it(declared) -> None:
+    """OD-63, OD-72: without the ability it is unsupported, and the text goes out."""
+    without = EVERYTHING - {declared.ability}
+    assert fate_of(declared.name, can=without, granted=GRANTED) == Fate("unsupported", CANNOT)
+
+
+@pytest.mark.parametrize("name", sorted(GRANTED))
+@pytest.mark.parametrize("can", [EVERYTHING, frozenset()])
+def test_a_grant_is_asked_for_first(name: str, can: frozenset[str]) -> None:
+    """OD-52: without a grant it is denied, whatever the platform can, and the note says what to configure."""
+    assert fate_of(name, can=can) == Fate("denied", NO_GRANT.format(name))
+
+
+def test_one_grant_is_not_another() -> None:
+    """OD-52: each is granted by its own name."""
+    assert fate_of("voice", granted=frozenset({"send_file"})).outcome == "denied"
+    assert fate_of("voice", granted=frozenset({"voice"})).outcome == "done"
+
+
+@pytest.mark.parametrize(
+    ("emoji", "reactions", "expected"),
+    [
+        ("eyes", "unicode", Fate("done", "sent as 👀")),
+        ("eyes", "slack", Fate("done", "sent as eyes")),
+        ("thumbs_up", "slack", Fate("done", "sent as thumbsup")),
+        ("eyes", "telegram", Fate("done", "sent as 👀")),
+        (
+            "✅",
+            "telegram",
+            Fate("done", "sent as 👍 (Telegram has no ✅ among its reactions; 👍 is the nearest)"),
+        ),
+        (
+            "warning",
+            "telegram",
+            Fate("unsupported", "Telegram allows a fixed set of reactions, and none is near ⚠️"),
+        ),
+        ("thumbup", "unicode", Fate("unsupported", "'thumbup' is not an emoji; did you mean thumbsup?")),
+    ],
+)
+def test_a_reaction_is_what_the_platform_is_sent(emoji: str, reactions: Style, expected: Fate) -> None:
+    """OD-71: the emoji in the platform's own terms, and a word about it where it is another one."""
+    assert fate_of("react", emoji=emoji, reactions=reactions) == expected
+
+
+def test_a_channel_without_reactions() -> None:
+    """OD-72: it skips the reaction; the emoji does not matter."""
+    assert fate_of("react", emoji="nonsense", can=frozenset()) == Fate("unsupported", CANNOT)

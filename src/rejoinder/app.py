@@ -32,6 +32,7 @@ from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
 from rejoinder.secret import Secret
 from rejoinder.session import QueueChoice
 from rejoinder.turns.choose import Limits
+from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import Mode, QueueOverride, resolve
 from rejoinder.turns.status import StatusSettings
 
@@ -98,7 +99,9 @@ def runtime_settings(
         rules=make_rules(inbound_settings(settings), map(profile_of, agents.values()), queues=queues),
         channels=here,
         queue=gateway,
-        limits=Limits(processes=4 * (os.cpu_count() or 1)),
+        lease=LeaseSettings(settings.gateway.idle_timeout_s, settings.gateway.hard_timeout_s),
+        limits=Limits(runs=settings.gateway.max_runs),
+        question_seconds=settings.gateway.question_timeout_s,
         typing_mode=settings.session.typing_mode,
         typing=TypingSettings(period_ms=int(defaults.typing_interval_seconds * 1000)),
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},

@@ -16,6 +16,8 @@ from rejoinder.config.types import Count, Milliseconds
 from rejoinder.inbound.settings import CommandsSettings, InboundDebounce, SendPolicy
 from rejoinder.session import SessionSettings
 
+Seconds = Annotated[float, Meta(gt=0)]
+
 # --- store and runtime --------------------------------------------------------------------------
 
 
@@ -30,6 +32,14 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
         ),
     ] = "sqlite:rejoinder.db"
     """Where everything is kept that must survive: `sqlite:FILE` or `postgresql://...`."""
+    max_runs: Count = 256
+    """How many agents may be at work at once, over all sessions; the others wait their turn."""
+    idle_timeout_s: Seconds = 600
+    """Seconds without any sign of life after which a run is ended."""
+    hard_timeout_s: Seconds = 7200
+    """Seconds after which a run is ended, however lively."""
+    question_timeout_s: Seconds = 300
+    """Seconds for which an agent's request for permission waits; then it is denied."""
 
 
 # --- messages -----------------------------------------------------------------------------------

@@ -121,6 +121,7 @@ class SessionLane:
         self.lane = Lane(settings)
         self.run: Run | None = None
         self._asked: dict[str, Asked] = {}
+        self._timers: dict[str, asyncio.Task[None]] = {}
         self._crew = crew
         self._runs = runs
         self._slots = slots
@@ -178,13 +179,16 @@ class SessionLane:
             case Abort(run=number):
                 self._abort(number)
             case WakeAfter(ms=ms, after=after):
-                self._runs.start(f"quiet:{self.key}", self._wake(ms, after))
+                self._timers[after] = self._runs.start(f"quiet:{self.key}", self._wake(ms, after))
             case Summarise(ids=ids):
                 self._runs.start(f"tell:{self.key}", self._crew.left_out(self._take(ids), None))
             case Discard(ids=ids, reason=reason):
                 self._runs.start(f"tell:{self.key}", self._crew.left_out(self._take(ids), reason))
 
     def _take(self, ids: tuple[str, ...]) -> tuple[Asked, ...]:
+        for id in ids:
+            if timer := self._timers.pop(id, None):
+                timer.cancel()  # what has left the line waits for nobody's quiet
         return tuple(self._asked.pop(id) for id in ids)
 
     # --- a run from its slot to its end -----------------------------------------------------------

@@ -9,6 +9,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from time import process_time
 from typing import Any
 
 import aiohttp
@@ -71,8 +72,10 @@ def _measure(bot: Callable[[str], Awaitable[None]], chats: int, rounds: int) -> 
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as platform:
         assert platform.stdout is not None
         url = platform.stdout.readline().strip()
+        before = process_time()
         asyncio.run(_run(bot, url))
-        return msgspec.json.decode(platform.stdout.readline())
+        spent = process_time() - before
+        return {**msgspec.json.decode(platform.stdout.readline()), "cpu": spent / (chats * rounds)}
 
 
 async def _run(bot: Callable[[str], Awaitable[None]], url: str) -> None:
@@ -82,17 +85,20 @@ async def _run(bot: Callable[[str], Awaitable[None]], url: str) -> None:
 def run() -> None:
     bars = Bars()
     alone: dict[str, list[dict[str, Any]]] = {"relay": [], "gateway": []}
-    crowd: dict[str, list[float]] = {"relay": [], "gateway": []}
+    crowd: dict[str, list[dict[str, Any]]] = {"relay": [], "gateway": []}
     for _ in range(3):  # in turns, so that a busy moment meets both
         for name, bot in (("relay", relay), ("gateway", gateway)):
             alone[name].append(_measure(bot, 1, 200))
-            crowd[name].append(_measure(bot, SESSIONS, 20)["per_second"])
+            crowd[name].append(_measure(bot, SESSIONS, 20))
     rows = []
     for key, what in (("to_model", "accepted -> model asked"), ("to_channel", "model's word -> channel called")):
         bare, ours = (min(statistics.median(each[key]) for each in alone[name]) for name in ("relay", "gateway"))
         verdict = bars.verdict(what, (ours / bare, SLOWEST))
         rows.append([what, duration(bare), duration(ours), f"{ours / bare:.2f}", f"<= {SLOWEST:g}", verdict])
-    bare, ours = max(crowd["relay"]), max(crowd["gateway"])
+    bare, ours = (min(each["cpu"] for each in crowd[name]) for name in ("relay", "gateway"))
+    what = f"CPU per message, {SESSIONS} sessions"
+    rows.append([what, duration(bare), duration(ours), f"{ours / bare:.2f}", "", ""])
+    bare, ours = (max(each["per_second"] for each in crowd[name]) for name in ("relay", "gateway"))
     what = f"messages/s, {SESSIONS} sessions"
     verdict = bars.verdict(what, (LEAST, ours / bare))
     rows.append([what, f"{bare:.0f}", f"{ours:.0f}", f"{ours / bare:.2f}", f">= {LEAST:g}", verdict])

@@ -21,6 +21,8 @@ class Exchange(Struct, frozen=True):
 
     parts: tuple[PromptPart, ...]
     answer: str = ""
+    tokens: int = 0
+    """What it costs, once it has been counted: a conversation is looked through with every question."""
 
 
 class Histories:
@@ -38,7 +40,9 @@ class Histories:
     def remember(self, session: str, parts: tuple[PromptPart, ...], answer: str) -> None:
         past = _without_same_question(self._sessions.get(session, ()), parts)
         answer = answer if answer.strip() else ""
-        self._sessions[session] = fitting((*past, Exchange(parts, answer)), self._budget)
+        exchange = Exchange(parts, answer)
+        counted = Exchange(parts, answer, tokens_of(exchange))
+        self._sessions[session] = fitting((*past, counted), self._budget)
         self._sessions.move_to_end(session)
         while len(self._sessions) > SESSIONS_KEPT:
             self._sessions.popitem(last=False)
@@ -64,7 +68,7 @@ def fitting(past: tuple[Exchange, ...], budget: int) -> tuple[Exchange, ...]:
     """The newest exchanges that fit, in their order."""
     kept = len(past)
     for exchange in reversed(past):
-        budget -= tokens_of(exchange)
+        budget -= exchange.tokens or tokens_of(exchange)
         if budget < 0:
             break
         kept -= 1

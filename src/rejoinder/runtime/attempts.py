@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, CanCompact, CanSetModel, Failed
 from rejoinder.events import Turn
+from rejoinder.runtime.abilities import can
 from rejoinder.turns.fallback import (
     Candidate,
     GiveUp,
@@ -58,7 +59,7 @@ class Attempts:
             log.warning("%s failed (%s): %s", agent.name, failed.kind, failed.detail or failed.sentence)
             if begun():
                 return failed
-            if failed.kind == "context_overflow" and not compacted and isinstance(agent, CanCompact):
+            if failed.kind == "context_overflow" and not compacted and can(agent, CanCompact):
                 compacted = True
                 if await agent.compact(turn.session):
                     await notice(COMPACTED)
@@ -80,7 +81,7 @@ class Attempts:
 
 def _candidates(agent: Agent, turn: Turn) -> tuple[Candidate, ...]:
     """The selected model, then the agent's fallbacks, each once. An agent has one credential."""
-    models = [turn.model or ""]
-    if isinstance(agent, CanSetModel):
+    models, credential = [turn.model or ""], agent.name
+    if can(agent, CanSetModel):
         models += agent.fallbacks
-    return tuple(Candidate(model, agent.name) for model in dict.fromkeys(models))
+    return tuple(Candidate(model, credential) for model in dict.fromkeys(models))

@@ -1,6 +1,7 @@
 """Gathers what a turn is made of (TU-7, TU-30, TU-31); `turns.prompt` says how it is told."""
 
 import secrets
+from functools import cache
 from typing import Any
 
 from rejoinder.agents.base import Agent
@@ -13,7 +14,6 @@ from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.notice import abilities_notice
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.lanes import Asked, Run
-from rejoinder.runtime.profiles import profile_of
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import Session
 from rejoinder.turns.prompt import (
@@ -37,7 +37,7 @@ def choices_of(run: Run) -> dict[str, Any]:
 
 
 def level(name: str, run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> str:
-    return effective_level(name, choices_of(run), session, settings.rules, profile_of(agent)).value
+    return effective_level(name, choices_of(run), session, settings.rules, settings.rules.agents[agent.name]).value
 
 
 def brief(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> Turn:
@@ -57,7 +57,7 @@ def brief(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -
         passed_over=run.start.passed_over,
         untrusted_context=tuple(text for asked in run.asked for text in asked.message.inbound.untrusted_context),
     )
-    chosen, profile = choices_of(run), profile_of(agent)
+    chosen, profile = choices_of(run), settings.rules.agents[agent.name]
     model = effective_model(chosen, session, profile)
     think = level("think", run, session, settings, agent)
     return assemble(
@@ -89,11 +89,16 @@ def _system_part(run: Run, session: Session, settings: RuntimeSettings, agent: A
     return SystemPart(
         system_prompt=settings.system_prompts.get(agent.name, ""),
         metadata=_metadata(inbound, agent),
-        abilities=abilities_notice(default_registry(), here.can, settings.grants),
+        abilities=_notice(here.can, settings.grants),
         group=group,
         group_intro=intro,
         extra_system_prompt="\n\n".join(filter(None, extra)),
     )
+
+
+@cache
+def _notice(can: frozenset[str], grants: frozenset[str]) -> str:
+    return abilities_notice(default_registry(), can, grants)
 
 
 def _metadata(inbound: Inbound, agent: Agent) -> Metadata:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from rejoinder.channels.base import CanNote, CanReact, CanStream, Channel, Delivered, Outcome
 from rejoinder.events import Inbound, Part, Route, Said
 from rejoinder.inbound.facts import Step
+from rejoinder.runtime.abilities import can
 from rejoinder.runtime.messages import Messages
 
 log = logging.getLogger(__name__)
@@ -58,12 +59,12 @@ class Conversation:
         return None
 
     async def note(self, text: str) -> None:
-        if isinstance(self.channel, CanNote):
+        if can(self.channel, CanNote):
             await self.channel.note(self.route, text)
 
     async def mark(self, message: str, emoji: str) -> bool:
         """A sign of the gateway's own on somebody's message, where the platform shows such signs."""
-        if not isinstance(self.channel, CanReact):
+        if not can(self.channel, CanReact):
             return False
         return isinstance(await self.channel.react(self.route, message, emoji), Delivered)
 

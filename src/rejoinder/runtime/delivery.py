@@ -18,6 +18,7 @@ from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Declaration
 from rejoinder.outbound.emoji import project
 from rejoinder.outbound.reader import ReplyReader
+from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.outcomes import Outcomes
 
@@ -52,7 +53,7 @@ class Answer:
         self._between_segments = False
         self._target: str | None = None
         self._notify = True
-        self._live = self._channel if isinstance(self._channel, CanStream) else None
+        self._live = self._channel if can(self._channel, CanStream) else None
         self._slot: str | None = None  # the message that is growing
         self._slot_target: str | None = None
         self._acted: set[tuple[str, str, bool]] = set()
@@ -152,7 +153,7 @@ class Answer:
 
     async def _settle(self) -> None:
         """Leaves one message with the whole text, as a reply to what was asked for last (OD-61)."""
-        moved = self._slot_target != self._target and isinstance(self._channel, CanDelete)
+        moved = self._slot_target != self._target and can(self._channel, CanDelete)
         if self._slot is None or moved:
             text = "".join(self._shown)
             if await self._conversation.send(text, reply_to=self._target, silent=not self._notify) is not None:
@@ -161,7 +162,7 @@ class Answer:
 
     async def _withdraw(self) -> None:
         """Takes back what is shown, where that can be done."""
-        if self._slot is not None and isinstance(self._channel, CanDelete):
+        if self._slot is not None and can(self._channel, CanDelete):
             outcome = await self._channel.delete(self._conversation.route, self._slot)
             if isinstance(outcome, Delivered):
                 self._conversation.messages.forget(self._slot)
@@ -203,7 +204,7 @@ class Answer:
         target = self._find(reference)
         sign = project(emoji, "unicode")
         what = f"react {emoji}" + (f" on {reference}" if reference != "current" else "")
-        if not isinstance(self._channel, CanReact):
+        if not can(self._channel, CanReact):
             self.outcomes.note(what, "unsupported", "this channel cannot show reactions")
             await self._warn(f"react was left out: {self._channel.name} cannot show reactions")
         elif target is None:

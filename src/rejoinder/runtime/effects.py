@@ -27,6 +27,7 @@ from rejoinder.events import (
     WriteConfig,
 )
 from rejoinder.inbound.groups import overhear
+from rejoinder.runtime.abilities import can
 from rejoinder.runtime.access import Access
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.lanes import Lanes
@@ -83,13 +84,13 @@ class Effects:
         """Everybody forgets: the lane what waits, the agent what was said, we under which name it kept it."""
         await self._lanes.forget(session)
         speaker = self._agents[agent]
-        if isinstance(speaker, CanForget):
+        if can(speaker, CanForget):
             speaker.forget(session)
         await self._sessions.save_as(session, None)
 
     async def _compact(self, session: str, agent: str) -> str | None:
         speaker = self._agents[agent]
-        if not isinstance(speaker, CanCompact):
+        if not can(speaker, CanCompact):
             return f"The agent {agent} keeps its memory itself: /new begins anew."
         if (lane := self._lanes.get(session)) is not None and lane.is_running:
             return "The agent is at work; /compact again when it has answered."

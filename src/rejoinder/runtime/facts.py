@@ -6,6 +6,7 @@ from rejoinder.agents.base import CanTellMore
 from rejoinder.channels.base import KnowsItself
 from rejoinder.events import Inbound
 from rejoinder.inbound.facts import Facts, Me, RunFacts, ThreadFacts
+from rejoinder.runtime.abilities import can
 from rejoinder.runtime.access import Access
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.lanes import Lanes
@@ -47,7 +48,7 @@ class World:
 
     def _me(self, conversation: Conversation, agent: str) -> Me:
         channel = conversation.channel
-        return Me(channel.own_id, channel.own_name) if isinstance(channel, KnowsItself) else Me(agent, agent)
+        return Me(channel.own_id, channel.own_name) if can(channel, KnowsItself) else Me(agent, agent)
 
     def _run_facts(self, conversation: Conversation, session: str, agent: str) -> RunFacts:
         lane = self._lanes.get(session)
@@ -59,5 +60,5 @@ class World:
             context_tokens=self._workers.context.get(session, 0),
             context_budget=self._settings.context_tokens,
             last_failure=self._workers.failures.get(session, ""),
-            last_words=speaker.last_words()[-LAST_WORDS:] if isinstance(speaker, CanTellMore) else "",
+            last_words=speaker.last_words()[-LAST_WORDS:] if can(speaker, CanTellMore) else "",
         )

@@ -262,6 +262,7 @@ class Lanes:
         self._slots = slots
         self._lease = lease
         self._lanes: dict[str, SessionLane] = {}
+        self._keys_at: dict[Route, set[str]] = {}
 
     def arrive(self, key: str, agent: str, settings: QueueSettings, asked: Asked, message: backlog.Message) -> None:
         lane = self._lanes.get(key)
@@ -269,6 +270,7 @@ class Lanes:
             # A lane that is at rest is forgotten when the next message comes: it has nothing to remember.
             lane = SessionLane(key, agent, settings, self._crew, self._runs, self._slots, self._lease)
             self._lanes[key] = lane
+        self._keys_at.setdefault(message.route, set()).add(key)
         lane.obey(settings)
         lane.arrive(asked, message)
         self._sweep()
@@ -282,7 +284,9 @@ class Lanes:
         return self._lanes.get(key)
 
     def at(self, route: Route) -> list[SessionLane]:
-        return [lane for lane in self._lanes.values() if lane.is_at(route)]
+        """The lanes in which something of this place runs or waits."""
+        lanes = (self._lanes.get(key) for key in self._keys_at.get(route, ()))
+        return [lane for lane in lanes if lane is not None and lane.is_at(route)]
 
     async def stop(self, lanes: list[SessionLane]) -> None:
         for lane in lanes:

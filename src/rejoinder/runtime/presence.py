@@ -9,6 +9,7 @@ from collections import deque
 
 from rejoinder.channels.base import CanReact, CanType
 from rejoinder.outbound import typing
+from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.runs import Runs
 from rejoinder.turns import status
@@ -22,7 +23,7 @@ class TypingSign:
     ) -> None:
         self._runs = runs
         self._conversation = conversation
-        self._channel = conversation.channel if isinstance(conversation.channel, CanType) else None
+        self._channel = conversation.channel if can(conversation.channel, CanType) else None
         self._typing = typing.Typing("never" if self._channel is None else mode, settings)
         self._timer: asyncio.TimerHandle | None = None
         self._call: asyncio.Task[None] | None = None
@@ -64,7 +65,7 @@ class StatusSigns:
         self._runs = runs
         self._conversation = conversation
         self._message = message
-        self._channel = conversation.channel if isinstance(conversation.channel, CanReact) else None
+        self._channel = conversation.channel if can(conversation.channel, CanReact) else None
         self._status = status.Status(settings)
         self._calls: deque[status.Add | status.Remove] = deque()
         self._feed(status.Became(status.State.QUEUED))

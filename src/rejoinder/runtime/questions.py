@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from rejoinder.agents.base import Agent, CanAnswer, Question
 from rejoinder.events import Route
+from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.runs import Runs
 from rejoinder.session import ExecChoice, Session
@@ -74,7 +75,7 @@ class Questions:
             self._tell(asked.agent, asked.question, None)
 
     def _tell(self, agent: Agent, question: str, option: str | None) -> None:
-        if isinstance(agent, CanAnswer):
+        if can(agent, CanAnswer):
             self._runs.start(f"answer:{question}", agent.answer(question, None if option == DENIED else option))
 
 

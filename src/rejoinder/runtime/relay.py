@@ -23,6 +23,7 @@ from rejoinder.agents.base import (
 )
 from rejoinder.channels.base import CanStream
 from rejoinder.events import Turn
+from rejoinder.runtime.abilities import can
 from rejoinder.runtime.delivery import Answer
 from rejoinder.runtime.lanes import Run
 from rejoinder.runtime.presence import TypingSign
@@ -137,7 +138,7 @@ class _Thoughts:
         self._run = run
         self._shows = shows
         channel = run.conversation.channel
-        self._live = channel if shows.thoughts_live and isinstance(channel, CanStream) else None
+        self._live = channel if shows.thoughts_live and can(channel, CanStream) else None
         self._slot: str | None = None
         self._kept = ""
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from rejoinder.agents.base import Agent, CanLoad, CanSteer, Failed, Question, Usage
 from rejoinder.inbound.facts import Step
 from rejoinder.outbound.typing import mode_for
+from rejoinder.runtime.abilities import can
 from rejoinder.runtime.attempts import Attempts
 from rejoinder.runtime.briefing import brief, brief_further, level, people_of
 from rejoinder.runtime.delivery import Answer
@@ -74,7 +75,7 @@ class Workers:
                 relay = Relay(
                     run, agent, answer, typing, self._shows(run, session, agent), self._ears(run, agent, session)
                 )
-                run.begun(can_steer=isinstance(agent, CanSteer))
+                run.begun(can_steer=can(agent, CanSteer))
                 _became(run, State.THINKING)
                 verbose = level("verbose", run, session, self._settings, agent) != "off"
                 failed = await self._attempts.make(
@@ -106,7 +107,7 @@ class Workers:
         if run.session not in self._loaded:
             self._loaded.add(run.session)
             saved = await self._sessions.saved_as(run.session)
-            if saved is not None and isinstance(agent, CanLoad):
+            if saved is not None and can(agent, CanLoad):
                 agent.load_session(run.session, saved)
         return await self._sessions.find(run.session, run.agent, self._clock())
 
@@ -159,7 +160,7 @@ class Workers:
 
     async def steer(self, run: Run, asked: tuple[Asked, ...]) -> bool:
         agent = self.agents[run.agent]
-        return isinstance(agent, CanSteer) and await agent.steer(brief_further(run, asked))
+        return can(agent, CanSteer) and await agent.steer(brief_further(run, asked))
 
     async def left_out(self, asked: tuple[Asked, ...], reason: Reason | None) -> None:
         """The sender can see it (TU-5): by a mark on the message, or in words where there are no marks."""

@@ -21,8 +21,6 @@ class Exchange(Struct, frozen=True):
 
     parts: tuple[PromptPart, ...]
     answer: str = ""
-    tokens: int = 0
-    """What it costs, once it has been counted: a conversation is looked through with every question."""
 
 
 class Histories:
@@ -31,24 +29,30 @@ class Histories:
     def __init__(self, budget: int) -> None:
         self._budget = budget
         self._sessions: OrderedDict[str, tuple[Exchange, ...]] = OrderedDict()
+        self._sizes: dict[str, int] = {}  # in tokens: a conversation that fits is not counted anew each time
 
     def before(self, session: str, parts: tuple[PromptPart, ...]) -> tuple[Exchange, ...]:
         """What comes before this question."""
         past = _without_same_question(self._sessions.get(session, ()), parts)
-        return fitting(past, self._budget - tokens_of(Exchange(parts)))
+        budget = self._budget - tokens_of(Exchange(parts))
+        return past if self._sizes.get(session, 0) <= budget else fitting(past, budget)
 
     def remember(self, session: str, parts: tuple[PromptPart, ...], answer: str) -> None:
         past = _without_same_question(self._sessions.get(session, ()), parts)
         answer = answer if answer.strip() else ""
         exchange = Exchange(parts, answer)
-        counted = Exchange(parts, answer, tokens_of(exchange))
-        self._sessions[session] = fitting((*past, counted), self._budget)
+        kept, size = (*past, exchange), self._sizes.get(session, 0) + tokens_of(exchange)
+        if size > self._budget:
+            kept = fitting(kept, self._budget)
+            size = sum(map(tokens_of, kept))
+        self._sessions[session], self._sizes[session] = kept, size
         self._sessions.move_to_end(session)
         while len(self._sessions) > SESSIONS_KEPT:
-            self._sessions.popitem(last=False)
+            self.forget(next(iter(self._sessions)))
 
     def forget(self, session: str) -> None:
         self._sessions.pop(session, None)
+        self._sizes.pop(session, None)
 
 
 def tokens_of(exchange: Exchange) -> int:
@@ -68,7 +72,7 @@ def fitting(past: tuple[Exchange, ...], budget: int) -> tuple[Exchange, ...]:
     """The newest exchanges that fit, in their order."""
     kept = len(past)
     for exchange in reversed(past):
-        budget -= exchange.tokens or tokens_of(exchange)
+        budget -= tokens_of(exchange)
         if budget < 0:
             break
         kept -= 1

@@ -25,6 +25,7 @@ LONGEST_READ = 2000  # of a longer message only so much is searched for words
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     pace: float = PACE  # seconds between two words
+    system_prompt: str = ""  # every kind has it; the guide needs to be told nothing
 
 
 class Asked(Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
 from importlib.util import find_spec
 from typing import Any, Self, cast
@@ -15,17 +15,19 @@ import rejoinder
 from rejoinder import plugins
 from rejoinder.agents.base import Agent, CanClose
 from rejoinder.agents.discover import PROGRAMS, discover
-from rejoinder.channels.base import CanReact, Channel, PrefersQueue
+from rejoinder.channels.base import CanReact, Channel, Delivered, Outcome, PrefersQueue
+from rejoinder.channels.base import Limits as Lengths
 from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of_gateway
 from rejoinder.errors import BadConfiguration
-from rejoinder.events import Inbound
+from rejoinder.events import Inbound, Part, Reply
 from rejoinder.inbound.rules import make_rules
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.profiles import profile_of
+from rejoinder.runtime.relay import Hears, Watcher, tell
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
@@ -50,6 +52,7 @@ class Gateway:
         agents: Mapping[str, Agent] | None = None,
         channels: Iterable[Channel] = (),
         sessions: Sessions | None = None,
+        watcher: Watcher | None = None,
     ) -> None:
         self.agents = dict(agents) if agents is not None else open_agents(settings)
         self.channels = {channel.name: channel for channel in channels}
@@ -57,7 +60,9 @@ class Gateway:
         self._settings = settings
         self._stack = AsyncExitStack()
         made = runtime_settings(settings, self.agents, self.channels)
-        self._engine = Engine(self.agents, self.channels.values(), self.runs, made, sessions)
+        self._engine = Engine(
+            self.agents, self.channels.values(), self.runs, made, sessions, watcher=watcher or Watcher()
+        )
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
@@ -217,6 +222,50 @@ async def serve(
 
 def _only(settings: schema.Settings, channel: str) -> schema.Settings:
     return replace(settings, channels={channel: settings.channels[channel]})
+
+
+class _Collected:
+    """A channel that keeps what is said."""
+
+    limits = Lengths()
+
+    def __init__(self, name: str, on_block: Hears | None) -> None:
+        self.name = name
+        self.replies: list[Reply] = []
+        self._on_block = on_block
+
+    async def listen(self, deliver: Callable[[Inbound], Awaitable[None]]) -> None:
+        """Nobody writes here but who asked."""
+
+    async def send(self, part: Part) -> Outcome:
+        self.replies.append(Reply(part.text, part.reply_to, part.silent))
+        await tell(self._on_block, part.text)
+        return Delivered(f"reply-{len(self.replies)}")
+
+
+async def get_reply(
+    inbound: Inbound,
+    settings: schema.Settings,
+    *,
+    on_block: Hears | None = None,
+    on_tool: Hears | None = None,
+    on_model: Hears | None = None,
+) -> list[Reply]:
+    """The whole way from a message to its replies, without channel or store.
+
+    The channel's settings hold where it is configured; otherwise it is open. `on_block` is called with each
+    reply as it is said, `on_tool` with the title of each tool the agent uses, `on_model` with the model.
+    """
+    if not settings.agents:
+        raise BadConfiguration("there is no agent to ask; the settings need an [agents.NAME] section")
+    if inbound.channel not in settings.channels:
+        settings = with_channel(settings, inbound.channel, next(iter(settings.agents)), ())
+    channel = _Collected(inbound.channel, on_block)
+    watcher = Watcher(on_tool, on_model)
+    async with Gateway(_only(settings, inbound.channel), channels=[channel], watcher=watcher) as gateway:
+        await gateway.dispatch(inbound)
+        await gateway.runs.idle()
+    return channel.replies
 
 
 async def chat(settings: schema.Settings, agent: str) -> None:

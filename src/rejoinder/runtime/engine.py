@@ -27,6 +27,7 @@ from rejoinder.runtime.inbox import Inbox
 from rejoinder.runtime.lanes import Asked, Lanes
 from rejoinder.runtime.presence import StatusSigns
 from rejoinder.runtime.questions import Questions
+from rejoinder.runtime.relay import Watcher
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import MemorySessions, Sessions
 from rejoinder.runtime.settings import RuntimeSettings
@@ -38,6 +39,9 @@ from rejoinder.turns.backlog import estimate_tokens
 from rejoinder.turns.modes import Drop, Mode, QueueOverride, QueueSettings, resolve
 
 log = logging.getLogger(__name__)
+
+
+NOBODY = Watcher()
 
 
 def utc_now() -> datetime:
@@ -53,6 +57,7 @@ class Engine:
         settings: RuntimeSettings,
         sessions: Sessions | None = None,
         clock: Callable[[], datetime] = utc_now,
+        watcher: Watcher = NOBODY,
     ) -> None:
         self._settings = settings
         self._runs = runs
@@ -61,7 +66,7 @@ class Engine:
         self._sessions = sessions or MemorySessions()
         self._conversations = Conversations(channels)
         questions, access = Questions(runs, settings.question_seconds), Access()
-        workers = Workers(agents, self._sessions, settings, runs, questions, clock)
+        workers = Workers(agents, self._sessions, settings, runs, questions, clock, watcher)
         self._lanes = Lanes(workers, runs, Slots(settings.limits), settings.lease)
         self._effects = Effects(agents, self._lanes, self._sessions, questions, access)
         self._world = World(settings, self._lanes, workers, access)

@@ -9,10 +9,10 @@ Rule 4: a run that does not end when it is told to is left behind: its lane goes
 import asyncio
 import logging
 from collections.abc import Iterator
+from time import monotonic
 from typing import Protocol
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from rejoinder.events import Route, Said
 from rejoinder.inbound.message import Message
@@ -88,7 +88,7 @@ class Run:
         self.timer: asyncio.TimerHandle | None = None
         self.over = False
         self.expired = False
-        self.lease = Lease(start.run, 0.0, 0.0)
+        self.started = self.last_seen = 0.0
         self._lane = lane
 
     @property
@@ -109,7 +109,7 @@ class Run:
 
     def seen(self) -> None:
         """A sign of life."""
-        self.lease = replace(self.lease, seen=asyncio.get_running_loop().time())
+        self.last_seen = monotonic()
 
 
 class SessionLane:
@@ -194,9 +194,7 @@ class SessionLane:
     # --- a run from its slot to its end -----------------------------------------------------------
 
     def _go(self, run: Run) -> None:
-        loop = asyncio.get_running_loop()
-        now = loop.time()
-        run.lease = Lease(run.start.run, now, now)
+        run.started = run.last_seen = monotonic()
         run.task = self._runs.start(f"run:{self.key}", self._crew.run(run))
         run.task.add_done_callback(lambda _: self._ended(run))
         self._watch(run)
@@ -223,9 +221,10 @@ class SessionLane:
 
     def _watch(self, run: Run) -> None:
         loop = asyncio.get_running_loop()
-        match examine(run.lease, self._lease, loop.time()):
+        now = monotonic()
+        match examine(Lease(run.start.run, run.started, run.last_seen), self._lease, now):
             case Held(until=until):
-                run.timer = loop.call_at(until, self._watch, run)
+                run.timer = loop.call_later(until - now, self._watch, run)
             case Expired(why=why):
                 log.warning("%s: the run took too long (%s timeout)", self.key, why)
                 self._runs.start(f"expire:{self.key}", self._expire(run))

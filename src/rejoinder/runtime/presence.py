@@ -38,7 +38,8 @@ class TypingSign:
             self._timer.cancel()
 
     def seen(self, sign: typing.Sign) -> None:
-        self._feed(typing.Seen(sign))
+        if self._typing.mode != "never":
+            self._feed(typing.Seen(sign))
 
     def _feed(self, event: typing.Event) -> None:
         self._typing, actions = typing.step(self._typing, event)

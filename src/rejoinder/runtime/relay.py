@@ -44,11 +44,22 @@ class Shows(Struct, frozen=True):
     thoughts_live: bool = False
 
 
+Hears = Callable[[str], Awaitable[None] | None]
+
+
+class Watcher(Struct, frozen=True):
+    """Somebody from outside who follows the runs: told of each tool by its title, of the model by its name."""
+
+    tool: Hears | None = None
+    model: Hears | None = None
+
+
 class Ears(Struct, frozen=True):
     """Who else wants to hear of a run."""
 
     asks: Callable[[Question], Awaitable[None]]
     opened: Callable[[str], Awaitable[None]]
+    watcher: Watcher = Watcher()
 
 
 class Relay:
@@ -101,6 +112,7 @@ class Relay:
             case ToolStarted(title=title, kind=kind):
                 self._typing.seen("tool")
                 self._became(state_of_tool(f"{kind} {title}"))
+                await tell(self._ears.watcher.tool, title)
                 await self._answer.next_segment()
                 if self._shows.tools:
                     await self._answer.add_line(f"_{self._named(title, kind)}_")
@@ -113,6 +125,7 @@ class Relay:
                 self.usage = event
             case ModelSelected(model=model):
                 self.model = model
+                await tell(self._ears.watcher.model, model)
             case SessionOpened(saved=saved):
                 await self._ears.opened(saved)
             case Question():
@@ -129,6 +142,12 @@ class Relay:
         for asked in self._run.asked:
             if asked.signs is not None:
                 asked.signs.became(state)
+
+
+async def tell(who: Hears | None, what: str) -> None:
+    """Calls somebody's function, which may wait or not."""
+    if who is not None and (waiting := who(what)) is not None:
+        await waiting
 
 
 class _Thoughts:

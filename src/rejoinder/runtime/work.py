@@ -17,7 +17,7 @@ from rejoinder.runtime.delivery import Answer
 from rejoinder.runtime.lanes import Asked, Run
 from rejoinder.runtime.presence import TypingSign
 from rejoinder.runtime.questions import Questions
-from rejoinder.runtime.relay import Ears, Relay, Shows
+from rejoinder.runtime.relay import Ears, Relay, Shows, Watcher
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import RuntimeSettings
@@ -41,6 +41,7 @@ class Workers:
         runs: Runs,
         questions: Questions,
         clock: Callable[[], datetime],
+        watcher: Watcher,
     ) -> None:
         self.failures: dict[str, str] = {}  # why each session's last run failed
         self.context: dict[str, int] = {}  # how full each session's context is, as far as its agent tells
@@ -50,6 +51,7 @@ class Workers:
         self._runs = runs
         self._questions = questions
         self._clock = clock
+        self._watcher = watcher
         self._attempts = Attempts()
         self._loaded: set[str] = set()
 
@@ -154,7 +156,7 @@ class Workers:
         async def opened(saved: str) -> None:
             await self._sessions.save_as(run.session, saved)
 
-        return Ears(asks, opened)
+        return Ears(asks, opened, self._watcher)
 
     # --- beside it --------------------------------------------------------------------------------
 

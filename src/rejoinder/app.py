@@ -110,7 +110,7 @@ def runtime_settings(
         typing_mode=settings.session.typing_mode,
         typing=TypingSettings(period_ms=int(defaults.typing_interval_seconds * 1000)),
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
-        grants=frozenset(settings.directives.allow),
+        silence=settings.directives.silence,
         context_tokens=defaults.context_tokens or 0,
         version=rejoinder.__version__,
     )

@@ -89,7 +89,7 @@ def _system_part(run: Run, session: Session, settings: RuntimeSettings, agent: A
     return SystemPart(
         system_prompt=settings.system_prompts.get(agent.name, ""),
         metadata=_metadata(inbound, agent),
-        abilities=_notice(here.can, settings.grants),
+        abilities=_notice(here.can),
         group=group,
         group_intro=intro,
         extra_system_prompt="\n\n".join(filter(None, extra)),
@@ -97,8 +97,9 @@ def _system_part(run: Run, session: Session, settings: RuntimeSettings, agent: A
 
 
 @cache
-def _notice(can: frozenset[str], grants: frozenset[str]) -> str:
-    return abilities_notice(default_registry(), can, grants)
+def _notice(can: frozenset[str]) -> str:
+    # Nothing that needs a grant is done yet (delivery denies it), so none of it is promised.
+    return abilities_notice(default_registry(), can, granted=())
 
 
 def _metadata(inbound: Inbound, agent: Agent) -> Metadata:

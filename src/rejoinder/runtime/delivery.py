@@ -10,7 +10,7 @@ Rule 5: an answer that may not speak any more says nothing, whoever still feeds 
 import logging
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from rejoinder.channels.base import CanDelete, CanReact, CanStream, Delivered
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
@@ -39,6 +39,7 @@ class Answer:
         *,
         may_speak: Callable[[], bool] = lambda: True,
         says_when_empty: bool = True,
+        silence: Literal["edges", "alone"] = "edges",
     ) -> None:
         self.outcomes = Outcomes()
         self._conversation = conversation
@@ -47,7 +48,7 @@ class Answer:
         self._trigger = trigger
         self._may_speak = may_speak
         self._says_when_empty = says_when_empty
-        self._reader = ReplyReader()
+        self._reader = ReplyReader(silence=silence)
         self._shown: list[str] = []  # all that people may see, in the pieces in which it came
         self._has_words = False
         self._between_segments = False

@@ -8,7 +8,7 @@ Rule 4: a run that does not end when it is told to is left behind: its lane goes
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable
 from time import monotonic
 from typing import Protocol
 
@@ -114,9 +114,18 @@ class Run:
 
 class SessionLane:
     def __init__(
-        self, key: str, agent: str, settings: QueueSettings, crew: Crew, runs: Runs, slots: Slots, lease: LeaseSettings
+        self,
+        key: str,
+        agent: str,
+        settings: QueueSettings,
+        crew: Crew,
+        runs: Runs,
+        slots: Slots,
+        lease: LeaseSettings,
+        rest: "Callable[[SessionLane], None]",
     ) -> None:
         self.key = key
+        self.routes: set[Route] = set()
         self.agent = agent
         self.lane = Lane(settings)
         self.run: Run | None = None
@@ -126,6 +135,7 @@ class SessionLane:
         self._runs = runs
         self._slots = slots
         self._lease = lease
+        self._rest = rest
 
     @property
     def is_idle(self) -> bool:
@@ -146,6 +156,7 @@ class SessionLane:
 
     def arrive(self, asked: Asked, message: backlog.Message) -> None:
         self._asked[asked.id] = asked
+        self.routes.add(message.route)
         self.feed(Arrived(message))
 
     def obey(self, settings: QueueSettings) -> None:
@@ -163,6 +174,8 @@ class SessionLane:
         self.lane, actions = step(self.lane, event)
         for action in actions:
             self._perform(action)
+        if self.is_idle:
+            self._rest(self)
 
     def _perform(self, action: Action) -> None:
         match action:
@@ -265,14 +278,12 @@ class Lanes:
 
     def arrive(self, key: str, agent: str, settings: QueueSettings, asked: Asked, message: backlog.Message) -> None:
         lane = self._lanes.get(key)
-        if lane is None or lane.is_idle:
-            # A lane that is at rest is forgotten when the next message comes: it has nothing to remember.
-            lane = SessionLane(key, agent, settings, self._crew, self._runs, self._slots, self._lease)
+        if lane is None:
+            lane = SessionLane(key, agent, settings, self._crew, self._runs, self._slots, self._lease, self._rest)
             self._lanes[key] = lane
         self._keys_at.setdefault(message.route, set()).add(key)
         lane.obey(settings)
         lane.arrive(asked, message)
-        self._sweep()
 
     def obey(self, key: str, settings: QueueSettings) -> None:
         """Somebody changed how this session queues."""
@@ -296,13 +307,12 @@ class Lanes:
         if lane := self._lanes.pop(key, None):
             await lane.stop()
 
-    def _sweep(self) -> None:
-        """Now and then, lanes at rest go; each message may cost a look at two of them."""
-        for key in list(self._oldest(2)):
-            if self._lanes[key].is_idle:
-                del self._lanes[key]
-            else:
-                self._lanes[key] = self._lanes.pop(key)
-
-    def _oldest(self, count: int) -> Iterator[str]:
-        return (key for key, _ in zip(self._lanes, range(count), strict=False))
+    def _rest(self, lane: SessionLane) -> None:
+        """A lane with nothing to do and nothing to remember is gone, in the same step."""
+        if self._lanes.get(lane.key) is lane:
+            del self._lanes[lane.key]
+        for route in lane.routes:
+            keys = self._keys_at.get(route, set())
+            keys.discard(lane.key)
+            if not keys:
+                self._keys_at.pop(route, None)

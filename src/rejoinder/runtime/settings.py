@@ -1,6 +1,7 @@
 """What the runtime obeys: the floors' own settings made ready, gathered by the wiring."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 from msgspec import Struct
 
@@ -32,7 +33,7 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     typing: TypingSettings = TypingSettings()
     system_prompts: Mapping[str, str] = {}
     """The operator's words to each agent, by its name."""
-    grants: frozenset[str] = frozenset()
+    silence: Literal["edges", "alone"] = "edges"
     context_tokens: int = 0
     question_seconds: float = 300
     version: str = ""

@@ -69,6 +69,7 @@ class Workers:
             run.trigger,
             may_speak=lambda: run.may_speak() and not _only_listens(run),
             says_when_empty=_is_awaited(run),
+            silence=self._settings.silence,
         )
         failed: Failed | None = None
         ended = "cancelled"

@@ -216,7 +216,7 @@ async def test_what_the_gateway_answers_itself():
         terminal.keys("how hard do you think?\r")
         await terminal.shows("a model would think that hard.")
         terminal.keys("/why\r")
-        await terminal.shows("agent tour: answered")
+        await terminal.shows("finalise: continue")
         terminal.keys("/status\r")
         await terminal.shows("Session: tour:terminal:default:direct:you")
 

@@ -13,7 +13,7 @@ from rejoinder.inbound.stop_words import LONGEST, is_stop_word
 
 
 class Reset(Struct, frozen=True):
-    """A reset trigger: where it begins and where the rest of the text does."""
+    """A reset trigger and its span; what follows is the first prompt."""
 
     trigger: str
     start: int
@@ -82,10 +82,8 @@ def _find_reset(text: str, start: int, triggers: tuple[str, ...], our_name: str)
         if our_name and text[end : end + 1 + len(our_name)].lower() == f"@{our_name.lower()}":
             end += 1 + len(our_name)
         end += text.startswith(":", end)
-        if end == len(text):
+        if end == len(text) or text[end].isspace():
             return Reset(trigger, start, end)
-        if text[end].isspace():
-            return Reset(trigger, start, end + 1)
     return None
 
 

@@ -48,7 +48,7 @@ def read(
     if len(text) - start <= _SHORT and is_stop_word(_before_mentions(text, start, mentions)):
         return Reading(stop="word")
     if slash and (reset := _find_reset(text, start, rules.triggers, our_name)):
-        return _read_tokens(text, reset.end, channel, mentions, reset)
+        return _read_tokens(text, reset.end, channel, our_name, mentions, reset)
     if "/" not in text and not text.startswith("!", start):
         return NOTHING_READ
     invocation = read_invocation(text, start, rules, our_name, mentions, native=native)
@@ -58,20 +58,20 @@ def read(
         return NOTHING_READ
     if invocation:
         return Reading(invocation=invocation)
-    return _read_tokens(text, start, channel, mentions, None)
+    return _read_tokens(text, start, channel, our_name, mentions, None)
 
 
 _SHORT = 4 * LONGEST  # a stop word between mentions
 
 
 def _read_tokens(
-    text: str, start: int, channel: ChannelRules, mentions: tuple[str, ...], reset: Reset | None
+    text: str, start: int, channel: ChannelRules, our_name: str, mentions: tuple[str, ...], reset: Reset | None
 ) -> Reading:
     if "/" not in text[start:]:
         return Reading(reset=reset)
-    if alone := directives_alone(text, channel.vocabulary, start, mentions):
+    if alone := directives_alone(text, channel.vocabulary, start, our_name, mentions):
         return Reading(reset=reset, tokens=alone, alone=True)
-    return Reading(reset=reset, tokens=find_tokens(text, channel.vocabulary, start))
+    return Reading(reset=reset, tokens=find_tokens(text, channel.vocabulary, start, our_name))
 
 
 def _find_reset(text: str, start: int, triggers: tuple[str, ...], our_name: str) -> Reset | None:

@@ -79,6 +79,11 @@ ALONE: list[tuple[str, dict[str, Any]]] = [
     ("/think high @bot", {"think": "high"}),
     ("@bot /think high", {"think": "high"}),
     ("@bot, /think high", {"think": "high"}),
+    ("/think@bot high", {"think": "high"}),
+    ("/T@Bot: low", {"think": "low"}),
+    ("/queue@bot collect /model@bot opus", {"queue": {"mode": "collect"}, "model": "opus"}),
+    ("/think@bot", {}),
+    ("/think@bot banana", {}),
 ]
 
 MIXED: list[tuple[str, str, dict[str, Any]]] = [
@@ -119,7 +124,10 @@ MIXED: list[tuple[str, str, dict[str, Any]]] = [
     ("mid ``` /think high", "mid ```", {"think": "high"}),
     ("it`s odd /think high isn`t", "it`s odd /think high isn`t", {}),
     ("/think high `code`", "`code`", {"think": "high"}),
+    ("/think@bot high write a poem", "write a poem", {"think": "high"}),
     ("/status please", "please", {}),
+    ("/status@bot please", "please", {}),
+    ("tell me /help@bot: now", "tell me now", {}),
     ("what is the /status here", "what is the here", {}),
 ]
 
@@ -177,6 +185,10 @@ TEXT: list[str] = [
     "/frobnicate now",
     "/opus number nine",
     "/ think high",
+    "/think@otherbot high",
+    "/think@otherbot",
+    "/think@otherbot high /help@otherbot me",
+    "please /think@otherbot high write",
 ]
 
 

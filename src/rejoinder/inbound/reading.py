@@ -9,7 +9,7 @@ from rejoinder.events import Entry
 from rejoinder.inbound.commands.parse import Invocation, read_invocation
 from rejoinder.inbound.directives.tokenise import Token, directives_alone, find_tokens
 from rejoinder.inbound.rules import ChannelRules, Rules
-from rejoinder.inbound.stop_words import LONGEST, is_stop_word
+from rejoinder.inbound.stop_words import LONGEST, is_stop_command, is_stop_word
 
 
 class Reset(Struct, frozen=True):
@@ -45,8 +45,12 @@ def read(
     native = entry == "native"
     slash = native or rules.settings.commands.text
     start = _after_mentions(text, mentions)
-    if len(text) - start <= _SHORT and is_stop_word(_before_mentions(text, start, mentions)):
-        return Reading(stop="word")
+    if len(text) - start <= _SHORT:
+        said = _before_mentions(text, start, mentions)
+        if is_stop_word(said):
+            return Reading(stop="word")
+        if is_stop_command(said, our_name):
+            return Reading(stop="command")
     if slash and (reset := _find_reset(text, start, rules.triggers, our_name)):
         return _read_tokens(text, reset.end, channel, our_name, mentions, reset)
     if "/" not in text and not text.startswith("!", start):

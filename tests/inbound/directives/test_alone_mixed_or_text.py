@@ -115,6 +115,7 @@ MIXED: list[tuple[str, str, dict[str, Any]]] = [
     ("/model o3 go", "go", {"model": "o3"}),
     ("ask /model llama3:8b now", "ask now", {"model": "llama3:8b"}),
     ("ask /model openai/gpt-x now", "ask now", {"model": "openai/gpt-x"}),
+    ("ask /model anthropic/opus now", "ask now", {"model": "anthropic/opus"}),
     ("ask /model gpt-x@work now", "ask now", {"model": "gpt-x@work"}),
     ("@bot /model o3 go", "@bot go", {"model": "o3"}),
     ("/model openai/gpt-5 hello", "hello", {"model": "openai/gpt-5"}),

@@ -71,6 +71,8 @@ def test_a_shell_line_is_bash() -> None:
     assert outcome(send(says("! ls -l", GUEST), house())) == "drop"
     for text in ("!important", "!", "! ", "wow! ls"):
         assert outcome(send(says(text, OWNER), house())) == "turn"
+    assert outcome(send(says("@ourbot ! ls", GUEST, mentions=AT_US), house())) == "drop"
+    assert outcome(send(says("@ourbot! look", GUEST, mentions=AT_US), house())) == "turn"
 
 
 @pytest.mark.parametrize(
@@ -248,6 +250,7 @@ def test_arguments_that_do_not_fit_get_the_usage(text: str) -> None:
         ((Arg("a"),), "", {}),
         ((Arg("a", required=True),), "", None),
         ((Arg("a"), Arg("b", rest=True)), " one  two three ", {"a": "one", "b": "two three"}),
+        ((Arg("a"), Arg("b", rest=True)), "one\ttwo\tthree", {"a": "one", "b": "two\tthree"}),
         ((Arg("a", ("on", "off")),), "ON", {"a": "on"}),
         ((Arg("a", ("on", "off")),), "maybe", None),
         ((Arg("a"),), "one two", None),

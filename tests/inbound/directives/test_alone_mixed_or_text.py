@@ -100,6 +100,7 @@ MIXED: list[tuple[str, str, dict[str, Any]]] = [
     ("    /think high code\n\tmore", "    code\n\tmore", {"think": "high"}),
     ("a  /think high  b", "a   b", {"think": "high"}),
     ("a\t/think high b", "a\tb", {"think": "high"}),
+    ("a\u3000/think high\u3000b", "a\u3000b", {"think": "high"}),
     ("/think extra high why?", "why?", {"think": "xhigh"}),
     ("/think high high", "high", {"think": "high"}),
     ("a /think:low b", "a b", {"think": "low"}),

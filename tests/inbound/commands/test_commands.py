@@ -209,6 +209,12 @@ def test_status_tells_all_there_is() -> None:
         assert part in said
 
 
+def test_status_beside_directives_tells_the_same() -> None:
+    """IN-54, IN-61: with what they have just changed."""
+    said = send(says("/status /think high"), house()).replies[-1]
+    assert said == send(says("/status"), house(), of=session(think="high")).replies[0]
+
+
 def test_whoami_tells_how_lists_name_one() -> None:
     """IN-10: what to write into the allow-list."""
     assert send(says("/whoami", GUEST), house()).replies == ("You are 3 on telegram (guest).\nIn lists: telegram:3",)

@@ -57,7 +57,7 @@ def test_long_and_hostile_is_the_same_in_any_pieces(before: str, unit: str, behi
 )
 def test_a_hold_is_given_up(opening: str, closing: str) -> None:
     """OD-5: what is held for 65 536 characters comes out as text, nothing is lost."""
-    body = "a" * LONGEST
+    body = "a" * (LONGEST + 1)
     reading = read_reply(opening + body + closing + "\nend")
     assert reading.text.count("a") >= LONGEST
     assert reading.text.endswith("end")
@@ -68,7 +68,7 @@ def test_just_within_the_limits() -> None:
     tag = '<react emoji="' + "a" * (LONGEST - len('<react emoji=""/>')) + '"/>'
     assert [d.name for d in read_reply(f"<actions>{tag}</actions>").directives] == ["react"]
     assert read_reply(f'<actions>{tag[:-3]}a"/></actions>').directives == ()
-    body = "a" * (LONGEST - len("</voice>"))
+    body = "a" * LONGEST
     assert [d.name for d in read_reply(f"<actions><voice>{body}</voice></actions>").directives] == ["voice"]
     assert read_reply(f"<actions><voice>{body}a</voice></actions>").directives == ()
     header = "[[title:" + "a" * (1024 - len("[[title:]]")) + "]]"

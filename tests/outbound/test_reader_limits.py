@@ -48,6 +48,30 @@ def test_long_and_hostile_is_the_same_in_any_pieces(before: str, unit: str, behi
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "<actions><voice>hi</actions>\n<actions><voice>ok</voice></actions>",
+        "[[foo:x]]" + " " * 1016 + "y",
+        "x" + " " * 70_000 + "<no-reply/> y",
+        "x <actions></actions>" + " " * 70_000 + "\ny",
+        "x" + " " * 65_537 + "\nNO_REPLY",
+        "\n" * 70_000 + "[[reply_to:1]]\nx",
+        "```\n```" + " " * 1100 + "z\nx <no-reply/>",
+        "`" * 1100 + "\nx <no-reply/>\n" + "`" * 1100 + "\n<no-reply/>",
+        '<react emoji="x"/>' + " " * 70_000 + "\nHi",
+        "x\nNO_REPLY" + " " * 200_000 + "y",
+        "<actions><voice>" + "a" * 65_530 + "</voi" + "a" * 20,
+    ],
+    ids=lambda text: repr(text[:24]),
+)
+def test_what_lies_across_a_limit(text: str) -> None:
+    """OD-2, OD-5: where a limit falls does not depend on the pieces."""
+    whole = shown(text, len(text))
+    for size in (7, 1000, 1024, LONGEST):
+        assert shown(text, size) == whole
+
+
+@pytest.mark.parametrize(
     ("opening", "closing"),
     [
         ("<actions><voice>", "</voice></actions>"),

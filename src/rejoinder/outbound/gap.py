@@ -7,6 +7,9 @@ inside a line one blank stays between words; the indentation of the line that fo
 
 import re
 
+MOST_WHITE = 65_536
+"""So much white space is kept back at most (OD-5)."""
+
 _LINE_END = re.compile(r"\r?\n")
 
 

@@ -12,6 +12,8 @@ import re
 import unicodedata
 from typing import Literal
 
+from rejoinder.outbound.gap import MOST_WHITE
+
 SILENT = "NO_REPLY"
 ACKNOWLEDGED = "HEARTBEAT_OK"
 
@@ -23,7 +25,7 @@ _WHITE = " \t\r\n\ufeff\u200b\u200c\u200d\u2060"
 _PAIRS = {"*": "*", "_": "_", '"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`"}
 _WRAPPING = "".join(_PAIRS)
 _MOST_WRAPPING = 4  # `"**` is as much as anybody writes around a token
-_MOST_HELD = 65_536
+_MOST_HELD = 2 * MOST_WHITE
 _SENTENCE_END_UNSPACED = frozenset("。！？｡")  # of scripts that put no blank behind a sentence
 _SENTENCE_ENDS = frozenset(".!?…‽؟।") | _SENTENCE_END_UNSPACED
 _CLOSING = "\"'”’»)]}*_"
@@ -104,6 +106,7 @@ class Silence:
             edge = start
             while edge > done and text[edge - 1] in _WHITE:
                 edge -= 1
+            edge += (start - edge) // MOST_WHITE * MOST_WHITE  # white space past the limit is passed on
             out += self._pass(text[done:edge])
             done = edge
             new_line = any(edge <= place <= start for place in breaks)

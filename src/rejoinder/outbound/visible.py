@@ -6,14 +6,11 @@ White space is kept back until a visible character follows, so that it can go wi
 from typing import Literal
 
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
-from rejoinder.outbound.gap import Gap
+from rejoinder.outbound.gap import MOST_WHITE, Gap
 from rejoinder.outbound.silence import Silence
 
 MOST_PROBLEMS = 100
 """So many problems are told of one turn: an output that is all mistakes must not become a log that is all noise."""
-
-MOST_WHITE = 65_536
-"""So much white space is kept back at most (OD-5)."""
 
 WHITE = " \t\r\n"
 

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from rejoinder.inbound.rules import ChannelRules, Rules
 
 
-def status_text(
-    message: "Message", session: Session, rules: "Rules", channel: "ChannelRules", now: datetime | None = None
-) -> str:
+def status_text(message: "Message", session: Session, rules: "Rules", channel: "ChannelRules", now: datetime) -> str:
     """All there is to know in one reply; what is not known is left out."""
     runs, agent = message.facts.runs, channel.agent
     model = effective_model(message.choices, session, agent)
@@ -31,7 +29,7 @@ def status_text(
         f"rejoinder {message.facts.version}".rstrip(),
         f"Agent: {agent.name}",
         f"Model: {model.value}" + "".join(f", then {name}" for name in agent.models.fallbacks),
-        f"Session: {session.key}" + (f", {age(now - session.started)} old" if now else ""),
+        f"Session: {session.key}, {age(now - session.started)} old",
         f"Levels: {levels}",
         f"Usage: {session.input_tokens} tokens in, {session.output_tokens} out",
         f"Queue: {queue.mode or channel.queue.mode}, {runs.waiting} waiting",

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct, field, structs
 
-TO_CHOOSE = "To choose another, write an [agents.NAME] section into rejoinder.toml (`rejoinder init` asks for it)."
+TO_CHOOSE = "To choose another, write an [agents.NAME] section into rejoinder.toml."
 
 
 class Program(Struct, frozen=True):

@@ -26,10 +26,20 @@ def chat(
 
     settings, name, sentence = app.with_agent(read_settings(file), agent)
     if sentence:
-        print(sentence, file=sys.stderr)
+        say(sentence)
     # The screen belongs to the chat: what its owner has to know is shown there as a note.
     logging.getLogger("rejoinder").addHandler(logging.NullHandler())
     run(app.chat(settings, name))
+
+
+def say(sentence: str) -> None:
+    """Beside the chat, with its words whole where somebody reads them on a terminal."""
+    if sys.stderr.isatty():
+        import shutil
+        import textwrap
+
+        sentence = textwrap.fill(sentence, shutil.get_terminal_size().columns)
+    print(sentence, file=sys.stderr)
 
 
 def read_settings(file: str | None) -> "Settings":

@@ -21,7 +21,7 @@ class Atoms:
     def __init__(self, text: str, most: int) -> None:
         self._starts: list[int] = []
         self._ends: list[int] = []
-        for start, end in sorted((*_matches(text), *(span for span in _code_spans(text) if span[1] - span[0] <= most))):
+        for start, end in sorted((*_matches(text), *(span for span in code_spans(text) if span[1] - span[0] <= most))):
             if self._ends and start < self._ends[-1]:
                 self._ends[-1] = max(self._ends[-1], end)
             else:
@@ -40,7 +40,8 @@ def _matches(text: str) -> Iterator[tuple[int, int]]:
     return (found.span() for found in _ATOM.finditer(text))
 
 
-def _code_spans(text: str) -> Iterator[tuple[int, int]]:
+def code_spans(text: str) -> Iterator[tuple[int, int]]:
+    """What stands between back-ticks, and these."""
     runs: list[tuple[int, int]] = []
     for found in _TICKS_OR_PARAGRAPH.finditer(text):
         if found[0][0] == "`":

@@ -23,7 +23,7 @@ class Enclosure(Struct, frozen=True):
     opening: str
     """What a message that begins in here is opened with."""
     closing: str
-    """What a message that ends in here is closed with."""
+    """What a message that ends in here is closed with; nothing in a table."""
 
 
 def enclosures(text: str) -> list[Enclosure]:

@@ -1,9 +1,10 @@
 """The one Markdown parser of the house: cutting and rendering see the same code, tables and links (DE-12).
 
-CommonMark with tables and strike-through, but no rule that could make a word of the agent vanish:
+CommonMark with tables and strike-through, but no rule that makes a word of the agent vanish or a text jump:
 
 - there is no HTML: `<id>` is text;
 - there are no link definitions: a line `[1]: https://example.org` is text;
+- a line of dashes is a rule, and never makes the text above it a heading: while a list streams in, it begins so;
 - a `*` inside a word opens nothing: `2*3*4` is arithmetic (it may close: `**API**s`);
 - a table that has a row with more cells than its head is no table: the rest of that row would be lost;
 - a text nested deeper than anybody writes is no Markdown: a parser leaves out what lies below its bottom.
@@ -42,7 +43,7 @@ def _is_too_deep(tokens: Sequence[Token]) -> bool:
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _DEEPEST})
-    parser.enable(["table", "strikethrough"]).disable("reference")
+    parser.enable(["table", "strikethrough"]).disable(["reference", "lheading"])
     parser.block.ruler.at("table", _table, {"alt": ["paragraph"]})
     parser.inline.ruler.at("emphasis", _emphasis)
     return parser
@@ -51,7 +52,7 @@ def _parser() -> MarkdownIt:
 @cache
 def _block_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _DEEPEST})
-    parser.enable("table").disable("reference")
+    parser.enable("table").disable(["reference", "lheading"])
     parser.block.ruler.at("table", _table, {"alt": ["paragraph"]})
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser

@@ -84,7 +84,8 @@ class _Cutter:
     def _can_repeat(self, enclosure: Enclosure) -> bool:
         """A fence line or a head that fills half a message is left as text: little else would be sent."""
         opening = max(self._text[enclosure.start : enclosure.inside], enclosure.opening, key=self._length)
-        return self._length(opening) + self._length(enclosure.closing) <= self._limit // 2
+        around = opening + enclosure.closing
+        return max(self._length(around), self._rendered(around) if self._rendered else 0) <= self._limit // 2
 
     def _length(self, text: str) -> int:
         return length(text, self._unit)

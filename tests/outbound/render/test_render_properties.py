@@ -4,7 +4,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rejoinder.channels.platforms import PLATFORMS
@@ -129,6 +129,7 @@ def test_telegram_takes_every_entity(source: str, tables: Tables) -> None:
 
 
 @pytest.mark.parametrize("platform", RENDERED)
+@settings(deadline=None)
 @given(
     source=WITH_CODE_AND_LINKS.map(lambda text: text * 9), limit=st.integers(120, 400), tables=st.sampled_from(TABLES)
 )

@@ -83,6 +83,14 @@ def test_texts(source: str, telegram: str, slack: str, whatsapp: str, signal: st
         ("> `a`", [Entity("blockquote", 0, 1), Entity("code", 0, 1)]),
         ("**one\ntwo**", [Entity("bold", 0, 7)]),
         ("[me](tg://user?id=1)", []),
+        (
+            "*a **b***~~c~~",
+            [Entity("italic", 0, 3), Entity("bold", 2, 1), Entity("strikethrough", 3, 1)],
+        ),
+        (
+            "[l](https://e.org)*[l](https://e.org)a*",  # one link, and half of the italics in it
+            [Entity("text_link", 0, 2, url="https://e.org"), Entity("italic", 1, 1), Entity("italic", 2, 1)],
+        ),
     ],
 )
 def test_entities(source: str, entities: list[Entity]) -> None:

@@ -46,16 +46,19 @@ class _Text:
         self._spans: list[tuple[_Format, int, int]] = []
 
     def add(self, block: Block) -> None:
-        around: set[_Format] = {("blockquote", str(block.quote))} if block.quote else set()
+        around: list[_Format] = [("blockquote", str(block.quote))] if block.quote else []
         self._keep(around)
         self._write(block.gap)
         for run in block.runs:
-            inner: set[_Format] = {("pre", block.language)} if block.language is not None else _formats(run)
-            self._keep(around | inner)
+            inner: list[_Format] = [("pre", block.language)] if block.language is not None else _formats(run)
+            self._keep(around + inner)
             self._write(run.text)
 
-    def _keep(self, formats: set[_Format]) -> None:
-        for known in [known for known in self._open if known not in formats]:
+    def _keep(self, formats: list[_Format]) -> None:
+        """From here on these. What was opened inside of one that ends, ends with it and begins again: none overlap."""
+        opened = list(self._open)
+        ending = next((index for index, known in enumerate(opened) if known not in formats), len(opened))
+        for known in opened[ending:]:
             self._spans.append((known, self._open.pop(known), self._at))
         for new in formats:
             self._open.setdefault(new, self._at)
@@ -65,7 +68,7 @@ class _Text:
         self._at += len(text)
 
     def finish(self) -> Rendering:
-        self._keep(set())
+        self._keep([])
         text = "".join(self._pieces).rstrip()
         units = _Units(text)
         entities: list[Entity] = []
@@ -89,13 +92,11 @@ class _Units:
         return index + bisect_left(self._wide, index)
 
 
-def _formats(run: Run) -> set[_Format]:
+def _formats(run: Run) -> list[_Format]:
     if run.code and not run.link:  # of the two, the address is what would be missed
-        return {("code", "")}
-    formats: set[_Format] = {(_KINDS[mark], "") for mark in run.marks}
-    if run.link:
-        formats.add(("text_link", run.link))
-    return formats
+        return [("code", "")]
+    formats: list[_Format] = [(_KINDS[mark], "") for mark in run.marks]
+    return [*formats, ("text_link", run.link)] if run.link else formats
 
 
 def _entity(kind: _Kind, detail: str, start: int, end: int) -> Entity:

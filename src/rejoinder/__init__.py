@@ -12,7 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rejoinder.events import Directive, Problem, Silent, Text
+    from rejoinder.app import Gateway, get_reply
+    from rejoinder.events import Directive, Inbound, Problem, Reply, Silent, Text
     from rejoinder.outbound.reader import ReplyReader
     from rejoinder.outbound.reading import Reading, read_reply
 
@@ -27,9 +28,27 @@ _HOME = {
     "Directive": "rejoinder.events",
     "Problem": "rejoinder.events",
     "Silent": "rejoinder.events",
+    # the whole way
+    "Gateway": "rejoinder.app",
+    "get_reply": "rejoinder.app",
+    "Inbound": "rejoinder.events",
+    "Reply": "rejoinder.events",
 }
 
-__all__ = ["Directive", "Problem", "Reading", "ReplyReader", "Silent", "Text", "__version__", "read_reply"]
+__all__ = [
+    "Directive",
+    "Gateway",
+    "Inbound",
+    "Problem",
+    "Reading",
+    "Reply",
+    "ReplyReader",
+    "Silent",
+    "Text",
+    "__version__",
+    "get_reply",
+    "read_reply",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -1,27 +1,277 @@
-"""THE wiring: names -> channel, agent, engine."""
+"""THE wiring: settings -> agents, channels, rules, engine."""
 
+import os
+import shutil
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack
+from importlib.util import find_spec
+from typing import Any, Self, cast
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+import rejoinder
 from rejoinder import plugins
 from rejoinder.agents.base import Agent, CanClose
-from rejoinder.channels.base import Channel
+from rejoinder.agents.discover import PROGRAMS, discover
+from rejoinder.channels.base import CanReact, Channel, Delivered, Outcome, PrefersQueue
+from rejoinder.channels.base import Limits as Lengths
+from rejoinder.channels.platforms import PLATFORMS
+from rejoinder.config import schema
+from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of_gateway
+from rejoinder.errors import BadConfiguration
+from rejoinder.events import Inbound, Part, Reply
+from rejoinder.inbound.rules import make_rules
+from rejoinder.outbound.typing import TypingSettings
 from rejoinder.runtime.engine import Engine
+from rejoinder.runtime.profiles import profile_of
+from rejoinder.runtime.relay import Hears, Watcher, tell
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.sessions import Sessions
+from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
+from rejoinder.secret import Secret
+from rejoinder.session import QueueChoice
+from rejoinder.turns.choose import Limits
+from rejoinder.turns.lease import LeaseSettings
+from rejoinder.turns.modes import Mode, QueueOverride, resolve
+from rejoinder.turns.status import StatusSettings
+
+SELF = "you"
+"""The person at the terminal, who owns what runs in it."""
 
 
-async def serve(channel: Channel, agent: Agent) -> None:
-    """Until the channel has come to its end and all that it brought is answered."""
-    try:
-        async with Runs() as runs:
-            await channel.listen(Engine(agent, [channel], runs).accept)
-            await runs.idle()
-    finally:
-        if isinstance(agent, CanClose):
-            await agent.close()
+class Gateway:
+    """One configuration at work. Enter it, and `dispatch` takes messages; leave it, and nothing of it runs on."""
+
+    def __init__(
+        self,
+        settings: schema.Settings,
+        *,
+        agents: Mapping[str, Agent] | None = None,
+        channels: Iterable[Channel] = (),
+        sessions: Sessions | None = None,
+        watcher: Watcher | None = None,
+    ) -> None:
+        self.agents = dict(agents) if agents is not None else open_agents(settings)
+        self.channels = {channel.name: channel for channel in channels}
+        self.runs = Runs()
+        self._settings = settings
+        self._stack = AsyncExitStack()
+        made = runtime_settings(settings, self.agents, self.channels)
+        self._engine = Engine(
+            self.agents, self.channels.values(), self.runs, made, sessions, watcher=watcher or Watcher()
+        )
+
+    async def dispatch(self, inbound: Inbound) -> None:
+        """What a channel calls: returns when the message is safe, not when it is answered."""
+        await self._engine.accept(inbound)
+
+    async def serve(self) -> None:
+        """Until every channel has come to its end and all that they brought is answered."""
+        listening = [
+            self.runs.start(f"channel:{name}", channel.listen(self.dispatch)) for name, channel in self.channels.items()
+        ]
+        for task in listening:
+            await self.runs.wait(task)
+        await self.runs.idle()
+        for task in listening:
+            if (problem := task.exception()) is not None:
+                raise problem
+
+    async def __aenter__(self) -> Self:
+        for agent in self.agents.values():
+            if isinstance(agent, CanClose):
+                self._stack.push_async_callback(agent.close)
+        await self._stack.enter_async_context(self.runs)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
 
 
-async def chat(agent: str) -> None:
-    """The gateway in the terminal."""
-    answering, terminal = plugins.find("agent", agent), plugins.find("channel", "terminal")
-    await serve(
-        terminal.open_channel("terminal", terminal.Settings(agent=agent)),
-        answering.open_agent(agent, answering.Settings()),
+# --- made ready ---------------------------------------------------------------------------------
+
+
+def runtime_settings(
+    settings: schema.Settings, agents: Mapping[str, Agent], channels: Mapping[str, Channel]
+) -> RuntimeSettings:
+    gateway, defaults = queue_of_gateway(settings), settings.agent_defaults
+    here = {name: _channel_facts(name, channel, settings) for name, channel in channels.items()}
+    queues = {name: _usual_queue(facts, gateway) for name, facts in here.items()}
+    return RuntimeSettings(
+        rules=make_rules(inbound_settings(settings), map(profile_of, agents.values()), queues=queues),
+        channels=here,
+        queue=gateway,
+        lease=LeaseSettings(settings.gateway.idle_timeout_s, settings.gateway.hard_timeout_s),
+        limits=Limits(runs=settings.gateway.max_runs),
+        question_seconds=settings.gateway.question_timeout_s,
+        typing_mode=settings.session.typing_mode,
+        typing=TypingSettings(period_ms=int(defaults.typing_interval_seconds * 1000)),
+        system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
+        silence=settings.directives.silence,
+        context_tokens=defaults.context_tokens or 0,
+        version=rejoinder.__version__,
     )
+
+
+def _usual_queue(here: ChannelFacts, gateway: QueueOverride) -> QueueChoice:
+    """What a session queues by that has said nothing."""
+    usual = resolve(channel=here.queue, gateway=gateway, plugin=here.plugin_queue)
+    return QueueChoice(usual.mode.value, usual.debounce_ms, usual.cap, usual.drop.value)
+
+
+def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> ChannelFacts:
+    said = settings.channels[name]
+    platform = PLATFORMS.get(said.kind)
+    can = platform.can if platform is not None else frozenset({"reply", "react", "send"})
+    return ChannelFacts(
+        can=frozenset(can if isinstance(channel, CanReact) else can - {"react"}),
+        queue=queue_of_channel(settings, name),
+        plugin_queue=QueueOverride(mode=Mode(channel.queue_mode)) if isinstance(channel, PrefersQueue) else None,
+        extra_system_prompt=said.common.extra_system_prompt,
+        status=StatusSettings(enabled=said.common.status_reactions),
+    )
+
+
+# --- opened -------------------------------------------------------------------------------------
+
+
+def open_agents(settings: schema.Settings) -> dict[str, Agent]:
+    return {name: open_agent(name, said) for name, said in settings.agents.items()}
+
+
+def open_agent(name: str, said: schema.Agent) -> Agent:
+    module = plugins.find("agent", said.kind)
+    try:
+        settings = _record(module.Settings, said.settings)
+    except msgspec.ValidationError as problem:
+        wrong = f"the agent {name!r} of kind {said.kind!r} cannot be opened: {problem}"
+        raise BadConfiguration(f"{wrong}; write an [agents.{name}] section into rejoinder.toml") from None
+    return module.open_agent(name, settings)
+
+
+def _record(wanted: type[Struct], given: Any) -> Any:
+    """The settings as the room that reads them declares them; secrets are opened here and nowhere before."""
+    values: dict[str, Any] = msgspec.structs.asdict(given) if isinstance(given, Struct) else given
+    plain = {key: _revealed(value) for key, value in values.items() if value is not None}
+    return msgspec.convert(plain, wanted)
+
+
+def _revealed(value: Any) -> Any:
+    if isinstance(value, Secret):
+        return value.reveal()
+    if isinstance(value, dict):
+        return {key: _revealed(each) for key, each in cast("dict[str, Any]", value).items()}
+    return value
+
+
+def discovered() -> tuple[schema.Agent, str]:
+    """The agent for somebody who chose none, and the sentence that says which and why."""
+    installed = [program.command[0] for program in PROGRAMS if shutil.which(program.command[0])]
+    choice = discover(installed, os.environ, can_acp=find_spec("acp") is not None)
+    return schema.Agent(choice.kind, choice.settings), choice.sentence
+
+
+def with_agent(settings: schema.Settings, wanted: str | None) -> tuple[schema.Settings, str, str]:
+    """The settings with the agent that answers, its name, and a sentence when it was not chosen by anybody.
+
+    `wanted` is the name of a configured agent, or a kind that needs no settings.
+    """
+    if wanted is not None and wanted not in settings.agents:
+        if settings.agents and wanted not in plugins.names("agent"):
+            there = ", ".join(sorted({*settings.agents, *plugins.names("agent")}))
+            raise BadConfiguration(f"no agent called {wanted!r}; there are: {there}")
+        plugins.find("agent", wanted)
+        agent = schema.Agent(wanted, {})
+        return replace(settings, agents={**settings.agents, wanted: agent}), wanted, ""
+    if wanted is not None:
+        return settings, wanted, ""
+    if settings.agents:
+        terminal = settings.channels.get("terminal")
+        chosen = terminal.common.agent if terminal is not None else None
+        return settings, chosen or next(iter(settings.agents)), ""
+    agent, sentence = discovered()
+    return replace(settings, agents={agent.kind: agent}), agent.kind, sentence
+
+
+def with_channel(settings: schema.Settings, name: str, agent: str, owners: tuple[str, ...]) -> schema.Settings:
+    """The settings with this channel open to whoever reaches it, and its owners."""
+    configured = settings.channels.get(name)
+    common = configured.common if configured is not None else ChannelSettings(dm="open", groups="open")
+    common = replace(common, agent=agent, agents=(), owners=(*common.owners, *owners))
+    kind = configured.kind if configured is not None else name
+    return replace(settings, channels={**settings.channels, name: schema.Channel(kind, common, None)})
+
+
+# --- run ----------------------------------------------------------------------------------------
+
+
+async def serve(
+    channel: Channel,
+    agent: Agent,
+    settings: schema.Settings | None = None,
+    owners: tuple[str, ...] = (SELF,),
+) -> None:
+    """One channel and one agent, until the channel has come to its end and all that it brought is answered."""
+    wired = with_channel(settings or schema.Settings(), channel.name, agent.name, owners)
+    async with Gateway(_only(wired, channel.name), agents={agent.name: agent}, channels=[channel]) as gateway:
+        await gateway.serve()
+
+
+def _only(settings: schema.Settings, channel: str) -> schema.Settings:
+    return replace(settings, channels={channel: settings.channels[channel]})
+
+
+class _Collected:
+    """A channel that keeps what is said."""
+
+    limits = Lengths()
+
+    def __init__(self, name: str, on_block: Hears | None) -> None:
+        self.name = name
+        self.replies: list[Reply] = []
+        self._on_block = on_block
+
+    async def listen(self, deliver: Callable[[Inbound], Awaitable[None]]) -> None:
+        """Nobody writes here but who asked."""
+
+    async def send(self, part: Part) -> Outcome:
+        self.replies.append(Reply(part.text, part.reply_to, part.silent))
+        await tell(self._on_block, part.text)
+        return Delivered(f"reply-{len(self.replies)}")
+
+
+async def get_reply(
+    inbound: Inbound,
+    settings: schema.Settings,
+    *,
+    on_block: Hears | None = None,
+    on_tool: Hears | None = None,
+    on_model: Hears | None = None,
+) -> list[Reply]:
+    """The whole way from a message to its replies, without channel or store.
+
+    The channel's settings hold where it is configured; otherwise it is open. `on_block` is called with each
+    reply as it is said, `on_tool` with the title of each tool the agent uses, `on_model` with the model.
+    """
+    if not settings.agents:
+        raise BadConfiguration("there is no agent to ask; the settings need an [agents.NAME] section")
+    if inbound.channel not in settings.channels:
+        settings = with_channel(settings, inbound.channel, next(iter(settings.agents)), ())
+    channel = _Collected(inbound.channel, on_block)
+    watcher = Watcher(on_tool, on_model)
+    async with Gateway(_only(settings, inbound.channel), channels=[channel], watcher=watcher) as gateway:
+        await gateway.dispatch(inbound)
+        await gateway.runs.idle()
+    return channel.replies
+
+
+async def chat(settings: schema.Settings, agent: str) -> None:
+    """The gateway in the terminal."""
+    terminal = plugins.find("channel", "terminal")
+    channel = terminal.open_channel("terminal", terminal.Settings(agent=agent))
+    wired = _only(with_channel(settings, "terminal", agent, (SELF,)), "terminal")
+    async with Gateway(wired, channels=[channel]) as gateway:
+        await gateway.serve()

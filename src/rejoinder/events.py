@@ -282,6 +282,14 @@ class Turn(Struct, frozen=True):
 # --- what is sent -------------------------------------------------------------------------------
 
 
+class Reply(Struct, frozen=True):
+    """One message of the bot, for who asks without a channel."""
+
+    text: str
+    reply_to: str | None = None
+    silent: bool = False
+
+
 class Part(Struct, frozen=True):
     """One platform message, ready to be sent."""
 

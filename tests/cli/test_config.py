@@ -45,11 +45,11 @@ def test_the_file_of_this_folder(tmp_path):
     """Without -c it is rejoinder.toml of this folder; without one, the defaults, and it says so."""
     result = run()
     assert result.exit_code == 0
-    assert tomllib.loads(result.stdout)["gateway"] == {"store": "sqlite:rejoinder.db"}
+    assert tomllib.loads(result.stdout)["gateway"]["store"] == "sqlite:rejoinder.db"
     assert result.stderr == "There is no rejoinder.toml here: these are the defaults.\n"
     (tmp_path / "rejoinder.toml").write_text('[gateway]\nstore = "sqlite:mine.db"\n')
     result = run()
-    assert tomllib.loads(result.stdout)["gateway"] == {"store": "sqlite:mine.db"}
+    assert tomllib.loads(result.stdout)["gateway"]["store"] == "sqlite:mine.db"
     assert result.stderr == ""
 
 

@@ -206,3 +206,28 @@ async def test_the_terminal_is_restored_when_it_is_told_to_end():
         assert await terminal.ends() == 143
         assert b"\x1b[?2004l" in terminal.raw
         assert "Traceback" not in terminal.text()
+
+
+async def test_what_the_gateway_answers_itself():
+    """IN-54, IN-61, IN-64: levels, status and the reasons of the last decision, at the terminal."""
+    async with chatting() as terminal:
+        terminal.keys("/think high\r")
+        await terminal.shows("Thinking: high.")
+        terminal.keys("how hard do you think?\r")
+        await terminal.shows("a model would think that hard.")
+        terminal.keys("/why\r")
+        await terminal.shows("finalise: continue")
+        terminal.keys("/status\r")
+        await terminal.shows("Session: tour:terminal:default:direct:you")
+
+
+async def test_a_newer_message_interrupts_when_so_chosen():
+    """TU-3: interrupt, with what was said so far left standing."""
+    async with chatting(["Once upon", NEVER, " a time."], "Here.") as terminal:
+        terminal.keys("/queue interrupt\r")
+        await terminal.shows("Queue: mode=interrupt.")
+        terminal.keys("tell\r")
+        await terminal.shows("Once upon")
+        terminal.keys("no, wait\r")
+        await terminal.shows("Here.")
+        assert "a time" not in terminal.text()

@@ -6,6 +6,7 @@ import pytest
 
 from rejoinder.agents.base import Done, Failed, SegmentEnded, ToolStarted
 from rejoinder.testing import FakeChannel, ScriptedAgent, conversation
+from tests.conversations.settings import queueing
 
 
 async def test_an_answer_comes_back():
@@ -150,7 +151,7 @@ async def test_messages_are_answered_in_order_one_at_a_time():
     """TU-1: per session first in, first out, at most one active run."""
     go = asyncio.Event()
     agent = ScriptedAgent(["A", go.wait], "B", "C")
-    async with conversation(agent) as chat:
+    async with conversation(agent, settings=queueing("queue")) as chat:
         for text in ("a", "b", "c"):
             await chat.says(text)
         await chat.sees("A")
@@ -230,7 +231,7 @@ async def test_a_message_that_was_refused_does_not_stop_the_next():
     async def takes_again():
         channel.refuse = None
 
-    async with conversation(ScriptedAgent("A", [takes_again, "B"]), channel) as chat:
+    async with conversation(ScriptedAgent("A", [takes_again, "B"]), channel, queueing("queue")) as chat:
         await chat.says("a")
         await chat.says("b")
         await chat.hears("B")
@@ -257,8 +258,9 @@ async def test_what_the_agent_is_told():
         answer = await chat.hears("Hi.")
         await chat.says("really?\r\n \\n", reply_to=answer)
         await chat.hears("Yes.")
-    block, text = (part.text for part in agent.turns[1].parts)
+    block, quote, text = (part.text for part in agent.turns[1].parts)
     assert text == "really?\n \\n"
-    assert '"handle": "m3"' in block
-    assert '"reply_to": {"handle": "m2", "text": "Hi."}' in block
-    assert '"sender_id": "ann"' in block
+    assert '"handle":"m3"' in block
+    assert '"reply_to":{"text":"Hi.","author":"","handle":"m2"' in block
+    assert '"sender_id":"ann"' in block
+    assert '"text":"Hi."' in quote

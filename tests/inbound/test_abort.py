@@ -53,9 +53,12 @@ def test_folding(text: str) -> None:
     assert is_stop_word(text) is (text != "s’il")
 
 
-@pytest.mark.parametrize("text", ["/stop", "/STOP", "/stop@ourbot", "/stop:", "/stop everything", " /stop "])
+@pytest.mark.parametrize(
+    "text",
+    ["/stop", "/STOP", "/stop@ourbot", "/stop:", "/stop everything", " /stop ", "/stop!", "/Stop@ourbot !!", "/stop。"],
+)
 def test_the_command_stops_anywhere(text: str) -> None:
-    """IN-70: in a group too, without a mention."""
+    """IN-70: in a group too, without a mention, with any punctuation after it."""
     for group in (False, True):
         assert last(send(says(text, group=group), house())) == ("abort", "asked to stop")
 
@@ -99,7 +102,8 @@ def test_stop_works_when_typed_commands_are_off() -> None:
     rules = house(commands={"text": False})
     assert outcome(send(says("/stop"), rules)) == "answer"
     assert outcome(send(says("stop"), rules)) == "answer"
-    for text in ("/help", "/new x", "/think high", "please /think high do"):
+    assert outcome(send(says("/stop!"), rules)) == "answer"
+    for text in ("/help", "/new x", "/think high", "please /think high do", "/stop-gap", "/stop/start!"):
         done = send(says(text), rules)
         assert (outcome(done), done.message.agent_text, done.replies) == ("turn", text, ())
     assert outcome(send(says("/help", entry="native"), rules)) == "answer"

@@ -29,12 +29,16 @@ def idle_house() -> Rules:
         ("/new summarise the day", "summarise the day"),
         ("/reset\nline one\n    line two", "line one\n    line two"),
         ("/new: go", "go"),
+        ("/new  go on", " go on"),
+        ("/new\n    if x:\n\ty", "    if x:\n\ty"),
+        ("/new\n\ngo", "\ngo"),
+        ("/new\r\n\tgo", "\tgo"),
         ("/new /think of it", "/think of it"),
         ("/new it /think high now", "it now"),
     ],
 )
 def test_a_trigger_begins_a_session_with_the_rest(text: str, prompt: str) -> None:
-    """IN-42: whole text or prefix and blank; a bare one greets."""
+    """IN-42, IN-3: whole text or prefix and blank, and no other byte; a bare one greets."""
     done = send(says(text), house())
     assert outcome(done) == "turn"
     assert done.message.agent_text == prompt
@@ -60,6 +64,8 @@ def test_a_guest_resets_nothing() -> None:
         ("/new gpt-y write", "gpt-y", "write"),
         ("/new SMART write", "openai/gpt-x-large", "write"),
         ("/new gpt-y", "gpt-y", GREETING),
+        ("/new gpt-y\n    write", "gpt-y", "    write"),
+        ("/new\ngpt-y  write", "gpt-y", " write"),
         ("/new gpt-z write", None, "gpt-z write"),
         ("/new openai/other write", None, "openai/other write"),
     ],

@@ -18,7 +18,14 @@ RULES = make_rules(house().settings, (AGENT,), skills=SKILLS)
 
 
 @pytest.mark.parametrize(
-    "text", ["/poem about rain", "/skill poem about rain", "/POEM: about rain", "/poem@ourbot about rain"]
+    "text",
+    [
+        "/poem about rain",
+        "/skill poem about rain",
+        "/skill\tpoem\nabout rain",
+        "/POEM: about rain",
+        "/poem@ourbot about rain",
+    ],
 )
 def test_a_skill_rewrites_the_prompt(text: str) -> None:
     """IN-65: by `/skill name input` and by its own name."""

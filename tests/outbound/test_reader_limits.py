@@ -48,6 +48,30 @@ def test_long_and_hostile_is_the_same_in_any_pieces(before: str, unit: str, behi
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "<actions><voice>hi</actions>\n<actions><voice>ok</voice></actions>",
+        "[[foo:x]]" + " " * 1016 + "y",
+        "x" + " " * 70_000 + "<no-reply/> y",
+        "x <actions></actions>" + " " * 70_000 + "\ny",
+        "x" + " " * 65_537 + "\nNO_REPLY",
+        "\n" * 70_000 + "[[reply_to:1]]\nx",
+        "```\n```" + " " * 1100 + "z\nx <no-reply/>",
+        "`" * 1100 + "\nx <no-reply/>\n" + "`" * 1100 + "\n<no-reply/>",
+        '<react emoji="x"/>' + " " * 70_000 + "\nHi",
+        "x\nNO_REPLY" + " " * 200_000 + "y",
+        "<actions><voice>" + "a" * 65_530 + "</voi" + "a" * 20,
+    ],
+    ids=lambda text: repr(text[:24]),
+)
+def test_what_lies_across_a_limit(text: str) -> None:
+    """OD-2, OD-5: where a limit falls does not depend on the pieces."""
+    whole = shown(text, len(text))
+    for size in (7, 1000, 1024, LONGEST):
+        assert shown(text, size) == whole
+
+
+@pytest.mark.parametrize(
     ("opening", "closing"),
     [
         ("<actions><voice>", "</voice></actions>"),
@@ -57,7 +81,7 @@ def test_long_and_hostile_is_the_same_in_any_pieces(before: str, unit: str, behi
 )
 def test_a_hold_is_given_up(opening: str, closing: str) -> None:
     """OD-5: what is held for 65 536 characters comes out as text, nothing is lost."""
-    body = "a" * LONGEST
+    body = "a" * (LONGEST + 1)
     reading = read_reply(opening + body + closing + "\nend")
     assert reading.text.count("a") >= LONGEST
     assert reading.text.endswith("end")
@@ -68,7 +92,7 @@ def test_just_within_the_limits() -> None:
     tag = '<react emoji="' + "a" * (LONGEST - len('<react emoji=""/>')) + '"/>'
     assert [d.name for d in read_reply(f"<actions>{tag}</actions>").directives] == ["react"]
     assert read_reply(f'<actions>{tag[:-3]}a"/></actions>').directives == ()
-    body = "a" * (LONGEST - len("</voice>"))
+    body = "a" * LONGEST
     assert [d.name for d in read_reply(f"<actions><voice>{body}</voice></actions>").directives] == ["voice"]
     assert read_reply(f"<actions><voice>{body}a</voice></actions>").directives == ()
     header = "[[title:" + "a" * (1024 - len("[[title:]]")) + "]]"

@@ -6,7 +6,8 @@ import pytest
 
 from rejoinder.channels.base import Delivered, Limits, RetryAfter
 from rejoinder.events import Part, Route
-from rejoinder.runtime.delivery import Answer, Conversation
+from rejoinder.runtime.conversations import Conversation
+from rejoinder.runtime.delivery import Answer
 
 ROUTE = Route("bare", "room")
 

@@ -17,6 +17,7 @@ from msgspec import Struct, field
 from rejoinder.agents.acp_permissions import Policy
 from rejoinder.agents.base import AgentEvent
 from rejoinder.agents.guard import guarded
+from rejoinder.agents.think import LEVELS
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
 
@@ -73,6 +74,9 @@ def open_agent(name: str, settings: Settings) -> "AcpAgent":
 
 
 class AcpAgent:
+    think_levels = LEVELS  # the agent's own word that comes closest is taken
+    shows_thoughts = True
+
     def __init__(self, name: str, settings: Settings) -> None:
         self.name = name
         self.models = tuple(dict.fromkeys((*filter(None, (settings.model,)), *settings.models)))

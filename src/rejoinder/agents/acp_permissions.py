@@ -31,12 +31,14 @@ def denied(options: Options) -> str | None:
 
 
 def chosen(options: Options, answer: str | None) -> str | None:
-    """The option a person named, by its name or id; without an answer, or with none of them, it is denied."""
+    """The option a person named, by its name, id or kind; without an answer, or with none of them, it is denied."""
     if answer is not None:
         said = answer.strip().casefold()
-        for id, name, _ in options:
-            if said in (id.casefold(), name.strip().casefold()):
+        for id, name, kind in options:
+            if said in (id.casefold(), name.strip().casefold(), kind, kind.replace("_", "-")):
                 return id
+        if said.startswith("allow"):
+            return granted(options)
     return denied(options)
 
 

@@ -175,6 +175,20 @@ class CanSetModel(Protocol):
 
 
 @runtime_checkable
+class CanThink(Protocol):
+    """Obeys `turn.think`, at these levels of `/think`."""
+
+    think_levels: tuple[str, ...]
+
+
+@runtime_checkable
+class CanShowThoughts(Protocol):
+    """Says with `Thought` what it thinks, so that `/reasoning` has something to show."""
+
+    shows_thoughts: bool
+
+
+@runtime_checkable
 class CanTellMore(Protocol):
     """Has something for `/status` and the operator: the last lines an agent's process wrote on stderr."""
 

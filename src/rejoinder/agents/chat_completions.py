@@ -47,8 +47,9 @@ def request_body(settings: ModelSettings, turn: Turn, past: tuple[Exchange, ...]
 
 def _content(parts: tuple[PromptPart, ...]) -> str | list[dict[str, Any]]:
     """Plain text where there is only text: many endpoints take nothing else."""
-    if all(isinstance(part, PromptText) for part in parts):
-        return "\n\n".join(part.text for part in parts if isinstance(part, PromptText))
+    texts = [part.text for part in parts if isinstance(part, PromptText)]
+    if len(texts) == len(parts):
+        return "\n\n".join(texts)
     content: list[dict[str, Any]] = []
     for part in parts:
         match part:

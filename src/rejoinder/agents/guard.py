@@ -23,7 +23,7 @@ async def guarded(
     try:
         while True:
             quiet = None if idle is None or asking else loop.time() + idle
-            at = min((limit for limit in (quiet, end) if limit is not None), default=None)
+            at = end if quiet is None else quiet if end is None or quiet < end else end
             try:
                 async with asyncio.timeout_at(at):
                     event = await anext(events)

@@ -29,22 +29,30 @@ class Histories:
     def __init__(self, budget: int) -> None:
         self._budget = budget
         self._sessions: OrderedDict[str, tuple[Exchange, ...]] = OrderedDict()
+        self._sizes: dict[str, int] = {}  # in tokens: a conversation that fits is not counted anew each time
 
     def before(self, session: str, parts: tuple[PromptPart, ...]) -> tuple[Exchange, ...]:
         """What comes before this question."""
         past = _without_same_question(self._sessions.get(session, ()), parts)
-        return fitting(past, self._budget - tokens_of(Exchange(parts)))
+        budget = self._budget - tokens_of(Exchange(parts))
+        return past if self._sizes.get(session, 0) <= budget else fitting(past, budget)
 
     def remember(self, session: str, parts: tuple[PromptPart, ...], answer: str) -> None:
         past = _without_same_question(self._sessions.get(session, ()), parts)
         answer = answer if answer.strip() else ""
-        self._sessions[session] = fitting((*past, Exchange(parts, answer)), self._budget)
+        exchange = Exchange(parts, answer)
+        kept, size = (*past, exchange), self._sizes.get(session, 0) + tokens_of(exchange)
+        if size > self._budget:
+            kept = fitting(kept, self._budget)
+            size = sum(map(tokens_of, kept))
+        self._sessions[session], self._sizes[session] = kept, size
         self._sessions.move_to_end(session)
         while len(self._sessions) > SESSIONS_KEPT:
-            self._sessions.popitem(last=False)
+            self.forget(next(iter(self._sessions)))
 
     def forget(self, session: str) -> None:
         self._sessions.pop(session, None)
+        self._sizes.pop(session, None)
 
 
 def tokens_of(exchange: Exchange) -> int:

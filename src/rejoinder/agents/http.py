@@ -19,6 +19,7 @@ from rejoinder.agents.endpoint import Endpoint, server_events, stopped_in_the_mi
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.lines import Lines, LineTooLong
+from rejoinder.agents.think import LEVELS
 from rejoinder.events import Turn
 
 EVENT_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in AgentEvent.__args__ if issubclass(kind, Struct))
@@ -41,6 +42,9 @@ def open_agent(name: str, settings: Settings) -> "HttpAgent":
 
 
 class HttpAgent:
+    think_levels = LEVELS  # told to the service with each turn
+    shows_thoughts = True
+
     def __init__(self, name: str, settings: Settings) -> None:
         self.name = name
         self.models = (settings.model,) if settings.model else ()

@@ -4,9 +4,10 @@ A model remembers nothing, so the agent keeps the conversation of each session a
 runs no tools; tool calls that an endpoint runs by itself are shown.
 """
 
+import asyncio
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any, Protocol
 
 import aiohttp
@@ -17,8 +18,11 @@ from rejoinder.agents.endpoint import Endpoint, server_events
 from rejoinder.agents.failures import failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.history import Exchange, Histories, fitting
+from rejoinder.agents.think import LEVELS
 from rejoinder.events import PromptPart, PromptText, Turn
 
+LAST_BYTES = 0.05
+"""Seconds to wait for the end of a response whose answer is complete."""
 NO_TOOLS = "the model asked for a tool, and this agent runs none"
 
 TO_COMPACT = (
@@ -71,6 +75,9 @@ class Reading(Protocol):
 
 
 class ModelAgent:
+    think_levels = LEVELS
+    shows_thoughts = True
+
     def __init__(self, name: str, settings: ModelSettings, path: str, headers: dict[str, str]) -> None:
         self.name = name
         self.models = (settings.model, *settings.models)
@@ -146,7 +153,15 @@ async def _read(response: aiohttp.ClientResponse, reading: Reading) -> AsyncGene
             for event in reading.feed(server_event.data):
                 yield event
             if reading.complete:
-                return
+                break
+    await _drained(response)
+
+
+async def _drained(response: aiohttp.ClientResponse) -> None:
+    """The answer is complete, the response may have an end to come: without it the connection is of no more use."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LAST_BYTES):
+            await response.content.read()
 
 
 def asked_and_answered(

@@ -20,6 +20,7 @@ from msgspec import Struct
 from rejoinder.agents.base import AgentEvent, Done, Failed, TextDelta
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
+from rejoinder.agents.think import LEVELS
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import PromptText, Turn
 
@@ -44,6 +45,9 @@ def open_agent(name: str, settings: Settings) -> "PythonAgent":
 
 
 class PythonAgent:
+    think_levels = LEVELS  # told to the function with each turn
+    shows_thoughts = True
+
     def __init__(self, name: str, settings: Settings, call: Callable[[Turn], Any]) -> None:
         self.name = name
         self._settings = settings

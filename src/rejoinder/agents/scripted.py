@@ -7,10 +7,14 @@ answers the first turn with `Hello.` and the second in two pieces, half a second
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent, Done, Failed, TextDelta
+from rejoinder.agents.think import LEVELS
+from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
 
 # What one reply is made of: text, a pause in seconds, any event, or something to wait for.
@@ -18,12 +22,21 @@ Step = str | float | AgentEvent | Callable[[], Awaitable[object]]
 Reply = str | Sequence[Step]
 
 
+Replies = tuple[str | tuple[str | float, ...], ...]
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
-    replies: tuple[str | tuple[str | float, ...], ...] = ()
+    replies: Replies = ()
+    script: str = ""
+    """A JSON file with replies: a list of texts, or of lists of texts and pauses in seconds."""
+    system_prompt: str = ""
 
 
 class ScriptedAgent:
     """Answers the n-th turn with the n-th reply; `turns` keeps what it was asked."""
+
+    think_levels = LEVELS
+    shows_thoughts = True
 
     def __init__(
         self,
@@ -57,4 +70,10 @@ class ScriptedAgent:
 
 
 def open_agent(name: str, settings: Settings) -> ScriptedAgent:
-    return ScriptedAgent(*settings.replies, name=name)
+    replies = settings.replies
+    if settings.script:
+        try:
+            replies += msgspec.json.decode(Path(settings.script).read_bytes(), type=Replies)
+        except (OSError, msgspec.DecodeError) as problem:
+            raise BadConfiguration(f"agent {name!r}: `script` {settings.script} cannot be read: {problem}") from None
+    return ScriptedAgent(*replies, name=name)

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent, Done, TextDelta
+from rejoinder.agents.think import LEVELS
 from rejoinder.events import PromptText, Turn
 
 PACE = 0.025
@@ -24,6 +25,7 @@ LONGEST_READ = 2000  # of a longer message only so much is searched for words
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     pace: float = PACE  # seconds between two words
+    system_prompt: str = ""  # every kind has it; the guide needs to be told nothing
 
 
 class Asked(Struct, frozen=True):
@@ -34,6 +36,7 @@ class Asked(Struct, frozen=True):
     handle: str
     named: str | None = None
     replied_to: str | None = None
+    think: str | None = None
 
 
 class Act(Struct, frozen=True):
@@ -75,6 +78,12 @@ def _react(asked: Asked) -> Act:
 
 def _stay_silent(_: Asked) -> Act:
     return Act(actions="<no-reply/>\n")
+
+
+def _think(asked: Asked) -> Act:
+    if asked.think is None:
+        return Act(text="I think as usual. Say `/think high`, then ask me again: a model would think longer.")
+    return Act(text=f"You chose **{asked.think}**. I am told with every turn; a model would think that hard.")
 
 
 def _stream(_: Asked) -> Act:
@@ -120,19 +129,34 @@ TRICKS = (
         frozenset({"stream", "streaming", "code", "markdown"}),
         _stream,
     ),
+    Trick(
+        "how hard do you think?",
+        "after `/think high` I know",
+        frozenset({"think", "thinking"}),
+        _think,
+    ),
 )
+
+COMMANDS = (
+    ("/status", "how things stand"),
+    ("/why", "what each stage decided on your last message, and how long it took"),
+)
+"""What the gateway answers itself, whoever the agent is."""
 
 GREETINGS = frozenset({"hello", "hi", "hey", "help", "menu", "start", "tour", "what", "who", "how", "hallo"})
 
 
 def _menu() -> str:
     lines = "\n".join(f"- **{trick.invite}**: {trick.shows}" for trick in TRICKS)
+    commands = "\n".join(f"- **{command}**: {shows}" for command, shows in COMMANDS)
     return f"""\
 Hello! I am **tour**, the guide: no model, no key, just a few tricks. Say
 
 {lines}
 
-or two at once, or name a message: **react to m1 with heart**."""
+or two at once, or name a message: **react to m1 with heart**. Without me work
+
+{commands}"""
 
 
 def _lost(asked: Asked) -> str:
@@ -205,6 +229,7 @@ def read_turn(turn: Turn) -> Asked:
         handle=sender.handle,
         named=handles[0] if handles else None,
         replied_to=sender.reply_to.handle if sender.reply_to is not None else None,
+        think=turn.think,
     )
 
 
@@ -218,6 +243,8 @@ def _sender(texts: list[str]) -> _Sender:
 
 
 class TourAgent:
+    think_levels = LEVELS
+
     def __init__(
         self,
         name: str = "tour",

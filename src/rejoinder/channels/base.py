@@ -59,6 +59,21 @@ class Channel(Protocol):
 
 
 @runtime_checkable
+class KnowsItself(Protocol):
+    """Knows under which id and name the bot stands on the platform, so that a mention of it is one of us."""
+
+    own_id: str
+    own_name: str
+
+
+@runtime_checkable
+class PrefersQueue(Protocol):
+    """Has a queue mode that suits it better than the usual one, unless somebody chooses (TU-4)."""
+
+    queue_mode: str
+
+
+@runtime_checkable
 class CanReact(Protocol):
     async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False) -> Outcome: ...
 

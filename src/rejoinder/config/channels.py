@@ -36,6 +36,8 @@ class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid
     """As `messages.response_prefix`, for this channel."""
     extra_system_prompt: str = ""
     """Told to the agent in every turn from this channel."""
+    status_reactions: bool = False
+    """Reactions on a message show what becomes of it: queued, thinking, at work, done."""
 
 
 # --- channels: what each kind has besides -------------------------------------------------------

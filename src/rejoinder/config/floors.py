@@ -2,6 +2,7 @@
 
 from rejoinder.config.schema import Settings
 from rejoinder.inbound.settings import InboundSettings
+from rejoinder.turns.modes import Drop, Mode, QueueOverride
 
 
 def inbound_settings(settings: Settings) -> InboundSettings:
@@ -15,3 +16,16 @@ def inbound_settings(settings: Settings) -> InboundSettings:
         send_policy=settings.messages.send_policy,
         defaults=settings.agent_defaults,
     )
+
+
+def queue_of_gateway(settings: Settings) -> QueueOverride:
+    """`[messages.queue]`, for every channel."""
+    said = settings.messages.queue
+    mode = None if said.mode is None else Mode(said.mode)
+    return QueueOverride(mode=mode, debounce_ms=said.debounce_ms, cap=said.cap, drop=Drop(said.drop))
+
+
+def queue_of_channel(settings: Settings, channel: str) -> QueueOverride | None:
+    """`messages.queue.by_channel`, of this one."""
+    mode = settings.messages.queue.by_channel.get(channel)
+    return None if mode is None else QueueOverride(mode=Mode(mode))

@@ -11,17 +11,19 @@ from collections.abc import Mapping
 
 Path = tuple[str | int, ...]
 
-_BLANK = re.compile(r"[ \t]*+")
-_GAP = re.compile(r"(?:[ \t\n]++|#[^\n]*+)*+")
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]++")
+# Each alternative begins with another character and the text is known to be well-formed, so nothing is tried twice.
+# (Possessive quantifiers would say so, but CPython 3.11.2 reads them wrongly.)
+_BLANK = re.compile(r"[ \t]*")
+_GAP = re.compile(r"(?:[ \t\n]+|#[^\n]*)*")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _STRING = re.compile(
-    r'"""(?:[^"\\]++|\\.|"{1,2}+(?!"))*+"{3,5}'
-    r"|'''(?:[^']++|'{1,2}+(?!'))*+'{3,5}"
-    r'|"(?:[^"\\\n]++|\\.)*+"'
-    r"|'[^'\n]*+'",
+    r'"""(?:[^"\\]+|\\.|"{1,2}(?!"))*"{3,5}'
+    r"|'''(?:[^']+|'{1,2}(?!'))*'{3,5}"
+    r'|"(?:[^"\\\n]+|\\.)*"'
+    r"|'[^'\n]*'",
     re.DOTALL,
 )
-_PLAIN_VALUE = re.compile(r"[^,\]}#\n]*+")
+_PLAIN_VALUE = re.compile(r"[^,\]}#\n]*")
 
 
 def positions(text: str) -> Mapping[Path, int]:

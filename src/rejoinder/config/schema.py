@@ -16,6 +16,8 @@ from rejoinder.config.types import Count, Milliseconds
 from rejoinder.inbound.settings import CommandsSettings, InboundDebounce, SendPolicy
 from rejoinder.session import SessionSettings
 
+Seconds = Annotated[float, Meta(gt=0)]
+
 # --- store and runtime --------------------------------------------------------------------------
 
 
@@ -30,6 +32,14 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
         ),
     ] = "sqlite:rejoinder.db"
     """Where everything is kept that must survive: `sqlite:FILE` or `postgresql://...`."""
+    max_runs: Count = 256
+    """How many agents may be at work at once, over all sessions; the others wait their turn."""
+    idle_timeout_s: Seconds = 600
+    """Seconds without any sign of life after which a run is ended."""
+    hard_timeout_s: Seconds = 7200
+    """Seconds after which a run is ended, however lively."""
+    question_timeout_s: Seconds = 300
+    """Seconds for which an agent's request for permission waits; then it is denied."""
 
 
 # --- messages -----------------------------------------------------------------------------------
@@ -40,9 +50,10 @@ QueueMode = Literal["steer", "followup", "collect", "interrupt", "steer-backlog"
 class QueueSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What happens to a message that comes while the agent is still at work."""
 
-    mode: QueueMode = "collect"
-    """`collect` gathers into one turn, `followup` runs one turn each, `steer` hands it to the running agent,
-    `interrupt` stops the run, `steer-backlog` steers and keeps the rest, `queue` is first in, first out."""
+    mode: QueueMode | None = None
+    """Unset: the channel's own, `collect` on most. `collect` gathers into one turn, `followup` runs one turn
+    each, `steer` hands it to the running agent, `interrupt` stops the run, `steer-backlog` steers and keeps
+    the rest, `queue` is first in, first out."""
     debounce_ms: Milliseconds = 1000
     """How long it must be quiet before what was gathered is run."""
     cap: Count = 20

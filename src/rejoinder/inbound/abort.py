@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from rejoinder.events import StopRun
+from rejoinder.inbound.facts import RunFacts
 from rejoinder.inbound.gate import Action, Denied, authorise
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.outcome import PASS, Answer, Continue, Outcome
@@ -23,13 +24,16 @@ def abort(message: Message, session: None, rules: Rules, now: datetime) -> Outco
     if isinstance(verdict, Denied):
         return refuse(message, STOP, verdict.reason) if asked == "command" else Continue(reason=verdict.reason)
     return Answer(
-        (_said(message.facts.runs.subagents),),
+        (_said(message.facts.runs),),
         effects=(StopRun(message.route, message.inbound.sender.id),),
         reason="asked to stop",
     )
 
 
-def _said(subagents: int) -> str:
+def _said(runs: RunFacts) -> str:
+    if runs.nothing_to_stop:
+        return "Nothing is running."
+    subagents = runs.subagents
     if not subagents:
         return "Agent was aborted."
     return f"Agent was aborted. Stopped {subagents} sub-agent{'s' if subagents > 1 else ''}."

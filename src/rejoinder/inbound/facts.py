@@ -39,11 +39,14 @@ class RunFacts(Struct, frozen=True):
     """What runs and waits for this session."""
 
     running: bool = False
+    nothing_to_stop: bool = False  # known for certain: neither does anything run here nor wait
     subagents: int = 0
     waiting: int = 0
     context_tokens: int = 0
     context_budget: int = 0
     dead_parts: int = 0
+    last_failure: str = ""  # why the last run failed, for the owner
+    last_words: str = ""  # what the agent's process wrote last, for the owner
 
 
 class Facts(Struct, frozen=True):

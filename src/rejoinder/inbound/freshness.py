@@ -38,7 +38,6 @@ def _start(message: Message, fresh: Session, reset: Reset, channel: ChannelRules
     if word and (model := channel.agent.models.known(word)) and channel.agent.changes_model:
         fresh = replace(fresh, model=model)
         end = message.text.index(word, end) + len(word)
-        end += message.text[end : end + 1].isspace()
         said = f"New session with {model}."
     changed = take(message, ((reset.start, end),))
     if not message.text[end:].strip() and not message.inbound.attachments:

@@ -9,11 +9,11 @@ from rejoinder.events import Entry
 from rejoinder.inbound.commands.parse import Invocation, read_invocation
 from rejoinder.inbound.directives.tokenise import Token, directives_alone, find_tokens
 from rejoinder.inbound.rules import ChannelRules, Rules
-from rejoinder.inbound.stop_words import LONGEST, is_stop_word
+from rejoinder.inbound.stop_words import LONGEST, is_stop_command, is_stop_word
 
 
 class Reset(Struct, frozen=True):
-    """A reset trigger: where it begins and where the rest of the text does."""
+    """A reset trigger and its span; what follows is the first prompt."""
 
     trigger: str
     start: int
@@ -45,10 +45,14 @@ def read(
     native = entry == "native"
     slash = native or rules.settings.commands.text
     start = _after_mentions(text, mentions)
-    if len(text) - start <= _SHORT and is_stop_word(_before_mentions(text, start, mentions)):
-        return Reading(stop="word")
+    if len(text) - start <= _SHORT:
+        said = _before_mentions(text, start, mentions)
+        if is_stop_word(said):
+            return Reading(stop="word")
+        if is_stop_command(said, our_name):
+            return Reading(stop="command")
     if slash and (reset := _find_reset(text, start, rules.triggers, our_name)):
-        return _read_tokens(text, reset.end, channel, mentions, reset)
+        return _read_tokens(text, reset.end, channel, our_name, mentions, reset)
     if "/" not in text and not text.startswith("!", start):
         return NOTHING_READ
     invocation = read_invocation(text, start, rules, our_name, mentions, native=native)
@@ -58,20 +62,20 @@ def read(
         return NOTHING_READ
     if invocation:
         return Reading(invocation=invocation)
-    return _read_tokens(text, start, channel, mentions, None)
+    return _read_tokens(text, start, channel, our_name, mentions, None)
 
 
 _SHORT = 4 * LONGEST  # a stop word between mentions
 
 
 def _read_tokens(
-    text: str, start: int, channel: ChannelRules, mentions: tuple[str, ...], reset: Reset | None
+    text: str, start: int, channel: ChannelRules, our_name: str, mentions: tuple[str, ...], reset: Reset | None
 ) -> Reading:
     if "/" not in text[start:]:
         return Reading(reset=reset)
-    if alone := directives_alone(text, channel.vocabulary, start, mentions):
+    if alone := directives_alone(text, channel.vocabulary, start, our_name, mentions):
         return Reading(reset=reset, tokens=alone, alone=True)
-    return Reading(reset=reset, tokens=find_tokens(text, channel.vocabulary, start))
+    return Reading(reset=reset, tokens=find_tokens(text, channel.vocabulary, start, our_name))
 
 
 def _find_reset(text: str, start: int, triggers: tuple[str, ...], our_name: str) -> Reset | None:
@@ -82,10 +86,8 @@ def _find_reset(text: str, start: int, triggers: tuple[str, ...], our_name: str)
         if our_name and text[end : end + 1 + len(our_name)].lower() == f"@{our_name.lower()}":
             end += 1 + len(our_name)
         end += text.startswith(":", end)
-        if end == len(text):
+        if end == len(text) or text[end].isspace():
             return Reset(trigger, start, end)
-        if text[end].isspace():
-            return Reset(trigger, start, end + 1)
     return None
 
 

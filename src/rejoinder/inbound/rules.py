@@ -35,6 +35,7 @@ class AgentProfile(Struct, frozen=True):
     shows_thoughts: bool = True
     takes_exec_settings: bool = True
     changes_model: bool = True
+    asks_permission: bool = True
 
 
 class ChannelRules(Struct, frozen=True):
@@ -50,6 +51,7 @@ class ChannelRules(Struct, frozen=True):
     elevated: Ids
     trusted_bots: Ids
     mentions: Callable[[str], bool] | None
+    queue: QueueChoice = USUAL_QUEUE  # where a session says nothing
 
     @property
     def agent(self) -> AgentProfile:
@@ -68,7 +70,6 @@ class Rules(Struct, frozen=True):
     commands: "Mapping[str, Command]"
     skills: "Mapping[str, Skill]"
     triggers: tuple[str, ...]
-    queue: QueueChoice
 
 
 def make_rules(
@@ -76,7 +77,7 @@ def make_rules(
     agents: Iterable[AgentProfile] = (),
     plugins: "Iterable[Command]" = (),
     skills: "Iterable[Skill]" = (),
-    queue: QueueChoice = USUAL_QUEUE,
+    queues: Mapping[str, QueueChoice] = {},
 ) -> Rules:
     """Checks everything that can be wrong, so that nothing is left to be wrong when a message comes."""
     by_name = {agent.name: agent for agent in agents}
@@ -85,12 +86,17 @@ def make_rules(
     for name in own_skills:
         if name in commands:
             raise BadConfiguration(f"the skill {name!r} has the name of the command /{name}; rename its folder")
-    channels = {name: _channel(name, settings, by_name, {*commands, *own_skills}) for name in settings.channels}
+    taken = {*commands, *own_skills}
+    channels = {
+        name: _channel(name, settings, by_name, taken, queues.get(name, USUAL_QUEUE)) for name in settings.channels
+    }
     triggers = tuple(trigger.lower() for trigger in settings.session.reset_triggers)
-    return Rules(settings, channels, by_name, commands, own_skills, triggers, queue)
+    return Rules(settings, channels, by_name, commands, own_skills, triggers)
 
 
-def _channel(name: str, settings: InboundSettings, agents: Mapping[str, AgentProfile], taken: set[str]) -> ChannelRules:
+def _channel(
+    name: str, settings: InboundSettings, agents: Mapping[str, AgentProfile], taken: set[str], queue: QueueChoice
+) -> ChannelRules:
     said = settings.channels[name]
     where = f"channels.{name}"
     known = {*settings.channels, *settings.kinds.values()}
@@ -117,6 +123,7 @@ def _channel(name: str, settings: InboundSettings, agents: Mapping[str, AgentPro
         elevated=shared("elevated.allow_from", settings.commands.elevated.allow_from),
         trusted_bots=own("trusted_bots", said.trusted_bots),
         mentions=compile_patterns(said.mention_patterns, f"{where}.mention_patterns"),
+        queue=queue,
     )
 
 

@@ -58,7 +58,7 @@ def skills(message: Message, session: Session, rules: Rules, now: datetime) -> O
         return refuse(message, action, verdict.reason)
     name, given = called.name, called.rest
     if called.command is not None:
-        name, _, given = called.rest.strip().partition(" ")
+        name, given = (*called.rest.split(maxsplit=1), "", "")[:2]
     skill = rules.skills.get(name.lower())
     if skill is None:
         known = ", ".join(sorted(rules.skills)) or "none yet"

@@ -8,14 +8,17 @@ import unicodedata
 
 STOP_WORDS: dict[str, tuple[str, ...]] = {
     "en": ("stop", "esc", "abort", "exit", "interrupt", "halt", "please stop", "stop please"),
-    "de": ("stopp", "anhalten", "aufhören", "hör auf", "bitte stopp", "stopp bitte", "abbrechen", "abbruch"),
-    "es": ("para", "parar", "alto", "detente", "detener", "por favor para", "basta"),
-    "fr": ("arrête", "arrete", "arrêtez", "arreter", "arrêter", "stop s'il te plaît", "arrête-toi"),
+    "de": (
+        *("stopp", "anhalten", "aufhören", "aufhoeren", "hör auf", "hoer auf"),
+        *("bitte stopp", "stopp bitte", "abbrechen", "abbruch"),
+    ),
+    "es": ("para", "parar", "alto", "detente", "detén", "deten", "detener", "por favor para", "basta"),
+    "fr": ("arrête", "arrete", "arrêtez", "arretez", "arrêter", "arreter", "stop s'il te plaît", "arrête-toi"),
     "pt": ("pare", "parar", "pára", "interromper", "por favor pare"),
     "it": ("ferma", "fermati", "fermo", "smettila", "interrompi"),
     "nl": ("stoppen", "hou op", "ophouden", "stop alsjeblieft"),
     "pl": ("zatrzymaj", "zatrzymaj się", "przestań", "przerwij"),
-    "ru": ("стоп", "остановись", "остановить", "хватит", "прекрати", "прервать"),
+    "ru": ("стоп", "остановись", "останови", "остановить", "хватит", "прекрати", "прервать"),
     "uk": ("зупинись", "зупинити", "припини", "досить"),
     "tr": ("dur", "durdur", "yeter", "lütfen dur"),
     "zh": ("停", "停止", "停下", "停下来", "停一下", "请停止", "中止", "别说了"),
@@ -37,9 +40,16 @@ _ALL = frozenset(_folded(word) for words in STOP_WORDS.values() for word in word
 
 def is_stop_word(text: str) -> bool:
     """Whether this is a stop word and nothing else. Punctuation after it does not count."""
-    if len(text) > LONGEST:
-        return False
+    return len(text) <= LONGEST and _BLANKS.sub(" ", _folded(_unpunctuated(text).lstrip())) in _ALL
+
+
+def is_stop_command(text: str, our_name: str) -> bool:
+    """Whether this is `/stop` and nothing else; who shouts `/stop!` means it."""
+    return _unpunctuated(text).lower() in ("/stop", f"/stop@{our_name.lower()}")
+
+
+def _unpunctuated(text: str) -> str:
     end = len(text)
     while end and (text[end - 1].isspace() or unicodedata.category(text[end - 1])[0] == "P"):
         end -= 1
-    return _BLANKS.sub(" ", _folded(text[:end].lstrip())) in _ALL
+    return text[:end]

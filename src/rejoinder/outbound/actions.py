@@ -16,8 +16,6 @@ LONGEST = 65_536
 """One tag or body is given up at so many characters (OD-5)."""
 
 NAME = re.compile(r"</?[A-Za-z][A-Za-z0-9_-]*|</?")
-PLAIN_TAG = re.compile(r"<(/?[A-Za-z][A-Za-z0-9_-]*)[ \t]*(/?)>")
-"""A whole tag without attributes: most tags are, and one match finds them."""
 
 
 def beginnings(names: Iterable[str]) -> str:

@@ -6,10 +6,9 @@ whether it is code.
 
 import re
 
-from rejoinder.outbound import header
 from rejoinder.outbound.actions import LONGEST
 from rejoinder.outbound.code_spans import Fence, Ticks, fence_may_open
-from rejoinder.outbound.line_reader import LineReader
+from rejoinder.outbound.line_reader import LineReader, hold
 
 _RUN = {"`": re.compile("`+"), "~": re.compile("~+")}
 _TICK_OR_NEWLINE = re.compile(r"[`\n]")
@@ -74,12 +73,12 @@ class CodeReader(LineReader):
         while True:
             newline = text.find("\n", at)
             end = newline if newline >= 0 else len(text)
-            if self._fence_line is not None and len(self._fence_line) < header.LONGEST:
-                self._fence_line += text[at : min(end, at + header.LONGEST)]
+            if self._fence_line is not None:
+                self._fence_line = (self._fence_line + text[at : min(end, at + LONGEST)])[:LONGEST]
             if newline < 0:
                 self._plain(text[start:])
                 return len(text)
-            if self._fence_line is not None and self._fence and self._fence.closes(self._fence_line):
+            if self._fence and self._fence_line is not None and self._closes_fence(self._fence, self._fence_line):
                 self._plain(text[start:newline])
                 self._fence, self._step = None, self._in_text
                 return newline
@@ -88,6 +87,10 @@ class CodeReader(LineReader):
             if at == len(text):
                 self._plain(text[start:])
                 return at
+
+    @staticmethod
+    def _closes_fence(fence: Fence, line: str) -> bool:
+        return len(line) < LONGEST and fence.closes(line)
 
     def _end_line_with_ticks(self, newline: int) -> int:
         fence = self._ticks.fence
@@ -140,7 +143,7 @@ class CodeReader(LineReader):
                     return self._release_hold(text, at, stop)
             return self._resolve_ticks(text, at, stop)
         self._hold_scanned = scan - at
-        return ~at
+        return hold(at)
 
     def _release_hold(self, text: str, at: int, end: int) -> int:
         self._step = self._in_text

@@ -5,7 +5,12 @@ have to close again: a line that held only directives goes with its newline, and
 inside a line one blank stays between words; the indentation of the line that follows is kept.
 """
 
-BLANKS = " \t\r"
+import re
+
+MOST_WHITE = 65_536
+"""So much white space is kept back at most (OD-5)."""
+
+_LINE_END = re.compile(r"\r?\n")
 
 
 class Gap:
@@ -16,23 +21,24 @@ class Gap:
     def __init__(self, before: str) -> None:
         self._first = ""  # blanks behind the text on the left, on its own line
         self._first_cut = False
-        self._middle = ""  # the newline behind them, and whole blank lines
+        self._middle: list[str] = []  # the newline behind them, and whole blank lines
         self._middle_cut = False
         self._last = ""  # blanks before the text on the right, on its own line
         self._last_cut = False
         self._broken = False  # whether a line ended in here at all
         self.add(before)
 
-    def __len__(self) -> int:
-        return len(self._first) + len(self._middle) + len(self._last)
-
     def add(self, white: str) -> None:
         """More white space, as it was written."""
-        *lines, rest = white.split("\n")
-        for blanks in lines:
-            self._blank(blanks)
-            self.end_line("\n")
-        self._blank(rest)
+        first, last = white.find("\n"), white.rfind("\n")
+        if first < 0:
+            self._blank(white)
+            return
+        self._blank(white[:first])
+        self.end_line("\n")
+        if last > first:
+            self._middle.append(white[first + 1 : last + 1])  # whole blank lines, however many
+        self._last = white[last + 1 :]
 
     def _blank(self, blanks: str) -> None:
         if self._broken:
@@ -42,13 +48,16 @@ class Gap:
 
     def end_line(self, newline: str) -> None:
         """A line ends; with an empty `newline` where one segment ends and the next begins."""
+        blanks = self._last if self._broken else self._first
+        if newline and blanks.endswith("\r"):
+            blanks, newline = blanks[:-1], "\r" + newline
         if not self._broken:
-            self._broken = True
-            self._middle = newline
+            self._broken, self._first = True, blanks
+            self._middle.append(newline)
         elif self._last_cut:
             self._middle_cut = True
         else:
-            self._middle += self._last + newline
+            self._middle.append(blanks + newline)
         self._last, self._last_cut = "", False
 
     def cut(self) -> None:
@@ -64,15 +73,14 @@ class Gap:
 
     def close(self, *, text_before: bool) -> str:
         """The white space that stays, now that text follows."""
+        middle = "".join(self._middle)
         if not self.was_cut:
-            return self._first + self._middle + self._last
+            return self._first + middle + self._last
         if not self._broken:
             return self._first[:1] if text_before else ""
         last = "" if self._last_cut else self._last
         if not text_before:
             return last
-        middle = self._middle
         if self._middle_cut:
-            newline, one, blank_lines = middle.partition("\n")
-            middle = newline + one + ("\n" if "\n" in blank_lines else "")
+            middle = "".join(_LINE_END.findall(middle)[:2])
         return ("" if self._first_cut else self._first) + middle + last

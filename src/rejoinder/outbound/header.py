@@ -42,9 +42,6 @@ def classify(inner: str, registry: Registry) -> Line:
         return Unfamiliar(key) if squash(key) in map(squash, registry.flags) else None
     if key in registry.keys:
         return Known(registry.keys[key], value)
-    if key in registry.flags:
-        declared, meant = registry.flags[key]
-        return Known(declared, meant if value.lower() in ("", "true") else value)
     if value.startswith("//"):
         return None
     if _WELL_FORMED.fullmatch(key) or squash(key) in registry.squashed:
@@ -59,7 +56,7 @@ def may_become(unfinished: str, registry: Registry) -> bool:
         key = key[:-1]
     key = key.strip()
     if colon:
-        familiar = key in registry.keys or key in registry.flags
+        familiar = key in registry.keys
         well_formed = _WELL_FORMED.fullmatch(key) is not None or squash(key) in registry.squashed
         return familiar or (well_formed and not value.lstrip().startswith("//"))
     if not key or _WELL_FORMED.fullmatch(key):

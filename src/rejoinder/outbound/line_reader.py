@@ -1,7 +1,7 @@
 """The lowest layer of the reader: it walks through the text step by step, and knows how the current line begins.
 
-A step reads some of the text from `at` on and returns the index it has come to; `~index` means that it needs more
-text before it can decide about what begins at `index`, which is held back until then.
+A step reads some of the text from `at` on and returns the index it has come to, or `hold(index)` where it needs more
+text before it can decide about what begins at `index`.
 """
 
 from collections.abc import Callable
@@ -12,6 +12,11 @@ _PREFIX = 12  # so much of a line's beginning tells a quote, and a list item tha
 
 Step = Callable[[str, int, bool], int]
 """(text, at, whether this is all) -> where it has come to."""
+
+
+def hold(at: int) -> int:
+    """What a step returns to hold back everything from `at` on until more text has come."""
+    return ~at
 
 
 class LineReader:

@@ -19,6 +19,7 @@ from rejoinder.events import Directive, ReplyEvent
 from rejoinder.outbound import actions, header
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Registry
+from rejoinder.outbound.line_reader import hold
 from rejoinder.outbound.silence import Mode, Silence
 from rejoinder.outbound.tag_reader import BLOCK, TagReader
 from rejoinder.outbound.visible import WHITE, Visible
@@ -50,6 +51,7 @@ class ReplyReader(TagReader):
         self._silence = Silence(silence)
         self._interruptions = _interruptions(registry)
         self._unfamiliar: list[str] = []
+        self._key_written = False
         self._over = False
         self._finished_silent = False
         visible = Visible(self._silence, heartbeat=heartbeat, ack_max_chars=ack_max_chars)
@@ -82,7 +84,7 @@ class ReplyReader(TagReader):
         if not self._over:
             self._over = True
             self._end_segment()
-            otherwise = "".join(self._unfamiliar).rstrip("\n")
+            otherwise = "" if self._key_written else "".join(self._unfamiliar).rstrip("\r\n")
             self._finished_silent = self._visible.finish(marker=self._marker, otherwise=otherwise)
         return self._visible.take()
 
@@ -148,22 +150,22 @@ class ReplyReader(TagReader):
         start = at + escaped
         brackets = text[start : start + 2]
         if brackets != "[[":
-            return ~at if not final and "[[".startswith(brackets) else None
+            return hold(at) if not final and "[[".startswith(brackets) else None
         begin = start + 2
         stop = min(len(text), start + header.LONGEST)
         close = text.find("]]", begin, stop)
         newline = text.find("\n", begin, close if close >= 0 else stop)
         if newline >= 0 or close < 0:
             unfinished = newline < 0 and not final and stop - start < header.LONGEST
-            return ~at if unfinished and header.may_become(text[begin:], self._registry) else None
+            return hold(at) if unfinished and header.may_become(text[begin:], self._registry) else None
         line = header.classify(text[begin:close], self._registry)
         end = behind = close + 2
         if isinstance(line, header.Unfamiliar):
             blanks = _BLANKS.match(text, end, stop)
             behind = blanks.end() if blanks else end
             if behind == len(text) and not final and not self._behind_known and behind - start < header.LONGEST:
-                return ~at
-            alone = text[behind : behind + 1] in ("", "\n")
+                return hold(at)
+            alone = text[behind : behind + 1] == "\n" or (final and behind == len(text))
             if not alone or self._behind_known:
                 return None
         if line is None:
@@ -177,7 +179,7 @@ class ReplyReader(TagReader):
             self._obey_key(line)
         else:
             if len(self._unfamiliar) < _MOST_UNFAMILIAR:
-                self._unfamiliar.append(text[start:end] + text[behind : behind + 1])
+                self._unfamiliar.append(text[start : behind + 1])
             hint = self._suggest(line.key, (*self._registry.keys, *self._registry.flags))
             self._visible.problem("unknown_key", f"[[{line.key}]] is no key we know{hint}", level="debug")
         return end
@@ -185,6 +187,7 @@ class ReplyReader(TagReader):
     def _obey_key(self, line: header.Known) -> None:
         key = line.declared.key
         assert key is not None
+        self._key_written = True
         args: dict[str, Any] = {}
         try:
             if key.argument:
@@ -200,7 +203,7 @@ class ReplyReader(TagReader):
 @lru_cache(maxsize=16)
 def _interruptions(registry: Registry) -> tuple[tuple[re.Pattern[str], ...], ...]:
     """What interrupts plain text: outside and inside a block, without and with an open back-tick span."""
-    tags = (actions.beginnings((BLOCK, *sorted(registry.bodiless))), _ANY_TAG)
+    tags = (actions.beginnings((BLOCK, *sorted(registry.tags))), _ANY_TAG)
     return tuple((re.compile(tag + r"|[`\\~]"), re.compile(tag + r"|[`\\\n]")) for tag in tags)
 
 

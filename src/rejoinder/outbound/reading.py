@@ -10,7 +10,7 @@ from rejoinder.outbound.silence import Mode
 
 
 class Reading(Struct, frozen=True):
-    """What a whole reply says. Of header keys written more than once the last valid one is reported (OD-17)."""
+    """What a whole reply says. Of a header key written with several values the last valid one is reported (OD-17)."""
 
     text: str
     silent: bool
@@ -22,6 +22,7 @@ class Reading(Struct, frozen=True):
         silent = any(isinstance(event, Silent) for event in events)
         written = [event for event in events if isinstance(event, Directive)]
         shaping = {declared.name for declared in (registry or default_registry()).declarations if declared.shapes_reply}
+        effective = {directive.name: directive for directive in written}
         last = {directive.name: index for index, directive in enumerate(written)}
         return Reading(
             text="" if silent else "".join(event.text for event in events if isinstance(event, Text)),
@@ -29,7 +30,9 @@ class Reading(Struct, frozen=True):
             directives=tuple(
                 directive
                 for index, directive in enumerate(written)
-                if directive.name not in shaping or last[directive.name] == index
+                if directive.name not in shaping
+                or last[directive.name] == index
+                or (directive.name != "reply_to" and directive == effective[directive.name])
             ),
             problems=tuple(event for event in events if isinstance(event, Problem)),
         )

@@ -4,7 +4,7 @@ The filter sees the visible text of all segments of a turn, directives already t
 holding back only what may still be a token at an edge, with the white space before it.
 
 Rule 1: an edge is the start of the reply, or its end: alone on the last line, or behind the end of a sentence.
-Rule 2: what stands in code or in a quoted line is never a token.
+Rule 2: what stands in code or in a quoted line is never a token, but for back-ticks around NO_REPLY that are all.
 Rule 3: a token in the middle is text, and is released with the character that shows it.
 """
 
@@ -12,17 +12,20 @@ import re
 import unicodedata
 from typing import Literal
 
+from rejoinder.outbound.gap import MOST_WHITE
+
 SILENT = "NO_REPLY"
 ACKNOWLEDGED = "HEARTBEAT_OK"
 
 Mode = Literal["edges", "alone"]
-Over = Literal["segment", "reply", None]
-"""What has ended behind the text being read."""
+Over = Literal["word", "segment", "reply", None]
+"""What has ended behind the text being read: white space follows, a segment is over, the reply is over."""
 
-_WHITE = " \t\r\n"
+_WHITE = " \t\r\n\ufeff\u200b\u200c\u200d\u2060"
 _PAIRS = {"*": "*", "_": "_", '"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`"}
 _WRAPPING = "".join(_PAIRS)
 _MOST_WRAPPING = 4  # `"**` is as much as anybody writes around a token
+_MOST_HELD = 2 * MOST_WHITE
 _SENTENCE_END_UNSPACED = frozenset("。！？｡")  # of scripts that put no blank behind a sentence
 _SENTENCE_ENDS = frozenset(".!?…‽؟।") | _SENTENCE_END_UNSPACED
 _CLOSING = "\"'”’»)]}*_"
@@ -31,8 +34,10 @@ _BEGINNINGS = sorted({token[:size] for token in (SILENT, ACKNOWLEDGED) for size 
 _PARTIAL = re.compile(rf"[{re.escape(_WRAPPING)}]{{0,{_MOST_WRAPPING}}}(?:{'|'.join(_BEGINNINGS[::-1])})?\Z")
 _TAIL = frozenset(SILENT + ACKNOWLEDGED + _WRAPPING)
 _LONGEST = len(ACKNOWLEDGED) + _MOST_WRAPPING
-_TRAILING = re.compile(r"[.,:;!?…]{0,3}[ \t\r\n]*")
-_WHITE_RUN = re.compile(r"[ \t\r\n]*")
+_TRAILING = re.compile(rf"[.,:;!?…]{{0,3}}[{_WHITE}]*")
+_WHITE_RUN = re.compile(rf"[{_WHITE}]*")
+
+_TEXT, _UNDECIDED = -1, -2
 
 
 class Silence:
@@ -41,18 +46,12 @@ class Silence:
     def __init__(self, mode: Mode = "edges") -> None:
         self._mode: Mode = mode
         self._held = ""
+        self._breaks = [0]  # where in what is held, or at its end, a segment began
         self._started = False  # a visible character was passed on
-        self._new_line = True  # nothing was passed on since a segment began
         self._tail = ""  # the last characters passed on
         self._line = ""  # the first characters of the line they stand in
         self.silent = False
         self.acknowledged = False
-
-    def next_segment(self) -> str:
-        """A segment is over, which ends a line; what was held and is no whole token is text."""
-        out = self._read(self._release(), over="segment") if self._held else ""
-        self._new_line = True
-        return out
 
     def push(self, text: str, *, code: bool = False) -> str:
         """More visible text; what of it, and of what was held, is certain to be text."""
@@ -60,13 +59,23 @@ class Silence:
             return ""
         if code:
             return self._pass(self._release() + text)
-        if self._started and not self._held and text[-1] not in _TAIL and not _has_token(text):
+        if self._started and not self._held and not self._breaks and text[-1] not in _TAIL and not _has_token(text):
             return self._pass(text)
         return self._read(self._release() + text, over=None)
 
+    def pause(self) -> str:
+        """White space has come, which is kept back elsewhere: a beginning of a token that it cuts short is text."""
+        return self._read(self._release(), over="word") if self._held else ""
+
+    def next_segment(self) -> str:
+        """A segment is over, which ends a line; what was held and is no whole token is text."""
+        out = self._read(self._release(), over="segment") if self._held else ""
+        self._breaks.append(len(self._held))
+        return out
+
     def finish(self) -> str:
         """The reply is over; what was held is a token, or text after all."""
-        return self._read(self._release(), over="reply")
+        return "" if self.silent else self._read(self._release(), over="reply")
 
     def _release(self) -> str:
         held, self._held = self._held, ""
@@ -75,7 +84,7 @@ class Silence:
     def _pass(self, text: str) -> str:
         if text:
             self._started = self._started or bool(text.strip(_WHITE))
-            self._new_line = False
+            self._breaks.clear()
             self._tail = (self._tail + text)[-8:]
             line_start = text.rfind("\n")
             if line_start >= 0:
@@ -89,6 +98,7 @@ class Silence:
         out = ""
         done = at = 0
         has_token = _has_token(text)
+        breaks = list(self._breaks)
         while True:
             start, token = self._next(text, at, has_token=has_token, whole=over is not None)
             if start < 0:
@@ -96,16 +106,19 @@ class Silence:
             edge = start
             while edge > done and text[edge - 1] in _WHITE:
                 edge -= 1
+            edge += (start - edge) // MOST_WHITE * MOST_WHITE  # white space past the limit is passed on
             out += self._pass(text[done:edge])
             done = edge
-            where = self._edge(text[edge:start], text[start : start + _LONGEST])
-            end = self._end(text, start, token, where, over) if where else _TEXT
+            new_line = any(edge <= place <= start for place in breaks)
+            where = self._edge(text[edge:start], text[start : start + _LONGEST], new_line=new_line)
+            end = self._end(text, start, token, where, breaks, over) if where else _TEXT
             if self.silent:
                 return out
-            if end == _UNDECIDED:
+            if end == _UNDECIDED and len(text) - done <= _MOST_HELD:
                 self._held = text[done:]
+                self._breaks = [place - done for place in breaks if place >= done]
                 return out
-            if end == _TEXT:
+            if end in (_TEXT, _UNDECIDED):
                 at = text.index(token, start) + len(token) if token else start + 1
             else:
                 done = at = end
@@ -124,10 +137,10 @@ class Silence:
                 return partial.start(), ""
         return -1, ""
 
-    def _edge(self, white: str, written: str) -> Literal["first", "last", None]:
+    def _edge(self, white: str, written: str, *, new_line: bool) -> Literal["first", "last", None]:
         """Which edge of the reply a token may be at, behind this white space."""
         line_start = white.rfind("\n")
-        if line_start >= 0 or self._new_line:
+        if line_start >= 0 or new_line:
             indent = white[line_start + 1 :]
             if "\t" in indent or len(indent) >= 4:
                 return None
@@ -136,11 +149,11 @@ class Silence:
             return None
         if not white:
             return "last" if written[0] == SILENT[0] and self._tail[-1:] in _SENTENCE_END_UNSPACED else None
-        if written.lstrip(_WRAPPING)[:1] != SILENT[0]:
-            return "last"  # HEARTBEAT_OK may end any line, and a mere wrapping may become it
+        if written[0] == ACKNOWLEDGED[0]:
+            return "last"  # HEARTBEAT_OK may stand behind any word
         return "last" if self._tail.rstrip(_CLOSING)[-1:] in _SENTENCE_ENDS else None
 
-    def _end(self, text: str, start: int, token: str, where: str, over: Over) -> int:
+    def _end(self, text: str, start: int, token: str, where: str, breaks: list[int], over: Over) -> int:
         """Where the token at an edge ends, with what goes with it; or that it is text, or undecided."""
         if not token:
             return _UNDECIDED
@@ -153,14 +166,16 @@ class Silence:
             cut_short = over is None and len(written) < len(closing) and closing.startswith(written)
             return _UNDECIDED if cut_short else _TEXT
         at += len(closing)
-        if "`" in wrapping and where != "first":
+        in_code = "`" in wrapping
+        if in_code and (where != "first" or token == ACKNOWLEDGED):
             return _TEXT
         if token == ACKNOWLEDGED:
             return self._acknowledge(text, at, where, over)
         white_end = _white_end(text, at)
         is_last = white_end == len(text)
-        if where == "first" and "`" not in wrapping:
-            line_over = "\n" in text[at:white_end] or (is_last and over is not None)
+        if where == "first" and not in_code:
+            line_over = "\n" in text[at:white_end] or any(at <= place <= white_end for place in breaks)
+            line_over = line_over or (is_last and over in ("segment", "reply"))
             if not line_over and not is_last and not _is_punctuation(text[at : at + 1]):
                 return _TEXT
             if self._mode == "edges" and (line_over or not is_last):
@@ -184,13 +199,10 @@ class Silence:
         is_last = end == len(text)
         if where == "last" and not is_last:
             return _TEXT
-        if is_last and over != "reply" and not (where == "first" and over):
+        if is_last and over != "reply" and not (where == "first" and over == "segment"):
             return _UNDECIDED
         self.acknowledged = True
         return end
-
-
-_TEXT, _UNDECIDED = -1, -2
 
 
 def _has_token(text: str) -> bool:

@@ -10,6 +10,7 @@ from rejoinder.outbound import actions
 from rejoinder.outbound.actions import LONGEST
 from rejoinder.outbound.code_reader import CodeReader
 from rejoinder.outbound.directives.declaration import Declaration, Registry
+from rejoinder.outbound.line_reader import hold
 from rejoinder.outbound.silence import SILENT
 from rejoinder.outbound.visible import WHITE, Visible
 
@@ -17,10 +18,14 @@ BLOCK = "actions"
 MARKER = "no-reply"
 
 _LONGEST_NAME = 64
-_CLOSER = re.compile(r"</([A-Za-z][A-Za-z0-9_-]{0,63})[ \t\r\n]{0,16}>")
-_CLOSER_LENGTH = 2 + 64 + 16 + 1
+_BEHIND_NAME = " \t\r\n/>"
+_CLOSER = re.compile(r"</([A-Za-z][A-Za-z0-9_-]{0,63})(?:[ \t\r\n/][^<>]{0,255})?>")
+_UNFINISHED_CLOSER = re.compile(r"</?\Z|</[A-Za-z][A-Za-z0-9_-]{0,63}(?:[ \t\r\n/][^<>]{0,255})?\Z")
+_CLOSER_LENGTH = 2 + 64 + 256 + 1
 _BLANKS = re.compile(r"[ \t\r]*")
-_TOKEN_LINE = re.compile(rf"(?:{'|'.join(SILENT[:size] for size in range(len(SILENT), 0, -1))})[ \t\r]*(?:\n|\Z)")
+_TOKEN_LINE = re.compile(
+    rf"(?:{'|'.join(SILENT[:size] for size in range(len(SILENT), 0, -1))})[ \t\r]{{0,64}}(?:\n|\Z)"
+)
 _MOST_SUGGESTIONS = 20  # finding a near name is slow; nobody reads the twenty-first
 
 
@@ -30,6 +35,7 @@ class _Bare(Struct, frozen=True):
     raw: str
     name: str = ""
     escaped: bool = False
+    broken: str | None = None
 
 
 class _Child(Struct):
@@ -54,6 +60,7 @@ class TagReader(CodeReader):
         super()._begin_segment()
         self._stray_told = False
         self._scanner: actions.TagScanner | None = None
+        self._scanned_name = ""
         self._child: _Child | None = None
         self._without_body: dict[str, int] = {}  # tag name -> offset before which it is known never to be closed
         self._bare: list[_Bare] = []
@@ -94,7 +101,7 @@ class TagReader(CodeReader):
     def _at_backslash(self, text: str, at: int, final: bool) -> int:
         follows = text[at + 1 : at + 2]
         if not follows and not final:
-            return ~at
+            return hold(at)
         if follows != "<":
             self._plain("\\")
             return at + 1
@@ -102,45 +109,34 @@ class TagReader(CodeReader):
 
     def _in_tag(self, text: str, at: int, final: bool, *, escaped: bool = False) -> int:
         start = at + escaped
-        whole = actions.PLAIN_TAG.match(text, start)
-        if whole:
-            self._scanner = None
-            name, end, broken = whole[1].lower(), whole.end(), None
-            if not self._is_tag(name):
-                return self._no_tag(text, at, start)
-            if self._ticks:
-                return self._hold_in_ticks(at)
-        else:
+        if self._scanner is None:
             found = actions.NAME.match(text, start)
             behind_name = found.end() if found else start + 1
             name = text[start + 1 : behind_name].lower()
-            if behind_name == len(text) and self._may_be_tag(name):
+            follows = text[behind_name : behind_name + 1]
+            if not follows and self._may_be_tag(name):
                 if not final:
-                    return ~at
+                    return hold(at)
                 if self._in_block and name.strip("/") and not escaped:
                     return self._drop_unfinished(name, behind_name)
-            if text[behind_name : behind_name + 1] not in (
-                " ",
-                "\t",
-                "\r",
-                "\n",
-                "/",
-                ">",
-            ) or not self._is_tag(name):
+            if follows not in _BEHIND_NAME or not follows or not self._is_tag(name):
                 return self._no_tag(text, at, start)
-            if self._scanner is None:
-                self._scanner = actions.TagScanner(behind_name - start)
-            stop = min(len(text), start + LONGEST)
-            tag_end = self._scanner.scan(text, start, stop, final=final)
-            if tag_end is None:
-                return self._unfinished_tag(text, at, start, stop, final, name)
-            self._scanner = None
-            end, broken = tag_end.end, tag_end.broken
-            if broken == "tag" and not self._in_block and name != BLOCK:
-                self._plain(text[at:end])
-                self._step = self._in_text
-                return end
-        return self._whole_tag(text[start:end], name, end, broken=broken, escaped=escaped)
+            if self._ticks:
+                return self._hold_in_ticks(at)
+            if follows == ">":
+                return self._whole_tag(text, start, behind_name + 1, name, broken=None, escaped=escaped)
+            self._scanner, self._scanned_name = actions.TagScanner(behind_name - start), name
+        stop = min(len(text), start + LONGEST)
+        tag_end = self._scanner.scan(text, start, stop, final=final)
+        name = self._scanned_name
+        if tag_end is None:
+            return self._unfinished_tag(text, at, start, stop, final, name)
+        self._scanner = None
+        if tag_end.broken == "tag" and not self._in_block and name != BLOCK:
+            self._step = self._in_text
+            self._plain(text[at : tag_end.end])
+            return tag_end.end
+        return self._whole_tag(text, start, tag_end.end, name, broken=tag_end.broken, escaped=escaped)
 
     def _no_tag(self, text: str, at: int, start: int) -> int:
         self._plain(text[at : start + 1])
@@ -150,7 +146,7 @@ class TagReader(CodeReader):
     def _unfinished_tag(self, text: str, at: int, start: int, stop: int, final: bool, name: str) -> int:
         if stop - start < LONGEST:
             if not final:
-                return ~at
+                return hold(at)
             if self._in_block and start == at:
                 return self._drop_unfinished(name, stop)
         self._scanner = None
@@ -172,11 +168,15 @@ class TagReader(CodeReader):
         if self._in_block:
             return 0 < len(opening) <= _LONGEST_NAME
         if name[:1] == "/":
-            if opening in (BLOCK, MARKER):
+            if self._stands_anywhere(opening):
                 return opening in self._opened
             closes = opening in self._opened or (bool(self._bare) and opening in self._registry.bodiless)
             return closes and not self._prefix
         return not self._prefix and name in self._registry.bodiless
+
+    def _stands_anywhere(self, name: str) -> bool:
+        """Whether it means something inside a sentence too: the block, the marker, a closing tag of what has a body."""
+        return name in (BLOCK, MARKER) or (name in self._registry.tags and name not in self._registry.bodiless)
 
     def _may_be_tag(self, beginning: str) -> bool:
         if self._in_block:
@@ -188,11 +188,11 @@ class TagReader(CodeReader):
             names += ("/" + name for name in self._registry.bodiless)
         return any(name.startswith(beginning) for name in names)
 
-    def _whole_tag(self, raw: str, name: str, end: int, *, broken: str | None, escaped: bool) -> int:
+    def _whole_tag(self, text: str, start: int, end: int, name: str, *, broken: str | None, escaped: bool) -> int:
+        raw = text[start:end]
         opening = name.removeprefix("/")
-        waits_for_line = not self._in_block and opening != BLOCK and (opening != MARKER or self._bare)
-        if waits_for_line and not broken:
-            self._bare.append(_Bare(raw, name, escaped))
+        if not self._in_block and opening != BLOCK and (self._bare or not self._stands_anywhere(opening)):
+            self._bare.append(_Bare(raw, name, escaped, broken))
             self._bare_size += len(raw)
             self._step = self._in_bare
             return end
@@ -203,7 +203,7 @@ class TagReader(CodeReader):
             self._plain(raw)
             return end
         self._cut()
-        self._opened.add(opening)
+        self._remember(opening)
         if name == BLOCK:
             if not self._in_block:
                 self._in_block, self._stray_told = not raw.endswith("/>"), False
@@ -212,17 +212,28 @@ class TagReader(CodeReader):
         elif name == MARKER:
             self._marker = True
         elif broken:
-            why = "a quote is not closed on its line" if broken == "quote" else "another tag begins inside it"
-            self._problem("broken_tag", f"<{name}> dropped: {why}")
+            self._tell_broken(name, broken)
         elif name != "/" + opening:
-            self._begin_child(raw, name, self._offset)
+            self._begin_child(raw, name, self._offset + end)
         return end
+
+    def _remember(self, name: str) -> None:
+        """Its closing tag is to be taken out as well."""
+        if name == BLOCK or name in self._registry.tags:
+            self._opened.add(name)
+
+    def _tell_broken(self, name: str, broken: str) -> None:
+        why = "a quote is not closed on its line" if broken == "quote" else "another tag begins inside it"
+        self._problem("broken_tag", f"<{name}> dropped: {why}")
 
     # --- bare tags ------------------------------------------------------------------------------
 
     def _in_bare(self, text: str, at: int, final: bool) -> int:
         """Behind a bare tag: only if tags fill the line are they obeyed (OD-34)."""
-        blanks = _BLANKS.match(text, at)
+        if self._bare_size >= LONGEST:
+            self._settle_bare(filled=False)
+            return at
+        blanks = _BLANKS.match(text, at, at + LONGEST - self._bare_size)
         if blanks and blanks.end() > at:
             self._bare.append(_Bare(blanks[0]))
             self._bare_size += blanks.end() - at
@@ -230,18 +241,15 @@ class TagReader(CodeReader):
         if text[at] == "\n":
             self._settle_bare(filled=True)
             return at
-        if self._bare_size < LONGEST:
-            if text[at] == "<":
-                return self._in_tag(text, at, final)
-            if text[at] == "\\" and text[at + 1 : at + 2] in ("", "<") and not (final and at + 1 == len(text)):
-                return self._at_backslash(text, at, final)
-            token = _TOKEN_LINE.match(text, at)
-            if token and not final and token.end() == len(text) and not token[0].endswith("\n"):
-                return ~at
-            if token and (final or token[0].endswith("\n")):
-                self._settle_bare(filled=True)  # `<react .../> NO_REPLY`: no sentence either
-                return at
-        self._settle_bare(filled=False)
+        if text[at] == "<":
+            return self._in_tag(text, at, final)
+        if text[at] == "\\" and text[at + 1 : at + 2] in ("", "<") and not (final and at + 1 == len(text)):
+            return self._at_backslash(text, at, final)
+        token = _TOKEN_LINE.match(text, at)
+        line_ends = token is not None and token[0].endswith("\n")
+        if token and not final and not line_ends:
+            return hold(at)
+        self._settle_bare(filled=bool(token) and (final or line_ends))  # `<react .../> NO_REPLY` is no sentence either
         return at
 
     def _settle_bare(self, *, filled: bool) -> None:
@@ -252,11 +260,13 @@ class TagReader(CodeReader):
             opening = bare.name.removeprefix("/")
             if not bare.name:
                 self._plain(bare.raw)
-            elif obeyed or (opening == MARKER and not bare.escaped):
+            elif obeyed or (self._stands_anywhere(opening) and not bare.escaped):
                 self._cut()
-                self._opened.add(opening)
+                self._remember(opening)
                 if bare.name == MARKER:
                     self._marker = True
+                elif bare.broken:
+                    self._tell_broken(bare.name, bare.broken)
                 elif bare.name == opening:
                     self._obey(self._registry.tags[bare.name], bare.raw, None)
             else:
@@ -288,9 +298,10 @@ class TagReader(CodeReader):
     def _in_body(self, text: str, at: int, final: bool) -> int:
         child = self._child
         assert child is not None
-        stop = min(len(text), at + LONGEST)
+        longest = at + LONGEST
+        stop = min(len(text), longest + _CLOSER_LENGTH)
         scan = at + child.searched
-        while closer := _CLOSER.search(text, scan, stop):
+        while (closer := _CLOSER.search(text, scan, stop)) and closer.start() <= longest:
             name = closer[1].lower()
             if name == child.name:
                 self._child, self._step = None, self._in_text
@@ -300,12 +311,12 @@ class TagReader(CodeReader):
             if name == BLOCK:
                 return self._end_body(child, at, closer.start(), drop=not _is_speech(child))
             scan = closer.end()
-        if stop - at >= LONGEST:
-            return self._end_body(child, at, stop, drop=False)
+        if len(text) > longest and not _UNFINISHED_CLOSER.match(text, longest, stop):
+            return self._end_body(child, at, longest, drop=False)
         if final:
-            return self._end_body(child, at, stop, drop=child.declared is not None and not _is_speech(child))
+            return self._end_body(child, at, len(text), drop=child.declared is not None and not _is_speech(child))
         child.searched = max(scan - at, stop - at - _CLOSER_LENGTH, 0)
-        return ~at
+        return hold(at)
 
     def _end_body(self, child: _Child, at: int, end: int, *, drop: bool) -> int:
         """The body has no closing tag: it is dropped, or read again as text of the block."""

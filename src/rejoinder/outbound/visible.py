@@ -6,14 +6,11 @@ White space is kept back until a visible character follows, so that it can go wi
 from typing import Literal
 
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
-from rejoinder.outbound.gap import Gap
+from rejoinder.outbound.gap import MOST_WHITE, Gap
 from rejoinder.outbound.silence import Silence
 
 MOST_PROBLEMS = 100
 """So many problems are told of one turn: an output that is all mistakes must not become a log that is all noise."""
-
-MOST_WHITE = 65_536
-"""So much white space is kept back at most (OD-5)."""
 
 WHITE = " \t\r\n"
 
@@ -32,6 +29,7 @@ class Visible:
         self._fresh: list[str] = []  # text not yet made an event
         self._space = ""  # white space since the last visible character
         self._gap: Gap | None = None  # the same, where lines matter: something was taken out, or a segment ended
+        self._gap_width = 0
         self._inside = ""  # white space behind a child of a block: it goes if only markup follows
         self._problems = 0
         self.begun = False
@@ -57,6 +55,8 @@ class Visible:
         core = text.rstrip(WHITE)
         certain = self._silence.push(self._space + core if self._space else core)
         self._space = text[len(core) :]
+        if self._space:
+            certain += self._silence.pause()
         if not certain:
             return []
         self.said = True
@@ -71,45 +71,60 @@ class Visible:
         behind = text[len(core) :]
         if self._gap is not None:
             bare = core.lstrip(WHITE)
-            self._gap.add(self._inside + core[: len(core) - len(bare)])
+            self._widen(self._inside + core[: len(core) - len(bare)])
             core = self._gap.close(text_before=self.begun) + bare
             self._gap, self._inside = None, ""
         elif self._space:
             core = self._space + core
-        self._space = behind
+        self._space = ""
         self.begun = True
         self._pass(core, code=self._pending_code)
+        self._keep(behind)
+        if behind:
+            self._say(self._silence.pause())
 
     def white(self, white: str, *, in_block: bool = False) -> None:
         if self._pending:
             self._pending.append(white)
         elif self._gap is None:
-            self._space += white
-            if len(self._space) > MOST_WHITE:
-                self._pass(self._space)
-                self._space = ""
+            self._keep(self._space + white)
+            self._say(self._silence.pause())
         elif in_block:
             self._inside = (self._inside + white)[:MOST_WHITE]
-        elif len(self._gap) < MOST_WHITE:
-            self._gap.add(white)
+        else:
+            self._widen(white)
+
+    def _keep(self, white: str) -> None:
+        """White space behind text, which waits for what follows; past the limit it is text like any other."""
+        while len(white) >= MOST_WHITE:
+            self._pass(white[:MOST_WHITE])
+            white = white[MOST_WHITE:]
+        self._space = white
+
+    def _widen(self, white: str) -> None:
+        """White space where something was taken out; past the limit it goes as well."""
+        assert self._gap is not None
+        self._gap.add(white[: max(0, MOST_WHITE - self._gap_width)])
+        self._gap_width += len(white)
 
     def cut(self) -> None:
         """A directive was taken out here."""
         self._join()
-        if self._gap is None:
-            self._gap = Gap(self._space)
-            self._space = ""
+        gap = self._gap or self._open_gap()
         self._inside = ""
-        self._gap.cut()
+        gap.cut()
 
     def end_segment(self) -> None:
         self._join()
-        if self._gap is None:
-            self._gap, self._space = Gap(self._space), ""
-        self._gap.add(self._inside)
+        gap = self._gap or self._open_gap()
+        self._widen(self._inside)
         self._inside = ""
-        self._gap.end_line("")
+        gap.end_line("")
         self._say(self._silence.next_segment())
+
+    def _open_gap(self) -> Gap:
+        self._gap, self._gap_width, self._space = Gap(self._space), len(self._space), ""
+        return self._gap
 
     def _pass(self, text: str, *, code: bool = False) -> None:
         self._say(self._silence.push(text, code=code))

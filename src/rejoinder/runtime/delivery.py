@@ -4,20 +4,23 @@ Rule 1: the reader decides what is text and what is a directive; nothing here lo
 Rule 2: a directive acts when it closes, in order with the text around it, and never fails the delivery.
 Rule 3: only messages of this conversation can be replied to or reacted to (OD-52).
 Rule 4: every answer ends in something: a message, an action, a stated silence, or one sentence of failure.
+Rule 5: an answer that may not speak any more says nothing, whoever still feeds it (TU-20).
 """
 
-import asyncio
 import logging
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
-from rejoinder.channels.base import CanDelete, CanNote, CanReact, CanStream, Channel, Delivered, Outcome
-from rejoinder.events import Directive, Part, Problem, ReplyEvent, Route, Silent, Text
+from rejoinder.channels.base import CanDelete, CanReact, CanStream, Delivered
+from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Declaration
 from rejoinder.outbound.emoji import project
 from rejoinder.outbound.reader import ReplyReader
-from rejoinder.runtime.messages import Messages
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.conversations import Conversation
+from rejoinder.runtime.outcomes import Outcomes
 
 log = logging.getLogger(__name__)
 
@@ -25,86 +28,86 @@ NO_RESPONSE = "_(no response)_"
 MOST_ACTIONS = 20
 
 
-class Conversation:
-    """One place of one channel: its messages, and the one line on which things are said there."""
-
-    def __init__(self, channel: Channel, route: Route) -> None:
-        self.channel = channel
-        self.route = route
-        self.messages = Messages()
-        self._line = asyncio.Lock()
-
-    async def send(self, text: str, *, reply_to: str | None = None, silent: bool = False) -> str | None:
-        """Says one whole message; its platform id, or None when the platform did not take it."""
-        part = Part(route=self.route, text=text, reply_to=reply_to, silent=silent)
-        async with self._line:
-            return self._receipt(await self.channel.send(part), text)
-
-    async def begin(self, channel: CanStream, text: str, *, reply_to: str | None, silent: bool) -> str | None:
-        part = Part(route=self.route, text=text, reply_to=reply_to, silent=silent)
-        async with self._line:
-            return self._receipt(await channel.begin(part), text)
-
-    def _receipt(self, outcome: Outcome, text: str) -> str | None:
-        if isinstance(outcome, Delivered):
-            self.messages.add(outcome.message, text)
-            return outcome.message
-        log.warning("%s did not take a message: %s", self.channel.name, outcome.reason)
-        return None
-
-    async def note(self, text: str) -> None:
-        if isinstance(self.channel, CanNote):
-            await self.channel.note(self.route, text)
-
-
 class Answer:
     """Takes the agent's raw text piece by piece and makes the conversation show it."""
 
-    def __init__(self, conversation: Conversation, agent: str, trigger: str) -> None:
+    def __init__(
+        self,
+        conversation: Conversation,
+        agent: str,
+        trigger: str,
+        *,
+        may_speak: Callable[[], bool] = lambda: True,
+        says_when_empty: bool = True,
+        silence: Literal["edges", "alone"] = "edges",
+    ) -> None:
+        self.outcomes = Outcomes()
         self._conversation = conversation
         self._channel = conversation.channel
         self._agent = agent
         self._trigger = trigger
-        self._reader = ReplyReader()
+        self._may_speak = may_speak
+        self._says_when_empty = says_when_empty
+        self._reader = ReplyReader(silence=silence)
         self._shown: list[str] = []  # all that people may see, in the pieces in which it came
         self._has_words = False
         self._between_segments = False
         self._target: str | None = None
         self._notify = True
-        self._live = self._channel if isinstance(self._channel, CanStream) else None
+        self._live = self._channel if can(self._channel, CanStream) else None
         self._slot: str | None = None  # the message that is growing
         self._slot_target: str | None = None
         self._acted: set[tuple[str, str, bool]] = set()
         self._asked_to_act = False
 
+    @property
+    def begun(self) -> bool:
+        """Something of it has been seen or done: to begin again would be to say it twice."""
+        return self._has_words or self._asked_to_act
+
     async def feed(self, piece: str) -> None:
-        await self._obey(self._reader.feed(piece))
+        if self._may_speak():
+            await self._obey(self._reader.feed(piece))
 
     async def next_segment(self) -> None:
-        await self._obey(self._reader.next_segment())
-        self._between_segments = True
+        if self._may_speak():
+            await self._obey(self._reader.next_segment())
+            self._between_segments = True
 
-    async def finish(self) -> None:
+    async def add_line(self, line: str) -> None:
+        """A line of the gateway's own, a paragraph by itself; no directive is looked for in it."""
+        await self.next_segment()
+        if self._may_speak():
+            await self._show(line)
+            self._between_segments = True
+
+    async def finish(self, footer: str = "") -> None:
         """The agent is done: what is left goes out, and an answer without any content says so (OD-44)."""
+        if not self._may_speak():
+            return await self.abandon()
         await self._obey(self._reader.finish())
         if self._reader.silent:
             await self._conversation.note(f"{self._agent} chose to stay silent")
         elif self._has_words:
+            if footer:
+                self._between_segments = True
+                await self._show(footer)
             await self._settle()
-        elif not self._asked_to_act:
+        elif not self._asked_to_act and self._says_when_empty:
             await self._conversation.send(NO_RESPONSE, reply_to=self._target)
 
     async def fail(self, sentence: str, detail: str) -> None:
         """What was shown stays; the person gets the sentence as a message of its own, the operator the rest."""
         await self.abandon()
-        await self._conversation.send(sentence)
-        if detail:
-            await self._conversation.note(detail)
+        if self._may_speak():
+            await self._conversation.send(sentence)
+            if detail:
+                await self._conversation.note(detail)
 
     async def abandon(self) -> None:
         """Ends the answer here: what was shown stays as it is, what was held back is never said."""
         if self._slot is not None and self._live is not None:
-            self._conversation.messages.add(self._slot, "".join(self._shown))
+            self._conversation.messages.add(self._slot, "".join(self._shown), ours=True)
             await self._live.complete(self._conversation.route, self._slot)
             self._slot = None
 
@@ -151,7 +154,7 @@ class Answer:
 
     async def _settle(self) -> None:
         """Leaves one message with the whole text, as a reply to what was asked for last (OD-61)."""
-        moved = self._slot_target != self._target and isinstance(self._channel, CanDelete)
+        moved = self._slot_target != self._target and can(self._channel, CanDelete)
         if self._slot is None or moved:
             text = "".join(self._shown)
             if await self._conversation.send(text, reply_to=self._target, silent=not self._notify) is not None:
@@ -160,7 +163,7 @@ class Answer:
 
     async def _withdraw(self) -> None:
         """Takes back what is shown, where that can be done."""
-        if self._slot is not None and isinstance(self._channel, CanDelete):
+        if self._slot is not None and can(self._channel, CanDelete):
             outcome = await self._channel.delete(self._conversation.route, self._slot)
             if isinstance(outcome, Delivered):
                 self._conversation.messages.forget(self._slot)
@@ -176,38 +179,54 @@ class Answer:
                 await self._aim(args["id"])
             case "silent":
                 self._notify = not args["on"]
+                self.outcomes.note(name, "done")
             case "react":
                 await self._react(args["emoji"], args.get("message", "current"), remove=args.get("remove", False))
             case _ if declared.granted:
                 await self._warn(f"{name} was denied: nothing grants it here")
+                self.outcomes.note(name, "denied", "nothing grants it here")
             case _:
+                self.outcomes.note(name, "unsupported", "it has no effect here")
                 log.debug("%s %s: %s has no effect here", self._channel.name, self._trigger, name)
 
     async def _aim(self, reference: str) -> None:
+        what = f"reply_to {reference}"
         if reference == "none":
             self._target = None
         elif (target := self._find(reference)) is not None:
             self._target = target
+            self.outcomes.note(what, "done")
         else:
-            await self._warn(f"reply_to was denied: there is no message {reference!r} in this chat")
+            why = f"there is no message {reference!r} in this chat"
+            self.outcomes.note(what, "denied", why)
+            await self._warn(f"reply_to was denied: {why}")
 
     async def _react(self, emoji: str, reference: str, *, remove: bool) -> None:
         target = self._find(reference)
         sign = project(emoji, "unicode")
-        if not isinstance(self._channel, CanReact):
+        what = f"react {emoji}" + (f" on {reference}" if reference != "current" else "")
+        if not can(self._channel, CanReact):
+            self.outcomes.note(what, "unsupported", "this channel cannot show reactions")
             await self._warn(f"react was left out: {self._channel.name} cannot show reactions")
         elif target is None:
+            self.outcomes.note(what, "denied", f"there is no message {reference!r} in this chat")
             await self._warn(f"react was denied: there is no message {reference!r} in this chat")
         elif sign.value is None:
-            await self._warn(f"react failed: {sign.note or f'there is no emoji {emoji!r}'}")
+            why = sign.note or f"there is no emoji {emoji!r}"
+            self.outcomes.note(what, "failed", why)
+            await self._warn(f"react failed: {why}")
         elif (key := (target, sign.value, remove)) in self._acted:
             return
         elif len(self._acted) == MOST_ACTIONS:
+            self.outcomes.note(what, "denied", f"at most {MOST_ACTIONS} actions per answer")
             await self._warn(f"react was denied: at most {MOST_ACTIONS} actions per answer")
         else:
             self._acted.add(key)
             outcome = await self._channel.react(self._conversation.route, target, sign.value, remove=remove)
-            if not isinstance(outcome, Delivered):
+            if isinstance(outcome, Delivered):
+                self.outcomes.note(what, "done")
+            else:
+                self.outcomes.note(what, "failed", outcome.reason)
                 await self._warn(f"react failed: {outcome.reason}")
 
     def _find(self, reference: str) -> str | None:

@@ -1,159 +1,168 @@
-"""The line through the house: inbox -> stages -> lane -> agent run -> delivery.
+"""The line through the house: inbox -> stages -> lane, effects and answers.
 
-Per session first in, first out, and at most one active run. A lane is there while it has work: the moment
-it runs dry it is gone, in the same step, so no message can be left behind in one that has just ended.
+Messages of one place are decided one after the other, in the order in which they came; who accepts them
+waits for none of it.
 """
 
-import asyncio
-import json
 import logging
-from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from time import perf_counter
 
-from msgspec import Struct
+from msgspec.structs import asdict, replace
 
-from rejoinder.agents.base import Agent, AgentEvent, Done, Failed, SegmentEnded, TextDelta, ToolStarted
-from rejoinder.channels.base import CanType, Channel
-from rejoinder.events import Inbound, PromptText, Route, Turn
-from rejoinder.runtime.delivery import Answer, Conversation
+from rejoinder.agents.base import Agent
+from rejoinder.channels.base import Channel
+from rejoinder.events import Inbound
+from rejoinder.inbound import BEFORE_SESSION, resume
+from rejoinder.inbound.finalise import arrived
+from rejoinder.inbound.message import Message
+from rejoinder.inbound.outcome import Continue, Walk, walk
+from rejoinder.inbound.rules import channel_rules
+from rejoinder.runtime.access import Access
+from rejoinder.runtime.conversations import Conversation, Conversations
+from rejoinder.runtime.effects import Effects
+from rejoinder.runtime.facts import World
 from rejoinder.runtime.inbox import Inbox
+from rejoinder.runtime.lanes import Asked, Lanes
+from rejoinder.runtime.presence import StatusSigns
+from rejoinder.runtime.questions import Questions
+from rejoinder.runtime.relay import Watcher
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.stages import StartTurn, StopRun, decide
+from rejoinder.runtime.sessions import MemorySessions, Sessions
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.slots import Slots
+from rejoinder.runtime.work import Workers
+from rejoinder.session import QueueChoice, Session, session_key
+from rejoinder.turns import backlog
+from rejoinder.turns.backlog import estimate_tokens
+from rejoinder.turns.modes import Drop, Mode, QueueOverride, QueueSettings, resolve
 
 log = logging.getLogger(__name__)
 
-ABORTED = "Agent was aborted."
-NOTHING_RUNS = "Nothing is running."
-CRASHED = "{agent} failed and could not answer."
+
+NOBODY = Watcher()
 
 
-class Waiting(Struct, frozen=True):
-    """A turn that waits, and the message that asked for it."""
-
-    turn: Turn
-    trigger: str
-
-
-class Lane:
-    """One session: what waits, and what runs."""
-
-    def __init__(self) -> None:
-        self.waiting: deque[Waiting] = deque()
-        self.run: asyncio.Task[None] | None = None
+def utc_now() -> datetime:
+    return datetime.now(UTC)
 
 
 class Engine:
-    def __init__(self, agent: Agent, channels: Iterable[Channel], runs: Runs) -> None:
-        self._agent = agent
-        self._channels = {channel.name: channel for channel in channels}
+    def __init__(
+        self,
+        agents: Mapping[str, Agent],
+        channels: Iterable[Channel],
+        runs: Runs,
+        settings: RuntimeSettings,
+        sessions: Sessions | None = None,
+        clock: Callable[[], datetime] = utc_now,
+        watcher: Watcher = NOBODY,
+    ) -> None:
+        self._settings = settings
         self._runs = runs
+        self._clock = clock
         self._inbox = Inbox()
-        self._conversations: dict[Route, Conversation] = {}
-        self._lanes: dict[Route, Lane] = {}
+        self._sessions = sessions or MemorySessions()
+        self._conversations = Conversations(channels)
+        questions, access = Questions(runs, settings.question_seconds), Access()
+        workers = Workers(agents, self._sessions, settings, runs, questions, clock, watcher)
+        self._lanes = Lanes(workers, runs, Slots(settings.limits), settings.lease)
+        self._effects = Effects(agents, self._lanes, self._sessions, questions, access)
+        self._world = World(settings, self._lanes, workers, access)
 
     async def accept(self, message: Inbound) -> None:
         """What a channel calls with each message; returns when it is safe, not when it is answered."""
         if not self._inbox.take(message):
             return
-        conversation = self._conversation(message)
-        match decide(message):
-            case StopRun():
-                await self._stop(conversation)
-            case StartTurn(message=final):
-                handle = conversation.messages.add(final.message_id, final.text)
-                turn = _turn(self._agent.name, conversation, final, handle)
-                self._enqueue(conversation, Waiting(turn, final.message_id))
+        conversation = self._conversations.of(message)
+        conversation.arrived.append(message)
+        if len(conversation.arrived) == 1:
+            self._runs.start(f"decide:{message.channel}:{message.chat.id}", self._decide_in_order(conversation))
 
-    def _conversation(self, message: Inbound) -> Conversation:
-        route = Route(message.channel, message.chat.id, message.thread, message.account)
-        if route not in self._conversations:
-            self._conversations[route] = Conversation(self._channels[message.channel], route)
-        return self._conversations[route]
+    async def _decide_in_order(self, conversation: Conversation) -> None:
+        while conversation.arrived:
+            try:
+                await self._decide(conversation.arrived[0], conversation)
+            except Exception:  # one message must not hold up those behind it
+                log.exception("a message of %s could not be decided", conversation.channel.name)
+            finally:
+                conversation.arrived.popleft()
 
-    def _enqueue(self, conversation: Conversation, item: Waiting) -> None:
-        lane = self._lanes.get(conversation.route)
-        if lane is None:
-            lane = self._lanes[conversation.route] = Lane()
-            self._runs.start(f"lane:{item.turn.session}", self._drain(conversation, lane))
-        lane.waiting.append(item)
+    async def _decide(self, inbound: Inbound, conversation: Conversation) -> None:
+        now, rules = self._clock(), self._settings.rules
+        agent = channel_rules(rules, inbound.channel).agent.name
+        key = session_key(inbound, rules.settings.session, agent)
+        conversation.heard(inbound)
+        message = arrived(inbound, self._world.facts(inbound, conversation, key, agent))
+        decided = walk(BEFORE_SESSION, message, None, rules, now, perf_counter)
+        if isinstance(decided.outcome, Continue):
+            session = await self._sessions.find(key, agent, now)
+            decided = resume(decided, session, rules, now, perf_counter)
+            if decided.session is not None and decided.session != session:
+                await self._sessions.save(decided.session)
+                self._lanes.obey(key, self._queue(inbound.channel, decided.session))
+        conversation.trace(inbound.message_id, decided.trace)
+        await self._act(decided, conversation, agent)
 
-    async def _drain(self, conversation: Conversation, lane: Lane) -> None:
-        try:
-            while lane.waiting:
-                item = lane.waiting.popleft()
-                lane.run = self._runs.start(f"run:{item.turn.session}", self._run(conversation, item))
-                await self._runs.wait(lane.run)
-        finally:
-            del self._lanes[conversation.route]
+    async def _act(self, decided: Walk, conversation: Conversation, agent: str) -> None:
+        refused = [
+            why
+            for effect in decided.effects
+            if (why := await self._effects.perform(effect, conversation, agent)) is not None
+        ]
+        for reply in refused or decided.replies:
+            await conversation.send(reply)
+        if isinstance(decided.outcome, Continue) and decided.session is not None:
+            await self._enqueue(decided.message, decided.session, conversation)
 
-    async def _stop(self, conversation: Conversation) -> None:
-        lane = self._lanes.get(conversation.route)
-        if lane is not None:
-            lane.waiting.clear()
-            if lane.run is not None:
-                await self._runs.cancel(lane.run)
-        await conversation.send(ABORTED if lane is not None else NOTHING_RUNS)
+    async def _enqueue(self, message: Message, session: Session, conversation: Conversation) -> None:
+        """A turn for each agent the message wakes: in a room, every one has a session and a lane of its own."""
+        inbound = message.inbound
+        overheard, conversation.overheard = conversation.overheard, ()
+        for agent in message.agents:
+            if agent != session.agent:
+                key = session_key(inbound, self._settings.rules.settings.session, agent)
+                session = await self._sessions.find(key, agent, self._clock())
+            id = f"{inbound.channel}/{inbound.account}/{inbound.event_id}"
+            handle = conversation.messages.handle(inbound.message_id)
+            asked = Asked(id, message, conversation, handle, overheard, self._signs(message, conversation))
+            self._lanes.arrive(
+                session.key, agent, self._queue(inbound.channel, session), asked, self._waiting(asked, session)
+            )
 
-    async def _run(self, conversation: Conversation, item: Waiting) -> None:
-        answer = Answer(conversation, self._agent.name, item.trigger)
-        if isinstance(conversation.channel, CanType):
-            await conversation.channel.typing(conversation.route)
-        try:
-            await self._relay(item.turn, answer)
-        except asyncio.CancelledError:
-            await answer.abandon()
-            raise
-        except Exception as error:  # an agent may be anybody's code
-            log.exception("%s failed in %s", self._agent.name, item.turn.session)
-            await answer.fail(CRASHED.format(agent=self._agent.name), f"{type(error).__name__}: {error}")
+    def _waiting(self, asked: Asked, session: Session) -> backlog.Message:
+        message, choice = asked.message, asked.message.choices.get("queue")
+        channel = message.inbound.channel
+        return backlog.Message(
+            asked.id,
+            message.route,
+            message.inbound.sender.id,
+            message.agent_text,
+            estimate_tokens((message.agent_text,), len(message.inbound.attachments)),
+            None if choice is None else self._queue(channel, session, choice),
+        )
 
-    async def _relay(self, turn: Turn, answer: Answer) -> None:
-        events = self._agent.run(turn)
-        try:
-            failed = await self._feed(events, answer)
-        finally:
-            if isinstance(events, AsyncGenerator):
-                await events.aclose()  # ends the run on the agent's side too, now and not at the next collection
-        if failed is None:
-            await answer.finish()
-        else:
-            log.warning("%s failed (%s): %s", self._agent.name, failed.kind, failed.detail or failed.sentence)
-            await answer.fail(failed.sentence, failed.detail)
+    def _queue(self, channel: str, session: Session, inline: QueueChoice | None = None) -> QueueSettings:
+        """TU-4: who has a say about this session's queue, the nearest first."""
+        here = self._settings.channel(channel)
+        return resolve(
+            inline=_override(inline),
+            session=_override(session.queue),
+            channel=here.queue,
+            gateway=self._settings.queue,
+            plugin=here.plugin_queue,
+        )
 
-    async def _feed(self, events: AsyncIterator[AgentEvent], answer: Answer) -> Failed | None:
-        async for event in events:
-            match event:
-                case TextDelta(text=text):
-                    await answer.feed(text)
-                case SegmentEnded() | ToolStarted():
-                    await answer.next_segment()
-                case Failed():
-                    return event
-                case Done():
-                    return None
-                case _:
-                    pass  # thoughts, plans and usage are not shown
+    def _signs(self, message: Message, conversation: Conversation) -> StatusSigns | None:
+        status = self._settings.channel(message.inbound.channel).status
+        if not status.enabled:
+            return None
+        return StatusSigns(self._runs, conversation, message.inbound.message_id, status)
+
+
+def _override(choice: QueueChoice | None) -> QueueOverride | None:
+    if choice is None:
         return None
-
-
-def _turn(agent: str, conversation: Conversation, message: Inbound, handle: str) -> Turn:
-    """TU-30: a block that says who wrote what under which handle, then the text as it came."""
-    route, messages = conversation.route, conversation.messages
-    sender: dict[str, object] = {
-        "schema": "rejoinder.sender.v1",
-        "sender_id": message.sender.id,
-        "sender_name": message.sender.name,
-        "display_name": message.sender.display_name,
-        "channel": message.channel,
-        "channel_id": message.chat.id,
-        "is_bot": message.sender.is_bot,
-        "message_id": message.message_id,
-        "handle": handle,
-    }
-    if message.reply_to is not None and (quoted := messages.find(message.reply_to.message_id)) is not None:
-        sender["reply_to"] = {"handle": messages.handle(quoted), "text": messages.text(quoted)}
-    where = ":".join(filter(None, (route.channel, route.account, route.chat, route.thread)))
-    return Turn(
-        session=f"{agent}:{where}",
-        parts=(PromptText(json.dumps(sender, ensure_ascii=False)), PromptText(message.text)),
-    )
+    said = QueueOverride(**{**asdict(choice), "mode": None, "drop": None})
+    return replace(said, mode=choice.mode and Mode(choice.mode), drop=choice.drop and Drop(choice.drop))

@@ -33,9 +33,12 @@ class Runs:
         if not task.cancelled() and (error := task.exception()):
             log.error("%s failed: %s", task.get_name(), error, exc_info=error)
 
-    async def wait(self, task: asyncio.Task[None]) -> None:
-        """Returns when it has ended, however it ended; a waiter that is cancelled leaves it running."""
-        await asyncio.wait({task})
+    async def wait(self, task: asyncio.Task[None], seconds: float | None = None) -> None:
+        """Returns when it has ended, however it ended, or after so many seconds.
+
+        A waiter that is cancelled leaves it running.
+        """
+        await asyncio.wait({task}, timeout=seconds)
 
     async def cancel(self, task: asyncio.Task[None]) -> None:
         task.cancel()

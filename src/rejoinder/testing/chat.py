@@ -5,10 +5,13 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 from rejoinder.agents.base import Agent
+from rejoinder.agents.scripted import ScriptedAgent
 from rejoinder.app import serve
+from rejoinder.config.schema import Settings
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing.fake_channel import FakeChannel, Shown
 
+OWNER = "ann"
 PATIENCE = 5.0  # seconds until a test that waits for what never comes fails with the transcript
 
 
@@ -20,9 +23,17 @@ class Chat:
         self._runs = runs
         self._heard: set[str] = set()
 
-    async def says(self, text: str, *, reply_to: Shown | str | None = None, event: str | None = None) -> str:
+    async def says(
+        self,
+        text: str,
+        *,
+        sender: str = OWNER,
+        chat: str = "room",
+        reply_to: Shown | str | None = None,
+        event: str | None = None,
+    ) -> str:
         quoted = reply_to.id if isinstance(reply_to, Shown) else reply_to
-        return await self.channel.says(text, reply_to=quoted, event=event)
+        return await self.channel.says(text, sender=sender, chat=chat, reply_to=quoted, event=event)
 
     async def hears(self, text: str | None = None) -> Shown:
         """The next whole message of the bot; its text has to be this one."""
@@ -36,6 +47,10 @@ class Chat:
         """A message that is being written shows this so far."""
         await self._until(f"{text!r} in a message", lambda: bool(self._showing(text)))
         return self._showing(text)[0]
+
+    async def asked(self, agent: ScriptedAgent, times: int) -> None:
+        """The agent has been asked so many times."""
+        await self._until(f"turn {times} of {agent.name}", lambda: len(agent.turns) >= times)
 
     async def sees_reaction(self, emoji: str, *, on: str) -> None:
         await self._until(f"{emoji} on {on}", lambda: emoji in self.channel.messages[on].reactions)
@@ -72,10 +87,17 @@ class Chat:
 
 
 @asynccontextmanager
-async def conversation(agent: Agent, channel: FakeChannel | None = None) -> AsyncGenerator[Chat]:
+async def conversation(
+    agent: Agent,
+    channel: FakeChannel | None = None,
+    settings: Settings | None = None,
+    *,
+    owners: tuple[str, ...] = (OWNER,),
+) -> AsyncGenerator[Chat]:
+    """Through the whole gateway, with these settings; the channel is open to everybody, ann owns the bot."""
     channel = channel or FakeChannel()
     async with Runs() as runs:
-        runs.start("gateway", serve(channel, agent))
+        runs.start("gateway", serve(channel, agent, settings, owners))
         chat = Chat(channel, runs)
         yield chat
         await chat.ends()

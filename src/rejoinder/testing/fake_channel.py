@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Literal
 
 from msgspec import Struct
 
 from rejoinder.channels.base import Delivered, Limits, Outcome, Rejected
-from rejoinder.events import Chat, Inbound, Part, Quote, Route, Sender
+from rejoinder.events import Chat, Inbound, Mention, Part, Quote, Route, Sender
 
 FIRST_ID = 9001  # far from any handle, so that a test notices when the two are mixed up
 
@@ -29,6 +30,9 @@ class FakeChannel:
 
     def __init__(self, name: str = "fake", limits: Limits | None = None) -> None:
         self.name = name
+        self.own_id = "bot"
+        self.own_name = "bot"
+        self.typed = 0  # how often the typing sign was shown
         self.limits = limits or Limits()
         self.messages: dict[str, Shown] = {}
         self.notes: list[str] = []
@@ -51,7 +55,9 @@ class FakeChannel:
         text: str,
         *,
         chat: str = "room",
+        kind: Literal["direct", "group"] = "direct",
         sender: str = "ann",
+        mention: bool = False,
         reply_to: str | None = None,
         event: str | None = None,
     ) -> str:
@@ -65,10 +71,11 @@ class FakeChannel:
                 channel=self.name,
                 event_id=event or f"event-{self._events}",
                 message_id=shown.id,
-                chat=Chat(chat),
+                chat=Chat(chat, kind, title=chat),
                 sender=Sender(sender, name=sender),
                 text=text,
                 reply_to=None if reply_to is None else Quote(reply_to),
+                mentions=(Mention(self.own_id),) if mention else (),
             )
         )
         return shown.id
@@ -108,6 +115,10 @@ class FakeChannel:
             reactions.remove(emoji)
         await self._tell()
         return Delivered(message)
+
+    async def typing(self, route: Route) -> None:
+        self.typed += 1
+        await self._tell()
 
     async def note(self, route: Route, text: str) -> None:
         self.notes.append(text)

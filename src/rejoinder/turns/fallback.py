@@ -55,6 +55,10 @@ class Rest(Struct, frozen=True):
 Rests = dict[str, Rest]
 
 
+LONGEST_WAIT: Final = 5.0
+"""Seconds for which a turn waits where a provider says when to come back; longer is no hiccup."""
+
+
 class Trial(Struct, frozen=True):
     """Where one turn stands: who is being tried, who has been, and whether the hiccup is used up."""
 
@@ -62,6 +66,8 @@ class Trial(Struct, frozen=True):
     current: Candidate
     tried: tuple[Candidate, ...] = ()
     retried: bool = False
+    wait: float = 0
+    """Seconds to wait before this try."""
 
 
 class GiveUp(Struct, frozen=True):
@@ -75,11 +81,16 @@ def begin(candidates: tuple[Candidate, ...], rests: Rests, now: float) -> Trial:
     return Trial(candidates, _pick(candidates, rests, now))
 
 
-def after_failure(trial: Trial, kind: str, rests: Rests, now: float) -> Trial | GiveUp:
-    """What follows a failure. `rests` are those after `rested` has counted this failure."""
+def after_failure(
+    trial: Trial, kind: str, rests: Rests, now: float, transient: bool = False, retry_after: float | None = None
+) -> Trial | GiveUp:
+    """What follows a failure. `rests` are those after `rested` has counted this failure.
+
+    `transient` and `retry_after` are what the provider said: that it was a hiccup, and when to come back.
+    """
     treatment = ON_FAILURE.get(kind, ON_FAILURE["other"])
-    if treatment.retry and not trial.retried:
-        return replace(trial, retried=True)
+    if _is_hiccup(trial, treatment, transient, retry_after):
+        return replace(trial, retried=True, wait=retry_after or 0)
     if not treatment.next_model:
         return GiveUp(kind)
     tried = (*trial.tried, trial.current)
@@ -89,14 +100,17 @@ def after_failure(trial: Trial, kind: str, rests: Rests, now: float) -> Trial | 
     return Trial(trial.candidates, _pick(left, rests, now), tried)
 
 
-def rested(rests: Rests, trial: Trial, kind: str, now: float) -> Rests:
-    """The cool-downs after a failure: 1, 5, 25, then 60 minutes. A first hiccup costs nothing."""
+def rested(
+    rests: Rests, trial: Trial, kind: str, now: float, transient: bool = False, retry_after: float | None = None
+) -> Rests:
+    """The cool-downs after a failure: 1, 5, 25, then 60 minutes, or what the provider asked for if that is
+    longer. A first hiccup costs nothing."""
     treatment = ON_FAILURE.get(kind, ON_FAILURE["other"])
-    if not treatment.rests or (treatment.retry and not trial.retried):
+    if not treatment.rests or _is_hiccup(trial, treatment, transient, retry_after):
         return rests
     failures = rests.get(trial.current.credential, Rest()).failures + 1
     minutes = REST_MINUTES[min(failures, len(REST_MINUTES)) - 1]
-    return {**rests, trial.current.credential: Rest(failures, now + 60 * minutes)}
+    return {**rests, trial.current.credential: Rest(failures, now + max(60 * minutes, retry_after or 0))}
 
 
 def refreshed(rests: Rests, credential: str) -> Rests:
@@ -113,6 +127,11 @@ def transition_notice(told: str | None, trial: Trial, kind: str | None) -> str |
         return f"Model fallback over: {selected} answers again (was {told})."
     reason = f": {ON_FAILURE[kind].meaning}" if kind in ON_FAILURE else ""
     return f"Model fallback: {active} answers instead of {selected}{reason}."
+
+
+def _is_hiccup(trial: Trial, treatment: Treatment, transient: bool, retry_after: float | None) -> bool:
+    """Worth one more try with the same model, and soon."""
+    return (treatment.retry or transient) and not trial.retried and (retry_after or 0) <= LONGEST_WAIT
 
 
 def _pick(candidates: tuple[Candidate, ...], rests: Rests, now: float) -> Candidate:

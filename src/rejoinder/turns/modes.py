@@ -4,6 +4,7 @@
 """
 
 from enum import StrEnum
+from functools import lru_cache
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
@@ -88,6 +89,7 @@ class QueueOverride(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     max_batch_tokens: Annotated[int, Meta(ge=1)] | None = None
 
 
+@lru_cache(maxsize=1024)
 def resolve(
     *,
     inline: QueueOverride | None = None,

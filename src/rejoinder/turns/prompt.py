@@ -10,6 +10,7 @@ Rule 4: the boundary is stated nowhere but in the turn's first tag, which is alw
 
 import json
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from msgspec import Struct
@@ -140,8 +141,9 @@ def assemble(
     return Turn(session, parts, system_text(system), model, think)
 
 
+@lru_cache(maxsize=1024)
 def system_text(system: SystemPart) -> str:
-    """TU-31: joined by blank lines."""
+    """TU-31: joined by blank lines. The same from turn to turn, so it is written once."""
     told = (
         system.system_prompt,
         _trusted(system.metadata),

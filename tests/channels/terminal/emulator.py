@@ -86,7 +86,7 @@ async def chatting(*replies: object, columns: int = 80, rows: int = 24) -> Async
     if replies:
         program = [sys.executable, str(Path(__file__).with_name("scripted_chat.py")), repr(replies)]
     else:
-        program = [str(Path(sys.executable).with_name("rejoinder")), "chat"]
+        program = [str(Path(sys.executable).with_name("rejoinder")), "chat", "--agent", "tour"]
     terminal = Terminal(program, columns, rows)
     try:
         await terminal.shows("say hello")

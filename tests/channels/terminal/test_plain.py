@@ -12,7 +12,7 @@ PATIENCE = 30
 
 def chat(typed: bytes, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [REJOINDER, *(arguments or ("chat",))],
+        [REJOINDER, *(arguments or ("chat", "--agent", "tour"))],
         input=typed,
         capture_output=True,
         timeout=PATIENCE,
@@ -81,7 +81,7 @@ def test_run_is_the_chat_until_there_is_a_page():
 
 def test_a_reader_that_has_gone_ends_it_quietly():
     process = subprocess.Popen(
-        [REJOINDER, "chat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [REJOINDER, "chat", "--agent", "tour"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -97,7 +97,7 @@ def test_a_reader_that_has_gone_ends_it_quietly():
 
 def test_a_locale_without_emoji():
     done = subprocess.run(
-        [REJOINDER, "chat"],
+        [REJOINDER, "chat", "--agent", "tour"],
         input=b"react with tada\n",
         capture_output=True,
         env={"PYTHONIOENCODING": "ascii", "PATH": ""},

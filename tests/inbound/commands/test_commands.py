@@ -71,6 +71,8 @@ def test_a_shell_line_is_bash() -> None:
     assert outcome(send(says("! ls -l", GUEST), house())) == "drop"
     for text in ("!important", "!", "! ", "wow! ls"):
         assert outcome(send(says(text, OWNER), house())) == "turn"
+    assert outcome(send(says("@ourbot ! ls", GUEST, mentions=AT_US), house())) == "drop"
+    assert outcome(send(says("@ourbot! look", GUEST, mentions=AT_US), house())) == "turn"
 
 
 @pytest.mark.parametrize(
@@ -143,6 +145,12 @@ def test_other_slash_text_goes_to_the_agent(text: str) -> None:
         ("hi\n[[ /whoami ]]\nthere", "hi\nthere", 1),
         ("[[/help]] [[/commands]] x", "x", 2),
         ("[[/id]] x", "x", 1),
+        ("hi [[/id]], you", "hi, you", 1),
+        ("a[[/id]]b", "ab", 1),
+        ("a [[/id]]b", "a b", 1),
+        ("a [[/id]][[/help]] b", "a b", 2),
+        ("a [[/id]] [[/help]]; b", "a; b", 2),
+        ("a\n  [[/id]][[/help]]: you", "a\n  : you", 2),
         ("`/status` x", "`/status` x", 0),
         ("`[[/status]]` x", "`[[/status]]` x", 0),
         ("```\n[[/status]]\n```", "```\n[[/status]]\n```", 0),
@@ -201,6 +209,12 @@ def test_status_tells_all_there_is() -> None:
         assert part in said
 
 
+def test_status_beside_directives_tells_the_same() -> None:
+    """IN-54, IN-61: with what they have just changed."""
+    said = send(says("/status /think high"), house()).replies[-1]
+    assert said == send(says("/status"), house(), of=session(think="high")).replies[0]
+
+
 def test_whoami_tells_how_lists_name_one() -> None:
     """IN-10: what to write into the allow-list."""
     assert send(says("/whoami", GUEST), house()).replies == ("You are 3 on telegram (guest).\nIn lists: telegram:3",)
@@ -248,6 +262,7 @@ def test_arguments_that_do_not_fit_get_the_usage(text: str) -> None:
         ((Arg("a"),), "", {}),
         ((Arg("a", required=True),), "", None),
         ((Arg("a"), Arg("b", rest=True)), " one  two three ", {"a": "one", "b": "two three"}),
+        ((Arg("a"), Arg("b", rest=True)), "one\ttwo\tthree", {"a": "one", "b": "two\tthree"}),
         ((Arg("a", ("on", "off")),), "ON", {"a": "on"}),
         ((Arg("a", ("on", "off")),), "maybe", None),
         ((Arg("a"),), "one two", None),

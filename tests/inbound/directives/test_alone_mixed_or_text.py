@@ -79,6 +79,11 @@ ALONE: list[tuple[str, dict[str, Any]]] = [
     ("/think high @bot", {"think": "high"}),
     ("@bot /think high", {"think": "high"}),
     ("@bot, /think high", {"think": "high"}),
+    ("/think@bot high", {"think": "high"}),
+    ("/T@Bot: low", {"think": "low"}),
+    ("/queue@bot collect /model@bot opus", {"queue": {"mode": "collect"}, "model": "opus"}),
+    ("/think@bot", {}),
+    ("/think@bot banana", {}),
 ]
 
 MIXED: list[tuple[str, str, dict[str, Any]]] = [
@@ -95,6 +100,7 @@ MIXED: list[tuple[str, str, dict[str, Any]]] = [
     ("    /think high code\n\tmore", "    code\n\tmore", {"think": "high"}),
     ("a  /think high  b", "a   b", {"think": "high"}),
     ("a\t/think high b", "a\tb", {"think": "high"}),
+    ("a\u3000/think high\u3000b", "a\u3000b", {"think": "high"}),
     ("/think extra high why?", "why?", {"think": "xhigh"}),
     ("/think high high", "high", {"think": "high"}),
     ("a /think:low b", "a b", {"think": "low"}),
@@ -110,6 +116,7 @@ MIXED: list[tuple[str, str, dict[str, Any]]] = [
     ("/model o3 go", "go", {"model": "o3"}),
     ("ask /model llama3:8b now", "ask now", {"model": "llama3:8b"}),
     ("ask /model openai/gpt-x now", "ask now", {"model": "openai/gpt-x"}),
+    ("ask /model anthropic/opus now", "ask now", {"model": "anthropic/opus"}),
     ("ask /model gpt-x@work now", "ask now", {"model": "gpt-x@work"}),
     ("@bot /model o3 go", "@bot go", {"model": "o3"}),
     ("/model openai/gpt-5 hello", "hello", {"model": "openai/gpt-5"}),
@@ -119,7 +126,10 @@ MIXED: list[tuple[str, str, dict[str, Any]]] = [
     ("mid ``` /think high", "mid ```", {"think": "high"}),
     ("it`s odd /think high isn`t", "it`s odd /think high isn`t", {}),
     ("/think high `code`", "`code`", {"think": "high"}),
+    ("/think@bot high write a poem", "write a poem", {"think": "high"}),
     ("/status please", "please", {}),
+    ("/status@bot please", "please", {}),
+    ("tell me /help@bot: now", "tell me now", {}),
     ("what is the /status here", "what is the here", {}),
 ]
 
@@ -177,6 +187,10 @@ TEXT: list[str] = [
     "/frobnicate now",
     "/opus number nine",
     "/ think high",
+    "/think@otherbot high",
+    "/think@otherbot",
+    "/think@otherbot high /help@otherbot me",
+    "please /think@otherbot high write",
 ]
 
 

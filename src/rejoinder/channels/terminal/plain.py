@@ -21,6 +21,7 @@ WAITING_LINES = 100
 
 class PlainLines:
     limits = Limits()
+    queue_mode = "queue"  # a line is a question, and each gets its answer
 
     def __init__(self, name: str, agent: str, out: TextIO, stdin: int = 0) -> None:
         self.name = name

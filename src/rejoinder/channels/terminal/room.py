@@ -1,5 +1,7 @@
 """The one chat of a terminal: its messages, numbered as they appear, so an id is the handle people read."""
 
+from msgspec.structs import replace
+
 from rejoinder.channels.terminal.clean import excerpt
 from rejoinder.events import Chat, Inbound, Quote, Sender
 
@@ -43,7 +45,7 @@ class Room:
     def command(self, channel: str, text: str) -> Inbound:
         """What a key means in words; nobody typed it, so it is no message of the chat."""
         self._commands += 1
-        return _inbound(channel, f"key-{self._commands}", text, None)
+        return replace(_inbound(channel, f"key-{self._commands}", text, None), entry="native")
 
 
 def _inbound(channel: str, id: str, text: str, reply_to: str | None) -> Inbound:

@@ -69,8 +69,8 @@ def read_arguments(command: Command, said: str) -> dict[str, str] | None:
             return None if arg.required else args
         if arg.rest:
             return {**args, arg.name: left}
-        word, _, left = left.partition(" ")
-        left = left.strip()
+        word, *following = left.split(maxsplit=1)
+        left = "".join(following)
         if arg.choices and word.lower() not in arg.choices:
             return None
         args[arg.name] = word.lower() if arg.choices else word

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rejoinder.inbound.rules import Rules
 
 _FORM = re.compile(r"/([A-Za-z][\w\-]*)(?:@([\w.\-]+))?(?::|(?=\s)|\Z)")
-_SHELL = re.compile(r"![ \t]+(?=\S)")
+_SHELL = re.compile(r"(?<!\S)![ \t]+(?=\S)")
 
 
 class Invocation(Struct, frozen=True):

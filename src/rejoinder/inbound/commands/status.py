@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from rejoinder.inbound.rules import ChannelRules, Rules
 
 
-def status_text(
-    message: "Message", session: Session, rules: "Rules", channel: "ChannelRules", now: datetime | None = None
-) -> str:
+def status_text(message: "Message", session: Session, rules: "Rules", channel: "ChannelRules", now: datetime) -> str:
     """All there is to know in one reply; what is not known is left out."""
     runs, agent = message.facts.runs, channel.agent
     model = effective_model(message.choices, session, agent)
@@ -31,10 +29,10 @@ def status_text(
         f"rejoinder {message.facts.version}".rstrip(),
         f"Agent: {agent.name}",
         f"Model: {model.value}" + "".join(f", then {name}" for name in agent.models.fallbacks),
-        f"Session: {session.key}" + (f", {age(now - session.started)} old" if now else ""),
+        f"Session: {session.key}, {age(now - session.started)} old",
         f"Levels: {levels}",
         f"Usage: {session.input_tokens} tokens in, {session.output_tokens} out",
-        f"Queue: {queue.mode or rules.queue.mode}, {runs.waiting} waiting",
+        f"Queue: {queue.mode or channel.queue.mode}, {runs.waiting} waiting",
         f"Runs: {int(runs.running)} running, {runs.subagents} beside",
     ]
     if runs.context_budget:
@@ -43,6 +41,9 @@ def status_text(
         lines.append(f"Activation: {session.activation or 'as configured'}")
     if runs.dead_parts:
         lines.append(f"Not delivered: {runs.dead_parts} parts")
+    if message.actor.role == "owner":
+        lines += [f"Last failure: {runs.last_failure}"] if runs.last_failure else []
+        lines += ["The agent's last words:", runs.last_words] if runs.last_words else []
     return "\n".join(lines)
 
 

@@ -52,6 +52,8 @@ def _reasoning(token: Token, here: Here) -> str | None:
 def _elevated(token: Token, here: Here) -> str | None:
     if token.value == "off":
         return None
+    if not here.agent.asks_permission:
+        return f"The agent {here.agent.name} asks for no permission, so there is nothing to lift."
     gates: list[str] = []
     if not here.rules.settings.commands.elevated.enabled:
         gates.append("it is off (set commands.elevated.enabled = true)")
@@ -62,6 +64,8 @@ def _elevated(token: Token, here: Here) -> str | None:
 
 def _exec(token: Token, here: Here) -> str | None:
     choice: ExecChoice = token.value
+    if not here.agent.asks_permission:
+        return f"The agent {here.agent.name} asks for no permission, so there is nothing to set."
     if (choice.host or choice.node) and not here.agent.takes_exec_settings:
         return f"The agent {here.agent.name} does not take host or node."
     return None

@@ -56,7 +56,8 @@ class ReadModel(Struct, frozen=True):
         word = next(words, None)
         if word is None or len(word.text) > _LONGEST or not _REFERENCE.fullmatch(word.text):
             return None
-        is_known = self.models.known(word.text.partition("@")[0]) is not None
+        name = word.text.partition("@")[0]
+        is_known = any(self.models.known(said) is not None for said in (name, name.rpartition("/")[2]))
         if self.place == "alone" or is_known or self._looks_like_one(word.text):
             return Good(word.text, word.end)
         return None

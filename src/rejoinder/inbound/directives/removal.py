@@ -1,13 +1,14 @@
 """Taking spans out of a text without touching another byte (IN-3).
 
-Rule 1: a span takes one neighbouring blank along: the one after it, else the one before.
+Rule 1: a span takes one neighbouring blank along: the one after it, else the one before, unless that one indents
+or parts two words. Spans that touch are one.
 Rule 2: a line that holds nothing but spans goes with its newline.
 Rule 3: no other white space, newline or indentation changes, ever.
 """
 
 from collections.abc import Sequence
 
-BLANKS = " \t\u00a0"
+BLANKS = "\t \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 
 
 def remove(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -23,7 +24,8 @@ def remove(text: str, spans: Sequence[tuple[int, int]]) -> str:
         here: list[tuple[int, int]] = []
         while index < len(spans) and spans[index][0] < line_end:
             start, end = spans[index]
-            here.append((start, end))
+            touches = bool(here) and here[-1][1] == start
+            here.append((here.pop()[0] if touches else start, end))
             if end > line_end:  # an argument may stand on the next line
                 following = text.find("\n", end)
                 line_end = len(text) if following < 0 else following
@@ -44,12 +46,14 @@ def remove(text: str, spans: Sequence[tuple[int, int]]) -> str:
 def _without(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> str:
     kept: list[str] = []
     position = start
+    indented = True
     for first, last in spans:
         kept.append(text[position:first])
+        indented = indented and not kept[-1].strip()
         position = last
         if position < end and text[position] in BLANKS:
             position += 1
-        elif position == end:
+        elif not indented and not text[position : position + 1].isalnum():
             _drop_last(kept, BLANKS)
     kept.append(text[position:end])
     return "".join(kept)

@@ -30,11 +30,11 @@ def inline_directives(message: Message, session: Session, rules: Rules, now: dat
     here = Here(rules, channel, message.actor, inbound.account, candidates(inbound.channel, inbound.sender))
     tokens.sort(key=lambda token: ORDER[token.name])
     if message.reading.alone and not inbound.attachments:
-        return _alone(message, session, tokens, here)
+        return _alone(message, session, tokens, here, now)
     return _in_text(message, tokens, here)
 
 
-def _alone(message: Message, session: Session, tokens: list[Token], here: Here) -> Outcome:
+def _alone(message: Message, session: Session, tokens: list[Token], here: Here, now: datetime) -> Outcome:
     for token in tokens:
         action = Action(f"/{token.name}", BY_NAME[token.name].auth)
         verdict = authorise(here.actor, action, here.channel.door)
@@ -57,7 +57,7 @@ def _alone(message: Message, session: Session, tokens: list[Token], here: Here) 
         said.append(f"{TITLES[token.name]}: {spoken(value)}.")
     replies = (" ".join(said),) if said else ()
     if any(token.name == "status" for token in tokens):
-        replies += (status_text(message, session, here.rules, here.channel),)
+        replies += (status_text(message, session, here.rules, here.channel, now),)
     reason = f"stored: {', '.join(stored)}" if stored else "asked for what is set"
     return Answer(replies, session=session, stored=stored, reason=reason)
 

@@ -75,7 +75,7 @@ def current(name: str, session: Session, rules: Rules, channel: ChannelRules) ->
         offered = ", ".join(agent.models.names()) or BY_NAME["model"].options
         return f"Model: {model.value} ({model.whence}). Options: {offered}"
     if name == "queue":
-        chosen = _merged(rules.queue, session.queue or QueueChoice())
+        chosen = _merged(channel.queue, session.queue or QueueChoice())
         return f"Queue: {spoken(chosen)}. Options: {BY_NAME[name].options}"
     if name == "exec":
         said = spoken(session.exec) if session.exec else "not set"

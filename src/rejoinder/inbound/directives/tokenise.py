@@ -1,6 +1,7 @@
 """The one pass over a text that finds what is asked for in it (IN-50, IN-51, IN-66).
 
-Rule 1: a token begins at the start of the text or after white space: `/name`, then the end, a blank or `:`.
+Rule 1: a token begins at the start of the text or after white space: `/name` or `/name@ourbot`, then the end, a
+blank or `:`. What names another bot is not ours.
 Rule 2: a text that consists of directives alone is read as such, wrong words included.
 Rule 3: in every other text a token without a valid argument is text. So is everything in code, quotes, links.
 """
@@ -64,13 +65,14 @@ def vocabulary(models: Models, inline_commands: dict[str, str], taken: Iterable[
     spelled = "|".join(re.escape(name) for name in sorted({*names, *inline_commands}, key=len, reverse=True))
     bracketed = "|".join(re.escape(name) for name in inline_commands)
     pattern = re.compile(
-        rf"(?<!\S)/(?P<name>{spelled})(?=[\s:]|\Z)|\[\[[ \t]*/(?P<bracketed>{bracketed})[ \t]*\]\]",
+        rf"(?<!\S)/(?P<name>{spelled})(?:@(?P<addressee>[\w.\-]+))?(?=[\s:]|\Z)"
+        rf"|\[\[[ \t]*/(?P<bracketed>{bracketed})[ \t]*\]\]",
         re.IGNORECASE,
     )
     return Vocabulary(names, inline_commands, models, pattern)
 
 
-def find_tokens(text: str, known: Vocabulary, start: int = 0) -> tuple[Token, ...]:
+def find_tokens(text: str, known: Vocabulary, start: int, our_name: str) -> tuple[Token, ...]:
     """The tokens of a text that has more to say: those that count, in order."""
     found = list(known.pattern.finditer(text, start))
     if not found:
@@ -80,7 +82,7 @@ def find_tokens(text: str, known: Vocabulary, start: int = 0) -> tuple[Token, ..
     done = start
     place: Place = "before"
     for match in found:
-        if match.start() < done or match.start() in closed:
+        if match.start() < done or match.start() in closed or not _is_ours(match, our_name):
             continue
         if place == "before" and text[done : match.start()].strip():
             place = "amid"
@@ -89,6 +91,11 @@ def find_tokens(text: str, known: Vocabulary, start: int = 0) -> tuple[Token, ..
             tokens.append(token)
             done = token.end
     return tuple(tokens)
+
+
+def _is_ours(match: re.Match[str], our_name: str) -> bool:
+    addressee = match["addressee"]
+    return addressee is None or addressee.lower() == our_name.lower()
 
 
 def _bracketed(match: re.Match[str], known: Vocabulary) -> Token:
@@ -110,7 +117,9 @@ def _in_prose(text: str, match: re.Match[str], known: Vocabulary, closed: Protec
     return None
 
 
-def directives_alone(text: str, known: Vocabulary, start: int, ignored: tuple[str, ...]) -> tuple[Token, ...] | None:
+def directives_alone(
+    text: str, known: Vocabulary, start: int, our_name: str, ignored: tuple[str, ...]
+) -> tuple[Token, ...] | None:
     """The tokens of a text that is directives and nothing else, but for `ignored` words; else None."""
     closed: Protected | None = None
     tokens: list[Token] = []
@@ -122,7 +131,7 @@ def directives_alone(text: str, known: Vocabulary, start: int, ignored: tuple[st
             continue
         match = known.pattern.match(text, word.end - len(word.text))
         name = known.names.get(match["name"].lower()) if match and match["name"] else None
-        if match is None or name is None:
+        if match is None or name is None or not _is_ours(match, our_name):
             return None
         closed = closed or protected(text)
         token = None if match.start() in closed else _alone(text, match, name, known, closed, ignored)

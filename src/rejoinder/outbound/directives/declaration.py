@@ -90,6 +90,12 @@ def only_true(value: str) -> bool:
     return True
 
 
+def true_or_false(value: str) -> bool:
+    if value.lower() not in ("true", "false"):
+        raise ValueError("it is true or false")
+    return value.lower() == "true"
+
+
 _BOOLEANS = {
     "true": True,
     "yes": True,
@@ -103,6 +109,7 @@ _BOOLEANS = {
 
 
 def boolean(value: str) -> bool:
+    """As in an attribute, where people write many things."""
     try:
         return _BOOLEANS[value.lower()]
     except KeyError:

@@ -1,0 +1,87 @@
+"""Tries the models of an agent until one answers (TU-22), and makes room once when the context is full (TU-23).
+
+Which failure means what is `turns.fallback`'s to say. Once something of the answer has been seen, no second
+attempt is made: its beginning would be said twice.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from time import monotonic
+
+from msgspec.structs import replace
+
+from rejoinder.agents.base import Agent, CanCompact, CanSetModel, Failed
+from rejoinder.events import Turn
+from rejoinder.runtime.abilities import can
+from rejoinder.turns.fallback import (
+    Candidate,
+    GiveUp,
+    Rests,
+    Trial,
+    after_failure,
+    begin,
+    refreshed,
+    rested,
+    transition_notice,
+)
+
+log = logging.getLogger(__name__)
+
+COMPACTED = "The conversation was too long for the model and has been shortened."
+
+Try = Callable[[Turn], Awaitable[Failed | None]]
+Notice = Callable[[str], Awaitable[None]]
+
+
+class Attempts:
+    """Remembers between turns which credentials rest, and which model each session was last told of."""
+
+    def __init__(self) -> None:
+        self._rests: Rests = {}
+        self._told: dict[str, str] = {}
+
+    async def make(
+        self, agent: Agent, turn: Turn, attempt: Try, begun: Callable[[], bool], notice: Notice
+    ) -> Failed | None:
+        """None when the turn was answered, else the failure that nothing helped against."""
+        trial = begin(_candidates(agent, turn), self._rests, monotonic())
+        compacted = False
+        kind: str | None = None
+        while True:
+            if (told := transition_notice(self._told.get(turn.session), trial, kind)) is not None:
+                self._told[turn.session] = trial.current.model
+                await notice(told)
+            failed = await attempt(replace(turn, model=trial.current.model or None))
+            if failed is None:
+                self._rests = refreshed(self._rests, trial.current.credential)
+                return None
+            log.warning("%s failed (%s): %s", agent.name, failed.kind, failed.detail or failed.sentence)
+            if begun():
+                return failed
+            if failed.kind == "context_overflow" and not compacted and can(agent, CanCompact):
+                compacted = True
+                if await agent.compact(turn.session):
+                    await notice(COMPACTED)
+                    continue
+                return failed
+            following = self._after(trial, failed)
+            if following is None:
+                return failed
+            trial, kind = following, failed.kind
+            await asyncio.sleep(trial.wait)
+
+    def _after(self, trial: Trial, failed: Failed) -> Trial | None:
+        now = monotonic()
+        hurry = (failed.transient, failed.retry_after)
+        self._rests = rested(self._rests, trial, failed.kind, now, *hurry)
+        following = after_failure(trial, failed.kind, self._rests, now, *hurry)
+        return None if isinstance(following, GiveUp) else following
+
+
+def _candidates(agent: Agent, turn: Turn) -> tuple[Candidate, ...]:
+    """The selected model, then the agent's fallbacks, each once. An agent has one credential."""
+    models, credential = [turn.model or ""], agent.name
+    if can(agent, CanSetModel):
+        models += agent.fallbacks
+    return tuple(Candidate(model, credential) for model in dict.fromkeys(models))

@@ -1,0 +1,147 @@
+"""Gathers what a turn is made of (TU-7, TU-30, TU-31); `turns.prompt` says how it is told."""
+
+import secrets
+from functools import cache
+from typing import Any
+
+from rejoinder.agents.base import Agent
+from rejoinder.events import Inbound, Turn
+from rejoinder.inbound.activation import group_settings
+from rejoinder.inbound.directives.effective import effective_level, effective_model
+from rejoinder.inbound.groups import active_mode, group_intro, wants_intro
+from rejoinder.inbound.rules import channel_rules
+from rejoinder.outbound.directives import default_registry
+from rejoinder.outbound.notice import abilities_notice
+from rejoinder.runtime.conversations import Conversation
+from rejoinder.runtime.lanes import Asked, Run
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.session import Session
+from rejoinder.turns.prompt import (
+    Group,
+    Media,
+    Metadata,
+    Quoted,
+    Sender,
+    Spoken,
+    SystemPart,
+    UserPart,
+    assemble,
+)
+
+BOUNDARY_BYTES = 8
+
+
+def choices_of(run: Run) -> dict[str, Any]:
+    """The directives of this turn's messages; of equal ones the last counts."""
+    return {name: value for asked in run.asked for name, value in asked.message.choices.items()}
+
+
+def level(name: str, run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> str:
+    return effective_level(name, choices_of(run), session, settings.rules, settings.rules.agents[agent.name]).value
+
+
+def brief(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> Turn:
+    """The whole turn of this run."""
+    overheard = tuple(said for asked in run.asked for said in asked.overheard)
+    first = run.asked[0].message.inbound
+    begins = wants_intro(session)
+    earlier = (*(first.thread_history if begins else ()), *overheard)
+    starter = Quoted(first.thread_starter) if begins and first.thread_starter else None
+    user = UserPart(
+        messages=tuple(_spoken(asked) for asked in run.asked),
+        thread_starter=starter,
+        history=tuple(Quoted(s.text, s.author_name or s.author_id, s.handle or None, s.message_id) for s in earlier),
+        system_events=session.system_events,
+        after_abort=run.start.after_abort or session.aborted_last_run,
+        overflow=run.start.overflow,
+        passed_over=run.start.passed_over,
+        untrusted_context=tuple(text for asked in run.asked for text in asked.message.inbound.untrusted_context),
+    )
+    chosen, profile = choices_of(run), settings.rules.agents[agent.name]
+    model = effective_model(chosen, session, profile)
+    think = level("think", run, session, settings, agent)
+    return assemble(
+        run.session,
+        _system_part(run, session, settings, agent),
+        user,
+        boundary=secrets.token_hex(BOUNDARY_BYTES),
+        model=model.value if profile.models.default or session.model or "model" in chosen else None,
+        think=think if profile.think_levels and think != "off" else None,
+    )
+
+
+def brief_further(run: Run, asked: tuple[Asked, ...]) -> Turn:
+    """Further messages for a run that is under way: they stand as they would in a turn of their own."""
+    user = UserPart(messages=tuple(map(_spoken, asked)))
+    return assemble(run.session, SystemPart(), user, boundary=secrets.token_hex(BOUNDARY_BYTES))
+
+
+def _system_part(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> SystemPart:
+    inbound = run.asked[-1].message.inbound
+    here = settings.channel(inbound.channel)
+    channel = channel_rules(settings.rules, inbound.channel)
+    group, intro, extra = None, "", [here.extra_system_prompt]
+    if run.asked[-1].message.in_group:
+        mode = active_mode(run.asked[-1].message, session, channel)
+        group = Group(inbound.chat.title, inbound.participants, "always" if mode == "always" else "mention")
+        intro = group_intro(mode)
+        extra.append(group_settings(channel, inbound.chat.id).extra_system_prompt)
+    return SystemPart(
+        system_prompt=settings.system_prompts.get(agent.name, ""),
+        metadata=_metadata(inbound, agent),
+        abilities=_notice(here.can),
+        group=group,
+        group_intro=intro,
+        extra_system_prompt="\n\n".join(filter(None, extra)),
+    )
+
+
+@cache
+def _notice(can: frozenset[str]) -> str:
+    # Nothing that needs a grant is done yet (delivery denies it), so none of it is promised.
+    return abilities_notice(default_registry(), can, granted=())
+
+
+def _metadata(inbound: Inbound, agent: Agent) -> Metadata:
+    chat = inbound.chat
+    return Metadata(agent.name, inbound.channel, chat.id, chat.kind, inbound.account, inbound.thread)
+
+
+def _spoken(asked: Asked) -> Spoken:
+    inbound, text = asked.message.inbound, asked.message.agent_text
+    sender = inbound.sender
+    forwarded = inbound.forwarded
+    return Spoken(
+        text=text,
+        sender=Sender(
+            sender_id=sender.id,
+            sender_name=sender.name,
+            display_name=sender.display_name or sender.name,
+            channel=inbound.channel,
+            channel_id=inbound.chat.id,
+            thread_id=inbound.thread,
+            is_bot=sender.is_bot,
+            timestamp=inbound.sent_at.isoformat() if inbound.sent_at else None,
+            receiver_id=asked.message.facts.me.id,
+        ),
+        message_id=inbound.message_id,
+        handle=asked.handle,
+        reply_to=_quoted(inbound, asked.conversation),
+        forwarded=Quoted(forwarded.text, forwarded.author_name) if forwarded else None,
+        media=tuple(Media(each.name, each.mime, each.size) for each in inbound.attachments),
+        transcript=inbound.transcript if inbound.transcript and inbound.transcript != asked.message.text else None,
+    )
+
+
+def _quoted(inbound: Inbound, conversation: Conversation) -> Quoted | None:
+    quote = inbound.reply_to
+    if quote is None:
+        return None
+    known = conversation.messages.get(quote.message_id)
+    if known is not None:
+        return Quoted(known.text, quote.author_name or known.author, known.handle, quote.message_id)
+    return Quoted(quote.text, quote.author_name, None, quote.message_id) if quote.text else None
+
+
+def people_of(run: Run) -> frozenset[str]:
+    return frozenset(asked.message.inbound.sender.id for asked in run.asked)

@@ -1,0 +1,21 @@
+"""What the inbound floor has to know of an agent, read from what the agent says of itself (IN-59)."""
+
+from rejoinder.agents.base import Agent, CanAnswer, CanSetModel, CanShowThoughts, CanThink
+from rejoinder.inbound.directives.model import Models
+from rejoinder.inbound.rules import AgentProfile
+
+
+def profile_of(agent: Agent) -> AgentProfile:
+    models = Models()
+    if isinstance(agent, CanSetModel):
+        default = agent.models[0] if agent.models else None
+        models = Models(default, agent.fallbacks, {name: name for name in agent.models[1:]})
+    return AgentProfile(
+        agent.name,
+        models,
+        think_levels=agent.think_levels if isinstance(agent, CanThink) else (),
+        shows_thoughts=isinstance(agent, CanShowThoughts) and agent.shows_thoughts,
+        takes_exec_settings=False,
+        changes_model=isinstance(agent, CanSetModel),
+        asks_permission=isinstance(agent, CanAnswer),
+    )

@@ -1,0 +1,91 @@
+"""What agents ask people: permissions, put into the chat and answered there (TU-34).
+
+Rule 1: a question belongs to the chat and the people whose message the agent was working on; nobody else's
+        answer counts, and it is not said whether there was such a question.
+Rule 2: every question is answered once: by its people, by the session's own policy, or, in the end, by nobody.
+"""
+
+import asyncio
+
+from msgspec import Struct
+
+from rejoinder.agents.base import Agent, CanAnswer, Question
+from rejoinder.events import Route
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.conversations import Conversation
+from rejoinder.runtime.runs import Runs
+from rejoinder.session import ExecChoice, Session
+
+UNKNOWN = "There is no request {which} for you here; it may have been answered or have run out."
+ALLOWED, DENIED = "allow-once", "deny"
+
+
+class Open(Struct, frozen=True):
+    """A question that waits. `people`: who may answer it."""
+
+    agent: Agent
+    question: str
+    route: Route
+    people: frozenset[str]
+    timer: asyncio.TimerHandle
+
+
+class Questions:
+    def __init__(self, runs: Runs, seconds: float) -> None:
+        self._runs = runs
+        self._seconds = seconds
+        self._open: dict[str, Open] = {}
+        self._count = 0
+
+    async def ask(
+        self, question: Question, agent: Agent, conversation: Conversation, people: frozenset[str], session: Session
+    ) -> None:
+        if (decided := policy_of(session)) is not None:
+            self._tell(agent, question.id, decided)
+            return
+        self._count += 1
+        which = f"q{self._count}"
+        timer = asyncio.get_running_loop().call_later(self._seconds, self._time_is_up, which)
+        self._open[which] = Open(agent, question.id, conversation.route, people, timer)
+        # The agent's own words are shown as they are: it is they that are being allowed.
+        offered = f"Options of the agent: {', '.join(question.options)}.\n" if question.options else ""
+        await conversation.send(
+            f"{question.text}\n\n{offered}/approve {which} allows it once; /approve {which} {DENIED} does not."
+        )
+
+    def answer(self, which: str, option: str, route: Route, sender: str) -> str | None:
+        """Takes somebody's answer; a sentence when it does not count."""
+        asked = self._open.get(which)
+        if asked is None or asked.route != route or sender not in asked.people:
+            return UNKNOWN.format(which=which)
+        del self._open[which]
+        asked.timer.cancel()
+        self._tell(asked.agent, asked.question, None if option == DENIED else option)
+        return None
+
+    def withdraw(self, agent: Agent, route: Route) -> None:
+        """The run that asked is over: nobody waits for an answer any more."""
+        for which, asked in list(self._open.items()):
+            if asked.agent is agent and asked.route == route:
+                asked.timer.cancel()
+                del self._open[which]
+
+    def _time_is_up(self, which: str) -> None:
+        if asked := self._open.pop(which, None):
+            self._tell(asked.agent, asked.question, None)
+
+    def _tell(self, agent: Agent, question: str, option: str | None) -> None:
+        if can(agent, CanAnswer):
+            self._runs.start(f"answer:{question}", agent.answer(question, None if option == DENIED else option))
+
+
+def policy_of(session: Session) -> str | None:
+    """What `/elevated` and `/exec` have decided beforehand; None: the person is asked (IN-59)."""
+    chosen = session.exec or ExecChoice()
+    if chosen.security == "deny":
+        return DENIED
+    if chosen.ask == "always":
+        return None
+    if session.elevated == "full" or chosen.security == "full":
+        return ALLOWED
+    return DENIED if chosen.ask == "off" else None

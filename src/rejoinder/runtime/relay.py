@@ -1,0 +1,180 @@
+"""Passes one run's events on: words to the answer, signs of life to the lease, the rest where it belongs."""
+
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+
+from msgspec import Struct
+
+from rejoinder.agents.base import (
+    Agent,
+    AgentEvent,
+    Done,
+    Failed,
+    ModelSelected,
+    PlanChanged,
+    Question,
+    SegmentEnded,
+    SessionOpened,
+    TextDelta,
+    Thought,
+    ToolEnded,
+    ToolStarted,
+    Usage,
+)
+from rejoinder.channels.base import CanStream
+from rejoinder.events import Turn
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.delivery import Answer
+from rejoinder.runtime.lanes import Run
+from rejoinder.runtime.presence import TypingSign
+from rejoinder.turns.status import State, state_of_tool
+
+log = logging.getLogger(__name__)
+
+CRASHED = "{agent} failed and could not answer."
+LONGEST_OUTPUT = 500
+
+
+class Shows(Struct, frozen=True):
+    """How much of the agent's work people see (IN-59)."""
+
+    tools: bool = False
+    tool_output: bool = False
+    thoughts: bool = False
+    thoughts_live: bool = False
+
+
+Hears = Callable[[str], Awaitable[None] | None]
+
+
+class Watcher(Struct, frozen=True):
+    """Somebody from outside who follows the runs: told of each tool by its title, of the model by its name."""
+
+    tool: Hears | None = None
+    model: Hears | None = None
+
+
+class Ears(Struct, frozen=True):
+    """Who else wants to hear of a run."""
+
+    asks: Callable[[Question], Awaitable[None]]
+    opened: Callable[[str], Awaitable[None]]
+    watcher: Watcher = Watcher()
+
+
+class Relay:
+    def __init__(self, run: Run, agent: Agent, answer: Answer, typing: TypingSign, shows: Shows, ears: Ears) -> None:
+        self.usage = Usage()
+        self.model: str | None = None
+        self._run = run
+        self._agent = agent
+        self._answer = answer
+        self._typing = typing
+        self._shows = shows
+        self._ears = ears
+        self._thoughts = _Thoughts(run, shows)
+
+    async def attempt(self, turn: Turn) -> Failed | None:
+        """One try at the turn; None when it was answered, or nobody may hear it any more."""
+        try:
+            return await self._hear(turn)
+        except Exception as error:  # an agent may be anybody's code
+            log.exception("%s failed in %s", self._agent.name, turn.session)
+            return Failed("crashed", CRASHED.format(agent=self._agent.name), f"{type(error).__name__}: {error}")
+
+    async def _hear(self, turn: Turn) -> Failed | None:
+        events = self._agent.run(turn)
+        try:
+            async for event in events:
+                self._run.seen()
+                if not self._run.may_speak() or isinstance(event, Done):
+                    return None
+                if isinstance(event, Failed):
+                    return event
+                await self._take(event)
+        finally:
+            await self._thoughts.end()
+            if isinstance(events, AsyncGenerator):
+                await events.aclose()  # ends the run on the agent's side too, now and not at the next collection
+        return None
+
+    async def _take(self, event: AgentEvent) -> None:
+        match event:
+            case TextDelta(text=text):
+                await self._thoughts.end()
+                await self._answer.feed(text)
+                if self._answer.begun:
+                    self._typing.seen("text")
+            case Thought(text=text):
+                self._typing.seen("thought")
+                self._became(State.THINKING)
+                await self._thoughts.add(text)
+            case ToolStarted(title=title, kind=kind):
+                self._typing.seen("tool")
+                self._became(state_of_tool(f"{kind} {title}"))
+                await tell(self._ears.watcher.tool, title)
+                await self._answer.next_segment()
+                if self._shows.tools:
+                    await self._answer.add_line(f"_{self._named(title, kind)}_")
+            case ToolEnded(output=output):
+                if self._shows.tool_output and output.strip():
+                    await self._answer.add_line(f"```\n{output.strip()[:LONGEST_OUTPUT]}\n```")
+            case SegmentEnded():
+                await self._answer.next_segment()
+            case Usage():
+                self.usage = event
+            case ModelSelected(model=model):
+                self.model = model
+                await tell(self._ears.watcher.model, model)
+            case SessionOpened(saved=saved):
+                await self._ears.opened(saved)
+            case Question():
+                await self._ears.asks(event)
+            case PlanChanged() | Done() | Failed():
+                pass  # plans are not shown; the end is not passed on here
+
+    def _named(self, title: str, kind: str) -> str:
+        """In a group a tool is named by its kind: a command line is not for everybody (DE-23)."""
+        in_group = self._run.asked[-1].message.in_group
+        return f"🔧 {kind if in_group else ' '.join(title.split())}"
+
+    def _became(self, state: State) -> None:
+        for asked in self._run.asked:
+            if asked.signs is not None:
+                asked.signs.became(state)
+
+
+async def tell(who: Hears | None, what: str) -> None:
+    """Calls somebody's function, which may wait or not."""
+    if who is not None and (waiting := who(what)) is not None:
+        await waiting
+
+
+class _Thoughts:
+    """What the agent thinks, as a message of its own before the answer, or while it is thought."""
+
+    def __init__(self, run: Run, shows: Shows) -> None:
+        self._run = run
+        self._shows = shows
+        channel = run.conversation.channel
+        self._live = channel if shows.thoughts_live and can(channel, CanStream) else None
+        self._slot: str | None = None
+        self._kept = ""
+
+    async def add(self, text: str) -> None:
+        if not (self._shows.thoughts or self._shows.thoughts_live):
+            return
+        if self._live is None:
+            self._kept += text
+        elif self._slot is not None:
+            await self._live.append(self._run.conversation.route, self._slot, text)
+        elif text.strip():
+            self._slot = await self._run.conversation.begin(self._live, f"💭 {text}", reply_to=None, silent=True)
+
+    async def end(self) -> None:
+        kept, self._kept = self._kept.strip(), ""
+        slot, self._slot = self._slot, None
+        if slot is not None and self._live is not None:
+            await self._live.complete(self._run.conversation.route, slot)
+        if kept and self._run.may_speak():
+            await self._run.conversation.send(f"💭 {kept}", silent=True)

@@ -1,0 +1,76 @@
+"""Every kind of agent that can be configured opens with what can be said about it."""
+
+import pytest
+
+from rejoinder.app import _record, runtime_settings, with_agent, with_channel
+from rejoinder.config.agents import AGENT_KINDS
+from rejoinder.config.load import read
+from rejoinder.config.schema import Settings
+from rejoinder.errors import BadConfiguration
+from rejoinder.plugins import find
+from rejoinder.testing import FakeChannel, ScriptedAgent
+
+SAID = {
+    "acp": {"command": ("agent",), "env": {}},
+    "openai": {"model": "m"},
+    "anthropic": {"model": "m", "api_key": "k"},
+    "http": {"url": "http://127.0.0.1:1"},
+    "python": {"call": "a:b"},
+    "scripted": {"script": "x.json"},
+}
+
+
+@pytest.mark.parametrize("kind", AGENT_KINDS)
+def test_what_the_file_may_say_the_agent_reads(kind):
+    """One record beside the code, one in the file: no key of the file may be unknown to the agent."""
+    said = AGENT_KINDS[kind](**SAID.get(kind, {}))
+    assert _record(find("agent", kind).Settings, said) is not None
+
+
+TWO = """
+[agents.helper]
+kind = "tour"
+
+[agents.actor]
+kind = "scripted"
+script = "answers.json"
+
+[channels.terminal]
+agent = "actor"
+"""
+
+
+@pytest.mark.parametrize(("wanted", "chosen"), [(None, "actor"), ("helper", "helper"), ("tour", "tour")])
+def test_who_answers_in_the_terminal(wanted, chosen):
+    """The one named, else the one of the channel; a kind that needs no settings can be named too."""
+    settings, name, sentence = with_agent(read(TWO, "x.toml", {}), wanted)
+    assert (name, sentence) == (chosen, "")
+    assert chosen in settings.agents
+
+
+def test_an_agent_nobody_knows():
+    with pytest.raises(BadConfiguration, match=r"no agent called 'nobody'; there are: .*actor.*helper"):
+        with_agent(read(TWO, "x.toml", {}), "nobody")
+
+
+@pytest.mark.parametrize(
+    ("environment", "chosen"),
+    [({}, "tour"), ({"OPENAI_API_KEY": "k"}, "openai"), ({"ANTHROPIC_API_KEY": "k"}, "anthropic")],
+)
+def test_without_a_configuration_it_says_whom_it_chose(monkeypatch, environment, chosen):
+    monkeypatch.setattr("os.environ", {"PATH": "", **environment})
+    _, name, sentence = with_agent(Settings(), None)
+    assert name == chosen
+    assert sentence.startswith("Answering with")
+
+
+def test_the_queue_of_a_channel_is_what_its_session_is_told():
+    """TU-4: the channel plug-in's default counts where nobody says anything."""
+
+    class Lines(FakeChannel):
+        queue_mode = "queue"
+
+    channel, agent = Lines(), ScriptedAgent()
+    settings = with_channel(Settings(), channel.name, agent.name, ())
+    made = runtime_settings(settings, {agent.name: agent}, {channel.name: channel})
+    assert made.rules.channels[channel.name].queue.mode == "queue"

@@ -1,0 +1,202 @@
+"""What the gateway answers itself, in the chat in which it is asked."""
+
+import asyncio
+
+import pytest
+
+from rejoinder.config.schema import Settings
+from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
+from rejoinder.testing import ScriptedAgent, conversation
+from tests.conversations.agents import Asking, said, told
+from tests.conversations.settings import queueing
+
+
+async def test_a_level_is_kept_for_the_session_and_reaches_the_agent():
+    """IN-54, IN-59: stored, acknowledged, the agent is not run; the next turns have it."""
+    agent = ScriptedAgent("Deep.", "Usual.")
+    async with conversation(agent) as chat:
+        await chat.says("/think high")
+        await chat.hears("Thinking: high.")
+        await chat.says("hello")
+        await chat.hears("Deep.")
+        await chat.says("/think off")
+        await chat.hears("Thinking: off.")
+        await chat.says("hello")
+        await chat.hears("Usual.")
+    assert [turn.think for turn in agent.turns] == ["high", None]
+
+
+async def test_a_level_inside_a_text_is_for_this_turn_alone():
+    """IN-55: the text is cleaned of exactly that token, one short acknowledgement goes along."""
+    agent = ScriptedAgent("Deep.", "Usual.")
+    async with conversation(agent) as chat:
+        await chat.says("please /think high about it")
+        await chat.hears("For this turn: thinking high.")
+        await chat.hears("Deep.")
+        await chat.says("and now?")
+        await chat.hears("Usual.")
+    assert [turn.think for turn in agent.turns] == ["high", None]
+    assert said(agent.turns[0]) == ["please about it"]
+
+
+class Plain:
+    """An agent without any talent."""
+
+    name = "plain"
+
+    async def run(self, turn):
+        raise AssertionError("it was not to be asked")
+        yield
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [
+        ("/think high", "The agent plain has no thinking levels."),
+        ("/model gpt-x", "The agent plain does not change its model."),
+        ("/reasoning on", "The agent plain does not show its thoughts."),
+        ("/exec security=full", "The agent plain asks for no permission, so there is nothing to set."),
+        ("/elevated full", "The agent plain asks for no permission, so there is nothing to lift."),
+        ("/compact", "The agent plain keeps its memory itself: /new begins anew."),
+        ("/restart", "This does not work yet: end the gateway and start it again."),
+        ("/approve q1", "There is no request q1 for you here; it may have been answered or have run out."),
+        ("/stop", "Nothing is running."),
+    ],
+)
+async def test_what_cannot_be_done_is_refused_and_never_kept(asked, answered):
+    """IN-59: a level the agent cannot honour is refused with that reason, never stored as a no-op."""
+    async with conversation(Plain()) as chat:
+        await chat.says(asked)
+        await chat.hears(answered)
+
+
+async def test_status_tells_what_runs_and_what_waits():
+    go = asyncio.Event()
+    async with conversation(ScriptedAgent(["One", go.wait, "."], "Two."), settings=queueing("collect")) as chat:
+        await chat.says("one")
+        await chat.sees("One")
+        await chat.says("two")
+        await chat.says("/status")
+        status = (await chat.hears()).text
+        go.set()
+        await chat.hears("One.")
+        await chat.hears("Two.")
+    assert "Agent: scripted" in status
+    assert "Queue: collect, 1 waiting" in status
+    assert "Runs: 1 running" in status
+
+
+async def test_new_begins_anew_and_the_agent_forgets():
+    """IN-42, IN-43: the rest of the text is the first prompt; what is sticky stays."""
+
+    class Forgetful(ScriptedAgent):
+        forgotten: tuple[str, ...] = ()
+
+        def forget(self, session):
+            self.forgotten += (session,)
+
+    agent = Forgetful("One.", "Two.")
+    async with conversation(agent) as chat:
+        await chat.says("/think high")
+        await chat.hears("Thinking: high.")
+        await chat.says("one")
+        await chat.hears("One.")
+        await chat.says("/new two")
+        await chat.hears("New session.")
+        await chat.hears("Two.")
+    assert agent.forgotten == (agent.turns[0].session,)
+    assert said(agent.turns[1]) == ["two"]
+    assert agent.turns[1].think == "high"
+
+
+async def test_new_in_the_middle_of_an_answer_ends_it():
+    """What ran for the old session says nothing in the new one, and the new one hears nothing of it."""
+    never = asyncio.Event()
+    agent = ScriptedAgent(["Once upon", never.wait, " a time."], "Anew.")
+    async with conversation(agent) as chat:
+        await chat.says("tell")
+        await chat.sees("Once upon")
+        await chat.says("/new hello")
+        await chat.hears("Once upon")
+        await chat.hears("New session.")
+        await chat.hears("Anew.")
+    assert "aborted" not in told(agent.turns[1])
+
+
+async def test_why_tells_what_each_stage_and_the_agent_did():
+    """IN-64, OD-51: the outcome of directives is in the trace."""
+    async with conversation(ScriptedAgent("[[reply_to:m99]]\nHi.")) as chat:
+        await chat.says("hello")
+        await chat.hears("Hi.")
+        await chat.says("/why")
+        trace = (await chat.hears()).text
+    assert "finalise: continue" in trace
+    assert "agent scripted: answered" in trace
+    assert "reply_to m99: denied, there is no message 'm99' in this chat" in trace
+
+
+async def test_a_guest_may_talk_but_not_command():
+    """IN-56: in an open chat an unlisted person's directive is text."""
+    agent = ScriptedAgent("Hi Bob.")
+    async with conversation(agent) as chat:
+        await chat.says("do /think high now", sender="bob", chat="other")
+        await chat.hears("Hi Bob.")
+    assert said(agent.turns[0]) == ["do /think high now"]
+    assert agent.turns[0].think is None
+
+
+# --- permissions --------------------------------------------------------------------------------
+
+QUESTION = (
+    "May I delete it all?\n\nOptions of the agent: Yes, No.\n/approve q1 allows it once; /approve q1 deny does not."
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reply", "heard"),
+    [
+        ("/approve q1", "Request q1: allow-once.", "I was told allow-once."),
+        ("/approve q1 deny", "Request q1: deny.", "I was told None."),
+    ],
+)
+async def test_a_permission_is_asked_for_in_the_chat(answer, reply, heard):
+    """TU-33: asked in the chat, answered by /approve."""
+    async with conversation(Asking()) as chat:
+        await chat.says("clean up")
+        await chat.hears(QUESTION)
+        await chat.says(answer)
+        replies = {(await chat.hears()).text, (await chat.hears()).text}
+    assert replies == {reply, heard}
+
+
+@pytest.mark.parametrize("where", [{"sender": "bob", "chat": "room"}, {"sender": "ann", "chat": "elsewhere"}])
+async def test_nobody_else_and_nowhere_else_can_answer(where):
+    """TU-34: bound to the asking chat and person."""
+    async with conversation(Asking(), owners=("ann", "bob")) as chat:
+        await chat.says("clean up")
+        await chat.hears(QUESTION)
+        await chat.says("/approve q1", **where)
+        await chat.hears("There is no request q1 for you here; it may have been answered or have run out.")
+        await chat.says("/approve q1 deny")
+        replies = {(await chat.hears()).text, (await chat.hears()).text}
+    assert replies == {"Request q1: deny.", "I was told None."}
+
+
+async def test_a_question_that_nobody_answers_is_denied_in_the_end():
+    from rejoinder.config.schema import GatewaySettings
+
+    settings = Settings(gateway=GatewaySettings(question_timeout_s=0.02))
+    async with conversation(Asking(), settings=settings) as chat:
+        await chat.says("clean up")
+        await chat.hears(QUESTION)
+        await chat.hears("I was told None.")
+
+
+async def test_who_is_elevated_is_not_asked():
+    """IN-59: elevated and exec set the permission policy of this session."""
+    elevated = ElevatedSettings(enabled=True, allow_from=("fake:ann",))
+    async with conversation(Asking(), settings=Settings(commands=CommandsSettings(elevated=elevated))) as chat:
+        await chat.says("/elevated full")
+        await chat.hears("Elevated: full.")
+        await chat.says("clean up")
+        await chat.hears("I was told allow-once.")

@@ -1,0 +1,196 @@
+"""What becomes of a message that comes while the agent is at work: each mode as a chat (TU-3)."""
+
+import asyncio
+
+import pytest
+
+from rejoinder.testing import ScriptedAgent, conversation
+from tests.conversations.agents import Steerable, said, told
+from tests.conversations.settings import queueing
+
+LONG = 3_600_000  # milliseconds in which no test ends
+
+
+async def test_collect_gathers_what_comes_meanwhile_into_one_turn():
+    """TU-3, TU-7: one turn, each message with its own sender block, in order."""
+    go = asyncio.Event()
+    agent = ScriptedAgent(["One", go.wait, "."], "Two and three.")
+    async with conversation(agent, settings=queueing("collect")) as chat:
+        await chat.says("one")
+        await chat.sees("One")
+        await chat.says("two")
+        await chat.says("three", sender="ann")
+        go.set()
+        await chat.hears("One.")
+        await chat.hears("Two and three.")
+    assert [said(turn) for turn in agent.turns] == [["one"], ["two", "three"]]
+    assert told(agent.turns[1]).count("rejoinder.sender.v1") == 2
+
+
+async def test_any_message_of_a_gathered_turn_can_be_replied_to():
+    """TU-7: any of its ids is a valid reply target."""
+    go = asyncio.Event()
+    async with conversation(
+        ScriptedAgent([go.wait, "."], "[[reply_to:m2]]\nTo the second."), settings=queueing("collect")
+    ) as chat:
+        await chat.says("one")
+        second = await chat.says("two")
+        await chat.says("three")
+        go.set()
+        await chat.hears(".")
+        assert (await chat.hears("To the second.")).reply_to == second
+
+
+async def test_the_first_message_of_an_idle_lane_waits_for_nothing():
+    """TU-1: no added delay, whatever the debounce."""
+    async with conversation(ScriptedAgent("At once."), settings=queueing("collect", LONG)) as chat:
+        await chat.says("now")
+        await chat.hears("At once.")
+
+
+async def test_followup_gives_each_message_a_turn_of_its_own():
+    go = asyncio.Event()
+    agent = ScriptedAgent([go.wait, "One."], "Two.", "Three.")
+    async with conversation(agent, settings=queueing("followup")) as chat:
+        for text in ("one", "two", "three"):
+            await chat.says(text)
+        go.set()
+        for text in ("One.", "Two.", "Three."):
+            await chat.hears(text)
+    assert [said(turn) for turn in agent.turns] == [["one"], ["two"], ["three"]]
+
+
+async def test_queue_is_plain_first_in_first_out_and_waits_for_no_quiet():
+    agent = ScriptedAgent("One.", "Two.", "Three.")
+    async with conversation(agent, settings=queueing("queue", LONG)) as chat:
+        for text in ("one", "two", "three"):
+            await chat.says(text)
+        for text in ("One.", "Two.", "Three."):
+            await chat.hears(text)
+
+
+async def test_interrupt_ends_the_run_and_starts_with_the_newest():
+    """TU-3: what was said so far stays, nothing more of it comes, and the prompt says what happened."""
+    never = asyncio.Event()
+    agent = ScriptedAgent(["Once upon", never.wait, " a time."], "Two.")
+    async with conversation(agent, settings=queueing("interrupt")) as chat:
+        await chat.says("one")
+        await chat.sees("Once upon")
+        await chat.says("two")
+        await chat.hears("Once upon")
+        await chat.hears("Two.")
+    assert said(agent.turns[1]) == ["two"]
+    assert "The previous run was aborted by a person" in told(agent.turns[1])
+
+
+async def test_what_waited_when_somebody_interrupted_is_told_and_marked():
+    """TU-3: discarded with a reason told in the prompt; TU-5: its sender can see it."""
+    never = asyncio.Event()
+    agent = ScriptedAgent(["One", never.wait], "Three.")
+    async with conversation(agent, settings=queueing("collect", LONG)) as chat:
+        await chat.says("one")
+        await chat.sees("One")
+        waited = await chat.says("two")
+        await chat.says("/queue interrupt three")
+        await chat.hears("For this turn: queue mode=interrupt.")
+        await chat.hears("One")
+        await chat.hears("Three.")
+        await chat.sees_reaction("🙈", on=waited)
+    assert said(agent.turns[1]) == ["three"]
+    assert '"lines":["two"]' in told(agent.turns[1])
+
+
+async def test_steer_goes_into_the_running_turn():
+    """TU-3: no turn of its own; the agent gets the message with its sender block."""
+    go = asyncio.Event()
+    agent = Steerable(["One", go.wait, " with two."])
+    async with conversation(agent, settings=queueing("steer")) as chat:
+        await chat.says("one")
+        await chat.sees("One")
+        await chat.says("two")
+        await agent.was_offered.wait()
+        go.set()
+        await chat.hears("One with two.")
+    assert len(agent.turns) == 1
+    assert said(agent.offered[0]) == ["two"]
+    assert '"handle":"m3"' in told(agent.offered[0])
+
+
+@pytest.mark.parametrize("mode", ["steer", "steer-backlog"])
+async def test_what_an_agent_cannot_take_in_runs_after_it(mode):
+    """TU-3: an agent that cannot steer: followup."""
+    go = asyncio.Event()
+    agent = ScriptedAgent(["One", go.wait, "."], "Two.")
+    async with conversation(agent, settings=queueing(mode)) as chat:
+        await chat.says("one")
+        await chat.sees("One")
+        await chat.says("two")
+        go.set()
+        await chat.hears("One.")
+        await chat.hears("Two.")
+
+
+async def test_steer_backlog_keeps_what_the_run_refused_and_never_does_both():
+    """TU-3: kept as a backlog and run as followup, once."""
+    go = asyncio.Event()
+    agent = Steerable(["One", go.wait, "."], "Two.", willing=False)
+    async with conversation(agent, settings=queueing("steer-backlog")) as chat:
+        await chat.says("one")
+        await chat.sees("One")
+        await chat.says("two")
+        await agent.was_offered.wait()
+        go.set()
+        await chat.hears("One.")
+        await chat.hears("Two.")
+    assert len(agent.offered) == 1
+    assert [said(turn) for turn in agent.turns] == [["one"], ["two"]]
+
+
+async def test_the_mode_can_be_changed_while_messages_wait():
+    """TU-4: changing the mode never loses what waits."""
+    go = asyncio.Event()
+    agent = ScriptedAgent(["One", go.wait, "."], "Two.", "Three.")
+    async with conversation(agent, settings=queueing("collect", LONG)) as chat:
+        await chat.says("one")
+        await chat.sees("One")
+        await chat.says("two")
+        await chat.says("/queue queue")
+        await chat.hears("Queue: mode=queue.")
+        await chat.says("three")
+        go.set()
+        await chat.hears("One.")
+        await chat.hears("Two.")
+        await chat.hears("Three.")
+
+
+@pytest.mark.parametrize(
+    ("drop", "mark", "marked", "words"),
+    [("old", "🙈", 1, ["three"]), ("new", "🙈", 2, ["two"]), ("summarize", "✍️", 1, ["three"])],
+)
+async def test_beyond_the_cap_somebody_pays_and_can_see_it(drop, mark, marked, words):
+    """TU-5: by the drop policy; the summary is a heading and never takes a message's place."""
+    go = asyncio.Event()
+    agent = ScriptedAgent(["One", go.wait, "."], "The rest.")
+    async with conversation(agent, settings=queueing("collect", cap=1, drop=drop)) as chat:
+        ids = [await chat.says("one")]
+        await chat.sees("One")
+        ids += [await chat.says("two"), await chat.says("three")]
+        await chat.sees_reaction(mark, on=ids[marked])
+        go.set()
+        await chat.hears("One.")
+        await chat.hears("The rest.")
+    assert said(agent.turns[1]) == words
+    assert ('"lines":["two"]' in told(agent.turns[1])) == (drop == "summarize")
+
+
+async def test_two_chats_do_not_wait_for_each_other():
+    """TU-8: a lane is a session's; people in other chats are answered meanwhile."""
+    go = asyncio.Event()
+    agent = ScriptedAgent(["Ann: ", go.wait, "done."], "Bob: done.")
+    async with conversation(agent, settings=queueing("collect")) as chat:
+        await chat.says("one")
+        await chat.sees("Ann:")
+        await chat.says("two", sender="bob", chat="other")
+        await chat.hears("Bob: done.")
+        go.set()
+        await chat.hears("Ann: done.")

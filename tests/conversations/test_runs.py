@@ -1,0 +1,277 @@
+"""A run and its end: stop, silence, failure, a second model, and nothing that comes too late."""
+
+import asyncio
+
+import pytest
+
+from rejoinder.agents.base import Failed, SessionOpened, Thought, ToolEnded, ToolStarted, Usage
+from rejoinder.agents.failures import failed
+from rejoinder.config.schema import GatewaySettings, Settings
+from rejoinder.testing import FakeChannel, ScriptedAgent, conversation
+from tests.conversations.agents import Deaf, told
+from tests.conversations.settings import queueing
+
+
+async def test_late_words_of_a_stopped_run_reach_nobody():
+    """TU-20: an agent that does not stop is left behind; its words answer nobody's next question."""
+    agent = Deaf("Fine.")
+    async with conversation(agent, settings=queueing("queue")) as chat:
+        await chat.says("talk")
+        await chat.sees("I never")
+        await chat.says("/stop")
+        await chat.hears("I never")
+        await chat.hears("Agent was aborted.")
+        await chat.says("how are you?")
+        await chat.hears("Fine.")
+        agent.release.set()
+
+
+async def test_the_next_turn_is_told_once_that_the_run_was_aborted():
+    """IN-71."""
+    never = asyncio.Event()
+    agent = ScriptedAgent(["One", never.wait], "Two.", "Three.")
+    async with conversation(agent) as chat:
+        await chat.says("one")
+        await chat.sees("One")
+        await chat.says("stop")
+        await chat.hears("One")
+        await chat.hears("Agent was aborted.")
+        for text in ("Two.", "Three."):
+            await chat.says("go on")
+            await chat.hears(text)
+    assert ["aborted" in told(turn) for turn in agent.turns] == [False, True, False]
+
+
+@pytest.mark.parametrize("limit", ["idle_timeout_s", "hard_timeout_s"])
+async def test_a_run_that_takes_too_long_is_ended_and_the_lane_is_free(limit):
+    """TU-20: idle and hard timeout are separate settings; each ends the run in a sentence."""
+    never = asyncio.Event()
+    settings = Settings(gateway=GatewaySettings(**{limit: 0.05}))
+    agent = ScriptedAgent(["Let me", never.wait], "Fine.")
+    async with conversation(agent, settings=settings) as chat:
+        await chat.says("one")
+        await chat.hears("Let me")
+        await chat.hears("The agent did not answer in time; please try again.")
+        await chat.says("two")
+        await chat.hears("Fine.")
+
+
+async def test_runs_wait_for_room_and_come_in_order():
+    """TU-21: with room for one run, everybody is answered, first come, first served."""
+    go = asyncio.Event()
+    agent = ScriptedAgent([go.wait, "Ann."], "Bob.", "Cleo.")
+    async with conversation(agent, settings=Settings(gateway=GatewaySettings(max_runs=1))) as chat:
+        await chat.says("hi", sender="ann", chat="1")
+        await chat.says("hi", sender="bob", chat="2")
+        await chat.says("hi", sender="cleo", chat="3")
+        go.set()
+        for answer in ("Ann.", "Bob.", "Cleo."):
+            await chat.hears(answer)
+
+
+class Models(ScriptedAgent):
+    """Has models, and forgets when there is too much to remember."""
+
+    models = ("first", "quick")
+    fallbacks = ("second",)
+    compacted = 0
+
+    async def compact(self, session) -> bool:
+        self.compacted += 1
+        return True
+
+
+@pytest.mark.parametrize("kind", ["billing", "rate_limit", "auth", "format", "model_not_found"])
+async def test_another_model_answers_when_the_first_cannot(kind):
+    """TU-22: the selected model, then its fallbacks."""
+    agent = Models([failed(kind)], "Here I am.")
+    async with conversation(agent) as chat:
+        await chat.says("hello")
+        await chat.hears("Here I am.")
+    assert [turn.model for turn in agent.turns] == ["first", "second"]
+
+
+async def test_a_hiccup_is_tried_once_more_with_the_same_model():
+    """TU-22: transient HTTP, one retry."""
+    agent = Models([failed("overloaded", transient=True)], "Here I am.")
+    async with conversation(agent) as chat:
+        await chat.says("hello")
+        await chat.hears("Here I am.")
+    assert [turn.model for turn in agent.turns] == ["first", "first"]
+
+
+async def test_what_has_begun_is_not_begun_again():
+    """An answer that broke off is not said twice: the person gets the sentence."""
+    agent = Models(["Half", failed("rate_limit")])
+    async with conversation(agent) as chat:
+        await chat.says("hello")
+        await chat.hears("Half")
+        await chat.hears("The model is getting too many requests right now; please try again in a moment.")
+
+
+async def test_who_is_verbose_is_told_of_the_other_model_and_of_tools():
+    """TU-22: each transition is told once when verbose. IN-59: one line for each tool."""
+    agent = Models(
+        [failed("auth")], ["Looking.", ToolStarted("1", "read notes.txt"), ToolEnded("1", True, "abc"), "Done."]
+    )
+    async with conversation(agent) as chat:
+        await chat.says("/verbose full")
+        await chat.hears("Verbose: full.")
+        await chat.says("hello")
+        await chat.hears(
+            "Model fallback: second answers instead of first: the credential is not accepted.\n\n"
+            "Looking.\n\n_🔧 read notes.txt_\n\n```\nabc\n```\n\nDone."
+        )
+
+
+async def test_a_full_context_is_shortened_once_and_tried_again():
+    """TU-23: compaction, then one retry; if that fails, a clear message."""
+    full = failed("context_overflow")
+    agent = Models([full], "Room again.", [full], [full])
+    async with conversation(agent) as chat:
+        await chat.says("hello")
+        await chat.hears("Room again.")
+        await chat.says("and now?")
+        await chat.hears(full.sentence)
+    assert agent.compacted == 2
+
+
+async def test_thoughts_are_shown_to_who_wants_them_before_the_answer():
+    """IN-59: on sends thoughts as a message of their own before the answer, off never."""
+    agent = ScriptedAgent([Thought("Hm."), "A."], [Thought("Hm, "), Thought("yes."), "B."])
+    async with conversation(agent) as chat:
+        await chat.says("one")
+        await chat.hears("A.")
+        await chat.says("/reasoning on")
+        await chat.hears("Reasoning: on.")
+        await chat.says("two")
+        await chat.hears("💭 Hm, yes.")
+        await chat.hears("B.")
+    assert "Reasoning is now on." in told(agent.turns[1])
+
+
+async def test_thoughts_can_be_watched():
+    """IN-59: stream as a live draft."""
+    go = asyncio.Event()
+    async with conversation(ScriptedAgent([Thought("Hm, "), go.wait, Thought("yes."), "B."])) as chat:
+        await chat.says("/reasoning stream")
+        await chat.hears("Reasoning: stream.")
+        await chat.says("two")
+        await chat.sees("💭 Hm,")
+        go.set()
+        await chat.hears("💭 Hm, yes.")
+        await chat.hears("B.")
+
+
+async def test_usage_is_counted_and_shown_when_wanted():
+    """TU-29: stored in the session; /usage appends one line to the last part."""
+    agent = ScriptedAgent(["A.", Usage(10, 2)], ["B.", Usage(20, 3)])
+    async with conversation(agent) as chat:
+        await chat.says("one")
+        await chat.hears("A.")
+        await chat.says("/usage tokens")
+        await chat.hears("Usage line: tokens.")
+        await chat.says("two")
+        await chat.hears("B.\n\n_20 tokens in, 3 out_")
+        await chat.says("/usage")
+        assert "30 tokens in, 5 out" in (await chat.hears()).text
+
+
+async def test_what_became_of_directives_is_told_in_the_next_turn():
+    """OD-51: to the agent, never as an error in the chat."""
+    agent = ScriptedAgent('[[reply_to:m99]]\n<actions><react emoji="👀"/></actions>\nHi.', "Ho.", "Hum.")
+    async with conversation(agent) as chat:
+        for answer in ("Hi.", "Ho.", "Hum."):
+            await chat.says("hello")
+            await chat.hears(answer)
+    assert "Of your last answer: reply_to m99: denied" in told(agent.turns[1])
+    assert "react 👀: done" in told(agent.turns[1])
+    assert "last answer" not in told(agent.turns[2])
+
+
+async def test_the_agent_is_told_what_it_can_do_here():
+    """OD-54: from the registry and the channel's abilities; only what works here."""
+    agent = ScriptedAgent("Hi.")
+    async with conversation(agent) as chat:
+        await chat.says("hello")
+        await chat.hears("Hi.")
+    system = agent.turns[0].system
+    assert "put `[[reply_to:<handle or id>]]` alone on the first line" in system
+    assert '`<react emoji="..." [message="..."] [remove="..."] />`' in system
+    assert "send-file" not in system
+
+
+async def test_a_group_is_introduced_and_what_was_overheard_is_told():
+    """IN-32, IN-34: unmentioned messages are kept and shown as untrusted history at the next turn."""
+    from rejoinder.config.channels import ChannelSettings
+    from rejoinder.config.schema import Channel
+
+    common = ChannelSettings(groups="open", require_mention=True)
+    settings = Settings(channels={"fake": Channel("fake", common, None)})
+    agent = ScriptedAgent("Hello everybody.")
+    async with conversation(agent, settings=settings) as chat:
+        await chat.channel.says("nice weather", kind="group", sender="bob")
+        await chat.channel.says("@bot hello", kind="group", mention=True)
+        await chat.hears("Hello everybody.")
+    turn = agent.turns[0]
+    assert '"title":"room"' in turn.system
+    assert "You were called into a group chat" in turn.system
+    assert '"text":"nice weather","author":"bob","handle":"m1"' in told(turn)
+
+
+async def test_typing_is_shown_while_an_agent_takes_its_time():
+    """TU-24: starts after 0.4 s, and is over when the run is."""
+    channel = FakeChannel()
+
+    async def until_typing():
+        await channel.until(lambda: channel.typed > 0)
+
+    async with conversation(ScriptedAgent([until_typing, "Here."]), channel) as chat:
+        await chat.says("hello")
+        await chat.hears("Here.")
+    assert channel.typed == 1
+
+
+async def test_reactions_show_what_becomes_of_a_message():
+    """TU-25: optional per channel; new added before the old is removed."""
+    from rejoinder.config.channels import ChannelSettings
+    from rejoinder.config.schema import Channel
+
+    common = ChannelSettings(dm="open", status_reactions=True)
+    settings = Settings(channels={"fake": Channel("fake", common, None)})
+    go = asyncio.Event()
+    async with conversation(ScriptedAgent([go.wait, "Here."]), settings=settings) as chat:
+        asked = await chat.says("hello")
+        await chat.sees_reaction("👀", on=asked)
+        go.set()
+        await chat.hears("Here.")
+        await chat.sees_reaction("👌", on=asked)
+        await chat.channel.until(lambda: chat.channel.messages[asked].reactions == ["👌"])
+
+
+async def test_a_session_is_continued_under_the_name_its_agent_gave_it():
+    """TU-33: the mapping is saved at creation, and loaded before the first turn after a restart."""
+    from rejoinder.app import Gateway, with_channel
+    from rejoinder.runtime.sessions import MemorySessions
+
+    class Loading(ScriptedAgent):
+        def load_session(self, session, saved):
+            self.loaded = (session, saved)
+
+    sessions = MemorySessions()
+    for agent in (Loading([SessionOpened("theirs-1"), "One."]), Loading("Two.")):
+        channel = FakeChannel()
+        settings = with_channel(Settings(), channel.name, agent.name, ("ann",))
+        async with Gateway(settings, agents={agent.name: agent}, channels=[channel], sessions=sessions) as gateway:
+            gateway.runs.start("serve", gateway.serve())
+            await channel.says("hello")
+            await channel.until(lambda channel=channel: any(m.author == "bot" for m in channel.messages.values()))
+    assert agent.loaded == (agent.turns[0].session, "theirs-1")
+
+
+async def test_the_operator_finds_the_rest_in_status():
+    async with conversation(ScriptedAgent([Failed("auth", "No key.", "HTTP 401: bad key")])) as chat:
+        await chat.says("hello")
+        await chat.hears("No key.")
+        await chat.says("/status")
+        assert "Last failure: auth: HTTP 401: bad key" in (await chat.hears()).text

@@ -297,3 +297,22 @@ class Part(Struct, frozen=True):
     text: str
     reply_to: str | None = None
     silent: bool = False
+
+
+class Entity(Struct, frozen=True, omit_defaults=True):
+    """A stretch of a text with a format, counted in UTF-16 units, in the words of Telegram."""
+
+    type: Literal["bold", "italic", "strikethrough", "code", "pre", "text_link", "blockquote"]
+    offset: int
+    length: int
+    url: str = ""
+    language: str = ""
+
+
+class Rendering(Struct, frozen=True):
+    """A text in a platform's own format."""
+
+    text: str
+    entities: tuple[Entity, ...] = ()
+    html: str = ""
+    """The formatted twin of the text, where the platform takes one."""

@@ -87,9 +87,11 @@ def _document(reading: "Reading", on: "Platform | None") -> dict[str, Any]:
 
 
 def _chunks(reading: "Reading", on: "Platform | None") -> list[str]:
-    from rejoinder.outbound.chunk import split
+    from rejoinder.channels.base import Limits
+    from rejoinder.outbound.render import messages
 
-    return split(reading.text, on.limits.length, on.limits.unit) if on else split(reading.text, None)
+    name, limits = (on.name, on.limits) if on else ("", Limits())
+    return [message.source for message in messages(reading.text, name, limits.length, limits.unit)]
 
 
 def _print_json(document: Any) -> None:

@@ -1,22 +1,47 @@
 """Cut a text into messages that a platform takes (DE-10, DE-11).
 
-A cut falls behind a paragraph, a line, a sentence or a word, in this order, and only where none of them ends in
-the second half of what fits, elsewhere; never inside a grapheme. White space at a cut goes, but a line that
-begins a message keeps its indentation. A text that fits stays as it is.
+Rule 1: a cut falls behind a paragraph, a line, a sentence or a word, in this order, and only where none of them
+ends in the second half of what fits, elsewhere.
+Rule 2: never inside a grapheme, an escape, an address, a link or a code span, where these fit into a message.
+Rule 3: code and tables are cut at the ends of their lines, closed, and opened again with the fence or the head;
+what that takes counts. Only a line of code that fits nowhere is cut inside.
+Rule 4: white space at a cut goes, but a line that begins a message keeps its indentation. Nothing else goes.
+Rule 5: the last message has three lines, if the one before can spare them.
+A text that fits stays as it is.
 """
 
 import re
-import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable
 from typing import Literal
+
+from msgspec import Struct
+
+from rejoinder.outbound.atoms import Atoms, is_inside_grapheme
+from rejoinder.outbound.enclosures import Enclosure, enclosures
 
 Unit = Literal["characters", "utf16", "bytes"]
 
-_PARAGRAPH = r"(?=\n[ \t\r]*\n)"
-_SENTENCE = r"[.!?…][\"'”’)\]*_]*(?=\s)|[。！？][」』）”’]*"
-_BOUNDARIES = tuple(map(re.compile, (_PARAGRAPH, r"(?=\n)", _SENTENCE, r"(?=\s)")))
+_PARAGRAPH = re.compile(r"(?=\n[ \t\r]*\n)")
+_LINE = re.compile(r"(?=\n)")
+_SENTENCE = re.compile(r"[.!?…][\"'”’)\]*_]*(?=\s)|[。！？][」』）”’]*")
+_WORD = re.compile(r"(?=\s)")
+_BOUNDARIES = (_PARAGRAPH, _LINE, _SENTENCE, _WORD)
 _BEYOND = 2  # the end of a line or a paragraph is seen though it begins where the room ends
 _WHITE = re.compile(r"\s*")
-_ZERO_WIDTH_JOINER = "\u200d"
+_FEWEST_LAST_LINES = 3
+
+
+class Chunk(Struct, frozen=True):
+    """One message: a piece of the source, and what had to be put around it."""
+
+    opening: str
+    source: str
+    closing: str
+
+    @property
+    def text(self) -> str:
+        return self.opening + self.source + self.closing
 
 
 def length(text: str, unit: Unit = "characters") -> int:
@@ -32,81 +57,183 @@ def length(text: str, unit: Unit = "characters") -> int:
 
 def split(text: str, limit: int | None, unit: Unit = "characters") -> list[str]:
     """The messages a text becomes; none for a text of white space only."""
+    return [chunk.text for chunk in cut(text, limit, unit)]
+
+
+def cut(
+    text: str, limit: int | None, unit: Unit = "characters", rendered: Callable[[str], int] | None = None
+) -> list[Chunk]:
+    """The same with what was added kept apart. `rendered` says how long a message is in the platform's own format."""
     if not text.strip():
         return []
-    if limit is None or length(text, unit) <= limit:
-        return [text]
-    chunks: list[str] = []
-    at = _line_start(text, 0)
-    while (visible := _skip_white(text, at)) < len(text):
-        end = _fitting(text, at, limit, unit)
+    if limit is None or (length(text, unit) <= limit and (rendered is None or rendered(text) <= limit)):
+        return [Chunk("", text, "")]
+    return _Cutter(text, limit, unit, rendered).chunks()
+
+
+class _Cutter:
+    def __init__(self, text: str, limit: int, unit: Unit, rendered: Callable[[str], int] | None) -> None:
+        self._text = text
+        self._limit = limit
+        self._unit: Unit = unit
+        self._rendered = rendered
+        self._atoms = Atoms(text, limit)
+        self._enclosures = [found for found in enclosures(text) if self._can_repeat(found)]
+        self._starts = [found.start for found in self._enclosures]
+
+    def _can_repeat(self, enclosure: Enclosure) -> bool:
+        """A fence line or a head that fills half a message is left as text: little else would be sent."""
+        opening = max(self._text[enclosure.start : enclosure.inside], enclosure.opening, key=self._length)
+        around = opening + enclosure.closing
+        return max(self._length(around), self._rendered(around) if self._rendered else 0) <= self._limit // 2
+
+    def _length(self, text: str) -> int:
+        return length(text, self._unit)
+
+    def chunks(self) -> list[Chunk]:
+        places: list[tuple[int, int]] = []
+        at = self._line_start(0)
+        while self._skip_white(at) < len(self._text):
+            at, end = self._next(at)
+            places.append((at, end))
+            at = self._line_start(end)
+        if len(places) > 1:
+            places[-2:] = self._balanced(places[-2], places[-1])
+        return [self._chunk(*place) for place in places]
+
+    # --- one message ----------------------------------------------------------------------------
+
+    def _next(self, at: int) -> tuple[int, int]:
+        room = self._limit
+        while True:
+            place = self._place(at, room)
+            size = self._rendered(self._chunk(*place).text) if self._rendered else 0
+            if size <= self._limit or room <= 1:
+                return place
+            room = max(1, min(room * 9 // 10, room * self._limit // size))
+
+    def _place(self, at: int, room: int) -> tuple[int, int]:
+        """Begin and end of the next message, from its fitting `room`."""
+        room = max(1, room - self._length(self._opening(at)))
+        end = self._fitting(at, room)
+        visible = self._skip_white(at)
         if end <= visible:  # an indentation that fills a message would be an empty one
             at = visible
-            end = max(_fitting(text, at, limit, unit), at + 1)
-        if end < len(text):
-            end = _cut(text, at, end, visible + 1)
-        chunks.append(text[at:end].rstrip())
-        at = _line_start(text, end)
-    return chunks
+            end = max(self._fitting(at, room), at + 1)
+        if end < len(self._text):
+            end = self._cut(at, end, visible + 1, room)
+        return at, end
 
+    def _chunk(self, at: int, end: int) -> Chunk:
+        return Chunk(self._opening(at), self._text[at:end].rstrip(), self._closing(end))
 
-def _skip_white(text: str, at: int) -> int:
-    white = _WHITE.match(text, at)
-    return white.end() if white else at
+    def _opening(self, at: int) -> str:
+        around = self._around(at)
+        return around.opening if around and around.inside <= at else ""
 
+    def _closing(self, end: int) -> str:
+        around = self._around(end)
+        if around is None or end >= len(self._text) or not around.inside < end <= around.end:
+            return ""
+        return around.closing
 
-def _line_start(text: str, at: int) -> int:
-    """Where the next message begins: behind white space, before the indentation of a line."""
-    visible = _skip_white(text, at)
-    newline = text.rfind("\n", at, visible)
-    if newline >= 0:
-        return newline + 1
-    return visible if at else 0
+    def _around(self, at: int) -> Enclosure | None:
+        """The fence or the table that this place lies inside of."""
+        index = bisect_right(self._starts, at) - 1
+        if index < 0 or not self._enclosures[index].start < at < self._enclosures[index].stop:
+            return None
+        return self._enclosures[index]
 
+    # --- where to cut ---------------------------------------------------------------------------
 
-def _fitting(text: str, at: int, limit: int, unit: Unit) -> int:
-    """Behind the last character that fits."""
-    end = min(len(text), at + limit)  # no character is shorter than one of any unit
-    room = limit - length(text[at:end], unit)
-    while room < 0:
-        end -= 1
-        room += length(text[end], unit)
-    return end
+    def _cut(self, at: int, end: int, least: int, room: int) -> int:
+        half = max(at + (end - at) // 2, least)
+        for boundary in _BOUNDARIES:
+            legal = [place for place in self._boundaries(boundary, half, end) if self._is_legal(at, place, room)]
+            if legal:
+                return next((place for place in legal if not self._around(place)), legal[0])
+        around = self._around(end)
+        if around:
+            for place in self._boundaries(_LINE, least, half):
+                if self._is_legal(at, place, room):
+                    return place
+            if around.start >= least:
+                return around.start
+            closed = self._fitting(at, room - self._length(self._closing(around.end)))
+            last = len(self._text[at : around.end].rstrip()) + at - 1  # some of the code is left for the next
+            end = max(least, min(closed, last))
+        return self._anywhere(at, end, least)
 
+    def _boundaries(self, boundary: re.Pattern[str], first: int, end: int) -> list[int]:
+        found = [match.end() for match in boundary.finditer(self._text, first, end + _BEYOND)]
+        return [place for place in reversed(found) if place <= end]
 
-def _cut(text: str, at: int, end: int, least: int) -> int:
-    half = max(at + (end - at) // 2, least)
-    for boundary in _BOUNDARIES:
-        ends = [found.end() for found in boundary.finditer(text, half, end + _BEYOND) if found.end() <= end]
-        if ends:
-            return ends[-1]
-    cut = end
-    while cut > least and _is_inside_grapheme(text, at, cut):
-        cut -= 1
-    return end if _is_inside_grapheme(text, at, cut) else cut
+    def _is_legal(self, at: int, place: int, room: int) -> bool:
+        around = self._around(place)
+        if around is None:
+            return self._atoms.start_around(place) is None
+        if self._text[place] != "\n" or place <= around.inside or not self._text[place : around.end].strip():
+            return False  # no message ends with a bare fence or begins with the closing one
+        return self._length(self._text[at:place].rstrip() + self._closing(place)) <= room
 
+    def _anywhere(self, at: int, end: int, least: int) -> int:
+        atom = self._atoms.start_around(end)
+        if atom is not None and atom >= least:
+            return atom
+        place = end
+        while place > least and is_inside_grapheme(self._text, at, place):
+            place -= 1
+        return end if is_inside_grapheme(self._text, at, place) else place
 
-def _is_inside_grapheme(text: str, at: int, cut: int) -> bool:
-    if cut >= len(text):
-        return False
-    before, behind = text[cut - 1], text[cut]
-    if _is_regional(before) and _is_regional(behind):
-        first = cut - 1
-        while first > at and _is_regional(text[first - 1]):
-            first -= 1
-        return (cut - first) % 2 == 1  # a flag is a pair of them
-    return before == _ZERO_WIDTH_JOINER or _extends(behind)
+    # --- the last message -----------------------------------------------------------------------
 
+    def _balanced(self, before: tuple[int, int], last: tuple[int, int]) -> list[tuple[int, int]]:
+        """The last two messages, the last with enough lines where that can be."""
+        if self._lines(last) >= _FEWEST_LAST_LINES:
+            return [before, last]
+        at, end = before
+        best: list[tuple[int, int]] | None = None
+        for place in self._boundaries(_LINE, self._skip_white(at) + 1, end - 1):
+            moved = (self._line_start(place), last[1])
+            size = self._length(self._chunk(*moved).text)
+            if size > self._limit:
+                break
+            if self._lines(moved) < _FEWEST_LAST_LINES or not self._is_legal(at, place, self._limit):
+                continue
+            if best is None or (_PARAGRAPH.match(self._text, place) and not self._around(place)):
+                best = [(at, place), moved]
+            if size > self._limit // 2:
+                break
+        if best is None or not all(self._fits(place) for place in best):
+            return [before, last]
+        return best
 
-def _extends(character: str) -> bool:
-    """Whether it belongs to the character before it: marks, selectors, joiners, skin tones, letters of a flag."""
-    return (
-        character == _ZERO_WIDTH_JOINER
-        or "\U0001f3fb" <= character <= "\U0001f3ff"
-        or "\U000e0020" <= character <= "\U000e007f"
-        or unicodedata.category(character).startswith("M")
-    )
+    def _lines(self, place: tuple[int, int]) -> int:
+        return self._text[place[0] : place[1]].rstrip().count("\n") + 1
 
+    def _fits(self, place: tuple[int, int]) -> bool:
+        text = self._chunk(*place).text
+        return self._length(text) <= self._limit and (self._rendered is None or self._rendered(text) <= self._limit)
 
-def _is_regional(character: str) -> bool:
-    return "\U0001f1e6" <= character <= "\U0001f1ff"
+    # --- white space and room -------------------------------------------------------------------
+
+    def _skip_white(self, at: int) -> int:
+        white = _WHITE.match(self._text, at)
+        return white.end() if white else at
+
+    def _line_start(self, at: int) -> int:
+        """Where the next message begins: behind white space, before the indentation of a line."""
+        visible = self._skip_white(at)
+        newline = self._text.rfind("\n", at, visible)
+        if newline >= 0:
+            return newline + 1
+        return visible if at else 0
+
+    def _fitting(self, at: int, room: int) -> int:
+        """Behind the last character that fits."""
+        end = min(len(self._text), at + max(room, 1))  # no character is shorter than one of any unit
+        left = room - self._length(self._text[at:end])
+        while left < 0 and end > at:
+            end -= 1
+            left += self._length(self._text[end])
+        return end

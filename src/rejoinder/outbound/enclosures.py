@@ -1,0 +1,84 @@
+"""Blocks that a cut must close and open again: code fences and tables (DE-11)."""
+
+import re
+
+from msgspec import Struct
+
+from rejoinder.outbound.markdown import parse_blocks
+
+_LINE_END = re.compile(r"\r\n?|\n")
+_MARKERS = re.compile(r"[^>\s]")
+_LEAST_CODE_INDENT = 4
+
+
+class Enclosure(Struct, frozen=True):
+    """A fence or a table, by its places in the text."""
+
+    start: int
+    inside: int
+    """Behind the fence's line or the table's head."""
+    end: int
+    """Where the closing fence begins; for a table the same as `stop`."""
+    stop: int
+    opening: str
+    """What a message that begins in here is opened with."""
+    closing: str
+    """What a message that ends in here is closed with; nothing in a table."""
+
+
+def enclosures(text: str) -> list[Enclosure]:
+    """All of a text, in order; they do not overlap."""
+    if "```" not in text and "~~~" not in text and "|" not in text:
+        return []
+    starts = [0, *(end.end() for end in _LINE_END.finditer(text)), len(text)]
+    found: list[Enclosure] = []
+    for token in parse_blocks(text):
+        if token.map is None:
+            continue
+        first, behind = token.map
+        if token.type == "fence":
+            found.append(_fence(text, starts, first, behind, token.markup))
+        elif token.type == "table_open" and token.level == 0:
+            found.append(_table(text, starts, first, behind))
+    return found
+
+
+def _fence(text: str, starts: list[int], first: int, behind: int, run: str) -> Enclosure:
+    start, inside, stop = starts[first], starts[first + 1], _stop(text, starts, behind)
+    prefix, _, info = text[start:inside].rstrip().partition(run)
+    prefix = _MARKERS.sub(" ", prefix.expandtabs(4))
+    last = starts[behind - 1]
+    closed = behind - 1 > first and _closes(text[last:stop], run)
+    return Enclosure(
+        start=start,
+        inside=inside,
+        end=last if closed else stop,
+        stop=stop,
+        opening=f"{_as_deep(prefix)}{run}{info}\n",
+        closing=f"\n{prefix}{run}",
+    )
+
+
+def _table(text: str, starts: list[int], first: int, behind: int) -> Enclosure:
+    start, inside, stop = starts[first], starts[first + 2], _stop(text, starts, behind)
+    return Enclosure(start, inside, stop, stop, text[start:inside].rstrip() + "\n", "")
+
+
+def _stop(text: str, starts: list[int], behind: int) -> int:
+    stop = starts[behind]
+    return stop - 1 - (text[stop - 2 : stop] == "\r\n") if text[stop - 1] in "\r\n" else stop
+
+
+def _closes(line: str, run: str) -> bool:
+    bare = line.strip("> \t\r\n")
+    return len(bare) >= len(run) and bare == run[0] * len(bare)
+
+
+def _as_deep(prefix: str) -> str:
+    """What stands before a fence, with a list around it where it was so far in that it would be no fence without."""
+    quotes = prefix.rstrip(" ") + " " * (">" in prefix)
+    blanks = len(prefix) - len(quotes)
+    if blanks < _LEAST_CODE_INDENT:
+        return prefix
+    items, rest = divmod(blanks - _LEAST_CODE_INDENT, 2)
+    return quotes + "- " * items + "-" + " " * (_LEAST_CODE_INDENT - 1 + rest)

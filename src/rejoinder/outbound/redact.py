@@ -1,0 +1,143 @@
+"""Take secrets out of what is sent (DE-35).
+
+Rule 1: only known shapes. A word is no secret because it is long, and prose about secrets is prose.
+Rule 2: what stands around a secret stays, so that people see what was taken out: `Authorization: Bearer [redacted]`.
+Rule 3: each shape is read in one go, without a way back: the time goes with the length of the text.
+Rule 4: of a text that still grows, the word being written is not shown: it might become a secret (DE-1).
+"""
+
+import re
+from collections.abc import Callable
+
+from msgspec import Struct
+
+REDACTED = "[redacted]"
+
+_PLACEHOLDER = re.compile(r"[$<{*%\[]|your|(?:my|pass|password|pwd|secret|token|example|changeme|x+)\b", re.IGNORECASE)
+_UNBROKEN = re.compile(r"[A-Za-z0-9_+/=]{16,}+")
+_KEY_END = re.compile(r"-----END [A-Z ]{1,40}-----")
+_VISIBLE = "".join(map(chr, range(ord("!"), ord("~") + 1)))
+
+
+def _always(secret: str) -> bool:
+    return True
+
+
+def _is_random(secret: str) -> bool:
+    """Whether a stretch of it has letters and digits mixed, as no word has."""
+    return any(_is_mixed(stretch) for stretch in _UNBROKEN.findall(secret))
+
+
+def _is_mixed(secret: str) -> bool:
+    return any(map(str.isdigit, secret)) and any(map(str.isalpha, secret))
+
+
+def _is_password(secret: str) -> bool:
+    return not _PLACEHOLDER.match(secret)
+
+
+def _is_chosen(secret: str) -> bool:
+    """A password that somebody thought of, and no word of a sentence about passwords."""
+    return _is_password(secret) and _is_mixed(secret)
+
+
+class Shape(Struct, frozen=True):
+    """A kind of secret: the group `secret` of its pattern is taken out, or all of it."""
+
+    name: str
+    pattern: re.Pattern[str]
+    holds: Callable[[str], bool] = _always
+    """What else must be true of the secret."""
+
+
+def _token(shapes: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![A-Za-z0-9_-])(?:{shapes})")
+
+
+_BREAK = r"(?:\s|\\[nr])"
+_BASE64 = r"[A-Za-z0-9+/=]"
+_KEY_NAME = r"PRIVATE KEY(?: BLOCK)?-----"
+_SECRET_NAME = r"(?<![A-Za-z0-9])[A-Za-z0-9_.-]{0,40}(?:api|access|secret|private|auth)[_-]?(?:key|token)"
+_GIVEN = r"[\"']?\s{0,3}[=:]\s{0,3}[\"']?"
+
+SHAPES: tuple[Shape, ...] = (
+    Shape(
+        "private key",
+        re.compile(
+            rf"-----BEGIN [A-Z ]{{0,24}}?{_KEY_NAME}{_BREAK}*+(?:[A-Za-z-]++: [^\n]*+{_BREAK}++)*+"
+            rf"{_BASE64}{{16,}}+(?:{_BREAK}++{_BASE64}{{16,}}+)*+(?:{_BREAK}++{_BASE64}++)?"
+            rf"(?:{_BREAK}*+-----END [A-Z ]{{0,24}}?{_KEY_NAME})?"
+        ),
+    ),
+    Shape("OpenAI, Anthropic and others", _token(r"sk-[A-Za-z0-9_-]{20,}+"), _is_random),
+    Shape("GitHub", _token(r"gh[opsur]_[A-Za-z0-9]{20,}+|github_pat_[A-Za-z0-9_]{22,}+")),
+    Shape("GitLab", _token(r"glpat-[A-Za-z0-9_.-]{20,}+")),
+    Shape("Slack", _token(r"xox[a-z]-[A-Za-z0-9-]{10,}+|xapp-[0-9]-[A-Za-z0-9-]{10,}+"), _is_mixed),
+    Shape("AWS", _token(r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])")),
+    Shape("Google", _token(r"AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}+")),
+    Shape("Stripe", _token(r"(?:[rs]k|whsec)_(?:(?:live|test)_)?[A-Za-z0-9]{24,}+"), _is_mixed),
+    Shape("Hugging Face, npm, PyPI", _token(r"(?:hf|npm)_[A-Za-z0-9]{30,}+|pypi-[A-Za-z0-9_-]{50,}+")),
+    Shape("Telegram", re.compile(r"(?<![0-9])[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")),
+    Shape("Discord", _token(r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}+")),
+    Shape("Matrix", _token(r"syt_[A-Za-z0-9+/=]{2,}_[A-Za-z]{20}_[A-Za-z0-9]{6}")),
+    Shape("JSON Web Token", _token(r"eyJ[A-Za-z0-9_-]{10,}+\.eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+")),
+    Shape(
+        "webhook address",
+        re.compile(
+            r"(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks/[0-9]{10,}+)/"
+            r"(?P<secret>[A-Za-z0-9_/-]{24,}+)"
+        ),
+    ),
+    Shape(
+        "authorization",
+        re.compile(r"\b(?:bearer|basic)\s{1,3}(?P<secret>[A-Za-z0-9._~+/=-]{20,}+)", re.IGNORECASE),
+        _is_random,
+    ),
+    Shape(
+        "credentials in an address",
+        re.compile(
+            r"(?<![a-z0-9])[a-z][a-z0-9+.-]{1,15}://[^\s/:@]{0,100}:(?P<secret>[^\s/@]{1,200}+)@", re.IGNORECASE
+        ),
+        _is_password,
+    ),
+    Shape(
+        "named key",
+        re.compile(rf"{_SECRET_NAME}{_GIVEN}(?P<secret>[A-Za-z0-9+/=_.~-]{{16,}}+)", re.IGNORECASE),
+        _is_random,
+    ),
+    Shape(
+        "named password",
+        re.compile(
+            r"(?<![A-Za-z0-9])[A-Za-z0-9_.-]{0,40}(?:password|passwd|pwd|secret|token)[\"']?\s{0,3}=\s{0,3}[\"']?"
+            r"(?P<secret>[^\s\"',;&()\[\]{}]{6,}+)",
+            re.IGNORECASE,
+        ),
+        _is_chosen,
+    ),
+)
+
+
+def redact(text: str, *, growing: bool = False) -> str:
+    """The text without secrets; of a text that is `growing`, as much as can be shown already."""
+    if growing:
+        text = _settled(text)
+    for shape in SHAPES:
+        text = shape.pattern.sub(_replacement(shape), text)
+    return text
+
+
+def _replacement(shape: Shape) -> Callable[[re.Match[str]], str]:
+    def replace(found: re.Match[str]) -> str:
+        group = "secret" if "secret" in shape.pattern.groupindex else 0
+        if not shape.holds(found[group]):
+            return found[0]
+        start, end = found.span(group)
+        return found.string[found.start() : start] + REDACTED + found.string[end : found.end()]
+
+    return replace
+
+
+def _settled(text: str) -> str:
+    text = text.rstrip(_VISIBLE)
+    key = text.rfind("-----BEGIN ")
+    return text[:key] if key >= 0 and not _KEY_END.search(text, key) else text

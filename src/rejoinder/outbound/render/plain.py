@@ -1,0 +1,31 @@
+"""Text without any format, for platforms that show none: code keeps its ticks, a link its address."""
+
+from rejoinder.events import Rendering
+from rejoinder.outbound.render.layout import layout
+from rejoinder.outbound.render.marks import Marks, write
+from rejoinder.outbound.render.tables import Tables
+
+
+def render(source: str, tables: Tables) -> Rendering:
+    return Rendering(write(layout(source, tables, bullet="- "), _NO_MARKS))
+
+
+def as_it_is(text: str) -> str:
+    return text
+
+
+def link_in_words(address: str, label: str) -> str:
+    return f"{label} ({address})"
+
+
+_NO_MARKS = Marks(
+    bold="",
+    italic="",
+    strike="",
+    tick="`",
+    fence="",
+    quote="> ",
+    escape=as_it_is,
+    literal=as_it_is,
+    link=link_in_words,
+)

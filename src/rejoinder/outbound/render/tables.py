@@ -1,0 +1,63 @@
+"""Tables on platforms that have none: aligned in a block of code, as bullets, or as they were written (DE-12)."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from markdown_it.token import Token
+from msgspec import Struct
+from rich.cells import cell_len
+
+Tables = Literal["code", "bullets", "off"]
+Align = Literal["", "left", "center", "right"]
+
+_NARROWEST = 3
+
+
+class Table(Struct, frozen=True):
+    """The cells, row by row, the head first."""
+
+    rows: list[list[list[Token]]]
+    sources: list[list[str]]
+    aligns: list[Align]
+
+    @classmethod
+    def of(cls, tokens: Sequence[Token]) -> "Table":
+        """From the tokens between a table's opening and its closing."""
+        table = cls([], [], [])
+        for token in tokens:
+            if token.type == "tr_open":
+                table.rows.append([])
+                table.sources.append([])
+            elif token.type == "th_open":
+                style = str(token.attrs.get("style", ""))
+                align = style.removeprefix("text-align:")
+                table.aligns.append(align if align in ("left", "center", "right") else "")
+            elif token.type == "inline":
+                table.rows[-1].append(token.children or [])
+                table.sources[-1].append(token.content)
+        return table
+
+
+def aligned(cells: list[list[str]], table: Table) -> str:
+    """One line per row, columns as wide as they look on a screen."""
+    widths = [max(_NARROWEST, *(cell_len(row[column]) for row in cells)) for column in range(len(table.aligns))]
+    head, *rows = [" | ".join(map(_pad, row, widths, table.aligns)).rstrip() for row in cells]
+    return "\n".join((head, " | ".join("-" * width for width in widths), *rows))
+
+
+def _pad(cell: str, width: int, align: Align) -> str:
+    blanks = width - cell_len(cell)
+    match align:
+        case "right":
+            return " " * blanks + cell
+        case "center":
+            return " " * (blanks // 2) + cell + " " * (blanks - blanks // 2)
+        case _:
+            return cell + " " * blanks
+
+
+def as_written(table: Table) -> str:
+    """The table in Markdown."""
+    rules: dict[Align, str] = {"": "---", "left": ":--", "center": ":-:", "right": "--:"}
+    head, *rows = [[cell.replace("|", "\\|") for cell in row] for row in table.sources]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, [rules[align] for align in table.aligns], *rows))

@@ -1,0 +1,23 @@
+"""WhatsApp: its own light marks, no escapes, no links but bare addresses."""
+
+from rejoinder.events import Rendering
+from rejoinder.outbound.render.layout import layout
+from rejoinder.outbound.render.marks import Marks, write
+from rejoinder.outbound.render.plain import as_it_is, link_in_words
+from rejoinder.outbound.render.tables import Tables
+
+_MARKS = Marks(
+    bold="*",
+    italic="_",
+    strike="~",
+    tick="`",
+    fence="```",
+    quote="> ",
+    escape=as_it_is,
+    literal=as_it_is,
+    link=link_in_words,
+)
+
+
+def render(source: str, tables: Tables) -> Rendering:
+    return Rendering(write(layout(source, tables, bullet="- "), _MARKS))

@@ -1,0 +1,80 @@
+"""Connections: how the file is opened, and what is looked at before it is trusted."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+from rejoinder.errors import BadUse
+from rejoinder.store.sqlite.values import Damaged
+
+SETTINGS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA journal_size_limit = 67108864",
+    "PRAGMA trusted_schema = OFF",
+)
+
+CHECKED_AT_START = 256 << 20
+"""Bytes up to which the structure of a file is read whole before it is used."""
+
+
+def connect(path: str, patience: float, *, read_only: bool = False) -> sqlite3.Connection:
+    mode = "?mode=ro" if read_only else ""
+    target = path if path == ":memory:" else Path(path).absolute().as_uri() + mode
+    db = sqlite3.connect(
+        target,
+        timeout=patience,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=256,
+        uri=path != ":memory:",
+    )
+    try:
+        for setting in () if read_only else SETTINGS:
+            db.execute(setting)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def checked(path: str, patience: float) -> sqlite3.Connection:
+    """A connection for writing, to a file whose structure is whole."""
+    db = connect(path, patience)
+    try:
+        pages, size = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+        if pages * size <= CHECKED_AT_START:
+            found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if found != "ok":
+                raise Damaged(found)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def backup(db: sqlite3.Connection, path: Path) -> None:
+    """A compact copy of one moment. It has its name only when it is whole and on the disk."""
+    if path.exists():
+        raise BadUse(f"{path} exists already; name another file for the backup")
+    unfinished = path.with_name(path.name + ".unfinished")
+    unfinished.unlink(missing_ok=True)
+    try:
+        if db.in_transaction:  # only in memory, where the writer itself is asked
+            unfinished.write_bytes(db.serialize())
+        else:
+            db.execute("VACUUM INTO ?", (str(unfinished),))
+        _sync(unfinished)
+        os.replace(unfinished, path)
+        _sync(path.parent)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

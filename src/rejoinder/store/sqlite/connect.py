@@ -4,7 +4,8 @@ import os
 import sqlite3
 from pathlib import Path
 
-from rejoinder.errors import BadUse
+from rejoinder.errors import BadUse, StoreUnavailable
+from rejoinder.store.sqlite.faults import unavailable
 from rejoinder.store.sqlite.values import Damaged
 
 SETTINGS = (
@@ -68,6 +69,10 @@ def backup(db: sqlite3.Connection, path: Path) -> None:
         _sync(unfinished)
         os.replace(unfinished, path)
         _sync(path.parent)
+    except sqlite3.Error as error:
+        raise unavailable(error, str(path)) or error from error
+    except OSError as error:
+        raise StoreUnavailable("unreachable", str(path), error.strerror or "") from error
     finally:
         unfinished.unlink(missing_ok=True)
 

@@ -14,7 +14,7 @@ from rejoinder.store.base import (
     SummariseInputs,
     TryEvents,
 )
-from rejoinder.store.sqlite.values import micros, moved, pack_inbound, seal
+from rejoinder.store.sqlite.values import clean, micros, moved, pack_inbound, seal
 
 
 def accept(db: sqlite3.Connection, verb: Accept) -> tuple[InboxEvent, ...]:
@@ -26,7 +26,7 @@ def accept(db: sqlite3.Connection, verb: Accept) -> tuple[InboxEvent, ...]:
     new: list[InboxEvent] = []
     for inbound in verb.events:
         key = (inbound.channel, inbound.account, inbound.event_id, inbound.message_id, inbound.sender.id)
-        if (row := db.execute(sql, (*key, now, pack_inbound(inbound))).fetchone()) is not None:
+        if (row := db.execute(sql, (*map(clean, key), now, pack_inbound(inbound))).fetchone()) is not None:
             new.append(InboxEvent(row[0], inbound, verb.now))
     if verb.cursor is not None:
         _keep_cursor(db, verb.cursor)

@@ -1,5 +1,6 @@
 """Values to columns and back. A body is sealed: damage inside it is an error, never a different message."""
 
+import json
 import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -45,7 +46,19 @@ def unseal(blob: bytes) -> bytes:
 def packer(kind: type[T]) -> tuple[Callable[[T], bytes], Callable[[bytes], T]]:
     """How values of a kind become bodies, and bodies values."""
     decoder = msgspec.json.Decoder(kind)
-    return lambda value: seal(msgspec.json.encode(value)), lambda blob: decoder.decode(unseal(blob))
+    return lambda value: seal(_json(value)), lambda blob: decoder.decode(unseal(blob))
+
+
+def _json(value: object) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:  # half a surrogate pair: one such message must not hold up all that follow it
+        return json.dumps(msgspec.to_builtins(value), ensure_ascii=False).encode("utf-8", "replace")
+
+
+def clean(text: str) -> str:
+    """Text that can be written, whatever somebody sent."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 pack_inbound, unpack_inbound = packer(Inbound)

@@ -1,5 +1,5 @@
--- Times are microseconds since 1970, UTC. A `body` is four bytes of CRC-32 and then JSON or, for a part, the
--- very bytes: damage inside it is noticed when it is read. The invariants of the gateway are constraints, so
+-- Times are microseconds since 1970, UTC. A `body` is four bytes of CRC-32 and then JSON or the very bytes that
+-- were given: damage inside it is noticed when it is read. The invariants of the gateway are constraints, so
 -- that a bug is an error here and not a lost message.
 
 -- One row: the last generation drawn by an opening or a claim.
@@ -34,7 +34,7 @@ CREATE TABLE cursor (
   channel TEXT NOT NULL,
   account TEXT NOT NULL,
   name    TEXT NOT NULL,
-  value   TEXT NOT NULL,
+  body    BLOB NOT NULL,
   PRIMARY KEY (channel, account, name)
 ) STRICT, WITHOUT ROWID;
 
@@ -134,14 +134,11 @@ END;
 
 -- The message index: who is not in it cannot be replied to or reacted to.
 CREATE TABLE message (
-  place       INTEGER NOT NULL REFERENCES place (id),
-  id          TEXT NOT NULL,
-  number      INTEGER NOT NULL CHECK (number > 0),
-  kind        TEXT NOT NULL CHECK (kind IN ('human', 'bot', 'own', 'system')),
-  author      TEXT NOT NULL,
-  author_name TEXT NOT NULL,
-  at          INTEGER NOT NULL,
-  text        TEXT NOT NULL,
+  place  INTEGER NOT NULL REFERENCES place (id),
+  id     TEXT NOT NULL,
+  number INTEGER NOT NULL CHECK (number > 0),
+  kind   TEXT NOT NULL CHECK (kind IN ('human', 'bot', 'own', 'system')),
+  body   BLOB NOT NULL,
   PRIMARY KEY (place, id),
   UNIQUE (place, number)
 ) STRICT, WITHOUT ROWID;
@@ -159,7 +156,7 @@ CREATE INDEX session_touched ON session (touched);
 -- The agent's own name for a session, to continue it after a restart.
 CREATE TABLE agent_session (
   session TEXT PRIMARY KEY,
-  saved   TEXT NOT NULL
+  body    BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- What each agent was told and answered. A reset starts later, it deletes nothing.

@@ -36,7 +36,7 @@ from rejoinder.store.base import (
     Verb,
 )
 from rejoinder.store.sqlite import reads
-from rejoinder.store.sqlite.connect import backup, checked, connect
+from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.faults import unavailable
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations
@@ -48,6 +48,8 @@ T = TypeVar("T")
 SCHEME = "sqlite:"
 MEMORY = "sqlite::memory:"
 READERS = 2
+ROOM = 512 << 10
+"""Free bytes from which a disk that was full is tried again; a smaller probe may fit where a message does not."""
 
 
 class SqliteReader:
@@ -164,6 +166,7 @@ class SqliteStore(SqliteReader):
         self.generation = generation
         self._lock = lock
         self._in_memory = lock is None
+        self._misread = False
         self._writer = Writer(None if lock is None else partial(checked, path, patience), path)
         self._writer.start(db)
 
@@ -175,17 +178,26 @@ class SqliteStore(SqliteReader):
         return await self._read(reads.recover, now, singly, within)
 
     async def health(self) -> Health:
-        if self._writer.fault is not None:
-            try:
+        try:
+            if (fault := self._writer.fault) is not None:
+                if fault.fault == "full" and free_space(self._path) < ROOM:
+                    raise fault
                 await self._writer.submit(Unit((), _touch))
-            except StoreUnavailable as fault:
-                return Health(fault.fault, str(fault))
+            if self._misread:
+                await self.check()
+                self._misread = False
+        except StoreUnavailable as fault:
+            return Health(fault.fault, str(fault))
         return Health()
 
     async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
         if self._in_memory:
             return await self._writer.submit(Unit((), lambda db: question(db, *arguments)))
-        return await super()._read(question, *arguments)
+        try:
+            return await super()._read(question, *arguments)
+        except StoreUnavailable:
+            self._misread = True
+            raise
 
     async def close(self) -> None:
         await super().close()

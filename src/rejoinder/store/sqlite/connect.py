@@ -42,17 +42,40 @@ def connect(path: str, patience: float, *, read_only: bool = False) -> sqlite3.C
 
 def checked(path: str, patience: float) -> sqlite3.Connection:
     """A connection for writing, to a file whose structure is whole."""
+    _refuse_read_only(path)
     db = connect(path, patience)
     try:
         pages, size = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
         if pages * size <= CHECKED_AT_START:
-            found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if found != "ok":
-                raise Damaged(found)
+            _check_structure(db)
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _check_structure(db: sqlite3.Connection) -> None:
+    try:
+        found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
+            raise
+        found = str(error)  # the text of the schema itself is damaged, and no longer SQL
+    if found != "ok":
+        raise Damaged(found)
+
+
+def _refuse_read_only(path: str) -> None:
+    """SQLite would open such a file to read it, and leave read-only files beside it that outlast the reason."""
+    file = Path(path)
+    for needed in (file, file.absolute().parent):
+        if path != ":memory:" and needed.exists() and not os.access(needed, os.W_OK, effective_ids=True):
+            raise StoreUnavailable("read-only", path, f"no permission to write {needed.name}")
+
+
+def free_space(path: str) -> int:
+    disk = os.statvfs(Path(path).absolute().parent)
+    return disk.f_bavail * disk.f_frsize
 
 
 def backup(db: sqlite3.Connection, path: Path) -> None:

@@ -41,8 +41,8 @@ def move_cursor(db: sqlite3.Connection, verb: MoveCursor) -> None:
 def _keep_cursor(db: sqlite3.Connection, cursor: Cursor) -> None:
     # Not every cursor grows: a platform may begin its numbers anew, a token has no order at all.
     db.execute(
-        "INSERT INTO cursor VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-        (cursor.channel, cursor.account, cursor.name, cursor.value),
+        "INSERT INTO cursor VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET body = excluded.body",
+        (cursor.channel, cursor.account, cursor.name, seal(cursor.value.encode())),
     )
 
 

@@ -14,7 +14,7 @@ from rejoinder.store.base import (
     Trace,
     TraceLine,
 )
-from rejoinder.store.sqlite.values import Row, instant, micros, moved, packer
+from rejoinder.store.sqlite.values import Row, instant, micros, moved, packer, seal
 
 pack_session, unpack_session = packer(Session)
 pack_entry, unpack_entry = packer(Entry)
@@ -38,8 +38,8 @@ def save_agent_session(db: sqlite3.Connection, verb: SaveAgentSession) -> None:
     if verb.saved is None:
         db.execute("DELETE FROM agent_session WHERE session = ?", (verb.session,))
     else:
-        sql = "INSERT INTO agent_session VALUES (?, ?) ON CONFLICT DO UPDATE SET saved = excluded.saved"
-        db.execute(sql, (verb.session, verb.saved))
+        sql = "INSERT INTO agent_session VALUES (?, ?) ON CONFLICT DO UPDATE SET body = excluded.body"
+        db.execute(sql, (verb.session, seal(verb.saved.encode())))
 
 
 def append_transcript(db: sqlite3.Connection, verb: AppendTranscript) -> None:

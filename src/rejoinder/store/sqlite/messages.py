@@ -6,7 +6,7 @@ import sqlite3
 from msgspec.structs import replace
 
 from rejoinder.store.base import ClearBotTurns, ForgetMessage, Message, NoteMessages
-from rejoinder.store.sqlite.values import DAY, clean, find_place, micros, place_of
+from rejoinder.store.sqlite.values import DAY, find_place, micros, pack_message, place_of
 
 HANDLE = re.compile(r"m([1-9][0-9]{0,8})")
 
@@ -17,17 +17,16 @@ def note_messages(db: sqlite3.Connection, verb: NoteMessages) -> tuple[Message, 
 
 
 def note(db: sqlite3.Connection, place: int, message: Message, *, counts: bool = True) -> Message:
-    message = replace(message, text=clean(message.text), author_name=clean(message.author_name))
     known = db.execute("SELECT number FROM message WHERE place = ? AND id = ?", (place, message.id)).fetchone()
     if known is not None:
         # What is told again, by an edit or by an echo of our own, is the same message.
-        db.execute("UPDATE message SET text = ? WHERE place = ? AND id = ?", (message.text, place, message.id))
+        edit = "UPDATE message SET body = ? WHERE place = ? AND id = ?"
+        db.execute(edit, (pack_message(message), place, message.id))
         return replace(message, number=known[0])
     number = _number(db, place, message.id)
-    at = micros(message.at)
-    row = (place, message.id, number, message.kind, message.author, message.author_name, at, message.text)
-    db.execute("INSERT INTO message VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
-    _count(db, place, message, at // DAY, counts)
+    row = (place, message.id, number, message.kind, pack_message(message))
+    db.execute("INSERT INTO message VALUES (?, ?, ?, ?, ?)", row)
+    _count(db, place, message, micros(message.at) // DAY, counts)
     return replace(message, number=number)
 
 

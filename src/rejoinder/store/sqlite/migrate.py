@@ -34,6 +34,23 @@ def migrate(db: sqlite3.Connection, where: str, steps: list[Migration]) -> None:
     for step in steps:
         if step.number > version:
             _apply(db, step)
+    if _schema(db) != _fresh_schema(steps):
+        raise StoreUnavailable("corrupt", where, "its tables are not as they were made")
+
+
+def _schema(db: sqlite3.Connection) -> list[tuple[str | None, ...]]:
+    return db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").fetchall()
+
+
+def _fresh_schema(steps: list[Migration]) -> list[tuple[str | None, ...]]:
+    fresh = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        for step in steps:
+            for statement in statements(step.sql):
+                fresh.execute(statement)
+        return _schema(fresh)
+    finally:
+        fresh.close()
 
 
 def _apply(db: sqlite3.Connection, step: Migration) -> None:

@@ -55,8 +55,8 @@ UNTOLD = "i.turn IS NULL AND i.state IN ('waiting', 'summarised')"
 
 
 def cursor(db: sqlite3.Connection, channel: str, name: str, account: str) -> str | None:
-    sql = "SELECT value FROM cursor WHERE channel = ? AND account = ? AND name = ?"
-    return _value(db.execute(sql, (channel, account, name)))
+    sql = "SELECT body FROM cursor WHERE channel = ? AND account = ? AND name = ?"
+    return _text(db.execute(sql, (channel, account, name)))
 
 
 def events_of(db: sqlite3.Connection, message: str) -> tuple[InboxEvent, ...]:
@@ -111,7 +111,7 @@ def sessions(db: sqlite3.Connection, limit: int) -> tuple[KeptSession, ...]:
 
 
 def agent_session(db: sqlite3.Connection, key: str) -> str | None:
-    return _value(db.execute("SELECT saved FROM agent_session WHERE session = ?", (key,)))
+    return _text(db.execute("SELECT body FROM agent_session WHERE session = ?", (key,)))
 
 
 def transcript(db: sqlite3.Connection, key: str, since: datetime, limit: int) -> tuple[Entry, ...]:
@@ -194,7 +194,18 @@ def recover(db: sqlite3.Connection, now: datetime, singly: int, within: timedelt
     )
 
 
-BODIES = ("inbox", "turn_input", "turn", "part", "session", "transcript", "trace")
+BODIES = (
+    "inbox",
+    "cursor",
+    "turn_input",
+    "turn",
+    "part",
+    "message",
+    "session",
+    "agent_session",
+    "transcript",
+    "trace",
+)
 
 
 def check(db: sqlite3.Connection) -> None:
@@ -204,6 +215,11 @@ def check(db: sqlite3.Connection) -> None:
     for table in BODIES:
         for row in db.execute(f"SELECT body FROM {table}"):
             unseal(row[0])
+
+
+def _text(rows: sqlite3.Cursor) -> str | None:
+    body = _value(rows)
+    return None if body is None else unseal(body).decode()
 
 
 def _value(rows: sqlite3.Cursor) -> Any:

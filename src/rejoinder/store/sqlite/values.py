@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from zlib import crc32
 
 import msgspec
+from msgspec.structs import replace
 
 from rejoinder.errors import Superseded
 from rejoinder.events import Inbound, Route
@@ -62,6 +63,7 @@ def clean(text: str) -> str:
 
 
 pack_inbound, unpack_inbound = packer(Inbound)
+pack_message, unpack_message = packer(Message)
 
 # --- fences -------------------------------------------------------------------------------------
 
@@ -114,7 +116,7 @@ PART = (
     f"{PLACE}, part.id, part.key, part.kind, part.state, part.generation, part.attempts, part.planned, part.turn, "
     "part.retry_at, part.receipt, part.error, part.body"
 )
-MESSAGE = "message.id, message.author, message.at, message.kind, message.author_name, message.text, message.number"
+MESSAGE = "message.number, message.body"
 
 Row = tuple[Any, ...]
 
@@ -161,5 +163,5 @@ def part_from(row: Row) -> StoredPart:
 
 
 def message_from(row: Row) -> Message:
-    id, author, at, kind, author_name, text, number = row
-    return Message(id, author, instant(at), kind, author_name, text, number)
+    number, body = row
+    return replace(unpack_message(body), number=number)

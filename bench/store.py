@@ -1,6 +1,7 @@
 """What it costs to keep things: durable rows with 64 producers, one commit alone, a restart with much waiting."""
 
 import asyncio
+import sqlite3
 import statistics
 import tempfile
 from collections.abc import Sequence
@@ -47,12 +48,30 @@ async def latencies(store: SqliteStore) -> list[float]:
     return times
 
 
+def bare_latencies(path: Path) -> list[float]:
+    """The same row with nothing around it: what this disk and SQLite take in any case."""
+    db = sqlite3.connect(path, isolation_level=None)
+    for sql in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "CREATE TABLE inbox (id TEXT, body BLOB)"):
+        db.execute(sql)
+    times: list[float] = []
+    for number in range(ALONE):
+        begin = perf_counter()
+        db.execute("INSERT INTO inbox VALUES (?, ?)", (f"{number}", TEXT.encode()))
+        times.append(perf_counter() - begin)
+    db.close()
+    return times
+
+
 async def measure_writes(url: str) -> Sequence[str]:
     store = open_store(url)
     rate, alone = await rows_per_second(store), await latencies(store)
     await store.close()
-    hundredths = statistics.quantiles(alone, n=100)
-    return (f"{rate:,.0f}", *map(duration, (statistics.median(alone), hundredths[94], hundredths[98])))
+    return (f"{rate:,.0f}", *spread(alone))
+
+
+def spread(times: list[float]) -> Sequence[str]:
+    hundredths = statistics.quantiles(times, n=100)
+    return [duration(seconds) for seconds in (statistics.median(times), hundredths[94], hundredths[98])]
 
 
 async def fill(url: str) -> None:
@@ -83,6 +102,7 @@ def run() -> None:
         file = f"sqlite:{Path(folder) / 'bench.db'}"
         rows = [
             ["a file, every commit on the disk", *asyncio.run(measure_writes(file))],
+            ["bare sqlite3, the same disk", "", *spread(bare_latencies(Path(folder) / "bare.db"))],
             ["in memory", *asyncio.run(measure_writes("sqlite::memory:"))],
         ]
         head = ["store", f"rows/s, {PRODUCERS} producers", "alone p50", "p95", "p99"]

@@ -125,6 +125,29 @@ def test_killed_during_a_migration(tmp_path: Path, statement: int) -> None:
     assert live(f"sqlite:{path}", "b", rounds=1)["done"] == {"b"}
 
 
+def test_killed_during_a_sweep(tmp_path: Path) -> None:
+    """K26: a sweep is one transaction; cut off, it has removed nothing."""
+    path = tmp_path / "rejoinder.db"
+    live(f"sqlite:{path}", "a", rounds=2)
+    before = column(path, "SELECT event FROM inbox ORDER BY id")
+    program = f"""
+import asyncio
+from datetime import timedelta, datetime, UTC
+from rejoinder.store.base import Retention, Sweep
+from rejoinder.store.sqlite import open_store
+later = datetime.now(UTC) + timedelta(days=31)
+async def main():
+    store = open_store("sqlite:{path}")
+    print(await store.write(Sweep(Retention(later, later), later)))
+    await store.close()
+asyncio.run(main())
+"""
+    for crash_at, status, left in (("K26", KILLED, before), ("", 0, [])):
+        environment = {**os.environ, VARIABLE: crash_at}
+        assert subprocess.run([sys.executable, "-c", program], env=environment).returncode == status
+        assert column(path, "SELECT event FROM inbox ORDER BY id") == left
+
+
 def test_a_crash_point_is_inert_unless_named(tmp_path: Path) -> None:
     """DU-20: without the variable, or with another point in it, nothing happens."""
     assert live(f"sqlite:{tmp_path / 'a.db'}", "a", rounds=1)["done"] == {"a"}

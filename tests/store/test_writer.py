@@ -85,15 +85,20 @@ async def test_what_comes_meanwhile_is_the_next_group(tmp_path, monkeypatch) -> 
 
 
 async def test_a_group_has_an_end(tmp_path, monkeypatch) -> None:
-    """At most 200 rows in a commit; a larger unit is not cut, and goes alone or as the last of its group."""
+    """At most 200 rows in a commit, in order; a larger unit is not cut, and goes alone."""
     async with watched(tmp_path, monkeypatch) as (store, groups):
         async with busy(store):
             writes = [asyncio.ensure_future(store.write(accept(number))) for number in range(2 * GROUP + 50)]
             await asyncio.sleep(0)
         await asyncio.gather(*writes)
         assert groups == [0, GROUP, GROUP, 50]
-        await store.write(accept(*range(10_000, 10_000 + 3 * GROUP)))
-        assert groups[4:] == [3 * GROUP]
+        async with busy(store):
+            sizes = (GROUP - 1, 3 * GROUP, 2, GROUP - 2, 1)
+            batches = (range(1000 * n, 1000 * n + size) for n, size in enumerate(sizes, 1))
+            writes = [asyncio.ensure_future(store.write(accept(*batch))) for batch in batches]
+            await asyncio.sleep(0)
+        await asyncio.gather(*writes)
+        assert groups[4:] == [0, GROUP - 1, 3 * GROUP, GROUP, 1]
 
 
 async def test_who_no_longer_waits_does_no_harm(tmp_path) -> None:

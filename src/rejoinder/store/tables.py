@@ -3,10 +3,12 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
-from typing import Final
+from typing import Final, TypeVar
 
 from rejoinder.errors import FAULTS
 from rejoinder.store.base import EVENT_STATES, INPUT_STATES, PART_MOVES, PART_STATES, TURN_STATES
+
+State = TypeVar("State", bound=str)
 
 # The words above a CREATE TABLE are what the table is for.
 _COMMENTED = re.compile(r"((?:^-- .*\n)+)CREATE TABLE (\w+) \(\n((?:.*\n)*?)\)", re.MULTILINE)
@@ -28,7 +30,7 @@ def part_moves() -> str:
     return _table(["verb", "from", "to"], rows)
 
 
-def _states(meanings: Mapping[str, str]) -> Callable[[], str]:
+def _states(meanings: Mapping[State, str]) -> Callable[[], str]:
     return lambda: _table(["state", "means"], ([f"`{state}`", meaning] for state, meaning in meanings.items()))
 
 

@@ -56,6 +56,7 @@ class Writer:
         self._where = where
         self._db: sqlite3.Connection | None = None
         self._queue: SimpleQueue[Unit | None] = SimpleQueue()
+        self._held_over: Unit | None = None
         self._closed = False
         self.fault: StoreUnavailable | None = None
         self._thread = threading.Thread(target=self._serve, name="rejoinder-store", daemon=True)
@@ -93,12 +94,16 @@ class Writer:
             self._db.close()
 
     def _gather(self) -> tuple[list[Unit], bool]:
+        """What is there, without waiting for more; and whether anything can still come."""
+        unit = self._held_over or self._queue.get()
         group: list[Unit] = []
-        unit = self._queue.get()
+        rows, self._held_over = 0, None
         while unit is not None:
-            group.append(unit)
-            if sum(each.rows for each in group) >= GROUP:
+            if group and rows + unit.rows > GROUP:
+                self._held_over = unit
                 return group, True
+            group.append(unit)
+            rows += unit.rows
             try:
                 unit = self._queue.get_nowait()
             except Empty:

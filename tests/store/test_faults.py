@@ -237,17 +237,17 @@ async def test_somebody_elses_database(tmp_path: Path) -> None:
 
 
 async def everything(store: SqliteStore) -> tuple[object, ...]:
-    """All that people wrote, and all that decides what is sent to whom."""
+    """All that people wrote and all that decides what is sent to whom; numbers such as times have no checksum."""
     recovery = await store.recover(NOW)
     return (
-        recovery.events,
+        [(event.id, event.inbound) for event in recovery.events],
         [(put.session, put.payload) for line in recovery.backlogs for put in (*line.gathered, *line.singly)],
         await store.cursor("telegram", "offset"),
-        await store.session("s"),
+        [kept.session for kept in await store.sessions()],
         await store.agent_session("s"),
         await store.messages(HERE),
         [(part.key, part.route, part.body) for part in await store.parts_in("planned")],
-        [await store.events_of(f"{number}") for number in range(30)],
+        [(event.inbound, event.state) for number in range(30) for event in await store.events_of(f"{number}")],
     )
 
 

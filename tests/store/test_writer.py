@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.store.base import Accept
+from rejoinder.store.base import Accept, BeginTurn, ClaimPart, Destination, PlanParts, RouteEvent
 from rejoinder.store.sqlite import SqliteStore, open_store
 from rejoinder.store.sqlite.writer import GROUP, Unit
-from rejoinder.testing.store_contract.given import NOW, an_inbound
+from rejoinder.testing.store_contract.given import HERE, NOW, SOON, an_inbound, an_intent
 
 
 class Watched(sqlite3.Connection):
@@ -71,6 +71,18 @@ async def test_an_idle_writer_commits_at_once(tmp_path, monkeypatch) -> None:
         for number in range(5):
             await store.write(accept(number))
         assert groups == [1] * 5
+
+
+async def test_a_message_costs_three_commits_before_its_send(tmp_path, monkeypatch) -> None:
+    """Accepted; routed with its turn begun; planned with its first part under way."""
+    async with watched(tmp_path, monkeypatch) as (store, groups):
+        (event,) = await store.write(accept(1))
+        begin = BeginTurn("s", HERE, (event.id,), NOW, SOON)
+        _, run = await store.write(RouteEvent(event.id, (Destination("s"),)), begin)
+        plan = PlanParts((an_intent(1),), NOW, run, final=True)
+        _, part = await store.write(plan, ClaimPart(HERE, NOW, SOON, sending=True))
+        assert part.state == "sending"
+        assert len(groups) == 3
 
 
 async def test_what_comes_meanwhile_is_the_next_group(tmp_path, monkeypatch) -> None:

@@ -142,6 +142,10 @@ IN_FLIGHT: Final[tuple[PartState, ...]] = ("planned", "claimed", "sending", "unk
 """The first of these in a conversation is the one that is sent; the others wait behind it."""
 
 
+UNENDED: Final[tuple[PartState, ...]] = (*IN_FLIGHT, "held", "dead")
+"""What somebody may still have to do something about."""
+
+
 class Intent(Struct, frozen=True):
     """A part to be planned. The same key stands for the same bytes, for ever (DU-4)."""
 

@@ -1,6 +1,7 @@
 -- Times are microseconds since 1970, UTC. A `body` is four bytes of CRC-32 and then JSON or the very bytes that
--- were given: damage inside it is noticed when it is read. The invariants of the gateway are constraints, so
--- that a bug is an error here and not a lost message.
+-- were given: damage inside it is noticed when it is read. Every key stands in two trees, so that damage in one
+-- is noticed by the other; that is what the indexes called `twice` are for. The invariants of the gateway are
+-- constraints, so that a bug is an error here and not a lost message.
 
 -- One row: the last generation drawn by an opening or a claim.
 CREATE TABLE gateway (
@@ -37,6 +38,8 @@ CREATE TABLE cursor (
   body    BLOB NOT NULL,
   PRIMARY KEY (channel, account, name)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX cursor_twice ON cursor (name, account, channel);
 
 -- A conversation: one place of one platform. No thread is the empty thread.
 CREATE TABLE place (
@@ -124,7 +127,9 @@ CREATE TABLE part (
 ) STRICT;
 
 CREATE INDEX part_in_flight ON part (place, id) WHERE state IN ('planned', 'claimed', 'sending', 'unknown', 'retry');
-CREATE INDEX part_unsent ON part (state, id) WHERE state <> 'sent';
+CREATE INDEX part_unended ON part (state, id)
+  WHERE state IN ('planned', 'claimed', 'sending', 'unknown', 'retry', 'held', 'dead');
+CREATE INDEX part_leased ON part (lease_until) WHERE lease_until IS NOT NULL;
 CREATE INDEX part_turn ON part (turn) WHERE turn IS NOT NULL;
 
 CREATE TRIGGER part_is_frozen BEFORE UPDATE OF turn, place, key, kind, body ON part
@@ -158,6 +163,8 @@ CREATE TABLE agent_session (
   session TEXT PRIMARY KEY,
   body    BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX agent_session_twice ON agent_session (session);
 
 -- What each agent was told and answered. A reset starts later, it deletes nothing.
 CREATE TABLE transcript (
@@ -200,3 +207,5 @@ CREATE TABLE paired (
   since   INTEGER NOT NULL,
   PRIMARY KEY (channel, account, sender)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX paired_twice ON paired (sender, account, channel);

@@ -27,10 +27,9 @@ def begin_turn(db: sqlite3.Connection, verb: BeginTurn) -> Run | Busy:
     turn = db.execute(sql, (verb.session, place, now, verb.heard, seal(verb.payload))).fetchone()[0]
     for event in verb.events:
         moved(db, TAKE, ("taken", turn, event, verb.session), f"event {event} in {verb.session}")
-    db.execute(
-        "UPDATE turn_input SET turn = ? WHERE session = ? AND state = 'summarised' AND turn IS NULL",
-        (turn, verb.session),
-    )
+    # The index knows this by the wider condition; by the narrower one alone it would not be used.
+    untold = "session = ? AND turn IS NULL AND state IN ('waiting', 'summarised')"
+    db.execute(f"UPDATE turn_input SET turn = ? WHERE {untold} AND state = 'summarised'", (turn, verb.session))
     return _claim(db, Run(verb.session, turn, draw_generation(db), attempt=1), micros(verb.lease_until))
 
 

@@ -23,6 +23,7 @@ from rejoinder.inbound import tables as inbound
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Argument, Declaration
 from rejoinder.outbound.emoji import TELEGRAM_NEAREST, Projection, Style, project
+from rejoinder.store.tables import BLOCKS as store_blocks
 from rejoinder.turns.tables import BLOCKS as turns_blocks
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -137,6 +138,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "inbound-entries": inbound.what_entries_carry,
     "inbound-stop-words": inbound.stop_words,
     **turns_blocks,
+    **store_blocks,
     **{name: partial(str, written) for name, written in markdown_tables().items()},
 }
 

@@ -3,9 +3,13 @@
     RejoinderError              something the operator can understand and mend
     +-- BadUse                  the command line or an argument is wrong: exit status 2
     +-- BadConfiguration        the configuration is wrong: file, line, key and the fix; exit status 2
+    +-- StoreUnavailable        nothing can be kept now: acknowledge nothing, try later
+    +-- Superseded              somebody else has moved it on: throw away what you have
 
 The message is the help: what, where, what to do. No traceback reaches a user.
 """
+
+from typing import Literal
 
 from msgspec import Struct
 
@@ -37,3 +41,31 @@ class BadConfiguration(RejoinderError):
     def __init__(self, *mistakes: Mistake | str) -> None:
         super().__init__("\n".join(map(str, mistakes)))
         self.mistakes = tuple(mistake for mistake in mistakes if isinstance(mistake, Mistake))
+
+
+# What keeps a store from keeping things, and what the operator does about it. The store adds where.
+FAULTS = {
+    "full": "The disk is full. Free some space; rejoinder goes on by itself.",
+    "read-only": "It cannot be written. Make the file and its folder writable for rejoinder.",
+    "locked": "Another program holds it. Stop that program; rejoinder goes on by itself.",
+    "corrupt": "It is damaged. Stop rejoinder, put the latest backup in its place and start again.",
+    "newer": "It was written by a newer rejoinder. Install that version, or restore an older backup.",
+    "foreign": "It is something else than a store of rejoinder. Name another file in gateway.store.",
+    "unreachable": "It cannot be read or written. Check that its folder exists and its disk is well.",
+    "closed": "It has been closed.",
+}
+
+Fault = Literal["full", "read-only", "locked", "corrupt", "newer", "foreign", "unreachable", "closed"]
+
+
+class StoreUnavailable(RejoinderError):
+    """Try later: nothing was written, nothing may be acknowledged (DU-15)."""
+
+    def __init__(self, fault: Fault, where: str, detail: str = "") -> None:
+        said = f" ({detail})" if detail else ""
+        super().__init__(f"The store {where} is unavailable{said}. {FAULTS[fault]}")
+        self.fault: Fault = fault
+
+
+class Superseded(RejoinderError):
+    """Never retry: the row is no longer in the state, or no longer held by the claim, this write was for."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rejoinder.testing.contracts import AgentContract
     from rejoinder.testing.fake_channel import FakeChannel, Shown
     from rejoinder.testing.model_server import ModelServer
+    from rejoinder.testing.store_contract import StoreContract
 
 _HOME = {
     "AgentContract": "rejoinder.testing.contracts",
@@ -24,10 +25,20 @@ _HOME = {
     "ModelServer": "rejoinder.testing.model_server",
     "ScriptedAgent": "rejoinder.agents.scripted",
     "Shown": "rejoinder.testing.fake_channel",
+    "StoreContract": "rejoinder.testing.store_contract",
     "conversation": "rejoinder.testing.chat",
 }
 
-__all__ = ["AgentContract", "Chat", "FakeChannel", "ModelServer", "ScriptedAgent", "Shown", "conversation"]
+__all__ = [
+    "AgentContract",
+    "Chat",
+    "FakeChannel",
+    "ModelServer",
+    "ScriptedAgent",
+    "Shown",
+    "StoreContract",
+    "conversation",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -1,0 +1,26 @@
+"""Places in the code where a test can kill the process, to prove that nothing is lost there (DU-20).
+
+`REJOINDER_CRASH_AT=K3` kills at the first pass of K3, `K3:5` at the fifth. Killed means SIGKILL: no handler
+runs, nothing is flushed. Unless the variable names a point, passing one costs a comparison.
+
+    K3   inside the inbox transaction        store
+    K4   committed, not acknowledged         store
+    K26  during a migration or a sweep       store
+"""
+
+import os
+import signal
+
+VARIABLE = "REJOINDER_CRASH_AT"
+
+_name, _, _pass = os.environ.get(VARIABLE, "").partition(":")
+_passes_left = int(_pass) if _pass.isdecimal() else 1
+
+
+def crashpoint(name: str) -> None:
+    global _passes_left
+    if name != _name:
+        return
+    _passes_left -= 1
+    if _passes_left <= 0:
+        os.kill(os.getpid(), signal.SIGKILL)

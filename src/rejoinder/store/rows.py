@@ -1,0 +1,292 @@
+"""What the store hands out: frozen values, one for each thing it keeps.
+
+A value that was claimed (`Run`, a `StoredPart` in a claim) is also the proof of the claim: the verbs that go
+on with it compare its state and generation with the row, and raise `Superseded` when somebody moved it on.
+A generation is a number nobody had before: opening the store draws one, and so does every claim.
+"""
+
+from datetime import datetime
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from rejoinder.errors import Fault
+from rejoinder.events import Inbound, PromptPart, Route
+from rejoinder.session import Session
+
+# --- inbound ------------------------------------------------------------------------------------
+
+
+class Cursor(Struct, frozen=True):
+    """How far something outside has been read: a Telegram offset, a sync token, the last tick of a job."""
+
+    channel: str
+    name: str
+    value: str
+    account: str = "default"
+
+
+EventState = Literal["new", "routed", "settled", "quarantined"]
+
+EVENT_STATES: Final[dict[EventState, str]] = {
+    "new": "accepted, nothing decided yet",
+    "routed": "handed to one session or more",
+    "settled": "decided without a turn; the reason says how",
+    "quarantined": "handled too often without an end; left alone",
+}
+
+
+class InboxEvent(Struct, frozen=True):
+    """One event of a platform, as it was accepted. Its `id` is its place in the order of arrival."""
+
+    id: int
+    inbound: Inbound
+    accepted: datetime
+    state: EventState = "new"
+    reason: str = ""
+    attempts: int = 0
+
+
+InputState = Literal["waiting", "taken", "steered", "summarised", "dropped"]
+
+INPUT_STATES: Final[dict[InputState, str]] = {
+    "waiting": "waits for a turn of its session",
+    "taken": "in a turn",
+    "steered": "handed to the agent while it ran a turn",
+    "summarised": "gets no turn of its own, the next turn tells of it in a line",
+    "dropped": "gets no turn; the reason says why",
+}
+
+
+class Input(Struct, frozen=True):
+    """An event in one session it was routed to. `payload` is what the router wanted to find again."""
+
+    event: InboxEvent
+    session: str
+    payload: bytes = b""
+    state: InputState = "waiting"
+    turn: int | None = None
+    reason: str = ""
+
+
+# --- turns --------------------------------------------------------------------------------------
+
+TurnState = Literal["open", "answered", "closed", "quarantined"]
+
+TURN_STATES: Final[dict[TurnState, str]] = {
+    "open": "runs, or has to be run",
+    "answered": "the whole answer is planned: the agent is not asked again, what is left is delivered",
+    "closed": "over; the outcome says how",
+    "quarantined": "run too often without an end; left alone",
+}
+
+Outcome = Literal["answered", "silent", "failed", "stopped", "dropped"]
+
+
+class StoredTurn(Struct, frozen=True):
+    """One question to one agent. Its route was frozen when it began (IN-44)."""
+
+    id: int
+    session: str
+    route: Route
+    state: TurnState
+    attempts: int
+    opened: datetime
+    heard: int = 0
+    payload: bytes = b""
+    outcome: Outcome | None = None
+    detail: str = ""
+
+
+class Run(Struct, frozen=True):
+    """The claim on a session: at most one is valid at a time, and only with this generation."""
+
+    session: str
+    turn: int
+    generation: int
+    attempt: int
+    answered: bool = False
+    """The answer was planned before a crash: deliver what is left, do not ask again."""
+
+
+class Busy(Struct, frozen=True):
+    """The session has an active run."""
+
+    turn: int
+
+
+class Quarantined(Struct, frozen=True):
+    """It ended without an end too often and will not be run again (DU-2)."""
+
+    turn: int
+    attempts: int
+
+
+# --- outbound -----------------------------------------------------------------------------------
+
+PartState = Literal["planned", "claimed", "sending", "sent", "unknown", "retry", "held", "dead", "withdrawn"]
+
+PART_STATES: Final[dict[PartState, str]] = {
+    "planned": "committed, not a byte of it sent",
+    "claimed": "one sender has it",
+    "sending": "bytes may be under way",
+    "sent": "the platform has it; the receipt says under which id",
+    "unknown": "it may or may not have arrived; what follows waits until that is settled",
+    "retry": "the platform did not take it; it is tried again at its time",
+    "held": "never confirmed, and not sent again unless somebody asks: never a duplicate",
+    "dead": "given up; listed, and can be sent again by hand",
+    "withdrawn": "no longer to be said",
+}
+
+IN_FLIGHT: Final[tuple[PartState, ...]] = ("planned", "claimed", "sending", "unknown", "retry")
+"""The first of these in a conversation is the one that is sent; the others wait behind it."""
+
+
+UNENDED: Final[tuple[PartState, ...]] = (*IN_FLIGHT, "held", "dead")
+"""What somebody may still have to do something about."""
+
+
+class Intent(Struct, frozen=True):
+    """A part to be planned. The same key stands for the same bytes, for ever (DU-4)."""
+
+    key: str
+    route: Route
+    body: bytes
+    kind: str = "text"
+
+
+class StoredPart(Struct, frozen=True):
+    id: int
+    key: str
+    route: Route
+    body: bytes
+    kind: str
+    state: PartState
+    generation: int
+    attempts: int
+    planned: datetime
+    turn: int | None = None
+    retry_at: datetime | None = None
+    receipt: str | None = None
+    error: str = ""
+
+
+class Later(Struct, frozen=True):
+    """The next part of this conversation may not be sent before then."""
+
+    at: datetime
+
+
+# --- what is remembered -------------------------------------------------------------------------
+
+
+class KeptSession(Struct, frozen=True):
+    """A session and the version a change of it has to name."""
+
+    session: Session
+    version: int
+
+
+class Entry(Struct, frozen=True):
+    """One side of an exchange, as the agent was told or answered it."""
+
+    role: Literal["user", "agent"]
+    parts: tuple[PromptPart, ...]
+    at: datetime
+    turn: int | None = None
+
+
+class Message(Struct, frozen=True):
+    """One message of the index. Who is not in it cannot be replied to or reacted to (OD-52)."""
+
+    id: str
+    author: str
+    at: datetime
+    kind: Literal["human", "bot", "own", "system"] = "human"
+    author_name: str = ""
+    text: str = ""
+    number: int = 0
+    """Given by the index: the n-th message of its conversation."""
+
+    @property
+    def handle(self) -> str:
+        return f"m{self.number}"
+
+
+class PlaceFacts(Struct, frozen=True):
+    """What the message index knows of a conversation (IN-22 to IN-24)."""
+
+    owned: bool = False
+    posted: bool = False
+    other_bot: bool = False
+    bot_turns: int = 0
+    bot_turns_today: int = 0
+
+
+class Knock(Struct, frozen=True):
+    """A pairing code that waits for an owner."""
+
+    channel: str
+    account: str
+    sender: str
+    code: str
+    asked: datetime
+    told: datetime
+    expires: datetime
+
+
+class TraceLine(Struct, frozen=True):
+    """One step of a message on its way, for `explain`."""
+
+    at: datetime
+    stage: str
+    decision: str
+    reason: str | None = None
+    took: float = 0.0
+
+
+# --- after a restart, and about the store itself ------------------------------------------------
+
+
+class OpenTurn(Struct, frozen=True):
+    """A turn that a crash interrupted, with what went in and what was already said."""
+
+    turn: StoredTurn
+    inputs: tuple[Input, ...]
+    parts: tuple[StoredPart, ...]
+
+
+class Backlog(Struct, frozen=True):
+    """What waits in one session for one place, in order. `gathered` is one turn, told in one notice (TU-10)."""
+
+    session: str
+    route: Route
+    gathered: tuple[Input, ...]
+    singly: tuple[Input, ...]
+
+
+class Recovery(Struct, frozen=True):
+    """All that a restart has to go on with, oldest first."""
+
+    events: tuple[InboxEvent, ...]
+    turns: tuple[OpenTurn, ...]
+    backlogs: tuple[Backlog, ...]
+    unknown: tuple[StoredPart, ...]
+    to_send: tuple[Route, ...]
+
+
+class Health(Struct, frozen=True):
+    """Whether things can be kept now; if not, why and what to do."""
+
+    fault: Fault | None = None
+    sentence: str = ""
+
+
+class Census(Struct, frozen=True):
+    """How many rows are in which state."""
+
+    events: dict[str, int]
+    inputs: dict[str, int]
+    turns: dict[str, int]
+    parts: dict[str, int]
+    runs: int

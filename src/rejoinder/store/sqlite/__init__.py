@@ -1,0 +1,261 @@
+"""The embedded engine: one SQLite file, one writer thread, readers beside it.
+
+Boot (DU-13): lock, check, migrate, take over what a dead gateway had claimed. From then on the file is
+written by this process alone. Reading is open to everybody: `open_reader` needs no lock.
+"""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rejoinder.errors import BadUse, StoreUnavailable
+from rejoinder.events import Route
+from rejoinder.store.base import (
+    MOST_RESUMED,
+    RESUMED_FOR,
+    Census,
+    Entry,
+    Health,
+    InboxEvent,
+    Input,
+    KeptSession,
+    Knock,
+    Message,
+    OpenTurn,
+    PartState,
+    PlaceFacts,
+    Recovery,
+    StoredPart,
+    TraceLine,
+    Verb,
+)
+from rejoinder.store.sqlite import reads
+from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
+from rejoinder.store.sqlite.faults import unavailable
+from rejoinder.store.sqlite.lock import Lock
+from rejoinder.store.sqlite.migrate import Migration, migrate, migrations
+from rejoinder.store.sqlite.upkeep import take_over
+from rejoinder.store.sqlite.writer import Unit, Writer
+
+T = TypeVar("T")
+
+SCHEME = "sqlite:"
+MEMORY = "sqlite::memory:"
+READERS = 2
+ROOM = 512 << 10
+"""Free bytes from which a disk that was full is tried again; a smaller probe may fit where a message does not."""
+
+
+class SqliteReader:
+    """Reads in threads of its own, each with its own connection."""
+
+    def __init__(self, path: str, patience: float) -> None:
+        self._path = path
+        self._patience = patience
+        self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="rejoinder-store-reader")
+        self._own = threading.local()
+        self._open: set[sqlite3.Connection] = set()
+
+    async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self._ask, question, arguments)
+
+    def _ask(self, question: Callable[..., T], arguments: tuple[Any, ...]) -> T:
+        db: sqlite3.Connection | None = getattr(self._own, "db", None)
+        try:
+            if db is None:
+                db = self._own.db = connect(self._path, self._patience, read_only=True)
+                self._open.add(db)
+            return _in_one_view(db, question, arguments)
+        except Exception as error:
+            fault = unavailable(error, self._path)
+            if fault is None:
+                raise
+            if db is not None:  # what it has cached may be what is wrong
+                self._own.db = None
+                self._open.discard(db)
+                db.close()
+            raise fault from error
+
+    async def close(self) -> None:
+        self._threads.shutdown()
+        for db in self._open:
+            db.close()
+        self._open.clear()
+
+    # --- the contract -------------------------------------------------------------------------------
+
+    async def cursor(self, channel: str, name: str, account: str = "default") -> str | None:
+        return await self._read(reads.cursor, channel, name, account)
+
+    async def events_of(self, message: str) -> tuple[InboxEvent, ...]:
+        return await self._read(reads.events_of, message)
+
+    async def inputs_of(self, event: int) -> tuple[Input, ...]:
+        return await self._read(reads.inputs_of, event)
+
+    async def trace(self, event: int) -> tuple[TraceLine, ...]:
+        return await self._read(reads.trace, event)
+
+    async def waiting(self, session: str) -> tuple[Input, ...]:
+        return await self._read(reads.waiting, session)
+
+    async def turn(self, turn: int) -> OpenTurn | None:
+        return await self._read(reads.turn, turn)
+
+    async def turns_since(self, since: datetime, route: Route, sender: str | None = None) -> int:
+        return await self._read(reads.turns_since, since, route, sender)
+
+    async def parts_in(self, *states: PartState, limit: int = 1000) -> tuple[StoredPart, ...]:
+        return await self._read(reads.parts_in, states, limit)
+
+    async def session(self, key: str) -> KeptSession | None:
+        return await self._read(reads.session, key)
+
+    async def sessions(self, limit: int = 1000) -> tuple[KeptSession, ...]:
+        return await self._read(reads.sessions, limit)
+
+    async def agent_session(self, session: str) -> str | None:
+        return await self._read(reads.agent_session, session)
+
+    async def transcript(self, session: str, since: datetime, limit: int = 1000) -> tuple[Entry, ...]:
+        return await self._read(reads.transcript, session, since, limit)
+
+    async def message(self, route: Route, reference: str) -> Message | None:
+        return await self._read(reads.message, route, reference)
+
+    async def messages(self, route: Route, after: int = 0, limit: int = 50) -> tuple[Message, ...]:
+        return await self._read(reads.messages, route, after, limit)
+
+    async def unheard(self, session: str, route: Route, limit: int = 50) -> tuple[Message, ...]:
+        return await self._read(reads.unheard, session, route, limit)
+
+    async def is_own(self, route: Route, message: str) -> bool:
+        return await self._read(reads.is_own, route, message)
+
+    async def place(self, route: Route, today: datetime) -> PlaceFacts:
+        return await self._read(reads.place, route, today)
+
+    async def knocks(self, channel: str, account: str) -> tuple[Knock, ...]:
+        return await self._read(reads.knocks, channel, account)
+
+    async def is_paired(self, channel: str, account: str, sender: str) -> bool:
+        return await self._read(reads.is_paired, channel, account, sender)
+
+    async def census(self) -> Census:
+        return await self._read(reads.census)
+
+    async def check(self) -> None:
+        await self._read(reads.check)
+
+    async def backup(self, path: Path) -> None:
+        await self._read(backup, path)
+
+
+class SqliteStore(SqliteReader):
+    """The whole contract. In memory there is one connection, and the writer answers the readers' questions."""
+
+    def __init__(self, path: str, patience: float, generation: int, db: sqlite3.Connection, lock: Lock | None) -> None:
+        super().__init__(path, patience)
+        self.generation = generation
+        self._lock = lock
+        self._in_memory = lock is None
+        self._misread = False
+        self._writer = Writer(None if lock is None else partial(checked, path, patience), path)
+        self._writer.start(db)
+
+    async def write(self, verb: Verb[Any], /, *others: Verb[Any]) -> Any:
+        results = await self._writer.write((verb, *others))
+        return results if others else results[0]
+
+    async def recover(self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR) -> Recovery:
+        return await self._read(reads.recover, now, singly, within)
+
+    async def health(self) -> Health:
+        try:
+            if (fault := self._writer.fault) is not None:
+                if fault.fault == "full" and free_space(self._path) < ROOM:
+                    raise fault
+                await self._writer.submit(Unit((), _touch))
+            if self._misread:
+                await self.check()
+                self._misread = False
+        except StoreUnavailable as fault:
+            return Health(fault.fault, str(fault))
+        return Health()
+
+    async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
+        if self._in_memory:
+            return await self._writer.submit(Unit((), lambda db: question(db, *arguments)))
+        try:
+            return await super()._read(question, *arguments)
+        except StoreUnavailable:
+            self._misread = True
+            raise
+
+    async def close(self) -> None:
+        await super().close()
+        await asyncio.get_running_loop().run_in_executor(None, self._writer.close)
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+
+def open_store(url: str, *, patience: float = 10.0, schema: list[Migration] | None = None) -> SqliteStore:
+    """Opens `sqlite:FILE` or `sqlite::memory:` for this gateway alone. `patience` is how many seconds to wait
+    for another program that holds the file."""
+    path = path_of(url)
+    lock = None if url == MEMORY else Lock(Path(path))
+    try:
+        db = checked(path, patience)
+        try:
+            migrate(db, path, schema or migrations())
+            db.execute("BEGIN IMMEDIATE")
+            generation = take_over(db)
+            db.execute("COMMIT")
+        except BaseException:
+            db.close()
+            raise
+        return SqliteStore(path, patience, generation, db, lock)
+    except BaseException as error:
+        if lock is not None:
+            lock.release()
+        if isinstance(error, Exception) and (fault := unavailable(error, path)) is not None:
+            raise fault from None
+        raise
+
+
+def open_reader(url: str, *, patience: float = 10.0) -> SqliteReader:
+    """Opens a store to look at it, beside the gateway that runs on it."""
+    path = path_of(url)
+    if not Path(path).is_file():
+        raise StoreUnavailable("unreachable", path, "there is no such file")
+    return SqliteReader(path, patience)
+
+
+def path_of(url: str) -> str:
+    if not url.startswith(SCHEME) or url == SCHEME:
+        raise BadUse(f"{url!r} names no SQLite store; write sqlite:FILE or {MEMORY}")
+    return url.removeprefix(SCHEME)
+
+
+def _in_one_view(db: sqlite3.Connection, question: Callable[..., T], arguments: tuple[Any, ...]) -> T:
+    """All statements of a question see the same state. A backup brings its own."""
+    if question is backup:
+        return question(db, *arguments)
+    db.execute("BEGIN")
+    try:
+        return question(db, *arguments)
+    finally:
+        db.execute("ROLLBACK")
+
+
+def _touch(db: sqlite3.Connection) -> None:
+    """A write that changes nothing but has to reach the disk."""
+    db.execute("UPDATE gateway SET generation = generation")

@@ -1,0 +1,108 @@
+"""Connections: how the file is opened, and what is looked at before it is trusted."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+from rejoinder.errors import BadUse, StoreUnavailable
+from rejoinder.store.sqlite.faults import unavailable
+from rejoinder.store.sqlite.values import Damaged
+
+SETTINGS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA journal_size_limit = 67108864",
+    "PRAGMA trusted_schema = OFF",
+)
+
+CHECKED_AT_START = 256 << 20
+"""Bytes up to which the structure of a file is read whole before it is used."""
+
+
+def connect(path: str, patience: float, *, read_only: bool = False) -> sqlite3.Connection:
+    mode = "?mode=ro" if read_only else ""
+    target = path if path == ":memory:" else Path(path).absolute().as_uri() + mode
+    db = sqlite3.connect(
+        target,
+        timeout=patience,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=256,
+        uri=path != ":memory:",
+    )
+    try:
+        for setting in () if read_only else SETTINGS:
+            db.execute(setting)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def checked(path: str, patience: float) -> sqlite3.Connection:
+    """A connection for writing, to a file whose structure is whole."""
+    _refuse_read_only(path)
+    db = connect(path, patience)
+    try:
+        pages, size = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+        if pages * size <= CHECKED_AT_START:
+            _check_structure(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _check_structure(db: sqlite3.Connection) -> None:
+    try:
+        found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
+            raise
+        found = str(error)  # the text of the schema itself is damaged, and no longer SQL
+    if found != "ok":
+        raise Damaged(found)
+
+
+def _refuse_read_only(path: str) -> None:
+    """SQLite would open such a file to read it, and leave read-only files beside it that outlast the reason."""
+    file = Path(path)
+    for needed in (file, file.absolute().parent):
+        if path != ":memory:" and needed.exists() and not os.access(needed, os.W_OK, effective_ids=True):
+            raise StoreUnavailable("read-only", path, f"no permission to write {needed.name}")
+
+
+def free_space(path: str) -> int:
+    disk = os.statvfs(Path(path).absolute().parent)
+    return disk.f_bavail * disk.f_frsize
+
+
+def backup(db: sqlite3.Connection, path: Path) -> None:
+    """A compact copy of one moment. It has its name only when it is whole and on the disk."""
+    if path.exists():
+        raise BadUse(f"{path} exists already; name another file for the backup")
+    unfinished = path.with_name(path.name + ".unfinished")
+    unfinished.unlink(missing_ok=True)
+    try:
+        if db.in_transaction:  # only in memory, where the writer itself is asked
+            unfinished.write_bytes(db.serialize())
+        else:
+            db.execute("VACUUM INTO ?", (str(unfinished),))
+        _sync(unfinished)
+        os.replace(unfinished, path)
+        _sync(path.parent)
+    except sqlite3.Error as error:
+        raise unavailable(error, str(path)) or error from error
+    except OSError as error:
+        raise StoreUnavailable("unreachable", str(path), error.strerror or "") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

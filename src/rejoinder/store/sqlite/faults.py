@@ -1,0 +1,39 @@
+"""SQLite's errors in the words of the operator (DU-15). What is not in the table is a bug, and stays one."""
+
+import sqlite3
+
+from rejoinder.errors import Fault, StoreUnavailable
+from rejoinder.store.sqlite.values import Damaged
+
+FAULT_OF: dict[int, Fault] = {
+    sqlite3.SQLITE_FULL: "full",
+    sqlite3.SQLITE_READONLY: "read-only",
+    sqlite3.SQLITE_PERM: "read-only",
+    sqlite3.SQLITE_AUTH: "read-only",
+    sqlite3.SQLITE_BUSY: "locked",
+    sqlite3.SQLITE_LOCKED: "locked",
+    sqlite3.SQLITE_PROTOCOL: "locked",
+    sqlite3.SQLITE_CORRUPT: "corrupt",
+    sqlite3.SQLITE_NOTADB: "corrupt",
+    sqlite3.SQLITE_FORMAT: "corrupt",
+    sqlite3.SQLITE_IOERR: "unreachable",
+    sqlite3.SQLITE_CANTOPEN: "unreachable",
+    sqlite3.SQLITE_NOLFS: "full",
+}
+
+
+def unavailable(error: Exception, where: str) -> StoreUnavailable | None:
+    """The fault behind an error, or None when it is none of the store's."""
+    if isinstance(error, StoreUnavailable):
+        return error
+    if isinstance(error, Damaged | UnicodeDecodeError):
+        return StoreUnavailable("corrupt", where, str(error))
+    if not isinstance(error, sqlite3.Error):
+        return None
+    # A row that is no text any more is raised without a code.
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        text = str(error)
+        return StoreUnavailable("corrupt", where, text) if text.startswith("Could not decode") else None
+    fault = FAULT_OF.get(code & 0xFF)
+    return StoreUnavailable(fault, where, str(error)) if fault else None

@@ -1,0 +1,88 @@
+"""Verbs of what comes in: accepted once, decided once, in each session once."""
+
+import sqlite3
+
+from rejoinder.crashpoint import crashpoint
+from rejoinder.store.base import (
+    Accept,
+    Cursor,
+    DropInputs,
+    InboxEvent,
+    MoveCursor,
+    RouteEvent,
+    SettleEvent,
+    SummariseInputs,
+    TryEvents,
+)
+from rejoinder.store.sqlite.values import clean, micros, moved, pack_inbound, seal
+
+
+def accept(db: sqlite3.Connection, verb: Accept) -> tuple[InboxEvent, ...]:
+    sql = (
+        "INSERT INTO inbox (channel, account, event, message, sender, accepted, body) VALUES (?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (channel, account, event) DO NOTHING RETURNING id"
+    )
+    now = micros(verb.now)
+    new: list[InboxEvent] = []
+    for inbound in verb.events:
+        key = (inbound.channel, inbound.account, inbound.event_id, inbound.message_id, inbound.sender.id)
+        if (row := db.execute(sql, (*map(clean, key), now, pack_inbound(inbound))).fetchone()) is not None:
+            new.append(InboxEvent(row[0], inbound, verb.now))
+    if verb.cursor is not None:
+        _keep_cursor(db, verb.cursor)
+    crashpoint("K3")
+    return tuple(new)
+
+
+def move_cursor(db: sqlite3.Connection, verb: MoveCursor) -> None:
+    _keep_cursor(db, verb.cursor)
+
+
+def _keep_cursor(db: sqlite3.Connection, cursor: Cursor) -> None:
+    # Not every cursor grows: a platform may begin its numbers anew, a token has no order at all.
+    db.execute(
+        "INSERT INTO cursor VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET body = excluded.body",
+        (cursor.channel, cursor.account, cursor.name, seal(cursor.value.encode())),
+    )
+
+
+def try_events(db: sqlite3.Connection, verb: TryEvents) -> tuple[int, ...]:
+    given_up: list[int] = []
+    for event in verb.events:
+        sql = (
+            "UPDATE inbox SET attempts = attempts + (attempts < :most), "
+            "state = iif(attempts < :most, 'new', 'quarantined') WHERE id = :event AND state = 'new'"
+        )
+        moved(db, sql, {"most": verb.most, "event": event}, f"event {event}")
+        if db.execute("SELECT 1 FROM inbox WHERE id = ? AND state = 'quarantined'", (event,)).fetchone():
+            given_up.append(event)
+    return tuple(given_up)
+
+
+def route_event(db: sqlite3.Connection, verb: RouteEvent) -> None:
+    sql = "UPDATE inbox SET state = 'routed' WHERE id = ? AND state = 'new'"
+    moved(db, sql, (verb.event,), f"event {verb.event}")
+    db.executemany(
+        "INSERT INTO turn_input (event, session, body) VALUES (?, ?, ?)",
+        ((verb.event, destination.session, seal(destination.payload)) for destination in verb.to),
+    )
+
+
+def settle_event(db: sqlite3.Connection, verb: SettleEvent) -> None:
+    sql = "UPDATE inbox SET state = 'settled', reason = ? WHERE id = ? AND state = 'new'"
+    moved(db, sql, (verb.reason, verb.event), f"event {verb.event}")
+
+
+def drop_inputs(db: sqlite3.Connection, verb: DropInputs) -> None:
+    sql = (
+        "UPDATE turn_input SET state = 'dropped', reason = ? WHERE event = ? AND session = ? "
+        "AND state IN ('waiting', 'summarised') AND turn IS NULL"
+    )
+    for event in verb.events:
+        moved(db, sql, (verb.reason, event, verb.session), f"event {event} in {verb.session}")
+
+
+def summarise_inputs(db: sqlite3.Connection, verb: SummariseInputs) -> None:
+    sql = "UPDATE turn_input SET state = 'summarised' WHERE event = ? AND session = ? AND state = 'waiting'"
+    for event in verb.events:
+        moved(db, sql, (event, verb.session), f"event {event} in {verb.session}")

@@ -1,0 +1,75 @@
+"""Verbs of what is remembered: sessions, transcripts, traces, pairing."""
+
+import sqlite3
+
+from rejoinder.session import Session
+from rejoinder.store.base import (
+    AppendTranscript,
+    ApproveKnock,
+    Entry,
+    KeepKnock,
+    Knock,
+    PutSession,
+    SaveAgentSession,
+    Trace,
+    TraceLine,
+)
+from rejoinder.store.sqlite.values import Row, instant, micros, moved, packer, seal
+
+pack_session, unpack_session = packer(Session)
+pack_entry, unpack_entry = packer(Entry)
+pack_line, unpack_line = packer(TraceLine)
+
+KNOCK = "channel, account, sender, code, asked, told, expires"
+
+
+def put_session(db: sqlite3.Connection, verb: PutSession) -> int:
+    session, version = verb.session, verb.version + 1
+    row = (version, micros(session.touched), pack_session(session), session.key)
+    if verb.version == 0:
+        sql = "INSERT INTO session (version, touched, body, key) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+    else:
+        sql = f"UPDATE session SET version = ?, touched = ?, body = ? WHERE key = ? AND version = {verb.version:d}"
+    moved(db, sql, row, f"session {session.key}")
+    return version
+
+
+def save_agent_session(db: sqlite3.Connection, verb: SaveAgentSession) -> None:
+    if verb.saved is None:
+        db.execute("DELETE FROM agent_session WHERE session = ?", (verb.session,))
+    else:
+        sql = "INSERT INTO agent_session VALUES (?, ?) ON CONFLICT DO UPDATE SET body = excluded.body"
+        db.execute(sql, (verb.session, seal(verb.saved.encode())))
+
+
+def append_transcript(db: sqlite3.Connection, verb: AppendTranscript) -> None:
+    rows = ((verb.session, micros(entry.at), pack_entry(entry)) for entry in verb.entries)
+    db.executemany("INSERT INTO transcript (session, at, body) VALUES (?, ?, ?)", rows)
+
+
+def trace(db: sqlite3.Connection, verb: Trace) -> None:
+    rows = ((verb.event, micros(line.at), pack_line(line)) for line in verb.lines)
+    db.executemany("INSERT INTO trace (event, at, body) VALUES (?, ?, ?)", rows)
+
+
+def keep_knock(db: sqlite3.Connection, verb: KeepKnock) -> None:
+    knock = verb.knock
+    times = (micros(knock.asked), micros(knock.told), micros(knock.expires))
+    row = (knock.channel, knock.account, knock.sender, knock.code, *times)
+    db.execute(f"INSERT OR REPLACE INTO knock ({KNOCK}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def approve_knock(db: sqlite3.Connection, verb: ApproveKnock) -> Knock | None:
+    sql = f"DELETE FROM knock WHERE code = ? AND expires > ? RETURNING {KNOCK}"
+    row = db.execute(sql, (verb.code.upper(), micros(verb.now))).fetchone()
+    if row is None:
+        return None
+    knock = knock_from(row)
+    paired = (knock.channel, knock.account, knock.sender, micros(verb.now))
+    db.execute("INSERT INTO paired VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", paired)
+    return knock
+
+
+def knock_from(row: Row) -> Knock:
+    channel, account, sender, code, asked, told, expires = row
+    return Knock(channel, account, sender, code, instant(asked), instant(told), instant(expires))

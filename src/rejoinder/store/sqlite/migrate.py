@@ -1,0 +1,78 @@
+"""Schema versions go forward, each in one transaction; a newer one is refused (DU-14)."""
+
+import sqlite3
+from collections.abc import Iterator
+from importlib.resources import files
+
+from msgspec import Struct
+
+from rejoinder.crashpoint import crashpoint
+from rejoinder.errors import StoreUnavailable
+
+OURS = 0x526A6E72  # "Rjnr": tells our files from other people's databases
+
+
+class Migration(Struct, frozen=True):
+    number: int
+    sql: str
+
+
+def migrations() -> list[Migration]:
+    """`0001_first.sql` brings a database to version 1, and so on."""
+    found = (each for each in files("rejoinder.store").joinpath("schema").iterdir() if each.name.endswith(".sql"))
+    return sorted((Migration(int(each.name[:4]), each.read_text("utf-8")) for each in found), key=lambda m: m.number)
+
+
+def migrate(db: sqlite3.Connection, where: str, steps: list[Migration]) -> None:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    is_ours = db.execute("PRAGMA application_id").fetchone()[0] == OURS
+    is_empty = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
+    if not is_ours and not is_empty:
+        raise StoreUnavailable("foreign", where)
+    if version > steps[-1].number:
+        raise StoreUnavailable("newer", where, f"schema {version}, this version knows up to {steps[-1].number}")
+    for step in steps:
+        if step.number > version:
+            _apply(db, step)
+    if _schema(db) != _fresh_schema(steps):
+        raise StoreUnavailable("corrupt", where, "its tables are not as they were made")
+
+
+def _schema(db: sqlite3.Connection) -> list[tuple[str | None, ...]]:
+    return db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").fetchall()
+
+
+def _fresh_schema(steps: list[Migration]) -> list[tuple[str | None, ...]]:
+    fresh = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        for step in steps:
+            for statement in statements(step.sql):
+                fresh.execute(statement)
+        return _schema(fresh)
+    finally:
+        fresh.close()
+
+
+def _apply(db: sqlite3.Connection, step: Migration) -> None:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for statement in statements(step.sql):
+            db.execute(statement)
+            crashpoint("K26")
+        db.execute(f"PRAGMA application_id = {OURS}")
+        db.execute(f"PRAGMA user_version = {step.number}")
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+def statements(sql: str) -> Iterator[str]:
+    """One by one: `executescript` would commit before it begins."""
+    statement = ""
+    for line in sql.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

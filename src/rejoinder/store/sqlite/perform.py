@@ -1,0 +1,54 @@
+"""The table of verbs: which function carries out which, and how many rows it stands for in a group."""
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+from rejoinder.store import base
+from rejoinder.store.base import Accept, Verb
+from rejoinder.store.sqlite import inbox, memory, messages, outbox, turns, upkeep
+
+PERFORM: dict[type[Verb[Any]], Callable[[sqlite3.Connection, Any], Any]] = {
+    base.Accept: inbox.accept,
+    base.MoveCursor: inbox.move_cursor,
+    base.TryEvents: inbox.try_events,
+    base.RouteEvent: inbox.route_event,
+    base.SettleEvent: inbox.settle_event,
+    base.DropInputs: inbox.drop_inputs,
+    base.SummariseInputs: inbox.summarise_inputs,
+    base.BeginTurn: turns.begin_turn,
+    base.ResumeTurn: turns.resume_turn,
+    base.RenewRun: turns.renew_run,
+    base.SteerInputs: turns.steer_inputs,
+    base.EndRun: turns.end_run,
+    base.ReleaseRun: turns.release_run,
+    base.PlanParts: outbox.plan_parts,
+    base.ClaimPart: outbox.claim_part,
+    base.MarkSending: outbox.mark_sending,
+    base.MarkSent: outbox.mark_sent,
+    base.MarkUnknown: outbox.mark_unknown,
+    base.RetryPart: outbox.retry_part,
+    base.HoldPart: outbox.hold_part,
+    base.ResendPart: outbox.resend_part,
+    base.BuryPart: outbox.bury_part,
+    base.WithdrawParts: outbox.withdraw_parts,
+    base.PutSession: memory.put_session,
+    base.SaveAgentSession: memory.save_agent_session,
+    base.AppendTranscript: memory.append_transcript,
+    base.NoteMessages: messages.note_messages,
+    base.ForgetMessage: messages.forget_message,
+    base.ClearBotTurns: messages.clear_bot_turns,
+    base.Trace: memory.trace,
+    base.KeepKnock: memory.keep_knock,
+    base.ApproveKnock: memory.approve_knock,
+    base.ExpireLeases: upkeep.expire_leases,
+    base.Sweep: upkeep.sweep,
+}
+
+
+def perform(db: sqlite3.Connection, verbs: tuple[Verb[Any], ...]) -> tuple[Any, ...]:
+    return tuple(PERFORM[type(verb)](db, verb) for verb in verbs)
+
+
+def rows_of(verbs: tuple[Verb[Any], ...]) -> int:
+    return sum(len(verb.events) if isinstance(verb, Accept) else 1 for verb in verbs)

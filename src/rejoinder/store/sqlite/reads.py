@@ -1,0 +1,235 @@
+"""What is read, each a function of a connection: the readers' side of the contract."""
+
+import sqlite3
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from rejoinder.events import Route
+from rejoinder.store.base import (
+    IN_FLIGHT,
+    UNENDED,
+    Census,
+    Entry,
+    InboxEvent,
+    Input,
+    KeptSession,
+    Knock,
+    Message,
+    OpenTurn,
+    PartState,
+    PlaceFacts,
+    Recovery,
+    StoredPart,
+    TraceLine,
+)
+from rejoinder.store.recovery import backlogs
+from rejoinder.store.sqlite.memory import KNOCK, knock_from, unpack_entry, unpack_line, unpack_session
+from rejoinder.store.sqlite.messages import HANDLE
+from rejoinder.store.sqlite.outbox import listed
+from rejoinder.store.sqlite.values import (
+    DAY,
+    EVENT,
+    INPUT,
+    MESSAGE,
+    PART,
+    PLACE,
+    TURN,
+    Damaged,
+    event_from,
+    find_place,
+    input_from,
+    message_from,
+    micros,
+    part_from,
+    route_from,
+    turn_from,
+    unseal,
+)
+
+T = TypeVar("T")
+
+INPUTS = f"SELECT {INPUT} FROM turn_input i JOIN inbox ON inbox.id = i.event WHERE"
+TURNS = f"SELECT {TURN} FROM turn JOIN place ON place.id = turn.place WHERE"
+PARTS = f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE"
+UNTOLD = "i.turn IS NULL AND i.state IN ('waiting', 'summarised')"
+
+
+def cursor(db: sqlite3.Connection, channel: str, name: str, account: str) -> str | None:
+    sql = "SELECT body FROM cursor WHERE channel = ? AND account = ? AND name = ?"
+    return _text(db.execute(sql, (channel, account, name)))
+
+
+def events_of(db: sqlite3.Connection, message: str) -> tuple[InboxEvent, ...]:
+    return tuple(map(event_from, db.execute(f"SELECT {EVENT} FROM inbox WHERE message = ? ORDER BY id", (message,))))
+
+
+def inputs_of(db: sqlite3.Connection, event: int) -> tuple[Input, ...]:
+    return tuple(map(input_from, db.execute(f"{INPUTS} i.event = ? ORDER BY i.session", (event,))))
+
+
+def trace(db: sqlite3.Connection, event: int) -> tuple[TraceLine, ...]:
+    return tuple(
+        unpack_line(row[0]) for row in db.execute("SELECT body FROM trace WHERE event = ? ORDER BY id", (event,))
+    )
+
+
+def waiting(db: sqlite3.Connection, session: str) -> tuple[Input, ...]:
+    return tuple(map(input_from, db.execute(f"{INPUTS} i.session = ? AND {UNTOLD} ORDER BY i.event", (session,))))
+
+
+def turn(db: sqlite3.Connection, id: int) -> OpenTurn | None:
+    row = db.execute(f"{TURNS} turn.id = ?", (id,)).fetchone()
+    if row is None:
+        return None
+    inputs = db.execute(f"{INPUTS} i.turn = ? ORDER BY i.event", (id,))
+    parts = db.execute(f"{PARTS} part.turn = ? ORDER BY part.id", (id,))
+    return OpenTurn(turn_from(row), tuple(map(input_from, inputs)), tuple(map(part_from, parts)))
+
+
+def turns_since(db: sqlite3.Connection, since: datetime, route: Route, sender: str | None) -> int:
+    sql = (
+        "SELECT count(*) FROM place JOIN turn ON turn.place = place.id AND turn.opened >= ? "
+        "WHERE place.channel = ? AND place.account = ? AND place.chat = ? AND (? IS NULL OR EXISTS "
+        "(SELECT 1 FROM turn_input i JOIN inbox ON inbox.id = i.event WHERE i.turn = turn.id AND inbox.sender = ?))"
+    )
+    return _value(db.execute(sql, (micros(since), route.channel, route.account, route.chat, sender, sender)))
+
+
+def parts_in(db: sqlite3.Connection, states: tuple[PartState, ...], limit: int) -> tuple[StoredPart, ...]:
+    # Naming all that an index covers lets it be used; those that have ended are most of the table.
+    covered = f"part.state IN ({listed(UNENDED)}) AND " if set(states) <= set(UNENDED) else ""
+    sql = f"{PARTS} {covered}part.state IN ({listed(states)}) ORDER BY part.id LIMIT ?"
+    return tuple(map(part_from, db.execute(sql, (limit,))))
+
+
+def session(db: sqlite3.Connection, key: str) -> KeptSession | None:
+    row = db.execute("SELECT body, version FROM session WHERE key = ?", (key,)).fetchone()
+    return KeptSession(unpack_session(row[0]), row[1]) if row else None
+
+
+def sessions(db: sqlite3.Connection, limit: int) -> tuple[KeptSession, ...]:
+    rows = db.execute("SELECT body, version FROM session ORDER BY touched DESC, key LIMIT ?", (limit,))
+    return tuple(KeptSession(unpack_session(body), version) for body, version in rows)
+
+
+def agent_session(db: sqlite3.Connection, key: str) -> str | None:
+    return _text(db.execute("SELECT body FROM agent_session WHERE session = ?", (key,)))
+
+
+def transcript(db: sqlite3.Connection, key: str, since: datetime, limit: int) -> tuple[Entry, ...]:
+    sql = "SELECT body FROM transcript WHERE session = ? AND at >= ? ORDER BY at DESC, id DESC LIMIT ?"
+    return _in_order(unpack_entry(row[0]) for row in db.execute(sql, (key, micros(since), limit)))
+
+
+def message(db: sqlite3.Connection, route: Route, reference: str) -> Message | None:
+    place = find_place(db, route)
+    by_id = db.execute(f"SELECT {MESSAGE} FROM message WHERE place = ? AND id = ?", (place, reference)).fetchone()
+    if by_id is not None:
+        return message_from(by_id)
+    spoken = HANDLE.fullmatch(reference)
+    if spoken is None:
+        return None
+    sql = f"SELECT {MESSAGE} FROM message WHERE place = ? AND number = ?"
+    by_handle = db.execute(sql, (place, int(spoken[1]))).fetchone()
+    return message_from(by_handle) if by_handle else None
+
+
+def messages(db: sqlite3.Connection, route: Route, after: int, limit: int) -> tuple[Message, ...]:
+    sql = f"SELECT {MESSAGE} FROM message WHERE place = ? AND number > ? ORDER BY number DESC LIMIT ?"
+    return _in_order(map(message_from, db.execute(sql, (find_place(db, route), after, limit))))
+
+
+def unheard(db: sqlite3.Connection, key: str, route: Route, limit: int) -> tuple[Message, ...]:
+    sql = "SELECT coalesce(max(heard), 0) FROM turn WHERE session = ? AND place = ?"
+    return messages(db, route, _value(db.execute(sql, (key, find_place(db, route)))), limit)
+
+
+def is_own(db: sqlite3.Connection, route: Route, id: str) -> bool:
+    sql = (
+        "SELECT 1 FROM place JOIN message ON message.place = place.id AND message.id = ? AND message.kind = 'own' "
+        "WHERE place.channel = ? AND place.account = ? AND place.chat = ?"
+    )
+    return db.execute(sql, (id, route.channel, route.account, route.chat)).fetchone() is not None
+
+
+def place(db: sqlite3.Connection, route: Route, today: datetime) -> PlaceFacts:
+    sql = "SELECT owned, posted, other_bot, bot_turns, iif(bot_day = ?, bot_today, 0) FROM place WHERE id = ?"
+    row = db.execute(sql, (micros(today) // DAY, find_place(db, route))).fetchone()
+    if row is None:
+        return PlaceFacts()
+    owned, posted, other_bot, in_a_row, of_today = row
+    return PlaceFacts(bool(owned), bool(posted), bool(other_bot), in_a_row, of_today)
+
+
+def knocks(db: sqlite3.Connection, channel: str, account: str) -> tuple[Knock, ...]:
+    sql = f"SELECT {KNOCK} FROM knock WHERE channel = ? AND account = ? ORDER BY asked, sender"
+    return tuple(map(knock_from, db.execute(sql, (channel, account))))
+
+
+def is_paired(db: sqlite3.Connection, channel: str, account: str, sender: str) -> bool:
+    sql = "SELECT 1 FROM paired WHERE channel = ? AND account = ? AND sender = ?"
+    return db.execute(sql, (channel, account, sender)).fetchone() is not None
+
+
+def census(db: sqlite3.Connection) -> Census:
+    def by_state(table: str) -> dict[str, int]:
+        return dict(db.execute(f"SELECT state, count(*) FROM {table} GROUP BY state"))
+
+    runs = _value(db.execute("SELECT count(*) FROM run"))
+    return Census(by_state("inbox"), by_state("turn_input"), by_state("turn"), by_state("part"), runs)
+
+
+def recover(db: sqlite3.Connection, now: datetime, singly: int, within: timedelta) -> Recovery:
+    new = db.execute(f"SELECT {EVENT} FROM inbox WHERE state = 'new' ORDER BY id")
+    left_open = [row[0] for row in db.execute("SELECT id FROM turn WHERE state IN ('open', 'answered') ORDER BY id")]
+    indexed = INPUTS.replace("turn_input i", "turn_input i INDEXED BY turn_input_untold")
+    untold = db.execute(f"{indexed} {UNTOLD} ORDER BY i.event, i.session")
+    to_send = db.execute(
+        f"SELECT {PLACE} FROM place JOIN part ON part.place = place.id AND part.state IN ({listed(IN_FLIGHT)}) "
+        "GROUP BY place.id ORDER BY min(part.id)"
+    )
+    return Recovery(
+        events=tuple(map(event_from, new)),
+        turns=tuple(found for id in left_open if (found := turn(db, id)) is not None),
+        backlogs=backlogs(map(input_from, untold), now, singly, within),
+        unknown=parts_in(db, ("unknown",), -1),
+        to_send=tuple(map(route_from, to_send)),
+    )
+
+
+BODIES = (
+    "inbox",
+    "cursor",
+    "turn_input",
+    "turn",
+    "part",
+    "message",
+    "session",
+    "agent_session",
+    "transcript",
+    "trace",
+)
+
+
+def check(db: sqlite3.Connection) -> None:
+    found = [row[0] for row in db.execute("PRAGMA integrity_check(1)")]
+    if found != ["ok"]:
+        raise Damaged(found[0])
+    for table in BODIES:
+        for row in db.execute(f"SELECT body FROM {table}"):
+            unseal(row[0])
+
+
+def _text(rows: sqlite3.Cursor) -> str | None:
+    body = _value(rows)
+    return None if body is None else unseal(body).decode()
+
+
+def _value(rows: sqlite3.Cursor) -> Any:
+    row = rows.fetchone()
+    return row[0] if row else None
+
+
+def _in_order(latest_first: Iterable[T]) -> tuple[T, ...]:
+    return tuple(reversed(tuple(latest_first)))

@@ -1,0 +1,80 @@
+"""Verbs of the store itself: what a dead claim leaves behind, and what has grown old."""
+
+import sqlite3
+from typing import Any
+
+from rejoinder.crashpoint import crashpoint
+from rejoinder.store.base import ExpireLeases, Retention, Sweep
+from rejoinder.store.sqlite.values import draw_generation, micros
+
+
+def take_over(db: sqlite3.Connection) -> int:
+    """At boot, under the lock: nobody else lives, so every claim is a dead one's (DU-13). The new generation."""
+    generation = draw_generation(db)
+    _take_back(db, (1 << 63) - 1, generation)
+    return generation
+
+
+def expire_leases(db: sqlite3.Connection, verb: ExpireLeases) -> int:
+    return _take_back(db, micros(verb.now), draw_generation(db))
+
+
+def _take_back(db: sqlite3.Connection, now: int, generation: int) -> int:
+    """A turn whose run is gone is open and can be resumed; of what was being sent nobody knows the end."""
+    lapsed = "lease_until = NULL, generation = ? WHERE state = ? AND lease_until <= ?"
+    runs = db.execute("DELETE FROM run WHERE lease_until <= ?", (now,))
+    claimed = db.execute(f"UPDATE part SET state = 'planned', {lapsed}", (generation, "claimed", now))
+    error = "error = 'the sender was gone before an answer came', "
+    sending = db.execute(f"UPDATE part SET state = 'unknown', {error}{lapsed}", (generation, "sending", now))
+    return runs.rowcount + claimed.rowcount + sending.rowcount
+
+
+def sweep(db: sqlite3.Connection, verb: Sweep) -> int:
+    keep = verb.keep
+    old, most = micros(keep.ended_before), keep.rows
+    removed = _remove(db, "trace", "at < ?", most, micros(keep.traces_before))
+    removed += _sweep_turns(db, old, most)
+    removed += _remove(db, "part", "turn IS NULL AND state IN ('sent', 'withdrawn') AND planned < ?", most, old)
+    crashpoint("K26")
+    removed += _sweep_events(db, old, most)
+    removed += _sweep_messages(db, keep)
+    if keep.transcripts_before is not None:
+        removed += _remove(db, "transcript", "at < ?", most, micros(keep.transcripts_before))
+    return removed + db.execute("DELETE FROM knock WHERE expires <= ?", (micros(verb.now),)).rowcount
+
+
+def _sweep_turns(db: sqlite3.Connection, old: int, most: int) -> int:
+    """Whole turns, and none with a part that somebody may still ask about."""
+    sql = (
+        "SELECT id FROM turn WHERE closed < ? AND NOT EXISTS "
+        "(SELECT 1 FROM part WHERE part.turn = turn.id AND part.state NOT IN ('sent', 'withdrawn')) LIMIT ?"
+    )
+    turns = db.execute(sql, (old, most)).fetchall()
+    for table, column in (("part", "turn"), ("turn_input", "turn"), ("turn", "id")):
+        db.executemany(f"DELETE FROM {table} WHERE {column} = ?", turns)
+    return len(turns)
+
+
+def _sweep_events(db: sqlite3.Connection, old: int, most: int) -> int:
+    sql = (
+        "SELECT id FROM inbox WHERE accepted < ? AND state <> 'new' AND NOT EXISTS "
+        "(SELECT 1 FROM turn_input i WHERE i.event = inbox.id AND i.state <> 'dropped') LIMIT ?"
+    )
+    events = db.execute(sql, (old, most)).fetchall()
+    for table, column in (("trace", "event"), ("turn_input", "event"), ("inbox", "id")):
+        db.executemany(f"DELETE FROM {table} WHERE {column} = ?", events)
+    return len(events)
+
+
+def _sweep_messages(db: sqlite3.Connection, keep: Retention) -> int:
+    # Numbers are given in order, so those beyond the latest are the oldest, and no row has to be counted.
+    sql = (
+        "DELETE FROM message WHERE (place, id) IN (SELECT message.place, message.id FROM place "
+        "JOIN message ON message.place = place.id AND message.number <= place.handles - ? LIMIT ?)"
+    )
+    return db.execute(sql, (keep.messages, keep.rows)).rowcount
+
+
+def _remove(db: sqlite3.Connection, table: str, where: str, most: int, *arguments: Any) -> int:
+    sql = f"DELETE FROM {table} WHERE id IN (SELECT id FROM {table} WHERE {where} LIMIT ?)"
+    return db.execute(sql, (*arguments, most)).rowcount

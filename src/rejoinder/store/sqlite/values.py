@@ -1,0 +1,167 @@
+"""Values to columns and back. A body is sealed: damage inside it is an error, never a different message."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+from zlib import crc32
+
+import msgspec
+from msgspec.structs import replace
+
+from rejoinder.errors import Superseded
+from rejoinder.events import Inbound, Route
+from rejoinder.store.base import InboxEvent, Input, Message, Run, StoredPart, StoredTurn
+
+T = TypeVar("T")
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+DAY = 86_400_000_000
+
+
+class Damaged(Exception):
+    """A body does not have the checksum it was written with."""
+
+
+def micros(instant: datetime) -> int:
+    return (instant - EPOCH) // MICROSECOND
+
+
+def instant(number: int) -> datetime:
+    return EPOCH + timedelta(microseconds=number)
+
+
+def seal(body: bytes) -> bytes:
+    return crc32(body).to_bytes(4, "big") + body
+
+
+def unseal(blob: bytes) -> bytes:
+    body = blob[4:]
+    if crc32(body) != int.from_bytes(blob[:4], "big"):
+        raise Damaged("a row does not have the checksum it was written with")
+    return body
+
+
+def packer(kind: type[T]) -> tuple[Callable[[T], bytes], Callable[[bytes], T]]:
+    """How values of a kind become bodies, and bodies values."""
+    decoder = msgspec.json.Decoder(kind)
+    return lambda value: seal(_json(value)), lambda blob: decoder.decode(unseal(blob))
+
+
+def _json(value: object) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:  # half a surrogate pair: one such message must not hold up all that follow it
+        return json.dumps(msgspec.to_builtins(value), ensure_ascii=False).encode("utf-8", "replace")
+
+
+def clean(text: str) -> str:
+    """Text that can be written, whatever somebody sent."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+pack_inbound, unpack_inbound = packer(Inbound)
+pack_message, unpack_message = packer(Message)
+
+# --- fences -------------------------------------------------------------------------------------
+
+
+def moved(
+    db: sqlite3.Connection, sql: str, arguments: tuple[Any, ...] | dict[str, Any], what: str, rows: int = 1
+) -> None:
+    """Carries out a fenced update; when it does not find exactly what it was for, somebody was faster."""
+    if db.execute(sql, arguments).rowcount != rows:
+        raise Superseded(f"{what} has been moved on by somebody else")
+
+
+def draw_generation(db: sqlite3.Connection) -> int:
+    drawn = db.execute("UPDATE gateway SET generation = generation + 1 RETURNING generation").fetchone()
+    return drawn[0]
+
+
+def hold(db: sqlite3.Connection, run: Run) -> None:
+    """Makes sure that this run still has its session."""
+    fence = "UPDATE run SET generation = generation WHERE session = ? AND turn = ? AND generation = ?"
+    moved(db, fence, (run.session, run.turn, run.generation), f"the run of turn {run.turn}")
+
+
+# --- places -------------------------------------------------------------------------------------
+
+
+def find_place(db: sqlite3.Connection, route: Route) -> int | None:
+    sql = "SELECT id FROM place WHERE channel = ? AND account = ? AND chat = ? AND thread = ?"
+    found = db.execute(sql, (route.channel, route.account, route.chat, route.thread or "")).fetchone()
+    return found[0] if found else None
+
+
+def place_of(db: sqlite3.Connection, route: Route) -> int:
+    if (known := find_place(db, route)) is not None:
+        return known
+    sql = "INSERT INTO place (channel, account, chat, thread) VALUES (?, ?, ?, ?) RETURNING id"
+    return db.execute(sql, (route.channel, route.account, route.chat, route.thread or "")).fetchone()[0]
+
+
+# --- rows ---------------------------------------------------------------------------------------
+
+EVENT = "inbox.id, inbox.accepted, inbox.state, inbox.reason, inbox.attempts, inbox.body"
+INPUT = f"{EVENT}, i.session, i.state, i.turn, i.reason, i.body"
+PLACE = "place.channel, place.chat, place.thread, place.account"
+TURN = (
+    f"{PLACE}, turn.id, turn.session, turn.state, turn.attempts, turn.opened, turn.heard, turn.outcome, "
+    "turn.detail, turn.body"
+)
+PART = (
+    f"{PLACE}, part.id, part.key, part.kind, part.state, part.generation, part.attempts, part.planned, part.turn, "
+    "part.retry_at, part.receipt, part.error, part.body"
+)
+MESSAGE = "message.number, message.body"
+
+Row = tuple[Any, ...]
+
+
+def event_from(row: Row) -> InboxEvent:
+    id, accepted, state, reason, attempts, body = row
+    return InboxEvent(id, unpack_inbound(body), instant(accepted), state, reason, attempts)
+
+
+def input_from(row: Row) -> Input:
+    session, state, turn, reason, body = row[6:]
+    return Input(event_from(row[:6]), session, unseal(body), state, turn, reason)
+
+
+def route_from(row: Row) -> Route:
+    channel, chat, thread, account = row
+    return Route(channel, chat, thread or None, account)
+
+
+def turn_from(row: Row) -> StoredTurn:
+    id, session, state, attempts, opened, heard, outcome, detail, body = row[4:]
+    return StoredTurn(
+        id, session, route_from(row[:4]), state, attempts, instant(opened), heard, unseal(body), outcome, detail
+    )
+
+
+def part_from(row: Row) -> StoredPart:
+    id, key, kind, state, generation, attempts, planned, turn, retry_at, receipt, error, body = row[4:]
+    return StoredPart(
+        id=id,
+        key=key,
+        route=route_from(row[:4]),
+        body=unseal(body),
+        kind=kind,
+        state=state,
+        generation=generation,
+        attempts=attempts,
+        planned=instant(planned),
+        turn=turn,
+        retry_at=None if retry_at is None else instant(retry_at),
+        receipt=receipt,
+        error=error,
+    )
+
+
+def message_from(row: Row) -> Message:
+    number, body = row
+    return replace(unpack_message(body), number=number)

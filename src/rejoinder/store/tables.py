@@ -1,0 +1,53 @@
+"""The tables of the store as Markdown: docs/store.md is filled from `BLOCKS`."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.resources import files
+from typing import Final, TypeVar
+
+from rejoinder.errors import FAULTS
+from rejoinder.store.base import EVENT_STATES, INPUT_STATES, PART_MOVES, PART_STATES, TURN_STATES
+
+State = TypeVar("State", bound=str)
+
+# The words above a CREATE TABLE are what the table is for.
+_COMMENTED = re.compile(r"((?:^-- .*\n)+)CREATE TABLE (\w+) \(\n((?:.*\n)*?)\)", re.MULTILINE)
+_COLUMN = re.compile(r"^  ([a-z_]+)\s+(?:TEXT|INTEGER|BLOB)", re.MULTILINE)
+
+
+def table_list() -> str:
+    """Every table, what it is for, and its columns, from the schema itself."""
+    rows: list[list[str]] = []
+    for step in sorted(files("rejoinder.store").joinpath("schema").iterdir(), key=lambda file: file.name):
+        for comment, name, columns in _COMMENTED.findall(step.read_text("utf-8")):
+            purpose = " ".join(line.removeprefix("-- ") for line in comment.splitlines())
+            rows.append([f"`{name}`", purpose, ", ".join(f"`{column}`" for column in _COLUMN.findall(columns))])
+    return _table(["table", "what it keeps", "columns"], rows)
+
+
+def part_moves() -> str:
+    rows = [[f"`{verb.__name__}`", " or ".join(sources), target] for verb, (sources, target) in PART_MOVES.items()]
+    return _table(["verb", "from", "to"], rows)
+
+
+def _states(meanings: Mapping[State, str]) -> Callable[[], str]:
+    return lambda: _table(["state", "means"], ([f"`{state}`", meaning] for state, meaning in meanings.items()))
+
+
+def _faults() -> str:
+    return _table(["fault", "what it says"], ([f"`{fault}`", advice] for fault, advice in FAULTS.items()))
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *rows])
+
+
+BLOCKS: Final[dict[str, Callable[[], str]]] = {
+    "store-tables": table_list,
+    "store-event-states": _states(EVENT_STATES),
+    "store-input-states": _states(INPUT_STATES),
+    "store-turn-states": _states(TURN_STATES),
+    "store-part-states": _states(PART_STATES),
+    "store-part-moves": part_moves,
+    "store-faults": _faults,
+}

@@ -1,0 +1,324 @@
+"""What the gateway does to the store: each verb a frozen value, carried out by `Store.write`.
+
+Verbs written together happen together or not at all: `write(PlanParts(...), EndRun(...))` is one transaction,
+so no crash can come between them. Every transition is fenced. One that lost raises `Superseded`, and nothing
+of its unit is written; one that may find a place taken (`BeginTurn`, `ResumeTurn`, `ClaimPart`) says so by
+its result.
+"""
+
+from datetime import datetime
+from typing import Final, Generic, TypeVar
+
+from msgspec import Struct
+
+from rejoinder.events import Inbound, Route
+from rejoinder.session import Session
+from rejoinder.store.rows import (
+    Busy,
+    Cursor,
+    Entry,
+    InboxEvent,
+    Intent,
+    Knock,
+    Later,
+    Message,
+    Outcome,
+    PartState,
+    Quarantined,
+    Run,
+    StoredPart,
+    TraceLine,
+)
+
+Result = TypeVar("Result", covariant=True)
+
+MOST_ATTEMPTS: Final = 3
+
+
+class Verb(Struct, Generic[Result], frozen=True):
+    """Something to be written, and what comes back when it is."""
+
+
+# --- inbound ------------------------------------------------------------------------------------
+
+
+class Accept(Verb[tuple[InboxEvent, ...]], frozen=True):
+    """Keeps what a platform delivered, each event once, and how far it was read. Returns the new ones (DU-1)."""
+
+    events: tuple[Inbound, ...]
+    now: datetime
+    cursor: Cursor | None = None
+
+
+class MoveCursor(Verb[None], frozen=True):
+    cursor: Cursor
+
+
+class TryEvents(Verb[tuple[int, ...]], frozen=True):
+    """Counts an attempt before events are handled once more. Returns those now quarantined: leave them alone."""
+
+    events: tuple[int, ...]
+    most: int = MOST_ATTEMPTS
+
+
+class Destination(Struct, frozen=True):
+    """A session an event goes to, with what the router wants to find again when its turn comes."""
+
+    session: str
+    payload: bytes = b""
+
+
+class RouteEvent(Verb[None], frozen=True):
+    """The event waits in these sessions from now on, once in each."""
+
+    event: int
+    to: tuple[Destination, ...]
+
+
+class SettleEvent(Verb[None], frozen=True):
+    """The event gets no turn: answered without the agent, overheard, or dropped."""
+
+    event: int
+    reason: str
+
+
+class DropInputs(Verb[None], frozen=True):
+    """What waits here gets no turn, and why."""
+
+    session: str
+    events: tuple[int, ...]
+    reason: str
+
+
+class SummariseInputs(Verb[None], frozen=True):
+    """What waits here gets no turn of its own; the next one tells of it."""
+
+    session: str
+    events: tuple[int, ...]
+
+
+# --- turns --------------------------------------------------------------------------------------
+
+
+class BeginTurn(Verb[Run | Busy], frozen=True):
+    """Takes waiting events into a new turn and claims the session; the attempt is counted before it is made."""
+
+    session: str
+    route: Route
+    events: tuple[int, ...]
+    now: datetime
+    lease_until: datetime
+    heard: int = 0
+    """The number of the last message of this place the agent is told of: the next turn goes on after it."""
+    payload: bytes = b""
+
+
+class ResumeTurn(Verb[Run | Busy | Quarantined], frozen=True):
+    """Claims the session for a turn that was left open. An answered one is only delivered, and not counted."""
+
+    turn: int
+    now: datetime
+    lease_until: datetime
+    most: int = MOST_ATTEMPTS
+
+
+class RenewRun(Verb[None], frozen=True):
+    run: Run
+    lease_until: datetime
+
+
+class SteerInputs(Verb[None], frozen=True):
+    """The running agent has taken these in."""
+
+    run: Run
+    events: tuple[int, ...]
+
+
+class EndRun(Verb[None], frozen=True):
+    """The turn is over and the session is free."""
+
+    run: Run
+    outcome: Outcome
+    now: datetime
+    detail: str = ""
+
+
+class ReleaseRun(Verb[None], frozen=True):
+    """The session is free and the turn stays open, the attempt uncounted: the gateway goes down in good order."""
+
+    run: Run
+
+
+# --- outbound -----------------------------------------------------------------------------------
+
+
+class PlanParts(Verb[tuple[StoredPart, ...]], frozen=True):
+    """Commits what is to be said before its first byte is sent. A key planned before is the part it was.
+
+    With `final` the answer is whole: after a crash the agent is not asked again.
+    """
+
+    parts: tuple[Intent, ...]
+    now: datetime
+    run: Run | None = None
+    final: bool = False
+
+
+class ClaimPart(Verb[StoredPart | Later | None], frozen=True):
+    """The next part of a conversation, for one sender alone. `sending` spares the commit in between."""
+
+    route: Route
+    now: datetime
+    lease_until: datetime
+    sending: bool = False
+
+
+class MarkSending(Verb[StoredPart], frozen=True):
+    part: StoredPart
+
+
+class MarkSent(Verb[Message | None], frozen=True):
+    """The platform has it. With a receipt it becomes a message of the index, with a handle."""
+
+    part: StoredPart
+    receipt: str | None
+    at: datetime
+    text: str = ""
+    author: str = ""
+
+
+class MarkUnknown(Verb[StoredPart], frozen=True):
+    part: StoredPart
+    error: str
+
+
+class RetryPart(Verb[StoredPart], frozen=True):
+    """Not taken: again at that time. A rate limit is no attempt (DE-32)."""
+
+    part: StoredPart
+    at: datetime
+    error: str
+    counted: bool = True
+
+
+class HoldPart(Verb[StoredPart], frozen=True):
+    part: StoredPart
+
+
+class ResendPart(Verb[StoredPart], frozen=True):
+    """The same bytes under the same key once more."""
+
+    part: StoredPart
+
+
+class BuryPart(Verb[StoredPart], frozen=True):
+    part: StoredPart
+    error: str
+
+
+class WithdrawParts(Verb[int], frozen=True):
+    """Nothing more of this turn is said (IN-70). Returns how many parts that were."""
+
+    turn: int
+
+
+PART_MOVES: Final[dict[type[Verb[object]], tuple[tuple[PartState, ...], PartState]]] = {
+    ClaimPart: (("planned", "retry"), "claimed"),
+    MarkSending: (("claimed",), "sending"),
+    MarkSent: (("sending", "unknown", "held"), "sent"),
+    MarkUnknown: (("sending",), "unknown"),
+    RetryPart: (("claimed", "sending", "unknown"), "retry"),
+    HoldPart: (("unknown",), "held"),
+    ResendPart: (("unknown", "held", "dead"), "planned"),
+    BuryPart: (("claimed", "sending", "unknown", "held"), "dead"),
+    WithdrawParts: (("planned", "claimed", "retry"), "withdrawn"),
+}
+"""From which states a verb may take a part, and where to. The engine and the docs read it from here."""
+
+
+# --- what is remembered -------------------------------------------------------------------------
+
+
+class PutSession(Verb[int], frozen=True):
+    """Writes a session over the version that was read (0: there was none). Returns the new version."""
+
+    session: Session
+    version: int
+
+
+class SaveAgentSession(Verb[None], frozen=True):
+    """The agent's own name for a session, to continue it after a restart; None forgets it."""
+
+    session: str
+    saved: str | None
+
+
+class AppendTranscript(Verb[None], frozen=True):
+    session: str
+    entries: tuple[Entry, ...]
+
+
+class NoteMessages(Verb[tuple[Message, ...]], frozen=True):
+    """Puts messages into the index and returns them with their numbers; a known one keeps its own."""
+
+    route: Route
+    messages: tuple[Message, ...]
+
+
+class ForgetMessage(Verb[None], frozen=True):
+    """It was taken back: no directive reaches it, its handle is not given again."""
+
+    route: Route
+    message: str
+
+
+class ClearBotTurns(Verb[None], frozen=True):
+    """An owner lets the bots of this place go on (IN-23)."""
+
+    route: Route
+
+
+class Trace(Verb[None], frozen=True):
+    event: int
+    lines: tuple[TraceLine, ...]
+
+
+class KeepKnock(Verb[None], frozen=True):
+    """A stranger was told a code; one for each stranger."""
+
+    knock: Knock
+
+
+class ApproveKnock(Verb[Knock | None], frozen=True):
+    """Pairs the stranger with this code, if it is still valid."""
+
+    code: str
+    now: datetime
+
+
+# --- the store itself ---------------------------------------------------------------------------
+
+
+class ExpireLeases(Verb[int], frozen=True):
+    """Takes back what was claimed until before `now`: runs end, what was sending is unknown. Returns how many."""
+
+    now: datetime
+
+
+class Retention(Struct, frozen=True):
+    """How long things are kept, and how many rows of a kind one sweep removes at most."""
+
+    ended_before: datetime
+    """Settled events, closed turns and their parts. Not later than 30 days ago (DU-1)."""
+    traces_before: datetime
+    transcripts_before: datetime | None = None
+    messages: int = 10_000
+    """Messages of one conversation in the index."""
+    rows: int = 500
+
+
+class Sweep(Verb[int], frozen=True):
+    """Removes what is old, a bounded number of rows: call it again until it returns 0 (DU-14)."""
+
+    keep: Retention
+    now: datetime

@@ -1,0 +1,19 @@
+"""The promise of a store, as tests to inherit:
+
+    class TestMyStore(StoreContract):
+        def open(self, folder: Path) -> Store:
+            return open_my_store(folder / "store")
+
+Every call of `open` with the same folder opens the same store anew, as after a crash. A store that ends with
+its process says `survives = False`. The tests are coroutines: pytest-asyncio with `asyncio_mode = "auto"`.
+"""
+
+from rejoinder.testing.store_contract.inbound import Events
+from rejoinder.testing.store_contract.itself import Itself
+from rejoinder.testing.store_contract.memory import Memory
+from rejoinder.testing.store_contract.outbound import Parts
+from rejoinder.testing.store_contract.turns import Turns
+
+
+class StoreContract(Events, Turns, Parts, Memory, Itself):
+    """Inherit it in a test class; `open` gives the store to be tested."""

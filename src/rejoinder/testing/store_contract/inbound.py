@@ -1,0 +1,73 @@
+"""What comes in is accepted once, decided once, and lost never."""
+
+from pathlib import Path
+
+from rejoinder.events import Chat, Inbound, Sender
+from rejoinder.store.base import Accept, Cursor, Destination, MoveCursor, RouteEvent, SettleEvent, TryEvents
+from rejoinder.testing.store_contract.given import NOW, SOON, accepted, an_inbound, loses
+from rejoinder.testing.store_contract.opened import Opened
+
+
+class Events(Opened):
+    async def test_an_event_is_accepted_once(self, tmp_path: Path) -> None:
+        """DU-1: by channel, account and event id, in one batch or in two; who is new is said."""
+        async with self.opened(tmp_path) as store:
+            first = await store.write(Accept((an_inbound(1), an_inbound(2), an_inbound(1)), NOW))
+            assert [event.inbound for event in first] == [an_inbound(1), an_inbound(2)]
+            again = await store.write(Accept((an_inbound(2), an_inbound(3)), SOON))
+            assert [event.inbound.event_id for event in again] == ["event-3"]
+            assert [event.id for event in (*first, *again)] == sorted(event.id for event in (*first, *again))
+            assert (await store.recover(NOW)).events == (*first, *again)
+
+    async def test_other_accounts_and_channels_are_others(self, tmp_path: Path) -> None:
+        """DU-1: the same id on another account or channel is another event."""
+        async with self.opened(tmp_path) as store:
+            there = Inbound("slack", "event-1", "1", Chat("chat-1"), Sender("anna"))
+            second = Inbound("telegram", "event-1", "1", Chat("chat-1"), Sender("anna"), account="second")
+            assert len(await store.write(Accept((an_inbound(1), there, second), NOW))) == 3
+
+    async def test_the_cursor_moves_with_its_events(self, tmp_path: Path) -> None:
+        """DU-1: cursor and inbox rows are one transaction; what cannot be kept does not move it."""
+        async with self.opened(tmp_path) as store:
+            assert await store.cursor("telegram", "offset") is None
+            await store.write(Accept((an_inbound(1),), NOW, Cursor("telegram", "offset", "10")))
+            assert await store.cursor("telegram", "offset") == "10"
+            moving = Accept((an_inbound(2),), NOW, Cursor("telegram", "offset", "11"))
+            await loses(store, moving, SettleEvent(999, "there is no such event"))
+            assert await store.cursor("telegram", "offset") == "10"
+            await store.write(MoveCursor(Cursor("telegram", "offset", "3")))
+            assert await store.cursor("telegram", "offset") == "3"
+            assert await store.cursor("telegram", "offset", "second") is None
+
+    async def test_an_event_is_decided_once(self, tmp_path: Path) -> None:
+        """TU-2: routed or settled, never both, never twice."""
+        async with self.opened(tmp_path) as store:
+            one, two = await accepted(store, 1, 2)
+            await store.write(RouteEvent(one.id, (Destination("a", b"for a"), Destination("b"))))
+            await store.write(SettleEvent(two.id, "overheard"))
+            for verb in (RouteEvent(one.id, (Destination("c"),)), SettleEvent(one.id, "late"), TryEvents((two.id,))):
+                await loses(store, verb)
+            assert [(put.session, put.payload) for put in await store.inputs_of(one.id)] == [
+                ("a", b"for a"),
+                ("b", b""),
+            ]
+            assert [event.reason for event in await store.events_of("2")] == ["overheard"]
+            assert (await store.recover(NOW)).events == ()
+
+    async def test_an_event_that_never_ends_is_left_alone(self, tmp_path: Path) -> None:
+        """DU-2: attempts are counted before handling; after 3 the event is quarantined, the others go on."""
+        async with self.opened(tmp_path) as store:
+            bad, good = await accepted(store, 1, 2)
+            for _ in range(3):
+                assert await store.write(TryEvents((bad.id,))) == ()
+            assert await store.write(TryEvents((bad.id, good.id))) == (bad.id,)
+            assert [event.id for event in (await store.recover(NOW)).events] == [good.id]
+
+    async def test_odd_text_is_kept(self, tmp_path: Path) -> None:
+        """DU-1: no message can hold up the ones behind it, whatever is in it."""
+        async with self.opened(tmp_path) as store:
+            odd = ("NUL \0 inside", "half a pair \ud83d", "‮ and 𝕏", "x" * 1_000_000)
+            kept = await store.write(Accept(tuple(an_inbound(n, text=text) for n, text in enumerate(odd)), NOW))
+            read = (await store.recover(NOW)).events
+            assert len(kept) == len(read) == len(odd)
+            assert [event.inbound.text for event in read] == [odd[0], "half a pair ?", odd[2], odd[3]]

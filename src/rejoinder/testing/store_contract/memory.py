@@ -1,0 +1,148 @@
+"""What is remembered: sessions, transcripts, the message index, traces, pairing."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from rejoinder.events import PromptText
+from rejoinder.session import Session
+from rejoinder.store.base import (
+    AppendTranscript,
+    ApproveKnock,
+    BeginTurn,
+    ClearBotTurns,
+    Entry,
+    ForgetMessage,
+    KeepKnock,
+    Knock,
+    MarkSent,
+    Message,
+    NoteMessages,
+    PlaceFacts,
+    PlanParts,
+    PutSession,
+    SaveAgentSession,
+    Trace,
+    TraceLine,
+)
+from rejoinder.testing.store_contract.given import HERE, NOW, SOON, THREAD, accepted, an_intent, begun, claimed, loses
+from rejoinder.testing.store_contract.opened import Opened
+
+
+class Memory(Opened):
+    async def test_a_session_is_written_over_the_version_that_was_read(self, tmp_path: Path) -> None:
+        """DU-5: of two writers one wins and the other is told."""
+        async with self.opened(tmp_path) as store:
+            session = Session("s", "helper", NOW, NOW, system_events=("one",))
+            assert await store.session("s") is None
+            assert await store.write(PutSession(session, 0)) == 1
+            await loses(store, PutSession(session, 0))
+            assert await store.write(PutSession(session, 1)) == 2
+            await loses(store, PutSession(session, 1))
+            await store.write(PutSession(Session("t", "helper", NOW, SOON), 0))
+            assert [kept.session.key for kept in await store.sessions()] == ["t", "s"]
+            kept = await store.session("s")
+            assert kept is not None
+            assert (kept.session, kept.version) == (session, 2)
+
+    async def test_transcripts_begin_with_the_session(self, tmp_path: Path) -> None:
+        """DU-5: in order; after a reset the old one is still there."""
+        async with self.opened(tmp_path) as store:
+            old = Entry("user", (PromptText("old"),), NOW)
+            new = (Entry("user", (PromptText("question"),), SOON), Entry("agent", (PromptText("answer"),), SOON))
+            await store.write(AppendTranscript("s", (old,)))
+            await store.write(AppendTranscript("s", new))
+            assert await store.transcript("s", SOON) == new
+            assert await store.transcript("s", NOW) == (old, *new)
+            assert await store.transcript("s", NOW, limit=1) == new[1:]
+
+    async def test_the_agents_own_name_for_a_session(self, tmp_path: Path) -> None:
+        """TU-33: saved at creation, forgotten when told."""
+        async with self.opened(tmp_path) as store:
+            await store.write(SaveAgentSession("s", "sess-1"))
+            await store.write(SaveAgentSession("s", "sess-2"))
+            assert await store.agent_session("s") == "sess-2"
+            await store.write(SaveAgentSession("s", None))
+            assert await store.agent_session("s") is None
+
+    async def test_messages_have_short_handles(self, tmp_path: Path) -> None:
+        """OD-22: m1, m2, ... in each conversation, found by handle or id; one that is gone gives none back."""
+        async with self.opened(tmp_path) as store:
+            told = [Message(f"id-{n}", "anna", NOW, text=f"text {n}") for n in (1, 2)]
+            one, two = await store.write(NoteMessages(HERE, tuple(told)))
+            assert (one.handle, two.handle) == ("m1", "m2")
+            assert await store.message(HERE, "m2") == await store.message(HERE, "id-2") == two
+            assert await store.message(THREAD, "id-2") is None
+            await store.write(ForgetMessage(HERE, "id-2"))
+            assert await store.message(HERE, "m2") is None
+            edited, three = await store.write(
+                NoteMessages(HERE, (Message("id-1", "anna", SOON), Message("id-3", "b", NOW)))
+            )
+            assert (edited.handle, three.handle) == ("m1", "m3")
+            assert [each.handle for each in await store.messages(HERE, after=1)] == ["m3"]
+
+    async def test_a_platform_whose_ids_are_handles_keeps_them(self, tmp_path: Path) -> None:
+        """OD-22: what a person sees as m7 is m7 to the agent."""
+        async with self.opened(tmp_path) as store:
+            told = tuple(Message(id, "anna", NOW) for id in ("m3", "x", "m7"))
+            assert [each.handle for each in await store.write(NoteMessages(HERE, told))] == ["m3", "m4", "m7"]
+
+    async def test_a_turn_hears_what_was_said_since_the_last(self, tmp_path: Path) -> None:
+        """IN-32: for each session on its own, so every agent of a room hears it once."""
+        async with self.opened(tmp_path) as store:
+            told = tuple(Message(f"{n}", "anna", NOW) for n in range(1, 5))
+            await store.write(NoteMessages(HERE, told))
+            await store.write(BeginTurn("s", HERE, (), NOW, SOON, heard=3))
+            assert [each.number for each in await store.unheard("s", HERE)] == [4]
+            assert [each.number for each in await store.unheard("other", HERE, limit=2)] == [3, 4]
+
+    async def test_bot_turns_are_counted(self, tmp_path: Path) -> None:
+        """IN-23, IN-24: in a row and of a day, own ones included, over restarts; a human ends a row."""
+        async with self.opened(tmp_path) as store:
+            assert await store.place(HERE, NOW) == PlaceFacts()
+            kinds = ("human", "bot", "system", "bot")
+            told = tuple(Message(f"{n}", "x", NOW, kind) for n, kind in enumerate(kinds))
+            await store.write(NoteMessages(HERE, told))
+            await store.write(NoteMessages(HERE, told))
+            assert await store.place(HERE, NOW) == PlaceFacts(other_bot=True, bot_turns=2, bot_turns_today=2)
+            run = await begun(store, 1)
+            await store.write(PlanParts((an_intent(1), an_intent(2)), NOW, run))
+            for receipt in ("own-1", "own-2"):
+                await store.write(MarkSent(await claimed(store), receipt, NOW))
+            counted = PlaceFacts(posted=True, other_bot=True, bot_turns=3, bot_turns_today=3)
+            assert await store.place(HERE, NOW) == counted, "an answer in two parts is one turn"
+            assert (await store.place(HERE, NOW + timedelta(days=1))).bot_turns_today == 0
+            await store.write(ClearBotTurns(HERE))
+            assert await store.place(HERE, NOW) == PlaceFacts(posted=True, other_bot=True)
+
+    async def test_a_thread_we_began_is_ours(self, tmp_path: Path) -> None:
+        """IN-22: the first message of it was our own."""
+        async with self.opened(tmp_path) as store:
+            await store.write(PlanParts((an_intent(1, THREAD),), NOW))
+            await store.write(MarkSent(await claimed(store, route=THREAD), "own-1", NOW))
+            await store.write(NoteMessages(THREAD, (Message("2", "anna", NOW),)))
+            assert await store.place(THREAD, NOW) == PlaceFacts(owned=True, posted=True, bot_turns_today=1)
+
+    async def test_traces(self, tmp_path: Path) -> None:
+        """IN-64: what each stage decided, by the platform's message."""
+        async with self.opened(tmp_path) as store:
+            (event,) = await accepted(store, 1)
+            lines = (TraceLine(NOW, "access", "continue", None, 0.1), TraceLine(NOW, "activation", "drop", "why"))
+            await store.write(Trace(event.id, lines[:1]))
+            await store.write(Trace(event.id, lines[1:]))
+            (found,) = await store.events_of("1")
+            assert await store.trace(found.id) == lines
+
+    async def test_pairing(self, tmp_path: Path) -> None:
+        """IN-11: one code for each stranger, approved once, while it is valid."""
+        async with self.opened(tmp_path) as store:
+            knock = Knock("telegram", "default", "eve", "ABCDEFGH", NOW, NOW, SOON)
+            await store.write(KeepKnock(knock))
+            told_again = Knock("telegram", "default", "eve", "ABCDEFGH", NOW, SOON, SOON)
+            await store.write(KeepKnock(told_again))
+            assert await store.knocks("telegram", "default") == (told_again,)
+            assert await store.write(ApproveKnock("ABCDEFGH", SOON)) is None
+            assert not await store.is_paired("telegram", "default", "eve")
+            assert await store.write(ApproveKnock("abcdefgh", NOW)) == told_again
+            assert await store.is_paired("telegram", "default", "eve")
+            assert not await store.is_paired("telegram", "second", "eve")
+            assert await store.write(ApproveKnock("ABCDEFGH", NOW)) is None

@@ -1,0 +1,119 @@
+"""What goes out: in order, under its key, and never twice by the store's doing."""
+
+from pathlib import Path
+
+from rejoinder.errors import BadUse
+from rejoinder.store.base import (
+    BuryPart,
+    ClaimPart,
+    EndRun,
+    ExpireLeases,
+    HoldPart,
+    Later,
+    MarkSending,
+    MarkSent,
+    MarkUnknown,
+    PlanParts,
+    ResendPart,
+    RetryPart,
+    WithdrawParts,
+)
+from rejoinder.testing.store_contract.given import HERE, NOW, SOON, THREAD, an_intent, begun, claimed, loses, refused
+from rejoinder.testing.store_contract.opened import Opened
+
+
+class Parts(Opened):
+    async def test_parts_go_out_in_order_one_at_a_time(self, tmp_path: Path) -> None:
+        """DE-3, DE-30: the first unsent part of a conversation is the only one that can be claimed."""
+        async with self.opened(tmp_path) as store:
+            await store.write(PlanParts((an_intent(1), an_intent(2), an_intent(3, THREAD)), NOW))
+            first = await claimed(store)
+            assert (first.key, first.state, first.attempts) == ("key-1", "sending", 1)
+            assert await store.write(ClaimPart(HERE, NOW, SOON)) is None
+            assert (await claimed(store, route=THREAD)).key == "key-3"
+            await store.write(MarkSent(first, "msg-1", NOW))
+            assert (await claimed(store)).key == "key-2"
+
+    async def test_the_same_key_is_the_same_part(self, tmp_path: Path) -> None:
+        """DU-4: planned again it is the part it was, with its receipt; other bytes under it are refused."""
+        async with self.opened(tmp_path) as store:
+            await store.write(PlanParts((an_intent(1),), NOW))
+            await store.write(MarkSent(await claimed(store), "msg-1", NOW))
+            (again,) = await store.write(PlanParts((an_intent(1),), SOON))
+            assert (again.state, again.receipt) == ("sent", "msg-1")
+            assert await store.write(ClaimPart(HERE, NOW, SOON)) is None
+            with refused(BadUse, "new key"):
+                await store.write(PlanParts((an_intent(1, body=b"other"),), NOW))
+
+    async def test_a_retry_has_identical_bytes(self, tmp_path: Path) -> None:
+        """DU-4: same key, same bytes, whatever they are; nobody overtakes while it waits."""
+        async with self.opened(tmp_path) as store:
+            body = bytes(range(256))
+            await store.write(PlanParts((an_intent(1, body=body), an_intent(2)), NOW))
+            await store.write(RetryPart(await claimed(store), SOON, "502"))
+            assert await store.write(ClaimPart(HERE, NOW, SOON)) == Later(SOON)
+            again = await claimed(store, now=SOON)
+            assert (again.key, again.body, again.attempts, again.error) == ("key-1", body, 2, "502")
+            limited = await store.write(RetryPart(again, SOON, "429", counted=False))
+            assert limited.attempts == 1
+
+    async def test_a_part_somebody_else_moved_on_is_lost(self, tmp_path: Path) -> None:
+        """DU-11: every transition compares state and generation; a late sender writes nothing."""
+        async with self.opened(tmp_path) as store:
+            await store.write(PlanParts((an_intent(1),), NOW))
+            stale = await claimed(store, sending=False)
+            assert await store.write(ExpireLeases(SOON)) == 1
+            fresh = await claimed(store, sending=False, now=SOON)
+            assert fresh.generation > stale.generation
+            for verb in (MarkSending(stale), BuryPart(stale, "x"), RetryPart(stale, NOW, "x")):
+                await loses(store, verb)
+            sending = await store.write(MarkSending(fresh))
+            await loses(store, MarkSending(fresh))
+            await store.write(MarkSent(sending, None, NOW))
+            await loses(store, MarkSent(sending, None, NOW))
+
+    async def test_what_was_sending_is_unknown_and_blocks(self, tmp_path: Path) -> None:
+        """DU-13: nobody knows whether it arrived; what follows waits until that is settled."""
+        async with self.opened(tmp_path) as store:
+            await store.write(PlanParts((an_intent(1), an_intent(2)), NOW))
+            await claimed(store)
+            await store.write(ExpireLeases(SOON))
+            (unknown,) = await store.parts_in("unknown")
+            assert await store.write(ClaimPart(HERE, SOON, SOON)) is None
+            held = await store.write(HoldPart(unknown))
+            second = await claimed(store, now=SOON)
+            assert second.key == "key-2"
+            await store.write(MarkSent(second, "msg-2", NOW), ResendPart(held))
+            again = await claimed(store, now=SOON)
+            assert (again.key, again.body) == (unknown.key, unknown.body)
+
+    async def test_unknown_can_be_confirmed(self, tmp_path: Path) -> None:
+        """DU-3: read back from the platform, it is sent, with its receipt."""
+        async with self.opened(tmp_path) as store:
+            await store.write(PlanParts((an_intent(1),), NOW))
+            unknown = await store.write(MarkUnknown(await claimed(store), "timeout"))
+            noted = await store.write(MarkSent(unknown, "msg-1", NOW))
+            assert noted is not None
+            assert noted.handle == "m1"
+            assert await store.is_own(THREAD, "msg-1")
+
+    async def test_dead_letters_are_listed_and_can_be_sent_again(self, tmp_path: Path) -> None:
+        """DE-33: with the reason; what follows goes on."""
+        async with self.opened(tmp_path) as store:
+            await store.write(PlanParts((an_intent(1), an_intent(2)), NOW))
+            await store.write(BuryPart(await claimed(store), "403 blocked"))
+            (dead,) = await store.parts_in("dead")
+            assert dead.error == "403 blocked"
+            await store.write(MarkSent(await claimed(store), "msg-2", NOW))
+            await store.write(ResendPart(dead))
+            assert (await claimed(store)).key == "key-1"
+
+    async def test_withdrawn_parts_are_never_said(self, tmp_path: Path) -> None:
+        """IN-70: nothing of a stopped turn is sent; what is under way keeps its end."""
+        async with self.opened(tmp_path) as store:
+            run = await begun(store, 1)
+            await store.write(PlanParts((an_intent(1), an_intent(2), an_intent(3)), NOW, run))
+            sending = await claimed(store)
+            assert await store.write(WithdrawParts(run.turn), EndRun(run, "stopped", NOW)) == (2, None)
+            await store.write(MarkSent(sending, "msg-1", NOW))
+            assert await store.write(ClaimPart(HERE, NOW, SOON)) is None

@@ -1,0 +1,143 @@
+"""Turns and runs: one at a time in a session, and no late word of a dead one."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from rejoinder.events import Route
+from rejoinder.store.base import (
+    Accept,
+    BeginTurn,
+    Busy,
+    Destination,
+    DropInputs,
+    EndRun,
+    ExpireLeases,
+    PlanParts,
+    Quarantined,
+    ReleaseRun,
+    RenewRun,
+    ResumeTurn,
+    RouteEvent,
+    Run,
+    SteerInputs,
+    SummariseInputs,
+)
+from rejoinder.testing.store_contract.given import HERE, NOW, SOON, THREAD, an_inbound, an_intent, begun, loses, waiting
+from rejoinder.testing.store_contract.opened import Opened
+
+
+class Turns(Opened):
+    async def test_one_active_run_for_a_session(self, tmp_path: Path) -> None:
+        """TU-1, DU-11: who comes second is told who is there, and what waits keeps waiting."""
+        async with self.opened(tmp_path) as store:
+            run = await begun(store, 1)
+            (late,) = await waiting(store, 2)
+            assert await store.write(BeginTurn("s", HERE, (late,), NOW, SOON)) == Busy(run.turn)
+            assert [put.event.id for put in await store.waiting("s")] == [late]
+            assert isinstance(await begun(store, 3, session="another"), Run)
+            await store.write(EndRun(run, "answered", NOW))
+            after = await store.write(BeginTurn("s", HERE, (late,), NOW, SOON))
+            assert isinstance(after, Run)
+            assert after.generation > run.generation
+
+    async def test_a_message_is_in_one_turn_of_a_session(self, tmp_path: Path) -> None:
+        """DU-11: an event already taken, dropped, or never routed here cannot begin a turn."""
+        async with self.opened(tmp_path) as store:
+            run = await begun(store, 1)
+            await store.write(EndRun(run, "answered", NOW))
+            (dropped,) = await waiting(store, 2)
+            await store.write(DropInputs("s", (dropped,), "stopped"))
+            taken = await store.turn(run.turn)
+            assert taken is not None
+            for event in (taken.inputs[0].event.id, dropped, 999):
+                await loses(store, BeginTurn("s", HERE, (event,), NOW, SOON))
+
+    async def test_every_input_ends_with_a_name(self, tmp_path: Path) -> None:
+        """TU-2: in a turn, steered, summarised, dropped with a reason; the summary is told by the next turn."""
+        async with self.opened(tmp_path) as store:
+            run = await begun(store, 1)
+            steered, summarised, dropped = await waiting(store, 2, 3, 4)
+            await store.write(SteerInputs(run, (steered,)))
+            await store.write(SummariseInputs("s", (summarised,)), DropInputs("s", (dropped,), "interrupted"))
+            assert [(put.event.id, put.state) for put in await store.waiting("s")] == [(summarised, "summarised")]
+            await store.write(EndRun(run, "answered", NOW))
+            (last,) = await waiting(store, 5)
+            following = await store.write(BeginTurn("s", HERE, (last,), NOW, SOON))
+            assert isinstance(following, Run)
+            first, second = await store.turn(run.turn), await store.turn(following.turn)
+            assert first is not None
+            assert second is not None
+            assert [put.state for put in first.inputs] == ["taken", "steered"]
+            assert [(put.event.id, put.state) for put in second.inputs] == [(summarised, "summarised"), (last, "taken")]
+            assert [(put.state, put.reason) for put in await store.inputs_of(dropped)] == [("dropped", "interrupted")]
+
+    async def test_a_run_that_was_ended_can_do_nothing_more(self, tmp_path: Path) -> None:
+        """TU-20: late output of an abandoned run is discarded, whatever it tries."""
+        async with self.opened(tmp_path) as store:
+            stale = await begun(store, 1)
+            await store.write(RenewRun(stale, NOW + timedelta(seconds=1)))
+            assert await store.write(ExpireLeases(NOW)) == 0
+            assert await store.write(ExpireLeases(SOON)) == 1
+            run = await store.write(ResumeTurn(stale.turn, SOON, SOON + timedelta(minutes=1)))
+            assert isinstance(run, Run)
+            assert (run.turn, run.attempt) == (stale.turn, 2)
+            (more,) = await waiting(store, 2)
+            for verb in (
+                RenewRun(stale, SOON),
+                SteerInputs(stale, (more,)),
+                PlanParts((an_intent(1),), NOW, stale),
+                EndRun(stale, "answered", NOW),
+                ReleaseRun(stale),
+            ):
+                await loses(store, verb)
+            await store.write(EndRun(run, "answered", NOW))
+            await loses(store, EndRun(run, "answered", NOW))
+
+    async def test_a_turn_that_never_ends_is_quarantined(self, tmp_path: Path) -> None:
+        """DU-2: attempts are counted before they are made; after 3 it is left alone and its session is free."""
+        async with self.opened(tmp_path) as store:
+            run = await begun(store, 1)
+            for attempt in (2, 3):
+                await store.write(ExpireLeases(SOON))
+                again = await store.write(ResumeTurn(run.turn, NOW, SOON))
+                assert isinstance(again, Run)
+                assert again.attempt == attempt
+            assert await store.write(ResumeTurn(run.turn, NOW, SOON)) == Busy(run.turn)
+            await store.write(ExpireLeases(SOON))
+            assert await store.write(ResumeTurn(run.turn, NOW, SOON)) == Quarantined(run.turn, 3)
+            await loses(store, ResumeTurn(run.turn, NOW, SOON))
+            assert (await store.recover(NOW)).turns == ()
+            assert isinstance(await begun(store, 2), Run)
+
+    async def test_a_drain_counts_no_attempt(self, tmp_path: Path) -> None:
+        """A gateway that goes down in good order gives the turn back as it was."""
+        async with self.opened(tmp_path) as store:
+            run = await begun(store, 1)
+            for _ in range(5):
+                await store.write(ReleaseRun(run))
+                again = await store.write(ResumeTurn(run.turn, NOW, SOON))
+                assert isinstance(again, Run)
+                assert again.attempt == 1
+                run = again
+
+    async def test_an_answered_turn_is_not_asked_again(self, tmp_path: Path) -> None:
+        """DU-2: once the whole answer is planned a crash leaves only its delivery to be done, uncounted."""
+        async with self.opened(tmp_path) as store:
+            run = await begun(store, 1)
+            await store.write(PlanParts((an_intent(1),), NOW, run, final=True))
+            for _ in range(5):
+                await store.write(ExpireLeases(SOON))
+                again = await store.write(ResumeTurn(run.turn, NOW, SOON))
+                assert isinstance(again, Run)
+                assert (again.answered, again.attempt) == (True, 1)
+
+    async def test_turns_are_counted_by_chat_and_person(self, tmp_path: Path) -> None:
+        """IN-33: of a chat with its threads, and of one person in it."""
+        async with self.opened(tmp_path) as store:
+            await begun(store, 1)
+            (event,) = await store.write(Accept((an_inbound(2, sender="bob"),), NOW))
+            await store.write(RouteEvent(event.id, (Destination("t"),)), BeginTurn("t", THREAD, (event.id,), NOW, SOON))
+            assert await store.turns_since(NOW, HERE) == 2
+            assert await store.turns_since(NOW, HERE, "bob") == 1
+            assert await store.turns_since(SOON, HERE) == 0
+            assert await store.turns_since(NOW, Route("telegram", "chat-2")) == 0

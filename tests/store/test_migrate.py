@@ -1,0 +1,53 @@
+"""DU-14: schema versions go forward, a newer one is refused, nothing is deleted."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from rejoinder.errors import StoreUnavailable
+from rejoinder.store.base import Accept
+from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.migrate import Migration, migrations
+from rejoinder.testing.store_contract.given import NOW, an_inbound
+
+
+def test_the_numbers_are_whole() -> None:
+    assert [step.number for step in migrations()] == [*range(1, len(migrations()) + 1)]
+
+
+def in_store(path: Path, schema: list[Migration] | None = None) -> int:
+    """Opens it, accepts one more event, and counts them."""
+
+    async def visit() -> int:
+        store = open_store(f"sqlite:{path}", schema=schema)
+        try:
+            count = len((await store.recover(NOW)).events)
+            await store.write(Accept((an_inbound(count),), NOW))
+            return count + 1
+        finally:
+            await store.close()
+
+    return asyncio.run(visit())
+
+
+def test_a_newer_version_brings_its_rows_along_and_is_refused_by_the_older(tmp_path: Path) -> None:
+    path = tmp_path / "rejoinder.db"
+    assert in_store(path) == 1
+    later = [*migrations(), Migration(len(migrations()) + 1, "CREATE TABLE later (a TEXT) STRICT;\n")]
+    assert in_store(path, later) == 2
+    with pytest.raises(StoreUnavailable, match=r"schema 2, this version knows up to 1.*newer rejoinder") as refusal:
+        in_store(path)
+    assert refusal.value.fault == "newer"
+    assert in_store(path, later) == 3
+
+
+def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
+    """The store is still the old one, and opens as such."""
+    path = tmp_path / "rejoinder.db"
+    assert in_store(path) == 1
+    broken = [*migrations(), Migration(len(migrations()) + 1, "DROP TABLE trace;\nDROP TABLE nowhere;\n")]
+    with pytest.raises(sqlite3.OperationalError, match="nowhere"):
+        in_store(path, broken)
+    assert in_store(path) == 2

@@ -1,0 +1,64 @@
+"""Nothing gets slower as the store fills up: no statement of a message's way reads a whole table."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rejoinder.store.base import Store
+from rejoinder.store.sqlite import open_store
+from rejoinder.testing.store_contract import StoreContract
+
+SMALL = {"gateway", "run"}
+"""One row; one row for each run there is now."""
+
+OF_WHAT_WAITS = {"inbox_new", "turn_open", "turn_input_untold", "part_in_flight", "part_unended", "session_touched"}
+"""Indexes that hold only what is not over, or are read from one end for as long as asked."""
+
+OVERVIEWS = (
+    "GROUP BY state",  # the census counts everything
+    "SELECT body FROM",  # the check reads everything
+    "sqlite_schema",
+    "DELETE FROM",  # the sweep looks for what is old, and each step has an end
+    "SELECT id FROM turn WHERE closed <",
+    "SELECT id FROM inbox WHERE accepted <",
+    "INSERT INTO place",  # SQLite plans for a deferred constraint that is never there
+)
+
+
+class Watching(sqlite3.Connection):
+    """Remembers the plan of every statement it carries out."""
+
+    plans: dict[str, list[str]]
+
+    def execute(self, sql: str, *arguments: Any) -> sqlite3.Cursor:
+        if sql.split(maxsplit=1)[0] in ("SELECT", "UPDATE", "INSERT", "DELETE"):
+            self.plans[sql] = [row[3] for row in super().execute(f"EXPLAIN QUERY PLAN {sql}", *arguments)]
+        return super().execute(sql, *arguments)
+
+
+class Contract(StoreContract):
+    def open(self, folder: Path) -> Store:
+        return open_store(f"sqlite:{folder / 'rejoinder.db'}")
+
+
+async def test_no_message_reads_a_whole_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The statements are those the contract leads to."""
+    connect = sqlite3.connect
+    plans: dict[str, list[str]] = {}
+    monkeypatch.setattr(Watching, "plans", plans, raising=False)
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, **{"factory": Watching, **k}))
+    for name in dir(Contract):
+        if name.startswith("test_"):
+            (tmp_path / name).mkdir()
+            await getattr(Contract(), name)(tmp_path / name)
+    assert len(plans) > 60
+    scans = [
+        f"{step}: {sql}"
+        for sql, steps in plans.items()
+        for step in steps
+        if step.startswith("SCAN") and step.split()[1] not in SMALL and step.split()[-1] not in OF_WHAT_WAITS
+        if not any(overview in sql for overview in OVERVIEWS)
+    ]
+    assert not scans, "\n".join(scans)

@@ -20,22 +20,25 @@ class Reading(Struct, frozen=True):
     @staticmethod
     def of(events: list[ReplyEvent], registry: Registry | None = None) -> "Reading":
         silent = any(isinstance(event, Silent) for event in events)
-        written = [event for event in events if isinstance(event, Directive)]
-        shaping = {declared.name for declared in (registry or default_registry()).declarations if declared.shapes_reply}
-        effective = {directive.name: directive for directive in written}
-        last = {directive.name: index for index, directive in enumerate(written)}
         return Reading(
             text="" if silent else "".join(event.text for event in events if isinstance(event, Text)),
             silent=silent,
-            directives=tuple(
-                directive
-                for index, directive in enumerate(written)
-                if directive.name not in shaping
-                or last[directive.name] == index
-                or (directive.name != "reply_to" and directive == effective[directive.name])
-            ),
+            directives=_effective([event for event in events if isinstance(event, Directive)], registry),
             problems=tuple(event for event in events if isinstance(event, Problem)),
         )
+
+
+def _effective(written: list[Directive], registry: Registry | None) -> tuple[Directive, ...]:
+    """Without the values of header keys that a later one overruled; of `reply_to`, which has one target, only one."""
+    shaping = (registry or default_registry()).shaping
+    last = {directive.name: index for index, directive in enumerate(written)}
+
+    def counts(index: int, directive: Directive) -> bool:
+        if directive.name not in shaping or index == last[directive.name]:
+            return True
+        return directive.name != "reply_to" and directive == written[last[directive.name]]
+
+    return tuple(directive for index, directive in enumerate(written) if counts(index, directive))
 
 
 def read_reply(

@@ -159,3 +159,7 @@ class Registry:
     @cached_property
     def bodiless(self) -> frozenset[str]:
         return frozenset(name for name, declared in self.tags.items() if declared.tag and declared.tag.body == "none")
+
+    @cached_property
+    def shaping(self) -> frozenset[str]:
+        return frozenset(declared.name for declared in self.declarations if declared.shapes_reply)

@@ -3,7 +3,7 @@
 VENV ?= .venv
 BIN  := $(VENV)/bin
 
-.PHONY: run chat test test-agents deep check format docs bench fuzz clean
+.PHONY: run chat test test-agents test-versions deep check format docs bench fuzz clean
 
 run: $(VENV)/.run
 	@$(BIN)/rejoinder run
@@ -23,6 +23,15 @@ check: $(VENV)/.dev
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/docs.py --check
+
+# The tests under every later Python that is found here.
+test-versions:
+	@for version in 3.12 3.13; do \
+	  if python$$version -c '' 2>/dev/null; then \
+	    echo "Python $$version"; \
+	    PYTHON=python$$version scripts/install .venv-$$version '.[dev]' --dev && .venv-$$version/bin/python -m pytest || exit 1; \
+	  fi; \
+	done
 
 test-agents: $(VENV)/.local
 	$(BIN)/python -m pytest -m "real_agent or slow_agent or local_model" tests/agents

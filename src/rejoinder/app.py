@@ -21,6 +21,7 @@ from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of_gateway
+from rejoinder.config.show import effective, part
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Inbound, Part, Reply
 from rejoinder.inbound.rules import make_rules
@@ -113,7 +114,16 @@ def runtime_settings(
         silence=settings.directives.silence,
         context_tokens=defaults.context_tokens or 0,
         version=rejoinder.__version__,
+        show_config=lambda key: _configured(settings, key),
     )
+
+
+def _configured(settings: schema.Settings, key: str) -> str:
+    """The answer of `/config`."""
+    shown = part(effective(settings), key)
+    if shown is None:
+        return f"There is nothing under {key} in the configuration."
+    return f"```toml\n{shown}\n```"
 
 
 def _usual_queue(here: ChannelFacts, gateway: QueueOverride) -> QueueChoice:
@@ -201,8 +211,8 @@ def with_channel(settings: schema.Settings, name: str, agent: str, owners: tuple
     configured = settings.channels.get(name)
     common = configured.common if configured is not None else ChannelSettings(dm="open", groups="open")
     common = replace(common, agent=agent, agents=(), owners=(*common.owners, *owners))
-    kind = configured.kind if configured is not None else name
-    return replace(settings, channels={**settings.channels, name: schema.Channel(kind, common, None)})
+    wired = replace(configured, common=common) if configured is not None else schema.Channel(name, common, {})
+    return replace(settings, channels={**settings.channels, name: wired})
 
 
 # --- run ----------------------------------------------------------------------------------------

@@ -168,25 +168,17 @@ class ResetSession(Struct, frozen=True, tag="reset_session"):
 
 class CompactSession(Struct, frozen=True, tag="compact_session"):
     session: str
-    instructions: str = ""
-
-
-class WriteConfig(Struct, frozen=True, tag="write_config"):
-    """Change one key. `persist` False lives until the next start. None unsets it."""
-
-    key: str
-    value: str | None
-    persist: bool = True
 
 
 class ShowConfig(Struct, frozen=True, tag="show_config"):
     """Answer with the effective configuration, without secrets, from this key on."""
 
     key: str = ""
-    overrides_only: bool = False
 
 
 class EditAllowList(Struct, frozen=True, tag="edit_allow_list"):
+    """Let somebody in on a channel, or no longer; `entry` as it would stand in `allow`."""
+
     channel: str
     entry: str
     listed: bool
@@ -233,15 +225,10 @@ class UseTool(Struct, frozen=True, tag="use_tool"):
     input: str
 
 
-class Restart(Struct, frozen=True, tag="restart"):
-    """Finish what runs, then start again."""
-
-
 Effect = (
     StopRun
     | ResetSession
     | CompactSession
-    | WriteConfig
     | ShowConfig
     | EditAllowList
     | AskPairing
@@ -250,7 +237,6 @@ Effect = (
     | Overhear
     | ResetBotTurns
     | UseTool
-    | Restart
 )
 
 

@@ -65,10 +65,10 @@ class Engine:
         self._inbox = Inbox()
         self._sessions = sessions or MemorySessions()
         self._conversations = Conversations(channels)
-        questions, access = Questions(runs, settings.question_seconds), Access()
+        questions, access = Questions(runs, settings.question_seconds), Access(settings.rules)
         workers = Workers(agents, self._sessions, settings, runs, questions, clock, watcher)
         self._lanes = Lanes(workers, runs, Slots(settings.limits), settings.lease)
-        self._effects = Effects(agents, self._lanes, self._sessions, questions, access)
+        self._effects = Effects(agents, self._lanes, self._sessions, questions, access, settings.show_config)
         self._world = World(settings, self._lanes, workers, access)
 
     async def accept(self, message: Inbound) -> None:
@@ -106,12 +106,12 @@ class Engine:
         await self._act(decided, conversation, agent)
 
     async def _act(self, decided: Walk, conversation: Conversation, agent: str) -> None:
-        refused = [
-            why
+        answered = [
+            said
             for effect in decided.effects
-            if (why := await self._effects.perform(effect, conversation, agent)) is not None
+            if (said := await self._effects.perform(effect, conversation, agent)) is not None
         ]
-        for reply in refused or decided.replies:
+        for reply in answered or decided.replies:
             await conversation.send(reply)
         if isinstance(decided.outcome, Continue) and decided.session is not None:
             await self._enqueue(decided.message, decided.session, conversation)

@@ -22,6 +22,7 @@ from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of_gateway
 from rejoinder.config.show import effective, part
+from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Inbound, Part, Reply
 from rejoinder.inbound.rules import make_rules
@@ -102,7 +103,13 @@ def runtime_settings(
     here = {name: _channel_facts(name, channel, settings) for name, channel in channels.items()}
     queues = {name: _usual_queue(facts, gateway) for name, facts in here.items()}
     return RuntimeSettings(
-        rules=make_rules(inbound_settings(settings), map(profile_of, agents.values()), queues=queues),
+        rules=make_rules(
+            inbound_settings(settings),
+            map(profile_of, agents.values()),
+            plugins=[command for module in plugins.others("command") for command in module.COMMANDS],
+            skills=read_skills(settings.commands.skills) if settings.commands.skills is not None else (),
+            queues=queues,
+        ),
         channels=here,
         queue=gateway,
         lease=LeaseSettings(settings.gateway.idle_timeout_s, settings.gateway.hard_timeout_s),

@@ -51,8 +51,24 @@ def find(kind: str, name: str) -> ModuleType:
         module = import_module(others[name])
     else:
         raise BadConfiguration(_unknown(kind, name))
-    if not hasattr(module, where.defines):
-        raise BadConfiguration(f"{module.__name__} is no {kind}: it does not define {where.defines}")
+    return _checked(module, kind)
+
+
+def others(kind: str) -> list[ModuleType]:
+    """What other packages bring of a kind, all of it, in the order of their names."""
+    found: list[ModuleType] = []
+    for name, place in sorted(_entry_points(KINDS[kind]).items()):
+        try:
+            module = import_module(place)
+        except Exception as problem:  # whatever somebody else's code does when it is imported
+            raise BadConfiguration(f"the {kind} {name!r} cannot be loaded from {place}: {problem}") from problem
+        found.append(_checked(module, kind))
+    return found
+
+
+def _checked(module: ModuleType, kind: str) -> ModuleType:
+    if not hasattr(module, KINDS[kind].defines):
+        raise BadConfiguration(f"{module.__name__} is no {kind}: it does not define {KINDS[kind].defines}")
     return module
 
 

@@ -102,6 +102,8 @@ class CommandsSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Owners may read the configuration, without its secrets, with `/config`."""
     debug: bool = False
     """Kept for `/debug`, which does not work yet."""
+    skills: Text | None = None
+    """A folder of skills, each a folder with a `SKILL.md`, used by `/NAME input`; from where rejoinder is started."""
     elevated: ElevatedSettings = ElevatedSettings()
     """Who may lift the agent's permissions with `/elevated`."""
 

@@ -28,6 +28,7 @@ from rejoinder.events import Inbound, Part, Reply
 from rejoinder.inbound.rules import make_rules
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.runtime.engine import Engine
+from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.profiles import profile_of
 from rejoinder.runtime.relay import Hears, Watcher, tell
 from rejoinder.runtime.runs import Runs
@@ -55,16 +56,32 @@ class Gateway:
         channels: Iterable[Channel] = (),
         sessions: Sessions | None = None,
         watcher: Watcher | None = None,
+        hooks: Hooks | None = None,
     ) -> None:
         self.agents = dict(agents) if agents is not None else open_agents(settings)
         self.channels = {channel.name: channel for channel in channels}
         self.runs = Runs()
+        self.hooks = hooks or Hooks()
+        for module in plugins.others("hook"):
+            for name, hook in module.HOOKS.items():
+                self.hooks.on(name, hook)
         self._settings = settings
         self._stack = AsyncExitStack()
         made = runtime_settings(settings, self.agents, self.channels)
         self._engine = Engine(
-            self.agents, self.channels.values(), self.runs, made, sessions, watcher=watcher or Watcher()
+            self.agents,
+            self.channels.values(),
+            self.runs,
+            made,
+            sessions,
+            watcher=watcher or Watcher(),
+            hooks=self.hooks,
         )
+
+    def on(self, name: str, hook: Hook) -> None:
+        """Calls an async function with each happening of this name: `message_received`, `session_started`,
+        `session_ended`, `turn_ended`, `reply_sent`."""
+        self.hooks.on(name, hook)
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
@@ -86,6 +103,7 @@ class Gateway:
         for agent in self.agents.values():
             if isinstance(agent, CanClose):
                 self._stack.push_async_callback(agent.close)
+        self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.runs)
         return self
 

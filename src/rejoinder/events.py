@@ -283,3 +283,44 @@ class Part(Struct, frozen=True):
     text: str
     reply_to: str | None = None
     silent: bool = False
+
+
+# --- what hooks are told (IN-8) -----------------------------------------------------------------
+
+
+class MessageReceived(Struct, frozen=True):
+    """A message came that was not known yet; nothing has been decided about it."""
+
+    message: Inbound
+
+
+class SessionStarted(Struct, frozen=True):
+    session: str
+    agent: str
+    route: Route
+
+
+class SessionEnded(Struct, frozen=True):
+    session: str
+    agent: str
+    route: Route
+    why: Literal["asked", "daily", "idle"]
+
+
+class TurnEnded(Struct, frozen=True):
+    """An agent is done with what it was asked. `message` is the one it answered, `why` what went wrong."""
+
+    session: str
+    agent: str
+    route: Route
+    message: str
+    outcome: Literal["answered", "failed", "cancelled"]
+    why: str | None = None
+
+
+class ReplySent(Struct, frozen=True):
+    """The platform took a whole message of ours, an agent's or the gateway's own."""
+
+    route: Route
+    message: str
+    text: str

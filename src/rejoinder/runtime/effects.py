@@ -20,6 +20,8 @@ from rejoinder.events import (
     Overhear,
     ResetBotTurns,
     ResetSession,
+    SessionEnded,
+    SessionStarted,
     ShowConfig,
     StopRun,
     UseTool,
@@ -28,6 +30,7 @@ from rejoinder.inbound.groups import overhear
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.access import Access
 from rejoinder.runtime.conversations import Conversation
+from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.sessions import Sessions
@@ -42,6 +45,7 @@ class Effects:
         questions: Questions,
         access: Access,
         show_config: Callable[[str], str],
+        tell: Tell,
     ) -> None:
         self._agents = agents
         self._lanes = lanes
@@ -49,6 +53,7 @@ class Effects:
         self._questions = questions
         self._access = access
         self._show_config = show_config
+        self._tell = tell
 
     async def perform(self, effect: Effect, conversation: Conversation, agent: str) -> str | None:
         """None when it is done and there is nothing to add."""
@@ -56,8 +61,10 @@ class Effects:
         match effect:
             case StopRun(route=route):
                 await self._lanes.stop(self._lanes.at(route))
-            case ResetSession(session=session):
+            case ResetSession(session=session, why=why):
                 await self._reset(session, agent)
+                self._tell(SessionEnded(session, agent, conversation.route, why))
+                self._tell(SessionStarted(session, agent, conversation.route))
             case CompactSession(session=session):
                 return await self._compact(session, agent)
             case AnswerQuestion(question=question, option=option, sender=sender):

@@ -21,11 +21,14 @@ from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of_gateway
+from rejoinder.config.show import effective, part
+from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Inbound, Part, Reply
 from rejoinder.inbound.rules import make_rules
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.runtime.engine import Engine
+from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.profiles import profile_of
 from rejoinder.runtime.relay import Hears, Watcher, tell
 from rejoinder.runtime.runs import Runs
@@ -53,16 +56,32 @@ class Gateway:
         channels: Iterable[Channel] = (),
         sessions: Sessions | None = None,
         watcher: Watcher | None = None,
+        hooks: Hooks | None = None,
     ) -> None:
         self.agents = dict(agents) if agents is not None else open_agents(settings)
         self.channels = {channel.name: channel for channel in channels}
         self.runs = Runs()
+        self.hooks = hooks or Hooks()
+        for module in plugins.others("hook"):
+            for name, hook in module.HOOKS.items():
+                self.hooks.on(name, hook)
         self._settings = settings
         self._stack = AsyncExitStack()
         made = runtime_settings(settings, self.agents, self.channels)
         self._engine = Engine(
-            self.agents, self.channels.values(), self.runs, made, sessions, watcher=watcher or Watcher()
+            self.agents,
+            self.channels.values(),
+            self.runs,
+            made,
+            sessions,
+            watcher=watcher or Watcher(),
+            hooks=self.hooks,
         )
+
+    def on(self, name: str, hook: Hook) -> None:
+        """Calls an async function with each happening of this name: `message_received`, `session_started`,
+        `session_ended`, `turn_ended`, `reply_sent`."""
+        self.hooks.on(name, hook)
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
@@ -84,6 +103,7 @@ class Gateway:
         for agent in self.agents.values():
             if isinstance(agent, CanClose):
                 self._stack.push_async_callback(agent.close)
+        self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.runs)
         return self
 
@@ -101,7 +121,13 @@ def runtime_settings(
     here = {name: _channel_facts(name, channel, settings) for name, channel in channels.items()}
     queues = {name: _usual_queue(facts, gateway) for name, facts in here.items()}
     return RuntimeSettings(
-        rules=make_rules(inbound_settings(settings), map(profile_of, agents.values()), queues=queues),
+        rules=make_rules(
+            inbound_settings(settings),
+            map(profile_of, agents.values()),
+            plugins=[command for module in plugins.others("command") for command in module.COMMANDS],
+            skills=read_skills(settings.commands.skills) if settings.commands.skills is not None else (),
+            queues=queues,
+        ),
         channels=here,
         queue=gateway,
         lease=LeaseSettings(settings.gateway.idle_timeout_s, settings.gateway.hard_timeout_s),
@@ -113,7 +139,16 @@ def runtime_settings(
         silence=settings.directives.silence,
         context_tokens=defaults.context_tokens or 0,
         version=rejoinder.__version__,
+        show_config=lambda key: _configured(settings, key),
     )
+
+
+def _configured(settings: schema.Settings, key: str) -> str:
+    """The answer of `/config`."""
+    shown = part(effective(settings), key)
+    if shown is None:
+        return f"There is nothing under {key} in the configuration."
+    return f"```toml\n{shown}\n```"
 
 
 def _usual_queue(here: ChannelFacts, gateway: QueueOverride) -> QueueChoice:
@@ -201,8 +236,8 @@ def with_channel(settings: schema.Settings, name: str, agent: str, owners: tuple
     configured = settings.channels.get(name)
     common = configured.common if configured is not None else ChannelSettings(dm="open", groups="open")
     common = replace(common, agent=agent, agents=(), owners=(*common.owners, *owners))
-    kind = configured.kind if configured is not None else name
-    return replace(settings, channels={**settings.channels, name: schema.Channel(kind, common, None)})
+    wired = replace(configured, common=common) if configured is not None else schema.Channel(name, common, {})
+    return replace(settings, channels={**settings.channels, name: wired})
 
 
 # --- run ----------------------------------------------------------------------------------------

@@ -168,25 +168,17 @@ class ResetSession(Struct, frozen=True, tag="reset_session"):
 
 class CompactSession(Struct, frozen=True, tag="compact_session"):
     session: str
-    instructions: str = ""
-
-
-class WriteConfig(Struct, frozen=True, tag="write_config"):
-    """Change one key. `persist` False lives until the next start. None unsets it."""
-
-    key: str
-    value: str | None
-    persist: bool = True
 
 
 class ShowConfig(Struct, frozen=True, tag="show_config"):
     """Answer with the effective configuration, without secrets, from this key on."""
 
     key: str = ""
-    overrides_only: bool = False
 
 
 class EditAllowList(Struct, frozen=True, tag="edit_allow_list"):
+    """Let somebody in on a channel, or no longer; `entry` as it would stand in `allow`."""
+
     channel: str
     entry: str
     listed: bool
@@ -233,15 +225,10 @@ class UseTool(Struct, frozen=True, tag="use_tool"):
     input: str
 
 
-class Restart(Struct, frozen=True, tag="restart"):
-    """Finish what runs, then start again."""
-
-
 Effect = (
     StopRun
     | ResetSession
     | CompactSession
-    | WriteConfig
     | ShowConfig
     | EditAllowList
     | AskPairing
@@ -250,7 +237,6 @@ Effect = (
     | Overhear
     | ResetBotTurns
     | UseTool
-    | Restart
 )
 
 
@@ -316,3 +302,44 @@ class Rendering(Struct, frozen=True):
     entities: tuple[Entity, ...] = ()
     html: str = ""
     """The formatted twin of the text, where the platform takes one."""
+
+
+# --- what hooks are told (IN-8) -----------------------------------------------------------------
+
+
+class MessageReceived(Struct, frozen=True):
+    """A message came that was not known yet; nothing has been decided about it."""
+
+    message: Inbound
+
+
+class SessionStarted(Struct, frozen=True):
+    session: str
+    agent: str
+    route: Route
+
+
+class SessionEnded(Struct, frozen=True):
+    session: str
+    agent: str
+    route: Route
+    why: Literal["asked", "daily", "idle"]
+
+
+class TurnEnded(Struct, frozen=True):
+    """An agent is done with what it was asked. `message` is the one it answered, `why` what went wrong."""
+
+    session: str
+    agent: str
+    route: Route
+    message: str
+    outcome: Literal["answered", "failed", "cancelled"]
+    why: str | None = None
+
+
+class ReplySent(Struct, frozen=True):
+    """The platform took a whole message of ours, an agent's or the gateway's own."""
+
+    route: Route
+    message: str
+    text: str

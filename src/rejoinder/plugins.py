@@ -22,9 +22,9 @@ from rejoinder.errors import BadConfiguration
 
 
 class Kind(Struct, frozen=True):
-    """Where files of a kind live, under which entry points others come, and the name each must define."""
+    """Where our own files of a kind live, if any, the entry points of others', and the name each must define."""
 
-    folder: str
+    folder: str | None
     group: str
     defines: str
 
@@ -34,6 +34,7 @@ KINDS = {
     "agent": Kind("rejoinder.agents", "rejoinder.agents", "open_agent"),
     "directive": Kind("rejoinder.outbound.directives", "rejoinder.directives", "DIRECTIVE"),
     "command": Kind("rejoinder.inbound.commands", "rejoinder.commands", "COMMANDS"),
+    "hook": Kind(None, "rejoinder.hooks", "HOOKS"),
 }
 
 
@@ -47,24 +48,40 @@ def find(kind: str, name: str) -> ModuleType:
     where = KINDS[kind]
     if _is_ours(where, name):
         module = import_module(f"{where.folder}.{name}")
-    elif name in (others := _entry_points(where)):
-        module = import_module(others[name])
+    elif name in (theirs := _entry_points(where)):
+        module = import_module(theirs[name])
     else:
         raise BadConfiguration(_unknown(kind, name))
-    if not hasattr(module, where.defines):
-        raise BadConfiguration(f"{module.__name__} is no {kind}: it does not define {where.defines}")
+    return _checked(module, kind)
+
+
+def others(kind: str) -> list[ModuleType]:
+    """What other packages bring of a kind, all of it, in the order of their names."""
+    found: list[ModuleType] = []
+    for name, place in sorted(_entry_points(KINDS[kind]).items()):
+        try:
+            module = import_module(place)
+        except Exception as problem:  # whatever somebody else's code does when it is imported
+            raise BadConfiguration(f"the {kind} {name!r} cannot be loaded from {place}: {problem}") from problem
+        found.append(_checked(module, kind))
+    return found
+
+
+def _checked(module: ModuleType, kind: str) -> ModuleType:
+    if not hasattr(module, KINDS[kind].defines):
+        raise BadConfiguration(f"{module.__name__} is no {kind}: it does not define {KINDS[kind].defines}")
     return module
 
 
 def _files(kind: Kind) -> set[str]:
-    folder = find_spec(kind.folder)
+    folder = find_spec(kind.folder) if kind.folder else None
     places = folder.submodule_search_locations if folder is not None else None
     return {module.name for module in iter_modules(places or ()) if _is_ours(kind, module.name)}
 
 
 def _is_ours(kind: Kind, name: str) -> bool:
     """Whether the folder has such a plug-in, not just a file that several share: its source says so."""
-    if not name.isidentifier() or find_spec(kind.folder) is None:
+    if not name.isidentifier() or kind.folder is None or find_spec(kind.folder) is None:
         return False
     spec = find_spec(f"{kind.folder}.{name}")
     source = spec.loader.get_source(spec.name) if spec and isinstance(spec.loader, InspectLoader) else None

@@ -4,8 +4,11 @@ import asyncio
 
 import pytest
 
-from rejoinder.config.schema import Settings
+from rejoinder.config.agents import HttpAgent
+from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.schema import Agent, Channel, Settings
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
+from rejoinder.secret import Secret
 from rejoinder.testing import ScriptedAgent, conversation
 from tests.conversations.agents import Asking, said, told
 from tests.conversations.settings import queueing
@@ -58,7 +61,10 @@ class Plain:
         ("/exec security=full", "The agent plain asks for no permission, so there is nothing to set."),
         ("/elevated full", "The agent plain asks for no permission, so there is nothing to lift."),
         ("/compact", "The agent plain keeps its memory itself: /new begins anew."),
-        ("/restart", "This does not work yet: end the gateway and start it again."),
+        ("/exec host=node", "The agent plain asks for no permission, so there is nothing to set."),
+        ("/compact shortly", "Usage: /compact"),
+        ("/restart", "/restart does not work yet."),
+        ("/config show", "/config is off; commands.config = true turns it on."),
         ("/approve q1", "There is no request q1 for you here; it may have been answered or have run out."),
         ("/stop", "Nothing is running."),
     ],
@@ -143,6 +149,55 @@ async def test_a_guest_may_talk_but_not_command():
         await chat.hears("Hi Bob.")
     assert said(agent.turns[0]) == ["do /think high now"]
     assert agent.turns[0].think is None
+
+
+def secretive() -> Settings:
+    agent = Agent("http", HttpAgent(url="http://127.0.0.1:1/", headers={"X-Key": Secret("hush")}))
+    return Settings(agents={"far": agent}, commands=CommandsSettings(config=True))
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ("/config get gateway.max_runs", "```toml\ngateway.max_runs = 256\n```"),
+        ("/config get commands.elevated", "```toml\n[commands.elevated]\nenabled = false\nallow_from = []\n```"),
+        ("/config get nothing.here", "There is nothing under nothing.here in the configuration."),
+    ],
+)
+async def test_the_owner_reads_the_configuration(asked, shown):
+    """IN-61: what is in effect, from a key on."""
+    async with conversation(Plain(), settings=secretive()) as chat:
+        await chat.says(asked)
+        await chat.hears(shown)
+
+
+async def test_the_configuration_is_shown_without_secrets():
+    async with conversation(Plain(), settings=secretive()) as chat:
+        await chat.says("/config show")
+        shown = (await chat.hears()).text
+    assert "[agents.far]" in shown
+    assert "hush" not in shown
+
+
+async def test_the_allow_list_changes_at_once():
+    """IN-61, IN-10: who is added talks and commands from the next message on, who is removed no longer."""
+    agent = ScriptedAgent("Hi Bob.")
+    closed = ChannelSettings(dm="allowlist")
+    settings = Settings(channels={"fake": Channel("fake", closed, {})})
+    async with conversation(agent, settings=settings) as chat:
+        await chat.says("hello?", sender="bob", chat="bobs")
+        await chat.says("/allowlist add bob")
+        await chat.hears("bob is on the allow-list of fake; to keep it so, write it into channels.fake.allow.")
+        await chat.says("hello", sender="bob", chat="bobs")
+        await chat.hears("Hi Bob.")
+        await chat.says("/allowlist")
+        await chat.hears("Let in on fake: bob. Groups: none.")
+        await chat.says("/allowlist remove bob")
+        await chat.hears(
+            "bob is no longer on the allow-list of fake; to keep it so, take it out of channels.fake.allow."
+        )
+        await chat.says("hello again", sender="bob", chat="bobs")
+    assert [said(turn) for turn in agent.turns] == [["hello"]]
 
 
 # --- permissions --------------------------------------------------------------------------------

@@ -27,6 +27,19 @@ def effective(settings: Settings) -> dict[str, Any]:
     return {"gateway": gateway, "agents": {"defaults": defaults, **agents}, "channels": channels, **sections}
 
 
+def part(document: Mapping[str, Any], key: str) -> str | None:
+    """What stands under a dotted key, as TOML text; None when nothing does."""
+    path = tuple(key.split(".")) if key else ()
+    found: Any = document
+    for name in path:
+        if not isinstance(found, dict) or name not in found:
+            return None
+        found = cast("dict[str, Any]", found)[name]
+    if isinstance(found, dict):
+        return "\n".join(_tables(cast("dict[str, Any]", found), path)).strip()
+    return f"{key} = {_value(found)}"
+
+
 def _plain(value: Any) -> Any:
     match value:
         case Struct():

@@ -31,7 +31,8 @@ def admit(inbound: Inbound, facts: Facts, channel: ChannelRules) -> Admission:
     ids = candidates(inbound.channel, inbound.sender)
     account = inbound.account
     owner = channel.owners.named(account, ids)
-    named = owner or facts.paired or channel.allow.named(account, ids)
+    allow = channel.allow if facts.allow is None else facts.allow
+    named = owner or facts.paired or allow.named(account, ids)
     direct = inbound.chat.kind == "direct"
     refusal = _direct_refusal(named, channel) if direct else _group_refusal(inbound, channel)
     if owner:
@@ -108,6 +109,7 @@ def control_action(message: Message) -> Action | None:
         command = reading.invocation.command
         return Action(f"/{reading.invocation.name}", command.auth if command else "sender")
     if reading.alone:
-        strictest = max(reading.tokens, key=lambda token: BY_NAME[token.name].auth == "owner")
+        directives = (token for token in reading.tokens if token.kind == "directive")
+        strictest = max(directives, key=lambda token: BY_NAME[token.name].auth == "owner")
         return Action(f"/{strictest.name}", BY_NAME[strictest.name].auth)
     return None

@@ -6,6 +6,7 @@ The message index, the pairing state and the runs live elsewhere; here is only t
 
 from msgspec import Struct
 
+from rejoinder.inbound.ids import Ids
 from rejoinder.inbound.pairing import Pairing
 
 
@@ -57,6 +58,7 @@ class Facts(Struct, frozen=True):
     thread: ThreadFacts = ThreadFacts()
     paired: bool = False  # an owner has approved this sender's pairing
     pairing: Pairing = Pairing()
+    allow: Ids | None = None  # who is let in by name, once an owner has changed it; None: as configured
     group_turns_today: int = 0
     sender_turns_today: int = 0
     runs: RunFacts = RunFacts()

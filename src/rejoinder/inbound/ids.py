@@ -96,6 +96,12 @@ class Ids(Struct, frozen=True):
     def named(self, account: str, candidates: Iterable[str]) -> bool:
         return any(id in self.anywhere or (account, id) in self.by_account for id in candidates)
 
+    def __or__(self, other: "Ids") -> "Ids":
+        return Ids(self.anywhere | other.anywhere, self.by_account | other.by_account)
+
+    def __sub__(self, other: "Ids") -> "Ids":
+        return Ids(self.anywhere - other.anywhere, self.by_account - other.by_account)
+
 
 NOBODY = Ids()
 

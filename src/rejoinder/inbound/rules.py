@@ -118,7 +118,7 @@ def _channel(
         vocabulary=vocabulary(here[0].models, registry.INLINE, taken),
         allow=own("allow", said.allow),
         allow_groups=own("allow_groups", said.allow_groups, "group"),
-        owners=Ids(owners[0].anywhere | owners[1].anywhere, owners[0].by_account | owners[1].by_account),
+        owners=owners[0] | owners[1],
         commanders=_commanders(place, settings, known),
         elevated=shared("elevated.allow_from", settings.commands.elevated.allow_from),
         trusted_bots=own("trusted_bots", said.trusted_bots),

@@ -97,11 +97,13 @@ class CommandsSettings(Struct, frozen=True, forbid_unknown_fields=True):
     text: bool = True
     """Commands may be typed as text; off: only the platform's own slash commands, and stop."""
     bash: bool = False
-    """Owners may run shell commands with `/bash`, when elevated."""
+    """Kept for `/bash`, which does not work yet."""
     config: bool = False
-    """Owners may read and change the configuration with `/config`."""
+    """Owners may read the configuration, without its secrets, with `/config`."""
     debug: bool = False
-    """Owners may use `/debug`."""
+    """Kept for `/debug`, which does not work yet."""
+    skills: Text | None = None
+    """A folder of skills, each a folder with a `SKILL.md`, used by `/NAME input`; from where rejoinder is started."""
     elevated: ElevatedSettings = ElevatedSettings()
     """Who may lift the agent's permissions with `/elevated`."""
 

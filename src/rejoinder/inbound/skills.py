@@ -39,7 +39,7 @@ def read_skill(text: str, folder: str) -> Skill:
             if colon:
                 head[key.strip().lower()] = value.strip().strip("\"'")
         body = "\n".join(lines[end + 1 :])
-    name = head.get("name", folder).lower()
+    name = head.get("name", folder.rpartition("/")[2]).lower()
     if not _NAME.fullmatch(name):
         raise BadConfiguration(
             f"{folder}/SKILL.md: {name!r} cannot be typed as a command; use letters, digits, - and _"

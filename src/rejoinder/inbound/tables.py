@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from rejoinder.inbound import BEFORE_SESSION, WITH_SESSION
 from rejoinder.inbound.commands.registry import BUILT_IN
-from rejoinder.inbound.directives.levels import LEVELS
+from rejoinder.inbound.directives.levels import LEVELS, level_names
 from rejoinder.inbound.directives.table import DIRECTIVES
 from rejoinder.inbound.gate import CARRIES, MAY
 from rejoinder.inbound.stop_words import STOP_WORDS
@@ -55,9 +55,9 @@ def directives() -> str:
 def levels() -> str:
     """Every level with its other spellings."""
     rows = [
-        [f"`/{name}`", f"`{level}`", ", ".join(f"`{word}`" for word in others)]
+        [f"`/{name}`", f"`{level}`", ", ".join(f"`{word}`" for word in table[level])]
         for name, table in LEVELS.items()
-        for level, others in table.items()
+        for level in level_names(name)
     ]
     return _table(("directive", "level", "also written"), rows)
 

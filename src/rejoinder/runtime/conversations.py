@@ -6,9 +6,10 @@ from collections import deque
 from collections.abc import Iterable
 
 from rejoinder.channels.base import CanNote, CanReact, CanStream, Channel, Delivered, Outcome
-from rejoinder.events import Inbound, Part, Route, Said
+from rejoinder.events import Inbound, Part, ReplySent, Route, Said
 from rejoinder.inbound.facts import Step
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.messages import Messages
 
 log = logging.getLogger(__name__)
@@ -16,10 +17,15 @@ log = logging.getLogger(__name__)
 TRACES = 1000
 
 
+def _nobody(_: object) -> None:
+    """Nobody wants to know."""
+
+
 class Conversation:
     """One place of one channel: its messages, and the one line on which things are said there."""
 
-    def __init__(self, channel: Channel, route: Route) -> None:
+    def __init__(self, channel: Channel, route: Route, tell: Tell = _nobody) -> None:
+        self._tell = tell
         self.channel = channel
         self.route = route
         self.messages = Messages()
@@ -44,12 +50,20 @@ class Conversation:
         """Says one whole message; its platform id, or None when the platform did not take it."""
         part = Part(route=self.route, text=text, reply_to=reply_to, silent=silent)
         async with self._line:
-            return self._receipt(await self.channel.send(part), text)
+            sent = self._receipt(await self.channel.send(part), text)
+        if sent is not None:
+            self._tell(ReplySent(self.route, sent, text))
+        return sent
 
     async def begin(self, channel: CanStream, text: str, *, reply_to: str | None, silent: bool) -> str | None:
         part = Part(route=self.route, text=text, reply_to=reply_to, silent=silent)
         async with self._line:
             return self._receipt(await channel.begin(part), text)
+
+    def completed(self, message: str, text: str) -> None:
+        """A message that was growing is whole."""
+        self.messages.add(message, text, ours=True)
+        self._tell(ReplySent(self.route, message, text))
 
     def _receipt(self, outcome: Outcome, text: str) -> str | None:
         if isinstance(outcome, Delivered):
@@ -84,14 +98,15 @@ class Conversation:
 
 
 class Conversations:
-    def __init__(self, channels: Iterable[Channel]) -> None:
+    def __init__(self, channels: Iterable[Channel], tell: Tell) -> None:
+        self._tell = tell
         self._channels = {channel.name: channel for channel in channels}
         self._places: dict[Route, Conversation] = {}
 
     def of(self, message: Inbound) -> Conversation:
         route = Route(message.channel, message.chat.id, message.thread, message.account)
         if route not in self._places:
-            self._places[route] = Conversation(self._channels[message.channel], route)
+            self._places[route] = Conversation(self._channels[message.channel], route, self._tell)
         return self._places[route]
 
     def at(self, route: Route) -> Conversation | None:

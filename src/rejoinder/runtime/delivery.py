@@ -107,9 +107,9 @@ class Answer:
     async def abandon(self) -> None:
         """Ends the answer here: what was shown stays as it is, what was held back is never said."""
         if self._slot is not None and self._live is not None:
-            self._conversation.messages.add(self._slot, "".join(self._shown), ours=True)
-            await self._live.complete(self._conversation.route, self._slot)
-            self._slot = None
+            slot, self._slot = self._slot, None
+            await self._live.complete(self._conversation.route, slot)
+            self._conversation.completed(slot, "".join(self._shown))
 
     async def _obey(self, events: list[ReplyEvent]) -> None:
         for event in events:

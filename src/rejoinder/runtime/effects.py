@@ -1,10 +1,10 @@
 """Performs what a decision asks for beside words and turns (IN-62).
 
-An effect that cannot be performed answers with a sentence, which stands in the place of the decision's own
-replies: nobody is told that something was done which was not.
+An effect may answer itself: with what was asked for, or why it could not be had. That stands in the place of
+the decision's own replies: nobody is told that something was done which was not.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -20,41 +20,51 @@ from rejoinder.events import (
     Overhear,
     ResetBotTurns,
     ResetSession,
-    Restart,
+    SessionEnded,
+    SessionStarted,
     ShowConfig,
     StopRun,
     UseTool,
-    WriteConfig,
 )
 from rejoinder.inbound.groups import overhear
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.access import Access
 from rejoinder.runtime.conversations import Conversation
+from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.sessions import Sessions
 
-NOT_YET = "This does not work yet: {what}."
-
 
 class Effects:
     def __init__(
-        self, agents: Mapping[str, Agent], lanes: Lanes, sessions: Sessions, questions: Questions, access: Access
+        self,
+        agents: Mapping[str, Agent],
+        lanes: Lanes,
+        sessions: Sessions,
+        questions: Questions,
+        access: Access,
+        show_config: Callable[[str], str],
+        tell: Tell,
     ) -> None:
         self._agents = agents
         self._lanes = lanes
         self._sessions = sessions
         self._questions = questions
         self._access = access
+        self._show_config = show_config
+        self._tell = tell
 
     async def perform(self, effect: Effect, conversation: Conversation, agent: str) -> str | None:
-        """None when it is done, else why it is not."""
+        """None when it is done and there is nothing to add."""
         place = (conversation.route.channel, conversation.route.account)
         match effect:
             case StopRun(route=route):
                 await self._lanes.stop(self._lanes.at(route))
-            case ResetSession(session=session):
+            case ResetSession(session=session, why=why):
                 await self._reset(session, agent)
+                self._tell(SessionEnded(session, agent, conversation.route, why))
+                self._tell(SessionStarted(session, agent, conversation.route))
             case CompactSession(session=session):
                 return await self._compact(session, agent)
             case AnswerQuestion(question=question, option=option, sender=sender):
@@ -68,14 +78,12 @@ class Effects:
                 self._access.knock(effect)
             case ApprovePairing(code=code):
                 self._access.approve(place, code)
-            case ShowConfig() | WriteConfig():
-                return NOT_YET.format(what="the configuration is read at the start; change the file and start again")
+            case ShowConfig(key=key):
+                return self._show_config(key)
             case EditAllowList():
-                return NOT_YET.format(what="add the id to `allow` in the configuration and start again")
-            case Restart():
-                return NOT_YET.format(what="end the gateway and start it again")
+                self._access.edit(effect)
             case UseTool(tool=tool):
-                return NOT_YET.format(what=f"there is no tool {tool}")
+                return f"There is no tool {tool}."
             case _:
                 assert_never(effect)
         return None

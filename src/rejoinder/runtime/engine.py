@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.channels.base import Channel
-from rejoinder.events import Inbound
+from rejoinder.events import Inbound, MessageReceived, SessionStarted
 from rejoinder.inbound import BEFORE_SESSION, resume
 from rejoinder.inbound.finalise import arrived
 from rejoinder.inbound.message import Message
@@ -23,6 +23,7 @@ from rejoinder.runtime.access import Access
 from rejoinder.runtime.conversations import Conversation, Conversations
 from rejoinder.runtime.effects import Effects
 from rejoinder.runtime.facts import World
+from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.inbox import Inbox
 from rejoinder.runtime.lanes import Asked, Lanes
 from rejoinder.runtime.presence import StatusSigns
@@ -58,23 +59,28 @@ class Engine:
         sessions: Sessions | None = None,
         clock: Callable[[], datetime] = utc_now,
         watcher: Watcher = NOBODY,
+        hooks: Hooks | None = None,
     ) -> None:
         self._settings = settings
         self._runs = runs
         self._clock = clock
         self._inbox = Inbox()
         self._sessions = sessions or MemorySessions()
-        self._conversations = Conversations(channels)
-        questions, access = Questions(runs, settings.question_seconds), Access()
-        workers = Workers(agents, self._sessions, settings, runs, questions, clock, watcher)
+        self._tell = (hooks or Hooks()).tell
+        self._conversations = Conversations(channels, self._tell)
+        questions, access = Questions(runs, settings.question_seconds), Access(settings.rules)
+        workers = Workers(agents, self._sessions, settings, runs, questions, clock, watcher, self._tell)
         self._lanes = Lanes(workers, runs, Slots(settings.limits), settings.lease)
-        self._effects = Effects(agents, self._lanes, self._sessions, questions, access)
+        self._effects = Effects(
+            agents, self._lanes, self._sessions, questions, access, settings.show_config, self._tell
+        )
         self._world = World(settings, self._lanes, workers, access)
 
     async def accept(self, message: Inbound) -> None:
         """What a channel calls with each message; returns when it is safe, not when it is answered."""
         if not self._inbox.take(message):
             return
+        self._tell(MessageReceived(message))
         conversation = self._conversations.of(message)
         conversation.arrived.append(message)
         if len(conversation.arrived) == 1:
@@ -99,19 +105,28 @@ class Engine:
         if isinstance(decided.outcome, Continue):
             session = await self._sessions.find(key, agent, now)
             decided = resume(decided, session, rules, now, perf_counter)
-            if decided.session is not None and decided.session != session:
+            changed = decided.session is not None and decided.session != session
+            if changed or isinstance(decided.outcome, Continue):
+                await self._begin(session, now, conversation)
+            if decided.session is not None and changed:
                 await self._sessions.save(decided.session)
                 self._lanes.obey(key, self._queue(inbound.channel, decided.session))
         conversation.trace(inbound.message_id, decided.trace)
         await self._act(decided, conversation, agent)
 
+    async def _begin(self, session: Session, now: datetime, conversation: Conversation) -> None:
+        """A session that was only just made begins when there is something to remember: a choice, or a turn."""
+        if session.started == now:
+            await self._sessions.save(session)
+            self._tell(SessionStarted(session.key, session.agent, conversation.route))
+
     async def _act(self, decided: Walk, conversation: Conversation, agent: str) -> None:
-        refused = [
-            why
+        answered = [
+            said
             for effect in decided.effects
-            if (why := await self._effects.perform(effect, conversation, agent)) is not None
+            if (said := await self._effects.perform(effect, conversation, agent)) is not None
         ]
-        for reply in refused or decided.replies:
+        for reply in answered or decided.replies:
             await conversation.send(reply)
         if isinstance(decided.outcome, Continue) and decided.session is not None:
             await self._enqueue(decided.message, decided.session, conversation)
@@ -123,7 +138,9 @@ class Engine:
         for agent in message.agents:
             if agent != session.agent:
                 key = session_key(inbound, self._settings.rules.settings.session, agent)
-                session = await self._sessions.find(key, agent, self._clock())
+                now = self._clock()
+                session = await self._sessions.find(key, agent, now)
+                await self._begin(session, now, conversation)
             id = f"{inbound.channel}/{inbound.account}/{inbound.event_id}"
             handle = conversation.messages.handle(inbound.message_id)
             asked = Asked(id, message, conversation, handle, overheard, self._signs(message, conversation))

@@ -40,6 +40,7 @@ class World:
             ),
             paired=self._access.is_paired(place, inbound.sender.id),
             pairing=self._access.pairing(place),
+            allow=self._access.allow(inbound.channel),
             runs=self._run_facts(conversation, session, agent),
             last_trace=conversation.trace_of(quote.message_id if quote is not None else None),
             random=secrets.token_bytes(16),

@@ -1,6 +1,6 @@
 """What the runtime obeys: the floors' own settings made ready, gathered by the wiring."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -37,6 +37,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     context_tokens: int = 0
     question_seconds: float = 300
     version: str = ""
+    show_config: Callable[[str], str] = lambda key: ""
+    """The configuration in effect from this key on, as one may show it."""
 
     def channel(self, name: str) -> ChannelFacts:
         return self.channels.get(name, _UNKNOWN)

@@ -4,16 +4,19 @@ import asyncio
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from time import monotonic
+from typing import Literal
 
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, CanLoad, CanSteer, Failed, Question, Usage
+from rejoinder.events import TurnEnded
 from rejoinder.inbound.facts import Step
 from rejoinder.outbound.typing import mode_for
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.attempts import Attempts
 from rejoinder.runtime.briefing import brief, brief_further, level, people_of
 from rejoinder.runtime.delivery import Answer
+from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Asked, Run
 from rejoinder.runtime.presence import TypingSign
 from rejoinder.runtime.questions import Questions
@@ -42,6 +45,7 @@ class Workers:
         questions: Questions,
         clock: Callable[[], datetime],
         watcher: Watcher,
+        tell: Tell,
     ) -> None:
         self.failures: dict[str, str] = {}  # why each session's last run failed
         self.context: dict[str, int] = {}  # how full each session's context is, as far as its agent tells
@@ -52,6 +56,7 @@ class Workers:
         self._questions = questions
         self._clock = clock
         self._watcher = watcher
+        self._tell = tell
         self._attempts = Attempts()
         self._loaded: set[str] = set()
 
@@ -72,7 +77,7 @@ class Workers:
             silence=self._settings.silence,
         )
         failed: Failed | None = None
-        ended = "cancelled"
+        ended: Literal["answered", "failed", "cancelled"] = "cancelled"
         try:
             with self._typing(run) as typing:
                 relay = Relay(
@@ -104,6 +109,7 @@ class Workers:
             reason = failed.kind if failed is not None else None
             step = Step(f"agent {agent.name}", ended, reason, monotonic() - began)
             run.conversation.trace(run.trigger, (step, *answer.outcomes.steps()))
+            self._tell(TurnEnded(run.session, agent.name, run.conversation.route, run.trigger, ended, reason))
 
     async def _open(self, run: Run, agent: Agent) -> Session:
         """The session; an agent that can is told, once, under which name it kept it (TU-33)."""

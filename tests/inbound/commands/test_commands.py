@@ -9,10 +9,8 @@ from rejoinder.events import (
     CompactSession,
     EditAllowList,
     ResetBotTurns,
-    Restart,
     Route,
     ShowConfig,
-    WriteConfig,
 )
 from rejoinder.inbound.commands.command import Arg, Command, read_arguments
 from rejoinder.inbound.commands.registry import BUILT_IN, native_menu
@@ -27,17 +25,15 @@ EVERYTHING_ON = {"config": True, "debug": True}
     ("text", "effects"),
     [
         ("/compact", (CompactSession("helper:telegram"),)),
-        ("/compact keep the names", (CompactSession("helper:telegram", "keep the names"),)),
-        ("/compact: keep\nnot this", (CompactSession("helper:telegram", "keep"),)),
-        ("/restart", (Restart(),)),
+        ("/compact keep the names", ()),
+        ("/compact:\nnot this", (CompactSession("helper:telegram"),)),
+        ("/restart", ()),
         ("/config show", (ShowConfig(),)),
         ("/config", (ShowConfig(),)),
         ("/config get channels.web", (ShowConfig("channels.web"),)),
-        ("/config set a.b = c d", (WriteConfig("a.b", "c d"),)),
-        ("/config unset a.b", (WriteConfig("a.b", None),)),
-        ("/config set a.b", ()),
-        ("/debug set a.b=1", (WriteConfig("a.b", "1", persist=False),)),
-        ("/debug", (ShowConfig(overrides_only=True),)),
+        ("/config get", ()),
+        ("/config set a.b=c", ()),
+        ("/debug set a.b=1", ()),
         ("/allowlist add 77", (EditAllowList("telegram", "77", listed=True),)),
         ("/allowlist remove 77", (EditAllowList("telegram", "77", listed=False),)),
         ("/allowlist add @anna", ()),
@@ -63,6 +59,17 @@ def test_some_are_off_unless_enabled(name: str) -> None:
     done = send(says(f"/{name} show", OWNER), house())
     assert done.replies == (f"/{name} is off; commands.{name} = true turns it on.",)
     assert done.effects == ()
+
+
+def test_usage_shows_what_a_directive_takes() -> None:
+    """IN-60: help is made from the same table as the reading."""
+    told = send(says("/help"), house()).replies[0]
+    assert "/model [name, provider/name, name@profile, an alias, or default]:" in told
+    assert "/queue [steer|followup|" in told
+    shown = send(says("/commands"), house()).replies[0]
+    assert "/exec [security=deny|full ask=off|on-miss|always]:" in shown
+    assert "/elevated [off|full]:" in shown
+    assert "<value>" not in shown
 
 
 def test_a_shell_line_is_bash() -> None:
@@ -248,7 +255,7 @@ def test_what_is_to_come_says_so() -> None:
     assert (outcome(done), done.replies) == ("answer", ("/tts does not work yet.",))
 
 
-@pytest.mark.parametrize("text", ["/usage loud", "/activation sometimes", "/approve", "/models please", "/restart now"])
+@pytest.mark.parametrize("text", ["/usage loud", "/activation sometimes", "/approve", "/models please", "/compact now"])
 def test_arguments_that_do_not_fit_get_the_usage(text: str) -> None:
     """IN-60: the schema is the help."""
     assert send(says(text, OWNER, group=True), house()).replies[0].startswith(f"Usage: {text.split()[0]}")

@@ -62,8 +62,13 @@ ALONE: list[tuple[str, dict[str, Any]]] = [
     ("/queue collect cap=0", {}),
     ("/queue debounce=soon", {}),
     ("/queue drop=all", {}),
+    ("/queue reset cap=5", {}),
+    ("/queue cap=5 reset", {}),
+    ("/queue debounce=1.5", {}),
+    ("/queue debounce=1.5s", {"queue": {"debounce_ms": 1500}}),
     ("/model gpt-x", {"model": "gpt-x"}),
     ("/model: opus", {"model": "opus"}),
+    ("/model opus.", {"model": "opus"}),
     ("/model openai/gpt-5@work", {"model": "openai/gpt-5@work"}),
     ("/model sonnet@work", {"model": "sonnet@work"}),
     ("/model cf/@cf/meta/x", {"model": "cf/@cf/meta/x"}),
@@ -73,6 +78,11 @@ ALONE: list[tuple[str, dict[str, Any]]] = [
     ("/verbose on\n/think high", {"think": "high", "verbose": "on"}),
     ("/think /verbose", {}),
     ("/think high /status", {"think": "high"}),
+    ("/think high /help", {"think": "high"}),
+    ("[[/help]] /think high", {"think": "high"}),
+    ("/think high [[/whoami]]", {"think": "high"}),
+    ("/think /help", {}),
+    ("/think banana /help", {}),
     ("/think low /think high", {"think": "high"}),
     ("/think high /verbose loud", {}),
     ("/t low /v on", {"think": "low", "verbose": "on"}),
@@ -128,6 +138,7 @@ MIXED: list[tuple[str, str, dict[str, Any]]] = [
     ("/think high `code`", "`code`", {"think": "high"}),
     ("/think@bot high write a poem", "write a poem", {"think": "high"}),
     ("/status please", "please", {}),
+    ("answer with /model opus.", "answer with.", {"model": "opus"}),
     ("/status@bot please", "please", {}),
     ("tell me /help@bot: now", "tell me now", {}),
     ("what is the /status here", "what is the here", {}),
@@ -200,7 +211,10 @@ def test_directives_alone_are_answered(ask: Any, text: str, stored: dict[str, An
     answer = ask(text)
     assert answer["outcome"] == "answer"
     assert answer["directives"] == stored
-    assert len(answer["replies"]) == 1 + (text.endswith("/status") and text != "/status")
+    asked = sum(word.strip("[]") in ("/status", "/help", "/whoami") for word in text.split())
+    nothing_else = text == "/status" or "banana" in text
+    assert len(answer["replies"]) == 1 + (0 if nothing_else else asked)
+    assert ".." not in answer["replies"][0]
 
 
 @pytest.mark.parametrize(("text", "rest", "chosen"), MIXED, ids=[repr(row[0]) for row in MIXED])

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from rejoinder.events import Attachment
 from rejoinder.inbound.directives.effective import effective_level, effective_model
-from rejoinder.inbound.directives.levels import LEVELS, find_level, level_names
+from rejoinder.inbound.directives.levels import LEVELS, UNHONOURED, find_level, level_names
 from rejoinder.inbound.directives.model import Models
 from rejoinder.inbound.rules import AgentProfile, make_rules
 from rejoinder.inbound.settings import ElevatedSettings, LevelDefaults
@@ -53,7 +53,7 @@ def test_every_spelling_of_every_level(name: str, word: str, level: str) -> None
     assert find_level(name, word) == find_level(name, word.upper()) == level
     done = send(says(f"/{name} {word}", OWNER), house(commands=ELEVATED))
     assert done.session is not None
-    assert getattr(done.session, name) == level
+    assert getattr(done.session, name) == (None if (name, level) in UNHONOURED else level)
 
 
 def test_every_spelling_has_a_row() -> None:
@@ -85,11 +85,11 @@ def test_the_first_invalid_one_in_the_order_of_checks_is_answered() -> None:
 
 def test_acknowledgements_come_in_one_line_and_in_order() -> None:
     """IN-54: think, verbose, reasoning, elevated, exec, status, model, queue."""
-    said = "/queue steer /model gpt-y /status /exec ask=always /elev ask /reason on /v on /t low"
+    said = "/queue steer /model gpt-y /status /exec ask=always /elev full /reason on /v on /t low"
     done = send(says(said, OWNER), house(commands=ELEVATED))
     acknowledged, status = done.replies
     assert acknowledged == (
-        "Thinking: low. Verbose: on. Reasoning: on. Elevated: ask. Exec: ask=always. Model: gpt-y. Queue: mode=steer."
+        "Thinking: low. Verbose: on. Reasoning: on. Elevated: full. Exec: ask=always. Model: gpt-y. Queue: mode=steer."
     )
     assert status.startswith("rejoinder")
 
@@ -256,6 +256,28 @@ def test_what_the_agent_cannot_honour_is_refused(text: str, said: str) -> None:
     done = send(says(text, OWNER), house(CANNOT))
     assert said in done.replies[0]
     assert (outcome(done), done.session) == ("answer", session())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("/elevated on", "Elevated on changes nothing"),
+        ("/elevated ask", "valid: off, full"),
+        ("/exec security=allowlist", "there is no list of allowed commands yet; valid: "),
+    ],
+)
+def test_a_level_nobody_honours_is_neither_offered_nor_kept(text: str, said: str) -> None:
+    """IN-59: understood, refused with the reason, and missing from what is valid."""
+    done = send(says(text, OWNER), house(commands=ELEVATED))
+    assert said in done.replies[0]
+    assert "allowlist" not in done.replies[0].partition("valid: ")[2]
+    assert (outcome(done), done.session) == ("answer", session())
+
+
+def test_where_commands_run_is_offered_only_by_agents_that_let_it_be_chosen() -> None:
+    """IN-59: the options are those of this agent."""
+    asked = send(says("/exec", OWNER), house(CANNOT)).replies[0]
+    assert asked.endswith("Options: security=deny|full ask=off|on-miss|always")
 
 
 @pytest.mark.parametrize("text", ["/think low", "/reasoning off", "/exec security=deny", "/verbose full"])

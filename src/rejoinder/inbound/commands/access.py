@@ -3,7 +3,7 @@
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import AnswerQuestion, ApprovePairing, EditAllowList
 from rejoinder.inbound.commands.command import Arg, Call, Command
-from rejoinder.inbound.ids import read_ids
+from rejoinder.inbound.ids import Ids, read_ids
 from rejoinder.inbound.outcome import Answer
 from rejoinder.inbound.pairing import find_knock, is_code
 
@@ -12,7 +12,9 @@ def _allowlist(call: Call) -> Answer:
     channel, entry = call.message.inbound.channel, call.args.get("id")
     change = call.args.get("change", "list")
     if change == "list":
-        listed = ", ".join(call.channel.settings.allow) or "nobody"
+        allow = call.message.facts.allow
+        people = call.channel.settings.allow if allow is None else _entries(allow, channel)
+        listed = ", ".join(people) or "nobody"
         groups = ", ".join(call.channel.settings.allow_groups) or "none"
         return Answer((f"Let in on {channel}: {listed}. Groups: {groups}.",))
     if not entry:
@@ -22,8 +24,13 @@ def _allowlist(call: Call) -> Answer:
     except BadConfiguration as problem:
         return Answer((str(problem),))
     listed = change == "add"
-    said = f"{entry} is {'let in' if listed else 'no longer let in'} on {channel}."
+    now, keep = ("on", "write it into") if listed else ("no longer on", "take it out of")
+    said = f"{entry} is {now} the allow-list of {channel}; to keep it so, {keep} channels.{channel}.allow."
     return Answer((said,), effects=(EditAllowList(channel, entry, listed),))
+
+
+def _entries(ids: Ids, channel: str) -> list[str]:
+    return sorted((*ids.anywhere, *(f"{channel}:{account}:{id}" for account, id in ids.by_account)))
 
 
 def _approve(call: Call) -> Answer:

@@ -22,9 +22,10 @@ class Arg(Struct, frozen=True):
     choices: tuple[str, ...] = ()
     required: bool = False
     rest: bool = False
+    told: str = ""  # what to show of it, where a table of its own says what it can be
 
     def __str__(self) -> str:
-        shape = "|".join(self.choices) or f"<{self.name}>"
+        shape = self.told or "|".join(self.choices) or f"<{self.name}>"
         return shape if self.required else f"[{shape}]"
 
 

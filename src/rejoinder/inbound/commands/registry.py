@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from rejoinder.errors import BadConfiguration
 from rejoinder.inbound.commands import access, help, operate, session, status, to_come
 from rejoinder.inbound.commands.command import Arg, Command
-from rejoinder.inbound.directives.levels import LEVELS
-from rejoinder.inbound.directives.table import DIRECTIVES
+from rejoinder.inbound.directives.levels import LEVELS, level_names
+from rejoinder.inbound.directives.table import DIRECTIVES, InlineDirective
 
 
 def _levels() -> tuple[Command, ...]:
@@ -16,13 +16,18 @@ def _levels() -> tuple[Command, ...]:
             directive.help,
             "levels",
             auth=directive.auth,
-            args=(Arg("value", tuple(LEVELS.get(directive.name, ())), rest=True),),
+            args=(_value(directive),),
             aliases=(*directive.names, *((directive.letter,) if directive.letter else ())),
             stage="inline_directives",
         )
         for directive in DIRECTIVES
         if directive.name != "status"
     )
+
+
+def _value(directive: InlineDirective) -> Arg:
+    choices = level_names(directive.name) if directive.name in LEVELS else ()
+    return Arg("value", choices, rest=True, told="" if choices else directive.options)
 
 
 BUILT_IN: tuple[Command, ...] = (

@@ -10,8 +10,7 @@ from rejoinder.session import with_event
 
 
 def _compact(call: Call) -> Answer:
-    effect = CompactSession(call.session.key, call.args.get("instructions", ""))
-    return Answer(("Compacting the session.",), effects=(effect,))
+    return Answer(("The session's memory is shortened.",), effects=(CompactSession(call.session.key),))
 
 
 def _session(call: Call) -> Answer:
@@ -61,13 +60,7 @@ COMMANDS = (
         stage="freshness_and_reset",
     ),
     Command("stop", "Stop what runs and forget what waits.", "session", stage="abort"),
-    Command(
-        "compact",
-        "Shorten the session's memory.",
-        "session",
-        args=(Arg("instructions", rest=True),),
-        handle=_compact,
-    ),
+    Command("compact", "Shorten the session's memory.", "session", handle=_compact),
     Command(
         "session",
         "Its key and age; give it a label; let bots speak again.",

@@ -6,6 +6,7 @@ do nothing.
 
 from msgspec import Struct
 
+from rejoinder.inbound.directives import exec, levels
 from rejoinder.inbound.directives.tokenise import Token
 from rejoinder.inbound.gate import Actor
 from rejoinder.inbound.rules import AgentProfile, ChannelRules, Rules
@@ -35,12 +36,12 @@ def find_problem(token: Token, here: Here) -> str | None:
 
 
 def _think(token: Token, here: Here) -> str | None:
-    levels = here.agent.think_levels
-    if token.value in levels:
+    able = here.agent.think_levels
+    if token.value in able:
         return None
-    if not levels:
+    if not able:
         return f"The agent {here.agent.name} has no thinking levels."
-    return f"The agent {here.agent.name} cannot think at {token.value}; valid: {', '.join(levels)}"
+    return f"The agent {here.agent.name} cannot think at {token.value}; valid: {', '.join(able)}"
 
 
 def _reasoning(token: Token, here: Here) -> str | None:
@@ -59,7 +60,11 @@ def _elevated(token: Token, here: Here) -> str | None:
         gates.append("it is off (set commands.elevated.enabled = true)")
     if not here.channel.elevated.named(here.account, here.candidates):
         gates.append("you are not listed (add your id to commands.elevated.allow_from)")
-    return f"Elevated is not available: {'; '.join(gates)}." if gates else None
+    if gates:
+        return f"Elevated is not available: {'; '.join(gates)}."
+    if reason := levels.UNHONOURED.get(("elevated", token.value)):
+        return f"Elevated {token.value} {reason}; valid: {', '.join(levels.level_names('elevated'))}"
+    return None
 
 
 def _exec(token: Token, here: Here) -> str | None:
@@ -68,6 +73,9 @@ def _exec(token: Token, here: Here) -> str | None:
         return f"The agent {here.agent.name} asks for no permission, so there is nothing to set."
     if (choice.host or choice.node) and not here.agent.takes_exec_settings:
         return f"The agent {here.agent.name} does not take host or node."
+    if choice.security and (reason := exec.UNHONOURED.get(("security", choice.security))):
+        offered = exec.usage(takes_host=here.agent.takes_exec_settings)
+        return f"Exec security={choice.security} cannot be had: {reason}; valid: {offered}"
     return None
 
 

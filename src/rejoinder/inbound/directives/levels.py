@@ -21,6 +21,10 @@ LEVELS: dict[str, dict[str, tuple[str, ...]]] = {
     "usage": {"off": (), "tokens": (), "full": ()},
 }
 
+_ASKS_ALREADY = "changes nothing: agents ask before what is not allowed, elevated or not"
+UNHONOURED: dict[tuple[str, str], str] = {("elevated", "on"): _ASKS_ALREADY, ("elevated", "ask"): _ASKS_ALREADY}
+"""Levels that are understood, never offered, and refused with this reason (IN-59)."""
+
 _BY_WORD = {
     name: {word: level for level, others in table.items() for word in (level, *others)}
     for name, table in LEVELS.items()
@@ -28,7 +32,8 @@ _BY_WORD = {
 
 
 def level_names(name: str) -> tuple[str, ...]:
-    return tuple(LEVELS[name])
+    """Those on offer."""
+    return tuple(level for level in LEVELS[name] if (name, level) not in UNHONOURED)
 
 
 def find_level(name: str, word: str) -> str | None:

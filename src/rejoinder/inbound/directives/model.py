@@ -54,12 +54,16 @@ class ReadModel(Struct, frozen=True):
 
     def __call__(self, words: Iterator[Word]) -> Argument:
         word = next(words, None)
-        if word is None or len(word.text) > _LONGEST or not _REFERENCE.fullmatch(word.text):
+        if word is None or len(word.text) > _LONGEST:
             return None
-        name = word.text.partition("@")[0]
+        said = word.text.rstrip(".")  # a name may end a sentence
+        end = word.end if self.place == "alone" else word.end - len(word.text) + len(said)
+        if not _REFERENCE.fullmatch(said):
+            return None
+        name = said.partition("@")[0]
         is_known = any(self.models.known(said) is not None for said in (name, name.rpartition("/")[2]))
-        if self.place == "alone" or is_known or self._looks_like_one(word.text):
-            return Good(word.text, word.end)
+        if self.place == "alone" or is_known or self._looks_like_one(said):
+            return Good(said, end)
         return None
 
     def _looks_like_one(self, said: str) -> bool:

@@ -23,7 +23,7 @@ def read_queue(words: Iterator[Word]) -> Argument:
     for word in words:
         said = word.text.lower()
         if said in DEFAULTS:
-            return Good(QueueChoice(), word.end)
+            return _default(choice, end, word, next(words, None))
         pair = option(word.text)
         if said in MODES:
             choice = replace(choice, mode=said)
@@ -39,10 +39,22 @@ def read_queue(words: Iterator[Word]) -> Argument:
     return Good(choice, end) if end is not None else None
 
 
+def _default(choice: QueueChoice, end: int | None, word: Word, following: Word | None) -> Argument:
+    """The default says everything, so an option beside it contradicts it; before prose it is a word of that."""
+    if end is not None:
+        return Good(choice, end) if following else Bad(f"{word.text} stands alone; valid: {USAGE}", word.end)
+    pair = option(following.text) if following else None
+    if following and pair and pair[0] in _READERS:
+        return Bad(f"{word.text} stands alone, without {pair[0]}; valid: {USAGE}", following.end)
+    return Good(QueueChoice(), word.end)
+
+
 def _debounce(choice: QueueChoice, value: str) -> QueueChoice | str:
     found = _DURATION.fullmatch(value)
     if not found:
         return "valid: a number with ms, s, m or h, for example 500 or 2s"
+    if "." in found[1] and not found[2]:
+        return f"say of what: {value}s, or {value}m"
     return replace(choice, debounce_ms=round(float(found[1]) * UNITS[found[2] or "ms"]))
 
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from rejoinder.inbound.commands.status import status_text
+from rejoinder.inbound.commands.command import Call
 from rejoinder.inbound.directives.check import Here, find_problem
 from rejoinder.inbound.directives.store import TITLES, current, keep, plain, resolve, spoken
 from rejoinder.inbound.directives.table import BY_NAME, ORDER
@@ -30,13 +30,19 @@ def inline_directives(message: Message, session: Session, rules: Rules, now: dat
     here = Here(rules, channel, message.actor, inbound.account, candidates(inbound.channel, inbound.sender))
     tokens.sort(key=lambda token: ORDER[token.name])
     if message.reading.alone and not inbound.attachments:
-        return _alone(message, session, tokens, here, now)
+        asked = [token.name for token in message.reading.tokens if token.kind == "command"]
+        return _alone(message, session, tokens, list(dict.fromkeys(asked)), here, now)
     return _in_text(message, tokens, here)
 
 
-def _alone(message: Message, session: Session, tokens: list[Token], here: Here, now: datetime) -> Outcome:
-    for token in tokens:
-        action = Action(f"/{token.name}", BY_NAME[token.name].auth)
+def _alone(
+    message: Message, session: Session, tokens: list[Token], asked: list[str], here: Here, now: datetime
+) -> Outcome:
+    """`asked` are the commands that stand among the directives (IN-63); they see what these have changed."""
+    commands = here.rules.commands
+    actions = [Action(f"/{token.name}", BY_NAME[token.name].auth) for token in tokens]
+    actions += [Action(f"/{name}", commands[name].auth) for name in asked]
+    for action in actions:
         verdict = authorise(here.actor, action, here.channel.door)
         if isinstance(verdict, Denied):
             return refuse(message, action, verdict.reason)
@@ -46,8 +52,6 @@ def _alone(message: Message, session: Session, tokens: list[Token], here: Here, 
     said: list[str] = []
     stored: dict[str, Any] = {}
     for token in tokens:
-        if token.name == "status":
-            continue
         if token.value is None:
             said.append(current(token.name, session, here.rules, here.channel))
             continue
@@ -56,8 +60,9 @@ def _alone(message: Message, session: Session, tokens: list[Token], here: Here, 
         stored[token.name] = plain(value)
         said.append(f"{TITLES[token.name]}: {spoken(value)}.")
     replies = (" ".join(said),) if said else ()
-    if any(token.name == "status" for token in tokens):
-        replies += (status_text(message, session, here.rules, here.channel, now),)
+    for name in asked:
+        if handle := commands[name].handle:
+            replies += handle(Call(commands[name], {}, message, session, here.rules, here.channel, now)).replies
     reason = f"stored: {', '.join(stored)}" if stored else "asked for what is set"
     return Answer(replies, session=session, stored=stored, reason=reason)
 

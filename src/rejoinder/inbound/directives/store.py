@@ -5,6 +5,7 @@ from typing import Any, cast
 from msgspec.structs import asdict, replace
 
 from rejoinder.inbound.directives.effective import effective_level, effective_model
+from rejoinder.inbound.directives.exec import usage
 from rejoinder.inbound.directives.table import BY_NAME
 from rejoinder.inbound.directives.tokenise import Token
 from rejoinder.inbound.rules import ChannelRules, Rules
@@ -79,6 +80,6 @@ def current(name: str, session: Session, rules: Rules, channel: ChannelRules) ->
         return f"Queue: {spoken(chosen)}. Options: {BY_NAME[name].options}"
     if name == "exec":
         said = spoken(session.exec) if session.exec else "not set"
-        return f"Exec: {said}. Options: {BY_NAME[name].options}"
+        return f"Exec: {said}. Options: {usage(takes_host=agent.takes_exec_settings)}"
     level = effective_level(name, {}, session, rules, agent)
     return f"{TITLES[name]}: {level.value} ({level.whence}). Options: {BY_NAME[name].options}"

@@ -33,13 +33,13 @@ DIRECTIVES: tuple[InlineDirective, ...] = (
     _level("elevated", "What the agent may do without asking.", ("elev",), auth="owner"),
     InlineDirective(
         "exec",
-        "Where the agent's commands run, and who is asked.",
-        exec.USAGE,
+        "What the agent may do, and who is asked.",
+        exec.usage(takes_host=False),
         auth="owner",
         read=exec.read_exec,
     ),
     InlineDirective("status", "How things stand: agent, model, session, levels, queue.", ""),
-    InlineDirective("model", "Which model answers.", "[provider/]name[@profile], default, or an alias"),
+    InlineDirective("model", "Which model answers.", "name, provider/name, name@profile, an alias, or default"),
     InlineDirective(
         "queue",
         "What happens to messages that come while the agent works.",

@@ -2,7 +2,8 @@
 
 Rule 1: a token begins at the start of the text or after white space: `/name` or `/name@ourbot`, then the end, a
 blank or `:`. What names another bot is not ours.
-Rule 2: a text that consists of directives alone is read as such, wrong words included.
+Rule 2: a text that consists of directives alone is read as such, wrong words included. Commands that may stand
+inside a text (IN-63) may stand among them.
 Rule 3: in every other text a token without a valid argument is text. So is everything in code, quotes, links.
 """
 
@@ -86,7 +87,7 @@ def find_tokens(text: str, known: Vocabulary, start: int, our_name: str) -> tupl
             continue
         if place == "before" and text[done : match.start()].strip():
             place = "amid"
-        token = _bracketed(match, known) if match["bracketed"] else _in_prose(text, match, known, closed, place)
+        token = _inline_command(text, match, known) or _in_prose(text, match, known, closed, place)
         if token:
             tokens.append(token)
             done = token.end
@@ -98,16 +99,8 @@ def _is_ours(match: re.Match[str], our_name: str) -> bool:
     return addressee is None or addressee.lower() == our_name.lower()
 
 
-def _bracketed(match: re.Match[str], known: Vocabulary) -> Token:
-    name = known.inline_commands[match["bracketed"].lower()]
-    return Token(name, match.start(), match.end(), "command")
-
-
 def _in_prose(text: str, match: re.Match[str], known: Vocabulary, closed: Protected, place: Place) -> Token | None:
-    typed = match["name"].lower()
-    if command := known.inline_commands.get(typed):
-        return Token(command, match.start(), match.end() + text.startswith(":", match.end()), "command")
-    name = known.names[typed]
+    name = known.names[match["name"].lower()]
     if name.alias:
         return Token("model", match.start(), match.end(), value=name.alias)
     after = match.end() + text.startswith(":", match.end())
@@ -130,19 +123,33 @@ def directives_alone(
             position = word.end
             continue
         match = known.pattern.match(text, word.end - len(word.text))
-        name = known.names.get(match["name"].lower()) if match and match["name"] else None
-        if match is None or name is None or not _is_ours(match, our_name):
+        if match is None or not _is_ours(match, our_name):
             return None
         closed = closed or protected(text)
-        token = None if match.start() in closed else _alone(text, match, name, known, closed, ignored)
-        if token is None:
+        if match.start() in closed:
             return None
-        bare_letter |= name.is_letter and token.value is None
+        token = _inline_command(text, match, known)
+        if token is None:
+            name = known.names[match["name"].lower()]
+            token = _alone(text, match, name, known, closed, ignored)
+            if token is None:
+                return None
+            bare_letter |= name.is_letter and token.value is None
         tokens.append(token)
         position = token.end
     if bare_letter and len(tokens) > 1:
         return None
-    return tuple(tokens) or None
+    return tuple(tokens) if any(token.kind == "directive" for token in tokens) else None
+
+
+def _inline_command(text: str, match: re.Match[str], known: Vocabulary) -> Token | None:
+    """help, commands, whoami or status, plain or in brackets; None: it is a directive."""
+    if match["bracketed"]:
+        return Token(known.inline_commands[match["bracketed"].lower()], match.start(), match.end(), "command")
+    command = known.inline_commands.get(match["name"].lower())
+    if command is None:
+        return None
+    return Token(command, match.start(), match.end() + text.startswith(":", match.end()), "command")
 
 
 def _alone(
@@ -158,8 +165,6 @@ def _alone(
     if name.alias:
         return Token("model", start, end, value=name.alias)
     end += text.startswith(":", end)
-    if name.directive == "status":
-        return Token("status", start, end)
     following = next(words(text, end, in_line=False), None)
     if following is None or following.text in ignored or known.pattern.match(text, following.end - len(following.text)):
         return Token(name.directive, start, end)

@@ -1,0 +1,74 @@
+"""Hooks: who wants to know what happens is told, and changes nothing by it (IN-8).
+
+Rule 1: telling never waits. A hook is a task of its own, with a time limit.
+Rule 2: a hook that fails or hangs is one line in the log.
+Rule 3: hooks get frozen values; there is nothing in them to change.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from difflib import get_close_matches
+from inspect import iscoroutinefunction
+from typing import Any
+
+from rejoinder.errors import BadUse
+from rejoinder.events import MessageReceived, ReplySent, SessionEnded, SessionStarted, TurnEnded
+from rejoinder.runtime.runs import Runs
+
+log = logging.getLogger(__name__)
+
+Happening = MessageReceived | SessionStarted | SessionEnded | TurnEnded | ReplySent
+Hook = Callable[[Any], Awaitable[None]]
+Tell = Callable[[Happening], None]
+
+HOOKS: Mapping[str, type[Happening]] = {
+    "message_received": MessageReceived,
+    "session_started": SessionStarted,
+    "session_ended": SessionEnded,
+    "turn_ended": TurnEnded,
+    "reply_sent": ReplySent,
+}
+SECONDS = 5.0
+
+
+class Hooks:
+    """Has tasks of its own: who waits until the gateway is idle does not wait for hooks."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
+        self._runs = Runs()
+        self._subscribed: dict[type[Happening], list[Hook]] = {}
+
+    def on(self, name: str, hook: Hook) -> None:
+        """Calls `hook` with each happening of this name."""
+        if name not in HOOKS:
+            near = get_close_matches(name, HOOKS, n=1)
+            guess = f"did you mean {near[0]}? " if near else ""
+            raise BadUse(f"no hook called {name!r}; {guess}there are: {', '.join(HOOKS)}")
+        if not iscoroutinefunction(hook) and not iscoroutinefunction(getattr(hook, "__call__", None)):  # noqa: B004
+            raise BadUse(f"the hook for {name} has to be an async function: one that blocks would hold up everybody")
+        self._subscribed.setdefault(HOOKS[name], []).append(hook)
+
+    def tell(self, happening: Happening) -> None:
+        for hook in self._subscribed.get(type(happening), ()):
+            self._runs.start(f"hook:{_name(hook)}", self._call(hook, happening))
+
+    async def _call(self, hook: Hook, happening: Happening) -> None:
+        limit = asyncio.timeout(self._seconds)
+        try:
+            async with limit:
+                await hook(happening)
+        except Exception:  # whatever somebody else's code does
+            if limit.expired():
+                log.warning("the hook %s took longer than %g s and was ended", _name(hook), self._seconds)
+            else:
+                log.exception("the hook %s failed", _name(hook))
+
+    async def close(self) -> None:
+        """Lets those that were told come to their end, which is near."""
+        await self._runs.idle()
+
+
+def _name(hook: Hook) -> str:
+    return getattr(hook, "__qualname__", None) or type(hook).__name__

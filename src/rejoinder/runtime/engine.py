@@ -99,7 +99,7 @@ class Engine:
         now, rules = self._clock(), self._settings.rules
         agent = channel_rules(rules, inbound.channel).agent.name
         key = session_key(inbound, rules.settings.session, agent)
-        conversation.heard(inbound)
+        conversation.heard(inbound, now.date())
         message = arrived(inbound, self._world.facts(inbound, conversation, key, agent))
         decided = walk(BEFORE_SESSION, message, None, rules, now, perf_counter)
         if isinstance(decided.outcome, Continue):

@@ -36,7 +36,9 @@ class World:
             thread=ThreadFacts(
                 posted=messages.ours > 0,
                 other_bot=conversation.other_bot,
-                bot_turns=conversation.bots_in_a_row,
+                bot_turns=conversation.bot_turns.in_a_row,
+                bot_turns_before=conversation.bot_turns.before,
+                bot_turns_today=conversation.bot_turns.today,
             ),
             paired=self._access.is_paired(place, inbound.sender.id),
             pairing=self._access.pairing(place),

@@ -99,6 +99,8 @@ class Workers:
                 else:
                     await answer.fail(failed.sentence, failed.detail)
                     ended = "failed"
+            if answer.begun:
+                run.conversation.spoke(self._clock().date())
             await self._remember(run, relay.usage, answer, failed)
         except asyncio.CancelledError:
             await answer.abandon()

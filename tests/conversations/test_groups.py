@@ -1,7 +1,8 @@
-"""Bots that talk to each other, until a person says something."""
+"""Groups: bots that talk to each other until a person says something, and answers for so many messages a day."""
 
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, Settings
+from rejoinder.inbound.settings import GroupSettings
 from rejoinder.testing import ScriptedAgent, conversation
 
 ROOM = {"chat": "lab", "kind": "group"}
@@ -39,3 +40,14 @@ async def test_the_limit_of_a_day_is_lifted_by_the_owner():
         await chat.hears("Bot turns are counted from zero again.")
         await chat.channel.says("so?", sender="other", bot=True, **ROOM)
         await chat.hears("Three.")
+
+
+async def test_a_group_has_so_many_answers_a_day():
+    """IN-33: what comes after them is not answered; other groups are."""
+    limited = chatty(group={"lab": GroupSettings(daily_limit=1)})
+    async with conversation(ScriptedAgent("One.", "Elsewhere."), settings=limited) as chat:
+        await chat.channel.says("hello", **ROOM)
+        await chat.hears("One.")
+        await chat.channel.says("hello again", **ROOM)
+        await chat.channel.says("hello", chat="den", kind="group")
+        await chat.hears("Elsewhere.")

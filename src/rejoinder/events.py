@@ -101,6 +101,7 @@ class Attachment(Struct, frozen=True):
     mime: str = ""
     size: int | None = None
     url: str | None = None
+    content: bytes | None = None  # where the channel has fetched it
 
 
 class Said(Struct, frozen=True):

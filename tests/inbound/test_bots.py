@@ -1,13 +1,14 @@
 """IN-20 to IN-25: our own messages, other bots, and rooms of our own agents."""
 
 from datetime import date
+from functools import reduce
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from rejoinder.events import Chat, Mention, Overhear, Quote, Sender
-from rejoinder.inbound.bots import BotTurns, Seen, count_bot_turns
+from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.facts import ThreadFacts
 from rejoinder.inbound.rooms import who_wakes
 from rejoinder.inbound.rules import AgentProfile
@@ -88,19 +89,21 @@ def test_in_our_own_room_a_mention_wakes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("turns", "today", "posted", "expected"),
+    ("turns", "before", "today", "posted", "expected"),
     [
-        (9, 9, True, "turn"),
-        (10, 10, True, "answer"),
-        (10, 10, False, "drop"),
-        (11, 11, True, "drop"),
-        (1, 100, True, "turn"),
-        (1, 101, True, "drop"),
+        (9, 8, 9, True, "turn"),
+        (10, 9, 10, True, "answer"),
+        (11, 9, 11, True, "answer"),
+        (10, 9, 10, False, "drop"),
+        (11, 10, 11, True, "drop"),
+        (13, 11, 13, True, "drop"),
+        (1, 0, 100, True, "turn"),
+        (1, 0, 101, True, "drop"),
     ],
 )
-def test_conversations_of_bots_end(turns: int, today: int, posted: bool, expected: str) -> None:
+def test_conversations_of_bots_end(turns: int, before: int, today: int, posted: bool, expected: str) -> None:
     """IN-23: at the soft limit one notice, by who took part; then silence; the hard limit counts by day."""
-    thread = ThreadFacts(posted=posted, bot_turns=turns, bot_turns_today=today)
+    thread = ThreadFacts(posted=posted, bot_turns=turns, bot_turns_before=before, bot_turns_today=today)
     assert outcome(send(bot_says("hi"), house(bot_messages="all"), thread=thread)) == expected
 
 
@@ -128,8 +131,16 @@ def test_how_the_index_counts(seen: str, in_a_row: int, today: int) -> None:
     """IN-23: own turns count, a human ends the row, a system event does not."""
     kinds: dict[str, Any] = {"b": "bot", "o": "own", "h": "human", "s": "system"}
     rows = [Seen(kinds[letter], DAY) for letter in seen]
-    assert count_bot_turns(rows, DAY) == BotTurns(in_a_row, today)
-    assert count_bot_turns(rows, NEXT).today == 0
+    counted = reduce(count_turn, rows, BotTurns())
+    assert (counted.in_a_row, counted.today) == (in_a_row, today)
+    assert count_turn(counted, Seen("bot", NEXT)).today == 1
+
+
+@pytest.mark.parametrize(("seen", "before"), [("b", 0), ("bb", 1), ("bob", 1), ("bobo", 1), ("obob", 2), ("bbhb", 0)])
+def test_where_the_row_stood_with_the_bot_before(seen: str, before: int) -> None:
+    """IN-23: our own turns lengthen the row, but only a bot's message can be answered with the one notice."""
+    kinds: dict[str, Any] = {"b": "bot", "o": "own", "h": "human"}
+    assert reduce(count_turn, [Seen(kinds[letter], DAY) for letter in seen], BotTurns()).before == before
 
 
 AGENTS = ("a", "b", "c")

@@ -76,6 +76,7 @@ def open_agent(name: str, settings: Settings) -> "AcpAgent":
 class AcpAgent:
     think_levels = LEVELS  # the agent's own word that comes closest is taken
     shows_thoughts = True
+    sees_images = True  # one that does not is told so in words
 
     def __init__(self, name: str, settings: Settings) -> None:
         self.name = name

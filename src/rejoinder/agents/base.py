@@ -189,6 +189,13 @@ class CanShowThoughts(Protocol):
 
 
 @runtime_checkable
+class CanSeeImages(Protocol):
+    """Takes `PromptImage`; one that can only tell while it runs says so itself."""
+
+    sees_images: bool
+
+
+@runtime_checkable
 class CanTellMore(Protocol):
     """Has something for `/status` and the operator: the last lines an agent's process wrote on stderr."""
 

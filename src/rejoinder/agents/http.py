@@ -44,6 +44,7 @@ def open_agent(name: str, settings: Settings) -> "HttpAgent":
 class HttpAgent:
     think_levels = LEVELS  # told to the service with each turn
     shows_thoughts = True
+    sees_images = True
 
     def __init__(self, name: str, settings: Settings) -> None:
         self.name = name

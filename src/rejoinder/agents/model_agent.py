@@ -77,6 +77,7 @@ class Reading(Protocol):
 class ModelAgent:
     think_levels = LEVELS
     shows_thoughts = True
+    sees_images = True
 
     def __init__(self, name: str, settings: ModelSettings, path: str, headers: dict[str, str]) -> None:
         self.name = name

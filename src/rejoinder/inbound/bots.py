@@ -1,10 +1,9 @@
 """Bots (IN-20 to IN-23): our own messages never come back, other bots only as far as they are let.
 
 Whether another bot is here, and how many turns no human took part in, are facts of the message index.
-`count_bot_turns` is how the index counts them.
+`count_turn` is how the index counts them.
 """
 
-from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Literal
 
@@ -65,7 +64,7 @@ def _limit(message: Message, channel: ChannelRules) -> Answer | Drop | None:
     if thread.bot_turns < settings.bot_turns:
         return None
     reason = f"{thread.bot_turns} turns in a row without a human (limit {settings.bot_turns})"
-    if thread.bot_turns > settings.bot_turns or not thread.posted:
+    if thread.bot_turns_before >= settings.bot_turns or not thread.posted:
         return _only_heard(message, reason)
     notice = f"{settings.bot_turns} bot turns in a row: I am silent until a human writes."
     return Answer((notice,), reason=reason)
@@ -79,17 +78,23 @@ class Seen(Struct, frozen=True):
 
 
 class BotTurns(Struct, frozen=True):
+    """What is counted of one thread since an owner's last reset."""
+
     in_a_row: int = 0
+    at_last: int = 0  # how long the row was with the last message of another bot
+    before: int = 0  # and with the one before that
     today: int = 0
+    day: date | None = None
 
 
-def count_bot_turns(seen: Iterable[Seen], today: date) -> BotTurns:
-    """Oldest first, since the owner's last reset. Only a human ends a row; a pin or a join does not."""
-    in_a_row = of_today = 0
-    for each in seen:
-        if each.kind == "human":
-            in_a_row = 0
-        elif each.kind != "system":
-            in_a_row += 1
-            of_today += each.day == today
-    return BotTurns(in_a_row, of_today)
+def count_turn(turns: BotTurns, seen: Seen) -> BotTurns:
+    """One message more. Only a human ends a row; a pin or a join does not."""
+    if seen.kind == "system":
+        return turns
+    today = turns.today if turns.day == seen.day else 0
+    if seen.kind == "human":
+        return BotTurns(today=today, day=seen.day)
+    row = turns.in_a_row + 1
+    if seen.kind == "own":
+        return BotTurns(row, turns.at_last, turns.before, today + 1, seen.day)
+    return BotTurns(row, row, turns.at_last, today + 1, seen.day)

@@ -24,6 +24,7 @@ class ThreadFacts(Struct, frozen=True):
     posted: bool = False  # we have written in it
     other_bot: bool = False  # another bot has written in it
     bot_turns: int = 0  # consecutive messages that no human wrote, this one included
+    bot_turns_before: int = 0  # how many they were with the bot's message before this one
     bot_turns_today: int = 0  # of one day, since an owner's reset
 
 

@@ -134,10 +134,10 @@ class SendPolicy(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class InboundDebounce(Struct, frozen=True, forbid_unknown_fields=True):
-    """Waiting for the rest of what someone is still typing."""
+    """Waiting for the rest of what someone is still typing. Kept: it does not work yet, nothing waits."""
 
     debounce_ms: Milliseconds = 0
-    """How long to wait for a further message of the same person before the first is taken."""
+    """How long to wait for a further message of the same person before the first is taken; does not work yet."""
     by_channel: dict[str, Milliseconds] = {}
     """The same on a channel, by its name."""
 

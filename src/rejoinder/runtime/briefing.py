@@ -4,14 +4,16 @@ import secrets
 from functools import cache
 from typing import Any
 
-from rejoinder.agents.base import Agent
-from rejoinder.events import Inbound, Turn
+from rejoinder.agents.base import Agent, CanSeeImages
+from rejoinder.events import Inbound, PromptImage, Turn
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import effective_level, effective_model
 from rejoinder.inbound.groups import active_mode, group_intro, wants_intro
+from rejoinder.inbound.media import Shown, show_media
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.notice import abilities_notice
+from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.lanes import Asked, Run
 from rejoinder.runtime.settings import RuntimeSettings
@@ -48,7 +50,7 @@ def brief(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -
     earlier = (*(first.thread_history if begins else ()), *overheard)
     starter = Quoted(first.thread_starter) if begins and first.thread_starter else None
     user = UserPart(
-        messages=tuple(_spoken(asked) for asked in run.asked),
+        messages=tuple(_spoken(asked, agent) for asked in run.asked),
         thread_starter=starter,
         history=tuple(Quoted(s.text, s.author_name or s.author_id, s.handle or None, s.message_id) for s in earlier),
         system_events=session.system_events,
@@ -70,9 +72,9 @@ def brief(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -
     )
 
 
-def brief_further(run: Run, asked: tuple[Asked, ...]) -> Turn:
+def brief_further(run: Run, asked: tuple[Asked, ...], agent: Agent) -> Turn:
     """Further messages for a run that is under way: they stand as they would in a turn of their own."""
-    user = UserPart(messages=tuple(map(_spoken, asked)))
+    user = UserPart(messages=tuple(_spoken(each, agent) for each in asked))
     return assemble(run.session, SystemPart(), user, boundary=secrets.token_hex(BOUNDARY_BYTES))
 
 
@@ -107,10 +109,11 @@ def _metadata(inbound: Inbound, agent: Agent) -> Metadata:
     return Metadata(agent.name, inbound.channel, chat.id, chat.kind, inbound.account, inbound.thread)
 
 
-def _spoken(asked: Asked) -> Spoken:
+def _spoken(asked: Asked, agent: Agent) -> Spoken:
     inbound, text = asked.message.inbound, asked.message.agent_text
     sender = inbound.sender
     forwarded = inbound.forwarded
+    shown = show_media(inbound.attachments, sees_images=can(agent, CanSeeImages) and agent.sees_images)
     return Spoken(
         text=text,
         sender=Sender(
@@ -128,9 +131,20 @@ def _spoken(asked: Asked) -> Spoken:
         handle=asked.handle,
         reply_to=_quoted(inbound, asked.conversation),
         forwarded=Quoted(forwarded.text, forwarded.author_name) if forwarded else None,
-        media=tuple(Media(each.name, each.mime, each.size) for each in inbound.attachments),
+        media=tuple(map(_media, shown)),
+        images=tuple(
+            PromptImage(each.mime, each.attachment.content)
+            for each in shown
+            if each.fate == "image" and each.attachment.content is not None
+        ),
         transcript=inbound.transcript if inbound.transcript and inbound.transcript != asked.message.text else None,
     )
+
+
+def _media(shown: Shown) -> Media:
+    file = shown.attachment
+    size = file.size if file.size is not None or file.content is None else len(file.content)
+    return Media(file.name, shown.mime, size, shown.text, shown.why)
 
 
 def _quoted(inbound: Inbound, conversation: Conversation) -> Quoted | None:

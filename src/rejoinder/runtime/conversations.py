@@ -4,9 +4,11 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Iterable
+from datetime import date
 
 from rejoinder.channels.base import CanNote, CanReact, CanStream, Channel, Delivered, Outcome
 from rejoinder.events import Inbound, Part, ReplySent, Route, Said
+from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.facts import Step
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.hooks import Tell
@@ -32,19 +34,23 @@ class Conversation:
         self.arrived: deque[Inbound] = deque()  # what has not been decided yet, in the order in which it came
         self.overheard: tuple[Said, ...] = ()  # said since the agent was last asked (IN-32)
         self.other_bot = False
-        self.bots_in_a_row = 0
+        self.bot_turns = BotTurns()
         self._traces: dict[str, tuple[Step, ...]] = {}
         self._line = asyncio.Lock()
 
-    def heard(self, inbound: Inbound) -> None:
+    def heard(self, inbound: Inbound, today: date) -> None:
         """Notes a message of somebody's, whatever becomes of it (OD-52). A native command is no message."""
         sender = inbound.sender
         if inbound.entry != "native" and self.messages.get(inbound.message_id) is None:
             self.messages.add(inbound.message_id, inbound.text, sender.display_name or sender.name)
-        if sender.is_self:
+        if sender.is_self or inbound.entry == "reaction":
             return
         self.other_bot = self.other_bot or sender.is_bot
-        self.bots_in_a_row = self.bots_in_a_row + 1 if sender.is_bot else 0
+        self.bot_turns = count_turn(self.bot_turns, Seen("bot" if sender.is_bot else "human", today))
+
+    def spoke(self, today: date) -> None:
+        """An agent of ours has had its turn here."""
+        self.bot_turns = count_turn(self.bot_turns, Seen("own", today))
 
     async def send(self, text: str, *, reply_to: str | None = None, silent: bool = False) -> str | None:
         """Says one whole message; its platform id, or None when the platform did not take it."""

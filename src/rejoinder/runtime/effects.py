@@ -26,6 +26,7 @@ from rejoinder.events import (
     StopRun,
     UseTool,
 )
+from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.groups import overhear
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.access import Access
@@ -73,7 +74,7 @@ class Effects:
                 handle = conversation.messages.handle(said.message_id) or ""
                 conversation.overheard = overhear(conversation.overheard, replace(said, handle=handle))
             case ResetBotTurns():
-                conversation.bots_in_a_row = 0
+                conversation.bot_turns = BotTurns()
             case AskPairing():
                 self._access.knock(effect)
             case ApprovePairing(code=code):

@@ -33,6 +33,7 @@ from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import MemorySessions, Sessions
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.slots import Slots
+from rejoinder.runtime.tally import Tally
 from rejoinder.runtime.work import Workers
 from rejoinder.session import QueueChoice, Session, session_key
 from rejoinder.turns import backlog
@@ -65,6 +66,7 @@ class Engine:
         self._runs = runs
         self._clock = clock
         self._inbox = Inbox()
+        self._tally = Tally()
         self._sessions = sessions or MemorySessions()
         self._tell = (hooks or Hooks()).tell
         self._conversations = Conversations(channels, self._tell)
@@ -74,7 +76,7 @@ class Engine:
         self._effects = Effects(
             agents, self._lanes, self._sessions, questions, access, settings.show_config, self._tell
         )
-        self._world = World(settings, self._lanes, workers, access)
+        self._world = World(settings, self._lanes, workers, access, self._tally)
 
     async def accept(self, message: Inbound) -> None:
         """What a channel calls with each message; returns when it is safe, not when it is answered."""
@@ -99,8 +101,8 @@ class Engine:
         now, rules = self._clock(), self._settings.rules
         agent = channel_rules(rules, inbound.channel).agent.name
         key = session_key(inbound, rules.settings.session, agent)
-        conversation.heard(inbound)
-        message = arrived(inbound, self._world.facts(inbound, conversation, key, agent))
+        conversation.heard(inbound, now.date())
+        message = arrived(inbound, self._world.facts(inbound, conversation, key, agent, now.date()))
         decided = walk(BEFORE_SESSION, message, None, rules, now, perf_counter)
         if isinstance(decided.outcome, Continue):
             session = await self._sessions.find(key, agent, now)
@@ -135,6 +137,8 @@ class Engine:
         """A turn for each agent the message wakes: in a room, every one has a session and a lane of its own."""
         inbound = message.inbound
         overheard, conversation.overheard = conversation.overheard, ()
+        if not message.listening:
+            self._tally.add(inbound, self._clock().date())
         for agent in message.agents:
             if agent != session.agent:
                 key = session_key(inbound, self._settings.rules.settings.session, agent)

@@ -1,6 +1,7 @@
 """What the world has to tell before a message can be decided: gathered here, decided on the inbound floor."""
 
 import secrets
+from datetime import date
 
 from rejoinder.agents.base import CanTellMore
 from rejoinder.channels.base import KnowsItself
@@ -11,19 +12,21 @@ from rejoinder.runtime.access import Access
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.tally import Tally
 from rejoinder.runtime.work import Workers
 
 LAST_WORDS = 1000
 
 
 class World:
-    def __init__(self, settings: RuntimeSettings, lanes: Lanes, workers: Workers, access: Access) -> None:
+    def __init__(self, settings: RuntimeSettings, lanes: Lanes, workers: Workers, access: Access, tally: Tally) -> None:
         self._settings = settings
         self._lanes = lanes
         self._workers = workers
         self._access = access
+        self._tally = tally
 
-    def facts(self, inbound: Inbound, conversation: Conversation, session: str, agent: str) -> Facts:
+    def facts(self, inbound: Inbound, conversation: Conversation, session: str, agent: str, today: date) -> Facts:
         """`session` and `agent` are those the message would go to."""
         messages, quote = conversation.messages, inbound.reply_to
         own = messages.get(inbound.message_id)
@@ -36,11 +39,15 @@ class World:
             thread=ThreadFacts(
                 posted=messages.ours > 0,
                 other_bot=conversation.other_bot,
-                bot_turns=conversation.bots_in_a_row,
+                bot_turns=conversation.bot_turns.in_a_row,
+                bot_turns_before=conversation.bot_turns.before,
+                bot_turns_today=conversation.bot_turns.today,
             ),
             paired=self._access.is_paired(place, inbound.sender.id),
             pairing=self._access.pairing(place),
             allow=self._access.allow(inbound.channel),
+            group_turns_today=self._tally.of_group(inbound, today),
+            sender_turns_today=self._tally.of_sender(inbound, today),
             runs=self._run_facts(conversation, session, agent),
             last_trace=conversation.trace_of(quote.message_id if quote is not None else None),
             random=secrets.token_bytes(16),

@@ -99,6 +99,8 @@ class Workers:
                 else:
                     await answer.fail(failed.sentence, failed.detail)
                     ended = "failed"
+            if answer.begun:
+                run.conversation.spoke(self._clock().date())
             await self._remember(run, relay.usage, answer, failed)
         except asyncio.CancelledError:
             await answer.abandon()
@@ -169,7 +171,8 @@ class Workers:
 
     async def steer(self, run: Run, asked: tuple[Asked, ...]) -> bool:
         agent = self.agents[run.agent]
-        return can(agent, CanSteer) and await agent.steer(brief_further(run, asked))
+        further = brief_further(run, asked, agent)
+        return can(agent, CanSteer) and await agent.steer(further)
 
     async def left_out(self, asked: tuple[Asked, ...], reason: Reason | None) -> None:
         """The sender can see it (TU-5): by a mark on the message, or in words where there are no marks."""

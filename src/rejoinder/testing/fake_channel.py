@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from rejoinder.channels.base import Delivered, Limits, Outcome, Rejected
-from rejoinder.events import Chat, Inbound, Mention, Part, Quote, Route, Sender
+from rejoinder.events import Attachment, Chat, Inbound, Mention, Part, Quote, Route, Sender
 
 FIRST_ID = 9001  # far from any handle, so that a test notices when the two are mixed up
 
@@ -60,6 +60,8 @@ class FakeChannel:
         mention: bool = False,
         reply_to: str | None = None,
         event: str | None = None,
+        attachments: tuple[Attachment, ...] = (),
+        bot: bool = False,
     ) -> str:
         """Somebody writes; returns the platform id once the gateway has the message."""
         await self.until(lambda: self._deliver is not None)
@@ -72,10 +74,11 @@ class FakeChannel:
                 event_id=event or f"event-{self._events}",
                 message_id=shown.id,
                 chat=Chat(chat, kind, title=chat),
-                sender=Sender(sender, name=sender),
+                sender=Sender(sender, name=sender, is_bot=bot),
                 text=text,
                 reply_to=None if reply_to is None else Quote(reply_to),
                 mentions=(Mention(self.own_id),) if mention else (),
+                attachments=attachments,
             )
         )
         return shown.id

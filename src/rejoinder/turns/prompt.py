@@ -92,9 +92,13 @@ class Quoted(Struct, frozen=True):
 
 
 class Media(Struct, frozen=True):
+    """A file that came along: what it says, where it is text, and why there is no more of it (IN-9)."""
+
     name: str
     mime: str = "application/octet-stream"
     size: int | None = None
+    text: str | None = None
+    missing: str | None = None
 
 
 class Spoken(Struct, frozen=True):

@@ -1,0 +1,98 @@
+"""What becomes of the files that come with a message (IN-9).
+
+Rule 1: an agent is always told of a file; how much it gets of it is decided here, by the file's own bytes, not by
+what its name or type claims.
+Rule 2: what a file says is the words of whoever made it: data, never read for commands (IN-6).
+Rule 3: limits hold for the message as a whole, the first files first.
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from rejoinder.events import Attachment
+
+Fate = Literal["image", "text", "describe", "note"]
+"""Shown to the agent as a picture, inlined as text, to be put into words by somebody else, or only told of."""
+
+
+class MediaLimits(Struct, frozen=True):
+    images: int = 10
+    image_bytes: int = 5_000_000
+    text_bytes: int = 64_000
+    all_text_bytes: int = 200_000
+
+
+USUAL = MediaLimits()
+
+
+class Shown(Struct, frozen=True):
+    """One file and what the agent gets of it; `why` says what is missing."""
+
+    attachment: Attachment
+    fate: Fate
+    mime: str
+    text: str | None = None
+    why: str | None = None
+
+
+def show_media(
+    attachments: tuple[Attachment, ...], *, sees_images: bool, limits: MediaLimits = USUAL
+) -> tuple[Shown, ...]:
+    """One decision for each file, in their order."""
+    images, text_left = 0, limits.all_text_bytes
+    shown: list[Shown] = []
+    for attachment in attachments:
+        decided = _show(attachment, sees_images, images < limits.images, min(text_left, limits.text_bytes), limits)
+        images += decided.fate == "image"
+        if decided.fate == "text":
+            text_left -= min(len(attachment.content or b""), limits.text_bytes)
+        shown.append(decided)
+    return tuple(shown)
+
+
+def _show(attachment: Attachment, sees_images: bool, room: bool, text_bytes: int, limits: MediaLimits) -> Shown:
+    content, mime = attachment.content, attachment.mime
+    if content is None:
+        return Shown(attachment, "note", mime, why="its content was not fetched")
+    if (picture := image_type(content)) is not None:
+        if not sees_images:
+            return Shown(attachment, "describe", picture, why="you cannot see pictures")
+        if not room:
+            return Shown(attachment, "note", picture, why=f"more than {limits.images} pictures")
+        if len(content) > limits.image_bytes:
+            return Shown(attachment, "note", picture, why=f"larger than {limits.image_bytes} bytes")
+        return Shown(attachment, "image", picture)
+    if mime.partition("/")[0] in ("audio", "video", "image"):
+        return Shown(attachment, "describe", mime, why=f"you cannot take {mime}")
+    return _show_text(attachment, content, mime, text_bytes)
+
+
+def _show_text(attachment: Attachment, content: bytes, mime: str, most: int) -> Shown:
+    if b"\0" in content:
+        return Shown(attachment, "note", mime, why="it is not text")
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return Shown(attachment, "note", mime, why="it is not text in UTF-8")
+    if most <= 0:
+        return Shown(attachment, "note", mime, why="the files before it took all the room")
+    # A limit in the middle of a letter takes the letter along.
+    text = content[:most].decode("utf-8", errors="ignore").removeprefix("\ufeff")
+    cut = f"only the first {most} of {len(content)} bytes" if len(content) > most else None
+    return Shown(attachment, "text", mime, text, cut)
+
+
+def image_type(content: bytes) -> str | None:
+    """The type of a picture that models take, by its first bytes."""
+    for mime, begins in _PICTURES.items():
+        if content.startswith(begins):
+            return mime
+    return "image/webp" if content[:4] == b"RIFF" and content[8:12] == b"WEBP" else None
+
+
+_PICTURES = {
+    "image/png": b"\x89PNG\r\n\x1a\n",
+    "image/jpeg": b"\xff\xd8\xff",
+    "image/gif": b"GIF8",
+}

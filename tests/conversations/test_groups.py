@@ -1,0 +1,53 @@
+"""Groups: bots that talk to each other until a person says something, and answers for so many messages a day."""
+
+from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.schema import Channel, Settings
+from rejoinder.inbound.settings import GroupSettings
+from rejoinder.testing import ScriptedAgent, conversation
+
+ROOM = {"chat": "lab", "kind": "group"}
+NOTICE = "4 bot turns in a row: I am silent until a human writes."
+
+
+def chatty(**limits) -> Settings:
+    common = ChannelSettings(dm="open", groups="open", bot_messages="all", require_mention=False, **limits)
+    return Settings(channels={"fake": Channel("fake", common, {})})
+
+
+async def test_bots_fall_silent_until_a_person_writes():
+    """IN-23: our own turns count; one notice at the limit, then nothing; a person begins the count anew."""
+    agent = ScriptedAgent("Yes.", "Indeed.", "Hello, Ann.", "Again.")
+    async with conversation(agent, settings=chatty(bot_turns=4)) as chat:
+        for heard in ("Yes.", "Indeed.", NOTICE):
+            await chat.channel.says("right?", sender="other", bot=True, **ROOM)
+            await chat.hears(heard)
+        await chat.channel.says("right?", sender="other", bot=True, **ROOM)
+        await chat.channel.says("hello", **ROOM)
+        await chat.hears("Hello, Ann.")
+        await chat.channel.says("right?", sender="other", bot=True, **ROOM)
+        await chat.hears("Again.")
+
+
+async def test_the_limit_of_a_day_is_lifted_by_the_owner():
+    """IN-23: /session bots counts from zero again."""
+    agent = ScriptedAgent("One.", "Two.", "Three.")
+    async with conversation(agent, settings=chatty(bot_turns_per_day=3)) as chat:
+        for heard in ("One.", "Two."):
+            await chat.channel.says("so?", sender="other", bot=True, **ROOM)
+            await chat.hears(heard)
+        await chat.channel.says("so?", sender="other", bot=True, **ROOM)
+        await chat.channel.says("/session bots", **ROOM)
+        await chat.hears("Bot turns are counted from zero again.")
+        await chat.channel.says("so?", sender="other", bot=True, **ROOM)
+        await chat.hears("Three.")
+
+
+async def test_a_group_has_so_many_answers_a_day():
+    """IN-33: what comes after them is not answered; other groups are."""
+    limited = chatty(group={"lab": GroupSettings(daily_limit=1)})
+    async with conversation(ScriptedAgent("One.", "Elsewhere."), settings=limited) as chat:
+        await chat.channel.says("hello", **ROOM)
+        await chat.hears("One.")
+        await chat.channel.says("hello again", **ROOM)
+        await chat.channel.says("hello", chat="den", kind="group")
+        await chat.hears("Elsewhere.")

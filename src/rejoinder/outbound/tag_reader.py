@@ -223,6 +223,8 @@ class TagReader(CodeReader):
             self._opened.add(name)
 
     def _tell_broken(self, name: str, broken: str) -> None:
+        if not self._visible.tells_problems:
+            return
         why = "a quote is not closed on its line" if broken == "quote" else "another tag begins inside it"
         self._problem("broken_tag", f"<{name}> dropped: {why}")
 
@@ -276,7 +278,7 @@ class TagReader(CodeReader):
 
     def _begin_child(self, raw: str, name: str, where: int) -> None:
         declared = self._registry.tags.get(name)
-        if declared is None:
+        if declared is None and self._visible.tells_problems:
             hint = self._suggest(name, tuple(self._registry.tags))
             self._problem("unknown_action", f"<{name[:_LONGEST_NAME]}> dropped: no action we know{hint}")
         if raw.endswith("/>") or (declared and declared.tag and declared.tag.body == "none"):

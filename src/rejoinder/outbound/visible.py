@@ -109,7 +109,8 @@ class Visible:
 
     def cut(self) -> None:
         """A directive was taken out here."""
-        self._join()
+        if self._pending:
+            self._join()
         gap = self._gap or self._open_gap()
         self._inside = ""
         gap.cut()
@@ -145,6 +146,10 @@ class Visible:
     def directive(self, directive: Directive) -> None:
         self.directives += 1
         self._event(directive)
+
+    @property
+    def tells_problems(self) -> bool:
+        return self._problems <= MOST_PROBLEMS
 
     def problem(self, code: str, detail: str, *, level: Literal["debug", "warning"] = "warning") -> None:
         self._problems += 1

@@ -19,7 +19,7 @@ from rejoinder.events import Directive, ReplyEvent
 from rejoinder.outbound import actions, header
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Registry
-from rejoinder.outbound.line_reader import hold
+from rejoinder.outbound.line_reader import BLANKS, hold
 from rejoinder.outbound.silence import Mode, Silence
 from rejoinder.outbound.tag_reader import BLOCK, TagReader
 from rejoinder.outbound.visible import WHITE, Visible
@@ -27,7 +27,6 @@ from rejoinder.outbound.visible import WHITE, Visible
 _ANY_TAG = r"<(?![^/A-Za-z])(?=/?[A-Za-z]|/?\Z)"
 _BEFORE_HEADER = re.compile("[ \t\r\n\ufeff\u180e\u200b-\u200f\u2060-\u2064]*")
 _ZERO_WIDTH = dict.fromkeys((0xFEFF, 0x180E, *range(0x200B, 0x2010), *range(0x2060, 0x2065)))
-_BLANKS = re.compile(r"[ \t\r]*")
 _MOST_UNFAMILIAR = 100  # so many unknown header lines are kept, to be shown if nothing else is
 
 
@@ -161,7 +160,7 @@ class ReplyReader(TagReader):
         line = header.classify(text[begin:close], self._registry)
         end = behind = close + 2
         if isinstance(line, header.Unfamiliar):
-            blanks = _BLANKS.match(text, end, stop)
+            blanks = BLANKS.match(text, end, stop)
             behind = blanks.end() if blanks else end
             if behind == len(text) and not final and not self._behind_known and behind - start < header.LONGEST:
                 return hold(at)

@@ -10,7 +10,7 @@ from rejoinder.outbound import actions
 from rejoinder.outbound.actions import LONGEST
 from rejoinder.outbound.code_reader import CodeReader
 from rejoinder.outbound.directives.declaration import Declaration, Registry
-from rejoinder.outbound.line_reader import hold
+from rejoinder.outbound.line_reader import BLANKS, hold
 from rejoinder.outbound.silence import SILENT
 from rejoinder.outbound.visible import WHITE, Visible
 
@@ -22,7 +22,6 @@ _BEHIND_NAME = " \t\r\n/>"
 _CLOSER = re.compile(r"</([A-Za-z][A-Za-z0-9_-]{0,63})(?:[ \t\r\n/][^<>]{0,255})?>")
 _UNFINISHED_CLOSER = re.compile(r"</?\Z|</[A-Za-z][A-Za-z0-9_-]{0,63}(?:[ \t\r\n/][^<>]{0,255})?\Z")
 _CLOSER_LENGTH = 2 + 64 + 256 + 1
-_BLANKS = re.compile(r"[ \t\r]*")
 _TOKEN_LINE = re.compile(
     rf"(?:{'|'.join(SILENT[:size] for size in range(len(SILENT), 0, -1))})[ \t\r]{{0,64}}(?:\n|\Z)"
 )
@@ -235,7 +234,7 @@ class TagReader(CodeReader):
         if self._bare_size >= LONGEST:
             self._settle_bare(filled=False)
             return at
-        blanks = _BLANKS.match(text, at, at + LONGEST - self._bare_size)
+        blanks = BLANKS.match(text, at, at + LONGEST - self._bare_size)
         if blanks and blanks.end() > at:
             self._bare.append(_Bare(blanks[0]))
             self._bare_size += blanks.end() - at

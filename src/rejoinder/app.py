@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
 from importlib.util import find_spec
 from typing import Any, Self, cast
@@ -15,7 +15,7 @@ import rejoinder
 from rejoinder import plugins
 from rejoinder.agents.base import Agent, CanClose
 from rejoinder.agents.discover import PROGRAMS, discover
-from rejoinder.channels.base import CanReact, Channel, Delivered, Outcome, PrefersQueue
+from rejoinder.channels.base import CanReact, Channel, Delivered, Inlet, Outcome, PrefersQueue
 from rejoinder.channels.base import Limits as Lengths
 from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.config import schema
@@ -29,6 +29,7 @@ from rejoinder.inbound.rules import make_rules
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.hooks import Hook, Hooks
+from rejoinder.runtime.inlet import ChannelInlet
 from rejoinder.runtime.profiles import profile_of
 from rejoinder.runtime.relay import Hears, Watcher, tell
 from rejoinder.runtime.runs import Runs
@@ -90,7 +91,8 @@ class Gateway:
     async def serve(self) -> None:
         """Until every channel has come to its end and all that they brought is answered."""
         listening = [
-            self.runs.start(f"channel:{name}", channel.listen(self.dispatch)) for name, channel in self.channels.items()
+            self.runs.start(f"channel:{name}", channel.listen(ChannelInlet(self.dispatch)))
+            for name, channel in self.channels.items()
         ]
         for task in listening:
             await self.runs.wait(task)
@@ -269,7 +271,7 @@ class _Collected:
         self.replies: list[Reply] = []
         self._on_block = on_block
 
-    async def listen(self, deliver: Callable[[Inbound], Awaitable[None]]) -> None:
+    async def listen(self, deliver: Inlet) -> None:
         """Nobody writes here but who asked."""
 
     async def send(self, part: Part) -> Outcome:

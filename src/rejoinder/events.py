@@ -277,15 +277,6 @@ class Reply(Struct, frozen=True):
     silent: bool = False
 
 
-class Part(Struct, frozen=True):
-    """One platform message, ready to be sent."""
-
-    route: Route
-    text: str
-    reply_to: str | None = None
-    silent: bool = False
-
-
 class Entity(Struct, frozen=True, omit_defaults=True):
     """A stretch of a text with a format, counted in UTF-16 units, in the words of Telegram."""
 
@@ -303,6 +294,35 @@ class Rendering(Struct, frozen=True):
     entities: tuple[Entity, ...] = ()
     html: str = ""
     """The formatted twin of the text, where the platform takes one."""
+
+
+class Choice(Struct, frozen=True):
+    """A button under a message: what it says, and what pressing it says for the person."""
+
+    label: str
+    says: str
+
+
+class Part(Struct, frozen=True, omit_defaults=True):
+    """One platform message, ready to be sent: these bytes and no others are sent under its key (DU-4)."""
+
+    route: Route
+    text: str
+    """As people see it."""
+    reply_to: str | None = None
+    silent: bool = False
+    key: str = ""
+    entities: tuple[Entity, ...] = ()
+    html: str = ""
+    author: str = ""
+    """The agent that says it; empty: the gateway itself."""
+    addressed: tuple[str, ...] = ()
+    """Whom a mention in it may ping (DE-34)."""
+    previews: bool = False
+    """Links may be fetched and shown."""
+    only_for: str | None = None
+    """The one person who sees it."""
+    choices: tuple[Choice, ...] = ()
 
 
 # --- what hooks are told (IN-8) -----------------------------------------------------------------

@@ -1,10 +1,10 @@
 """The contract of a channel: messages come in through `deliver`, parts go out through `send`.
 
 The smallest channel fits on a screen: `name`, `limits`, `listen(deliver)`, `send(part)`. What it can do
-beyond that it says by having the method: `isinstance(channel, CanReact)`.
+beyond that it says by having the method: `isinstance(channel, CanReact)`. No call raises for what the platform
+said: that is an `Outcome`.
 """
 
-from collections.abc import Awaitable, Callable
 from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -19,6 +19,9 @@ class Limits(Struct, frozen=True):
     unit: Literal["characters", "utf16", "bytes"] = "characters"
 
 
+# --- what became of a call (DE-31, DE-32) -------------------------------------------------------
+
+
 class Delivered(Struct, frozen=True):
     """The platform has it, under this id."""
 
@@ -26,16 +29,25 @@ class Delivered(Struct, frozen=True):
 
 
 class Rejected(Struct, frozen=True):
-    """The platform will never take it."""
+    """The platform will never take it like this.
+
+    `formatting`: the same words would be taken plain. `target`: the message it replies to or edits is not
+    there. `gone`: the chat is closed to us. `account`: our token is, and with it every chat.
+    """
 
     reason: str
+    why: Literal["formatting", "target", "gone", "account", "other"] = "other"
 
 
 class RetryAfter(Struct, frozen=True):
-    """Try again after so many seconds."""
+    """It was surely not taken: try again, after so many seconds where the platform says."""
 
-    seconds: float
+    seconds: float | None = None
     reason: str = ""
+    limited: bool = False
+    """We were too fast: nothing goes to this chat meanwhile, and it is no attempt."""
+    everywhere: bool = False
+    """The limit is the whole account's."""
 
 
 class Unknown(Struct, frozen=True):
@@ -47,15 +59,56 @@ class Unknown(Struct, frozen=True):
 Outcome = Delivered | Rejected | RetryAfter | Unknown
 
 
+# --- the channel --------------------------------------------------------------------------------
+
+
+class Inlet(Protocol):
+    """Where a channel puts what its platform tells."""
+
+    async def __call__(self, *messages: Inbound, cursor: str | None = None) -> None:
+        """Returns when they are safe, and only then may they be confirmed to the platform.
+
+        How far the platform has been read is kept in the same transaction, also when there is no message (DU-1).
+        """
+        ...
+
+    async def cursor(self) -> str | None:
+        """How far this channel had been read."""
+        ...
+
+
 class Channel(Protocol):
     name: str
     limits: Limits
 
-    async def listen(self, deliver: Callable[[Inbound], Awaitable[None]]) -> None:
-        """Runs until the channel is closed; returns from `deliver` mean the message is safe."""
+    async def listen(self, deliver: Inlet) -> None:
+        """Runs until the channel is closed."""
         ...
 
     async def send(self, part: Part) -> Outcome: ...
+
+
+@runtime_checkable
+class KeepsKeys(Protocol):
+    """Takes a part of the same key once, however often it is sent; `send` answers with the first one's id."""
+
+    keeps_keys: Literal[True]
+
+
+@runtime_checkable
+class CanFind(Protocol):
+    """Can look up whether a part of unknown fate arrived."""
+
+    async def find(self, part: Part) -> Outcome:
+        """Delivered, RetryAfter (surely not there: send it again), or Unknown (it could not be told)."""
+        ...
+
+
+@runtime_checkable
+class CanClose(Protocol):
+    """Holds connections that are to be closed in good order."""
+
+    async def close(self) -> None: ...
 
 
 @runtime_checkable

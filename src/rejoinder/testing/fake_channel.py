@@ -1,12 +1,12 @@
 """A chat platform in memory that can do everything, and remembers each frame people would have seen."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Literal
 
 from msgspec import Struct
 
-from rejoinder.channels.base import Delivered, Limits, Outcome, Rejected
+from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, Rejected
 from rejoinder.events import Attachment, Chat, Inbound, Mention, Part, Quote, Route, Sender
 
 FIRST_ID = 9001  # far from any handle, so that a test notices when the two are mixed up
@@ -37,12 +37,12 @@ class FakeChannel:
         self.messages: dict[str, Shown] = {}
         self.notes: list[str] = []
         self.refuse: str | None = None  # set it, and the platform takes no further message
-        self._deliver: Callable[[Inbound], Awaitable[None]] | None = None
+        self._deliver: Inlet | None = None
         self._changed = asyncio.Condition()
         self._closed = asyncio.Event()
         self._events = 0
 
-    async def listen(self, deliver: Callable[[Inbound], Awaitable[None]]) -> None:
+    async def listen(self, deliver: Inlet) -> None:
         self._deliver = deliver
         await self._tell()
         await self._closed.wait()

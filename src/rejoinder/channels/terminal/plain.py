@@ -6,15 +6,15 @@ It does not stream: what a pipe has taken cannot be taken back, and an answer ma
 import asyncio
 import os
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import TextIO
 
-from rejoinder.channels.base import Delivered, Limits, Outcome
+from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome
 from rejoinder.channels.terminal.clean import clean
 from rejoinder.channels.terminal.room import Room
 from rejoinder.channels.terminal.typed import Leave, Misread, Nothing, Said, read_typed
-from rejoinder.events import Inbound, Part, Route
+from rejoinder.events import Part, Route
 
 WAITING_LINES = 100
 
@@ -33,7 +33,7 @@ class PlainLines:
         self._places = threading.Semaphore(WAITING_LINES)  # a line waits in the pipe until there is one
         self._unread: BrokenPipeError | None = None
 
-    async def listen(self, deliver: Callable[[Inbound], Awaitable[None]]) -> None:
+    async def listen(self, deliver: Inlet) -> None:
         _start_reading(self._stdin, asyncio.get_running_loop(), self._lines, self._places)
         while (line := await self._lines.get()) is not None and self._unread is None:
             self._places.release()

@@ -4,7 +4,6 @@ Nothing anybody wrote reaches the terminal but through a `Block`, which makes it
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.application.current import set_app
@@ -15,7 +14,7 @@ from prompt_toolkit.layout.dimension import Dimension
 from prompt_toolkit.shortcuts import print_formatted_text
 from prompt_toolkit.styles import Style
 
-from rejoinder.channels.base import Delivered, Limits, Outcome, Rejected
+from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, Rejected
 from rejoinder.channels.terminal.frames import Frames
 from rejoinder.channels.terminal.layout import Row, wrap
 from rejoinder.channels.terminal.prompt import SIGN, TALLEST, Prompt
@@ -64,7 +63,7 @@ class Screen:
 
     # --- the channel ------------------------------------------------------------------------------
 
-    async def listen(self, deliver: Callable[[Inbound], Awaitable[None]]) -> None:
+    async def listen(self, deliver: Inlet) -> None:
         async def hand_over() -> None:
             while True:
                 await deliver(await self._typed.get())

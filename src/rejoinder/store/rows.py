@@ -96,6 +96,7 @@ class StoredTurn(Struct, frozen=True):
     payload: bytes = b""
     outcome: Outcome | None = None
     detail: str = ""
+    closed: datetime | None = None
 
 
 class Run(Struct, frozen=True):
@@ -171,6 +172,19 @@ class StoredPart(Struct, frozen=True):
     error: str = ""
 
 
+class Pending(Struct, frozen=True):
+    """What a session has before it."""
+
+    waiting: int = 0
+    """Messages without a turn."""
+    running: datetime | None = None
+    """Since when its turn is under way."""
+    unsent: int = 0
+    """Parts that are on their way."""
+    stuck: int = 0
+    """Parts that are dead or held: nobody but an operator moves them."""
+
+
 class Later(Struct, frozen=True):
     """The next part of this conversation may not be sent before then."""
 
@@ -211,6 +225,13 @@ class Message(Struct, frozen=True):
     @property
     def handle(self) -> str:
         return f"m{self.number}"
+
+
+class Sighting(Struct, frozen=True):
+    """A message of the index, and where it stands."""
+
+    route: Route
+    message: Message
 
 
 class PlaceFacts(Struct, frozen=True):

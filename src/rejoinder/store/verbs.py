@@ -216,6 +216,12 @@ class BuryPart(Verb[StoredPart], frozen=True):
     error: str
 
 
+class DropPart(Verb[StoredPart], frozen=True):
+    """Somebody has looked at it and wants it said no more (DE-33)."""
+
+    part: StoredPart
+
+
 class WithdrawParts(Verb[int], frozen=True):
     """Nothing more of this turn is said (IN-70). Returns how many parts that were."""
 
@@ -231,6 +237,7 @@ PART_MOVES: Final[dict[type[Verb[object]], tuple[tuple[PartState, ...], PartStat
     HoldPart: (("unknown",), "held"),
     ResendPart: (("unknown", "held", "dead"), "planned"),
     BuryPart: (("claimed", "sending", "unknown", "held"), "dead"),
+    DropPart: (("held", "dead"), "withdrawn"),
     WithdrawParts: (("planned", "claimed", "retry"), "withdrawn"),
 }
 """From which states a verb may take a part, and where to. The engine and the docs read it from here."""
@@ -322,3 +329,7 @@ class Sweep(Verb[int], frozen=True):
 
     keep: Retention
     now: datetime
+
+
+BESIDE: Final[tuple[type[Verb[object]], ...]] = (PlanParts, ResendPart, DropPart, ApproveKnock)
+"""What an operator may write while a gateway runs on the store: each is one step, fenced, and claims nothing."""

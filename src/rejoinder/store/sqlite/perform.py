@@ -31,6 +31,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[sqlite3.Connection, Any], Any]] = {
     base.HoldPart: outbox.hold_part,
     base.ResendPart: outbox.resend_part,
     base.BuryPart: outbox.bury_part,
+    base.DropPart: outbox.drop_part,
     base.WithdrawParts: outbox.withdraw_parts,
     base.PutSession: memory.put_session,
     base.SaveAgentSession: memory.save_agent_session,

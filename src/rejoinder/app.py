@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
 from importlib.util import find_spec
 from typing import Any, Self, cast
+from uuid import uuid4
 
 import msgspec
 from msgspec import Struct
@@ -24,8 +25,9 @@ from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of
 from rejoinder.config.show import effective, part
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadConfiguration
-from rejoinder.events import Inbound, Part, Reply
+from rejoinder.events import Inbound, Part, Reply, Route
 from rejoinder.inbound.rules import make_rules
+from rejoinder.outbound.render import messages
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.hooks import Hook, Hooks
@@ -37,6 +39,7 @@ from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
 from rejoinder.secret import Secret
 from rejoinder.session import QueueChoice
+from rejoinder.store.base import Intent
 from rejoinder.turns.choose import Limits
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import Mode, QueueOverride, resolve
@@ -240,6 +243,28 @@ def with_channel(settings: schema.Settings, name: str, agent: str, owners: tuple
     common = replace(common, agent=agent, agents=(), owners=(*common.owners, *owners))
     wired = replace(configured, common=common) if configured is not None else schema.Channel(name, common, {})
     return replace(settings, channels={**settings.channels, name: wired})
+
+
+# --- said by the operator -----------------------------------------------------------------------
+
+
+def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool = False) -> tuple[Intent, ...]:
+    """A text of the operator's as the parts a gateway sends; none when there is nothing to see."""
+    said = settings.channels.get(route.channel)
+    if said is None:
+        there = ", ".join(sorted(settings.channels)) or "none"
+        raise BadConfiguration(f"no channel called {route.channel!r} is configured; there are: {there}")
+    platform = PLATFORMS.get(said.kind)
+    limits = platform.limits if platform is not None else Lengths()
+    key = f"operator:{uuid4()}"
+    return tuple(
+        _intent(Part(route, each.text, silent=silent, key=f"{key}:{n}", entities=each.entities, html=each.html))
+        for n, each in enumerate(made.rendering for made in messages(text, said.kind, limits.length, limits.unit))
+    )
+
+
+def _intent(part: Part) -> Intent:
+    return Intent(part.key, part.route, msgspec.json.encode(part))
 
 
 # --- run ----------------------------------------------------------------------------------------

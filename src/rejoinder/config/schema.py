@@ -31,7 +31,8 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
             extra={"expected": '"sqlite:FILE" or "postgresql://USER@HOST/DATABASE"'},
         ),
     ] = "sqlite:rejoinder.db"
-    """Where everything is kept that must survive: `sqlite:FILE` or `postgresql://...`."""
+    """Where everything is kept that must survive: `sqlite:FILE`, named from the folder of this configuration, or
+    `postgresql://...`."""
     max_runs: Count = 256
     """How many agents may be at work at once, over all sessions; the others wait their turn."""
     idle_timeout_s: Seconds = 600

@@ -108,7 +108,9 @@ class StoreReader(Protocol):
         """The events that tell of a platform's message, oldest first."""
         ...
 
-    async def latest_event(self) -> InboxEvent | None: ...
+    async def latest_event(self, channel: str | None = None, chat: str | None = None) -> InboxEvent | None:
+        """The one that came last; of this channel or chat if named, among the latest 10,000."""
+        ...
 
     async def inputs_of(self, event: int) -> tuple[Input, ...]:
         """What became of an event, in each session it was routed to."""
@@ -208,7 +210,7 @@ class StoreReader(Protocol):
         """Reads every row; raises `StoreUnavailable` when something is damaged."""
         ...
 
-    async def backup(self, path: Path) -> None:
+    async def backup(self, path: Path, *, overwrite: bool = False) -> None:
         """Writes a consistent copy, while everything goes on (DU-14)."""
         ...
 

@@ -108,8 +108,8 @@ class SqliteReader:
     async def events_of(self, message: str) -> tuple[InboxEvent, ...]:
         return await self._read(reads.events_of, message)
 
-    async def latest_event(self) -> InboxEvent | None:
-        return await self._read(lookups.latest_event)
+    async def latest_event(self, channel: str | None = None, chat: str | None = None) -> InboxEvent | None:
+        return await self._read(lookups.latest_event, channel, chat)
 
     async def inputs_of(self, event: int) -> tuple[Input, ...]:
         return await self._read(reads.inputs_of, event)
@@ -197,8 +197,8 @@ class SqliteReader:
     async def check(self) -> None:
         await self._read(reads.check)
 
-    async def backup(self, path: Path) -> None:
-        await self._read(backup, path)
+    async def backup(self, path: Path, *, overwrite: bool = False) -> None:
+        await self._read(backup, path, overwrite)
 
 
 class SqliteStore(SqliteReader):
@@ -288,6 +288,8 @@ def open_reader(url: str, *, patience: float = 10.0) -> SqliteReader:
 def existing(url: str) -> str:
     """The file of a store that has to be there."""
     path = path_of(url)
+    if url == MEMORY:
+        raise BadUse(f"{MEMORY} is in the memory of its gateway; nobody else can look into it")
     if not Path(path).is_file():
         raise StoreUnavailable("missing", path, "there is no such file")
     return path

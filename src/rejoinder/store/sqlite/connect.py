@@ -78,10 +78,12 @@ def free_space(path: str) -> int:
     return disk.f_bavail * disk.f_frsize
 
 
-def backup(db: sqlite3.Connection, path: Path) -> None:
+def backup(db: sqlite3.Connection, path: Path, overwrite: bool = False) -> None:
     """A compact copy of one moment. It has its name only when it is whole and on the disk."""
-    if path.exists():
+    if path.exists() and not overwrite:
         raise BadUse(f"{path} exists already; name another file for the backup")
+    if _is_part_of(db, path):
+        raise BadUse(f"{path} is the store itself; name another file for the backup")
     unfinished = path.with_name(path.name + ".unfinished")
     unfinished.unlink(missing_ok=True)
     try:
@@ -98,6 +100,12 @@ def backup(db: sqlite3.Connection, path: Path) -> None:
         raise StoreUnavailable("unreachable", str(path), error.strerror or "") from error
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _is_part_of(db: sqlite3.Connection, path: Path) -> bool:
+    """The database, or a file that SQLite or the lock keep beside it."""
+    file = db.execute("PRAGMA database_list").fetchone()[2]
+    return bool(file) and str(path.resolve()) in {file + suffix for suffix in ("", "-wal", "-shm", ".lock")}
 
 
 def _sync(path: Path) -> None:

@@ -21,12 +21,18 @@ from rejoinder.store.sqlite.values import (
     route_from,
 )
 
+LATEST = 10_000
+
 STUCK: tuple[PartState, ...] = ("held", "dead")
 
 
-def latest_event(db: sqlite3.Connection) -> InboxEvent | None:
-    row = db.execute(f"SELECT {EVENT} FROM inbox WHERE id = (SELECT max(id) FROM inbox)").fetchone()
-    return event_from(row) if row else None
+def latest_event(db: sqlite3.Connection, channel: str | None, chat: str | None) -> InboxEvent | None:
+    # The chat stands in the body alone, so the latest are read one by one until one fits.
+    sql = f"SELECT {EVENT} FROM inbox WHERE id > (SELECT max(id) FROM inbox) - ? ORDER BY id DESC"
+    for event in map(event_from, db.execute(sql, (LATEST,))):
+        if channel in (None, event.inbound.channel) and chat in (None, event.inbound.chat.id):
+            return event
+    return None
 
 
 def part(db: sqlite3.Connection, id: int) -> StoredPart | None:

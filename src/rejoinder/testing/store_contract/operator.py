@@ -71,6 +71,10 @@ class Operator(Opened):
             assert await store.latest_event() is None
             *_, last = await accepted(store, 1, 2)
             assert await store.latest_event() == last
+            (elsewhere,) = await store.write(Accept((an_inbound(3, chat="chat-2"),), NOW))
+            assert await store.latest_event("telegram", "chat-1") == last
+            assert await store.latest_event(chat="chat-2") == elsewhere
+            assert await store.latest_event("web") is None
 
     async def test_a_message_is_found_without_its_chat(self, tmp_path: Path) -> None:
         """OD-22: by id or handle; a handle alone may be of several conversations."""

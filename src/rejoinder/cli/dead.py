@@ -62,29 +62,28 @@ async def _page(file: str | None, limit: int) -> Page:
 
 
 def _show(page: Page, now: datetime) -> None:
-    from rich.console import Group
     from rich.text import Text
 
-    from rejoinder.cli.layout import ago, console, harmless, one_line, quoted, shown_of, table, worded
+    from rejoinder.cli.layout import ago, console, harmless, one_line, print_table, quoted, shown_of, worded
 
     out = console()
     if not page.parts:
         out.print("Nothing is dead or held: all that was to be said has been said, or is on its way.")
         return
 
-    def row(part: ShownPart) -> list[Any]:
+    def row(part: ShownPart) -> "list[Text]":
         why = Text(one_line(part.why) or "never confirmed; it may have arrived")
-        what = Text.assemble(why, "  ", quoted(part.text)) if not out.is_terminal else Group(why, quoted(part.text))
         return [
             Text(str(part.id), "bold"),
             worded(part.state),
             Text(harmless(where(part))),
             Text(str(part.attempts), "dim"),
             Text(ago(part.planned, now), "dim"),
-            what,
+            Text.assemble(why, "\n", quoted(part.text, 120)),
         ]
 
-    out.print(table(["id", "state", "where", "tries", "planned", "why, what"], map(row, page.parts), ("id", "tries")))
+    heads = ["id", "state", "where", "tries", "planned", "why, what"]
+    print_table(out, heads, map(row, page.parts), ("id", "tries"))
     more = shown_of(len(page.parts), page.total, "the latest first")
     advice = "Send again: rejoinder dead --retry ID (or all). Give up: rejoinder dead --drop ID."
     if out.is_terminal:

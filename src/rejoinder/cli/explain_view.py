@@ -4,7 +4,6 @@ from datetime import datetime
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from rejoinder.cli.explanation import Asked, Delivered, Explanation, Handed, Told
@@ -14,8 +13,8 @@ from rejoinder.cli.layout import (
     harmless,
     lasted,
     one_line,
+    print_table,
     quoted,
-    table,
     worded,
 )
 from rejoinder.cli.parts import where
@@ -51,13 +50,13 @@ def _show_event(out: Console, event: Told) -> None:
         _indented(out, _state(event.state, event.reason or EVENT_STATES[event.state], _attempts(event.attempts)))
     if event.stages:
         out.print()
-        _indented(out, _stages(event))
+        _show_stages(out, event)
     for handed in event.sessions:
         out.print()
         _show_session(out, handed)
 
 
-def _stages(event: Told) -> Table:
+def _show_stages(out: Console, event: Told) -> None:
     rows = (
         [
             Text(line.stage),
@@ -67,7 +66,7 @@ def _stages(event: Told) -> Table:
         ]
         for line in event.stages
     )
-    return table(["stage", "decision", "took", "why"], rows, ("took",))
+    print_table(out, ["stage", "decision", "took", "why"], rows, ("took",), INDENT)
 
 
 def _show_session(out: Console, handed: Handed) -> None:
@@ -89,9 +88,9 @@ def _show_turn(out: Console, turn: Asked) -> None:
     if len(turn.messages) > 1:
         _indented(out, Text(f"together with {counted(len(turn.messages) - 1, 'other message')}", "dim"), 2)
     if turn.parts:
-        heads = ["part", "state", "after", "tries", "as", "what"]
+        heads = ["part", "state", "after", "tries", "message", "what"]
         rows = (_part(each, turn) for each in turn.parts)
-        _indented(out, table(heads, rows, ("part", "after", "tries")))
+        print_table(out, heads, rows, ("part", "after", "tries"), INDENT)
     else:
         _indented(out, Text("nothing was said", "dim"))
 
@@ -102,7 +101,7 @@ def _part(each: Delivered, turn: Asked) -> list[Text]:
     receipt = " ".join(filter(None, (each.handle if each.handle != part.receipt else None, part.receipt)))
     what = quoted(part.text)
     if part.why:
-        what = Text.assemble((one_line(part.why), "red" if part.state == "dead" else "yellow"), "  ", what)
+        what = Text.assemble((one_line(part.why), "red" if part.state == "dead" else "yellow"), "\n", what)
         what.no_wrap, what.overflow = True, "ellipsis"
     return [
         Text(str(part.id), "dim"),

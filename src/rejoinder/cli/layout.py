@@ -5,18 +5,20 @@ Rule 2: what people wrote never moves the cursor or turns the text around (`harm
 Rule 3: numbers and times are for reading; programs take `--json`.
 """
 
-import io
 import re
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import IO, TextIO, cast
 
-from rich.console import Console, RenderableType
+from rich.cells import cell_len
+from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 IN_A_PIPE = 10_000
+AT_ONCE = 200
+"""Rows that share their columns on a terminal: many are shown as they come."""
 COLOURS = {
     "answered": "green",
     "sent": "green",
@@ -41,24 +43,8 @@ _HARMFUL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u20
 
 
 def console() -> Console:
-    if sys.stdout.isatty():
-        return Console(highlight=False, markup=False, emoji=False)
-    return Console(
-        highlight=False, markup=False, emoji=False, width=IN_A_PIPE, file=cast("IO[str]", _Trimmed(sys.stdout))
-    )
-
-
-class _Trimmed(io.TextIOBase):
-    """Lines without the blanks that fill up the last column."""
-
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
-
-    def write(self, text: str, /) -> int:
-        return self._out.write(re.sub(r" +$", "", text, flags=re.MULTILINE))
-
-    def flush(self) -> None:
-        self._out.flush()
+    width = None if sys.stdout.isatty() else IN_A_PIPE
+    return Console(highlight=False, markup=False, emoji=False, width=width)
 
 
 def harmless(text: str) -> str:
@@ -119,14 +105,37 @@ def ago(then: datetime, now: datetime) -> str:
     return f"{then.astimezone():%Y-%m-%d}"
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[RenderableType]], right: Sequence[str] = ()) -> Table:
-    """Heads named in `right` stand over numbers. The last column takes what is left of the width."""
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for head in heads:
-        made.add_column(head, justify="right" if head in right else "left", overflow="fold")
-    for row in rows:
-        made.add_row(*row)
-    return made
+Row = Sequence[Text]
+
+
+def print_table(
+    out: Console, heads: Sequence[str], rows: Iterable[Row], right: Sequence[str] = (), indent: int = 0
+) -> None:
+    """Heads named in `right` stand over numbers. On a terminal the columns share its width; a text that is not to
+    be wrapped ends in an ellipsis."""
+    if not out.is_terminal:
+        _print_lines(out, [[Text(head) for head in heads], *rows], [head in right for head in heads], indent)
+        return
+    left = list(rows)
+    for at in range(0, max(1, len(left)), AT_ONCE):
+        made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", show_header=at == 0)
+        for head in heads:
+            made.add_column(head, justify="right" if head in right else "left", overflow="fold")
+        for row in left[at : at + AT_ONCE]:
+            made.add_row(*row)
+        out.print(Padding(made, (0, 0, 0, indent), expand=False))
+
+
+def _print_lines(out: Console, rows: Sequence[Row], right: Sequence[bool], indent: int) -> None:
+    """Each row in one line, whatever its width, and thousands of them at once."""
+    cells = [[cell.plain.replace("\n", "  ") for cell in row] for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        padded = (
+            (" " * (width - cell_len(cell)) + cell if to_right else cell + " " * (width - cell_len(cell)))
+            for cell, width, to_right in zip(row, widths, right, strict=True)
+        )
+        out.file.write((" " * indent + "  ".join(padded)).rstrip() + "\n")
 
 
 def shown_of(shown: int, total: int, order: str) -> str:

@@ -54,7 +54,7 @@ async def _approve(file: str | None, code: str) -> str:
 def _show(knocks: "tuple[Knock, ...]", as_json: bool) -> None:
     from rich.text import Text
 
-    from rejoinder.cli.layout import ago, console, harmless, lasted, print_json, table
+    from rejoinder.cli.layout import ago, console, harmless, lasted, print_json, print_table
 
     if as_json:
         print_json({"waiting": knocks})
@@ -74,6 +74,6 @@ def _show(knocks: "tuple[Knock, ...]", as_json: bool) -> None:
             Text(f"in {lasted((knock.expires - now).total_seconds())}", "dim"),
         ]
 
-    out.print(table(["code", "channel", "who", "asked", "expires"], map(row, knocks)))
+    print_table(out, ["code", "channel", "who", "asked", "expires"], map(row, knocks))
     if out.is_terminal:
         out.print("\nLet one in: rejoinder pair approve CODE", style="dim")

@@ -80,7 +80,7 @@ def _listed(session: "Session", pending: "Pending") -> Listed:
 def _show(page: Page, now: datetime) -> None:
     from rich.text import Text
 
-    from rejoinder.cli.layout import ago, console, harmless, shown_of, table
+    from rejoinder.cli.layout import ago, console, harmless, print_table, shown_of
 
     out = console()
     if not page.sessions:
@@ -91,16 +91,17 @@ def _show(page: Page, now: datetime) -> None:
         place = Text(harmless(each.place))
         if each.label:
             place.append(f"  {harmless(each.label)}", "italic")
+        if waits := _waits(each, now, page.gateway is not None):
+            place = Text.assemble(place, "\n", waits)
         return [
-            Text(harmless(each.agent), "bold"),
-            place,
             Text(ago(each.touched, now), "dim"),
             Text(harmless(each.model or "")),
             Text(_tokens(each), "dim"),
-            _waits(each, now, page.gateway is not None),
+            Text(harmless(each.agent), "bold"),
+            place,
         ]
 
-    out.print(table(["agent", "place", "touched", "model", "tokens", "waits"], map(row, page.sessions)))
+    print_table(out, ["touched", "model", "tokens", "agent", "place, and what waits"], map(row, page.sessions))
     if more := shown_of(len(page.sessions), page.total, "the latest touched first"):
         out.print(f"\n{more}", style="dim")
 

@@ -37,6 +37,7 @@ from rejoinder.store.base import (
 from rejoinder.store.sqlite import open_store
 
 NOW = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
+LONG = timedelta(hours=1)
 ANNA = Route("telegram", "1001")
 TEAM = Route("discord", "1491365150664560881", "1502606076451885136")
 SESSION = "helper:telegram:default:direct:anna"
@@ -77,7 +78,7 @@ async def came(store: Store, route: Route, number: int, text: str, name: str = "
 async def asked(store: Store, session: str, route: Route, *events: int) -> Run:
     for event in events:
         await store.write(RouteEvent(event, (Destination(session),)))
-    run = await store.write(BeginTurn(session, route, events, NOW, NOW + timedelta(hours=1)))
+    run = await store.write(BeginTurn(session, route, events, NOW, NOW + LONG))
     assert isinstance(run, Run)
     return run
 

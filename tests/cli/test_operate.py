@@ -197,6 +197,10 @@ def test_retry_says_what_is_wrong(folder, status, arguments, sentence):
     assert document("dead")["total"] == 2
 
 
+def test_an_id_that_no_store_could_have(folder):
+    assert refused(1, "dead", "--drop", "9" * 30).startswith("there is no part 999")
+
+
 # --- send, pair, backup, export -----------------------------------------------------------------
 
 

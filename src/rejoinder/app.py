@@ -25,9 +25,9 @@ from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of
 from rejoinder.config.show import effective, part
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadConfiguration
-from rejoinder.events import Inbound, Part, Reply, Route
+from rejoinder.events import Inbound, Part, Rendering, Reply, Route
 from rejoinder.inbound.rules import make_rules
-from rejoinder.outbound.render import messages
+from rejoinder.outbound.render import Message, messages
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.hooks import Hook, Hooks
@@ -257,14 +257,23 @@ def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool =
     platform = PLATFORMS.get(said.kind)
     limits = platform.limits if platform is not None else Lengths()
     key = f"operator:{uuid4()}"
-    return tuple(
-        _intent(Part(route, each.text, silent=silent, key=f"{key}:{n}", entities=each.entities, html=each.html))
-        for n, each in enumerate(made.rendering for made in messages(text, said.kind, limits.length, limits.unit))
-    )
+    made = messages(text, said.kind, limits.length, limits.unit)
+    return tuple(_spoken(route, f"{key}:{number}", each, silent) for number, each in enumerate(made))
 
 
-def _intent(part: Part) -> Intent:
-    return Intent(part.key, part.route, msgspec.json.encode(part))
+def _spoken(route: Route, key: str, made: Message, silent: bool) -> Intent:
+    def part(rendering: Rendering, key: str) -> Part:
+        return Part(route, rendering.text, None, silent, key, rendering.entities, rendering.html)
+
+    plain = part(made.fallback, f"{key}/plain")
+    return Intent(key, route, msgspec.json.encode(_Say(part(made.rendering, key), plain)), "say")
+
+
+class _Say(Struct, frozen=True, omit_defaults=True, tag="say"):
+    """A message, and the same words for a platform that refuses the formatting (DE-13)."""
+
+    part: Part
+    plain: Part
 
 
 # --- run ----------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ STAGES = (
 
 
 def said(route: Route, key: str, text: str) -> Intent:
-    return Intent(key, route, msgspec.json.encode(Part(route, text, key=key)))
+    return Intent(key, route, msgspec.json.encode({"type": "say", "part": Part(route, text, key=key)}), "say")
 
 
 def received(route: Route, number: int, text: str, name: str = "Anna") -> Inbound:

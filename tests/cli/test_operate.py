@@ -212,10 +212,11 @@ def test_send_plans_what_the_gateway_sends(folder):
     with sqlite3.connect(folder / "rejoinder.db") as db:
         bodies = [json.loads(row[0][4:]) for row in db.execute("SELECT body FROM part WHERE id >= 6 ORDER BY id")]
     db.close()
-    assert bodies[0]["text"] == "It is done."
-    assert bodies[0]["entities"] == [{"type": "bold", "offset": 6, "length": 4}]
-    assert all(len(body["text"]) <= 4096 for body in bodies)
-    assert len({body["key"] for body in bodies}) == 4
+    parts = [body["part"] for body in bodies]
+    assert (parts[0]["text"], bodies[0]["plain"]["text"]) == ("It is done.", "It is **done**.")
+    assert parts[0]["entities"] == [{"type": "bold", "offset": 6, "length": 4}]
+    assert all(len(part["text"]) <= 4096 for part in parts)
+    assert len({part["key"] for part in parts}) == 4
 
 
 def test_send_says_what_is_wrong(folder):

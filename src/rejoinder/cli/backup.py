@@ -27,5 +27,8 @@ def back_up(
 
 
 async def _copy(file: str | None, target: Path, force: bool) -> None:
+    from rich.console import Console
+
     async with store_to_read(file) as store:
-        await store.backup(target, overwrite=force)
+        with Console(stderr=True).status(f"Copying to {target} ..."):  # moves on a terminal, and is nothing elsewhere
+            await store.backup(target, overwrite=force)

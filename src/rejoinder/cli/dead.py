@@ -8,7 +8,7 @@ import typer
 from msgspec import Struct
 
 from rejoinder.cli.options import ALL, USUAL_LIMIT, AsJson, File, Limit, most
-from rejoinder.cli.parts import ShownPart, shown, where
+from rejoinder.cli.parts import ShownPart, shown, what, where
 from rejoinder.cli.stores import finish, store_to_read, store_to_write, who_acts
 from rejoinder.errors import BadUse, RejoinderError, Superseded
 
@@ -64,7 +64,7 @@ async def _page(file: str | None, limit: int) -> Page:
 def _show(page: Page, now: datetime) -> None:
     from rich.text import Text
 
-    from rejoinder.cli.layout import ago, console, harmless, one_line, print_table, quoted, shown_of, worded
+    from rejoinder.cli.layout import ago, console, harmless, one_line, print_table, shown_of, worded
 
     out = console()
     if not page.parts:
@@ -79,7 +79,7 @@ def _show(page: Page, now: datetime) -> None:
             Text(harmless(where(part))),
             Text(str(part.attempts), "dim"),
             Text(ago(part.planned, now), "dim"),
-            Text.assemble(why, "\n", quoted(part.text, 120)),
+            Text.assemble(why, "\n", what(part, 120)),
         ]
 
     heads = ["id", "state", "where", "tries", "planned", "why, what"]

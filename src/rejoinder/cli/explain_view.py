@@ -17,7 +17,7 @@ from rejoinder.cli.layout import (
     quoted,
     worded,
 )
-from rejoinder.cli.parts import where
+from rejoinder.cli.parts import what, where
 from rejoinder.events import Route
 from rejoinder.store.base import EVENT_STATES, INPUT_STATES, TURN_STATES
 
@@ -99,17 +99,17 @@ def _part(each: Delivered, turn: Asked) -> list[Text]:
     part = each.part
     after = lasted((each.sent - turn.opened).total_seconds()) if each.sent is not None else ""
     receipt = " ".join(filter(None, (each.handle if each.handle != part.receipt else None, part.receipt)))
-    what = quoted(part.text)
+    said = what(part)
     if part.why:
-        what = Text.assemble((one_line(part.why), "red" if part.state == "dead" else "yellow"), "\n", what)
-        what.no_wrap, what.overflow = True, "ellipsis"
+        said = Text.assemble((one_line(part.why), "red" if part.state == "dead" else "yellow"), "\n", said)
+        said.no_wrap, said.overflow = True, "ellipsis"
     return [
         Text(str(part.id), "dim"),
         worded(part.state),
         Text(after, "dim"),
         Text(str(part.attempts), "dim"),
         Text(harmless(receipt), "cyan"),
-        what,
+        said,
     ]
 
 
@@ -131,5 +131,5 @@ def _clock(at: datetime) -> str:
     return f"{at.astimezone():%Y-%m-%d %H:%M:%S}"
 
 
-def _indented(out: Console, what: RenderableType, depth: int = 1) -> None:
-    out.print(Padding(what, (0, 0, 0, INDENT * depth), expand=False))
+def _indented(out: Console, shown: RenderableType, depth: int = 1) -> None:
+    out.print(Padding(shown, (0, 0, 0, INDENT * depth), expand=False))

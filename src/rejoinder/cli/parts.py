@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from rejoinder.events import Part, Route
+from rejoinder.events import Route
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from rejoinder.store.base import StoredPart
 
 
@@ -50,12 +52,50 @@ def shown(part: "StoredPart") -> ShownPart:
     )
 
 
+class _Words(Struct):
+    text: str
+
+
+class _Body(Struct):
+    """What the outbox keeps of the things it is to do, as far as people read it."""
+
+    part: _Words | None = None
+    emoji: str | None = None
+    message: str | None = None
+
+
 def text_of(body: bytes) -> str:
-    """What people would see. A body that is no message, such as a reaction, is shown as it was written."""
+    """What people would see. A body that is not understood is shown as it was written."""
     try:
-        return msgspec.json.decode(body, type=Part).text
+        found = msgspec.json.decode(body, type=_Body)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return body.decode("utf-8", "replace")
+        found = _Body()
+    match found:
+        case _Body(part=_Words(text=text)):
+            return text
+        case _Body(emoji=str(emoji), message=str(message)):
+            return f"{emoji} to {message}"
+        case _Body(message=str(message)):
+            return message
+        case _:
+            return body.decode("utf-8", "replace")
+
+
+MESSAGES = ("say", "open")
+"""Kinds of parts that are messages of their own; with any other the kind is told."""
+
+
+def what(part: ShownPart, most: int = 400) -> "Text":
+    from rich.text import Text
+
+    from rejoinder.cli.layout import one_line, quoted
+
+    text = quoted(part.text, most)
+    if part.kind in MESSAGES:
+        return text
+    named = Text.assemble((one_line(part.kind) + " ", "dim"), text)
+    named.no_wrap, named.overflow = True, "ellipsis"
+    return named
 
 
 def where(route: Route | ShownPart) -> str:

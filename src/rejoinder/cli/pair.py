@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def pair(
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[[approve] CODE]", help="The code that is to be let in.")
+        list[str] | None, typer.Argument(metavar="[approve] CODE", help="The code that is to be let in.")
     ] = None,
     as_json: AsJson = False,
     file: File = None,

@@ -1,7 +1,7 @@
 """How a command gets at the store: found by the configuration, open while a gateway runs on it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,7 +16,7 @@ def finish(work: Coroutine[Any, Any, T]) -> T:
 
 
 @asynccontextmanager
-async def store_to_read(file: str | None) -> "AsyncIterator[StoreReader]":
+async def store_to_read(file: str | None) -> "AsyncGenerator[StoreReader]":
     from rejoinder.store.sqlite import open_reader
 
     store = open_reader(store_url(file))
@@ -27,7 +27,7 @@ async def store_to_read(file: str | None) -> "AsyncIterator[StoreReader]":
 
 
 @asynccontextmanager
-async def store_to_write(file: str | None) -> "AsyncIterator[StoreBeside]":
+async def store_to_write(file: str | None) -> "AsyncGenerator[StoreBeside]":
     from rejoinder.store.sqlite.beside import open_beside
 
     store = open_beside(store_url(file))

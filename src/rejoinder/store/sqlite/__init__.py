@@ -1,7 +1,8 @@
 """The embedded engine: one SQLite file, one writer thread, readers beside it.
 
 Boot (DU-13): lock, check, migrate, take over what a dead gateway had claimed. From then on the file is
-written by this process alone. Reading is open to everybody: `open_reader` needs no lock.
+written by this process, and now and then by an operator in one short step (beside.py). Reading is open to everybody:
+`open_reader` needs no lock.
 """
 
 import asyncio

@@ -50,8 +50,10 @@ def holder(store: Path) -> str | None:
     """Who runs a gateway on this store now, if anybody."""
     try:
         file = os.open(_beside(store), os.O_RDONLY)
-    except OSError:
+    except FileNotFoundError:
         return None
+    except OSError:  # somebody else's, who would let nobody but a gateway of theirs make it
+        return "process unknown"
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

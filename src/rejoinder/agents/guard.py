@@ -65,29 +65,32 @@ class _Watch:
         self._last = inf if hard is None else self._loop.time() + hard
         self._due = inf
         self._timer: asyncio.TimerHandle | None = None
-        self._waiting: asyncio.Task[object] | None = None
+        self._task: asyncio.Task[object] | None = None
         self._cancelling = 0
+        self._waiting = False
         self._late: str | None = None
 
     def begin(self, *, patient: bool) -> None:
         """The wait for the next event begins; a patient one may be long."""
-        self._waiting = task = asyncio.current_task()
-        self._cancelling = task.cancelling() if task is not None else 0
+        task = asyncio.current_task()
+        if task is not self._task and task is not None:
+            self._task, self._cancelling = task, task.cancelling()
+        self._waiting = True
         quiet = inf if self._idle is None or patient else self._loop.time() + self._idle
-        self._due = min(quiet, self._last)
+        self._due = quiet if quiet < self._last else self._last
         if self._timer is None or self._timer.when() > self._due:
             self._set_timer()
 
     def end(self) -> str | None:
         """The wait is over. When it was this watch that broke it off: how the run was late."""
-        task, self._waiting = self._waiting, None
+        self._waiting = False
         late, self._late = self._late, None
-        if late is None or task is None or task.uncancel() > self._cancelling:
+        if late is None or self._task is None or self._task.uncancel() > self._cancelling:
             return None  # nobody, or somebody else as well, has cancelled the task
         return late
 
     def close(self) -> None:
-        self._waiting = None
+        self._waiting = False
         if self._timer is not None:
             self._timer.cancel()
 
@@ -98,7 +101,7 @@ class _Watch:
 
     def _look(self) -> None:
         self._timer = None
-        if self._waiting is None or self._late is not None:
+        if not self._waiting or self._task is None:
             return  # nobody waits for the agent just now: the next wait sets the timer anew
         if self._loop.time() < self._due:
             self._set_timer()
@@ -107,4 +110,4 @@ class _Watch:
                 self._late = f"the run took longer than {self._hard:g} s (its hard timeout)"
             else:
                 self._late = f"nothing came for {self._idle:g} s (the idle timeout)"
-            self._waiting.cancel()
+            self._task.cancel()

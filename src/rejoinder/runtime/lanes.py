@@ -219,6 +219,9 @@ class SessionLane:
         run.over = True
         if run.timer is not None:
             run.timer.cancel()
+            run.timer = None
+        if self.run is run:
+            self.run = None  # no cycle is left behind: a run is gone when nobody speaks of it any more
         self._slots.release(self.key)
         self.feed(RunEnded(run.start.run))
 

@@ -45,6 +45,8 @@ from rejoinder.turns.status import StatusSettings
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
 
+PROCESSES_PER_CORE = 4
+
 
 class Gateway:
     """One configuration at work. Enter it, and `dispatch` takes messages; leave it, and nothing of it runs on."""
@@ -133,7 +135,7 @@ def runtime_settings(
         channels=here,
         queue=gateway,
         lease=LeaseSettings(settings.gateway.idle_timeout_s, settings.gateway.hard_timeout_s),
-        limits=Limits(runs=settings.gateway.max_runs),
+        limits=_limits(settings.gateway),
         question_seconds=settings.gateway.question_timeout_s,
         typing_mode=settings.session.typing_mode,
         typing=TypingSettings(period_ms=int(defaults.typing_interval_seconds * 1000)),
@@ -143,6 +145,10 @@ def runtime_settings(
         version=rejoinder.__version__,
         show_config=lambda key: _configured(settings, key),
     )
+
+
+def _limits(gateway: schema.GatewaySettings) -> Limits:
+    return Limits(gateway.max_runs, gateway.max_agent_processes or PROCESSES_PER_CORE * (os.cpu_count() or 1))
 
 
 def _configured(settings: schema.Settings, key: str) -> str:

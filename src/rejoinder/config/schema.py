@@ -34,6 +34,9 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Where everything is kept that must survive: `sqlite:FILE` or `postgresql://...`."""
     max_runs: Count = 256
     """How many agents may be at work at once, over all sessions; the others wait their turn."""
+    max_agent_processes: Count | None = None
+    """How many agents of kind `acp` may have a process at once; unset: four for each core. One without a turn
+    gives way to one that has a turn, and is started again when it is needed."""
     idle_timeout_s: Seconds = 600
     """Seconds without any sign of life after which a run is ended."""
     hard_timeout_s: Seconds = 7200

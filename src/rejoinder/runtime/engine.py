@@ -72,7 +72,7 @@ class Engine:
         self._conversations = Conversations(channels, self._tell)
         questions, access = Questions(runs, settings.question_seconds), Access(settings.rules)
         workers = Workers(agents, self._sessions, settings, runs, questions, clock, watcher, self._tell)
-        self._lanes = Lanes(workers, runs, Slots(settings.limits), settings.lease)
+        self._lanes = Lanes(workers, runs, Slots(settings.limits, runs, agents), settings.lease)
         self._effects = Effects(
             agents, self._lanes, self._sessions, questions, access, settings.show_config, self._tell
         )

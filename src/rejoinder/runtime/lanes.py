@@ -181,7 +181,7 @@ class SessionLane:
         match action:
             case Start():
                 self.run = run = Run(self, action, self._take(action.ids))
-                self._slots.ask(self.key, lambda: self._go(run))
+                self._slots.ask(self.key, self.agent, lambda: self._go(run))
             case Steer(ids=ids):
                 asked = tuple(self._asked[id] for id in ids)
                 task = self._runs.start(f"steer:{self.key}", self._offer(action, asked))

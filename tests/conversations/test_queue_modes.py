@@ -183,6 +183,42 @@ async def test_beyond_the_cap_somebody_pays_and_can_see_it(drop, mark, marked, w
     assert ('"lines":["two"]' in told(agent.turns[1])) == (drop == "summarize")
 
 
+async def test_by_sender_each_person_gets_a_turn_of_their_own():
+    """TU-6: `grouping = "sender"`: own buffers and own turns, on the shared session."""
+    go = asyncio.Event()
+    agent = ScriptedAgent(["One", go.wait, "."], "Yes.", "Yes.")
+    async with conversation(agent, settings=queueing("collect", grouping="sender")) as chat:
+        for text, sender in (("one", "ann"), ("two", "ann"), ("three", "bob"), ("four", "ann")):
+            await chat.channel.says(text, sender=sender, chat="lab", kind="group", mention=True)
+        await chat.sees("One")
+        go.set()
+        for heard in ("One.", "Yes.", "Yes."):
+            await chat.hears(heard)
+    # whoever is quiet first is next
+    assert sorted(said(turn) for turn in agent.turns) == [["one"], ["three"], ["two", "four"]]
+    assert len({turn.session for turn in agent.turns}) == 1
+
+
+@pytest.mark.parametrize(
+    ("limits", "turns"),
+    [
+        ({"max_batch": 2}, [["one"], ["two", "three"], ["four"]]),
+        ({"max_batch_tokens": 1}, [["one"], ["two"], ["three"], ["four"]]),
+    ],
+)
+async def test_a_gathered_turn_is_only_so_long(limits, turns):
+    """TU-6: `max_batch` messages and `max_batch_tokens`; one that is longer goes alone."""
+    go = asyncio.Event()
+    agent = ScriptedAgent([go.wait, "Done."], *["Done."] * (len(turns) - 1))
+    async with conversation(agent, settings=queueing("collect", **limits)) as chat:
+        for text in ("one", "two", "three", "four"):
+            await chat.says(text)
+        go.set()
+        for _ in turns:
+            await chat.hears("Done.")
+    assert [said(turn) for turn in agent.turns] == turns
+
+
 async def test_two_chats_do_not_wait_for_each_other():
     """TU-8: a lane is a session's; people in other chats are answered meanwhile."""
     go = asyncio.Event()

@@ -63,6 +63,12 @@ class QueueSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """How many messages may wait."""
     drop: Literal["old", "new", "summarize"] = "summarize"
     """What happens beyond `cap`: the oldest goes, the newest is refused, or the oldest becomes a line."""
+    grouping: Literal["session", "sender"] = "session"
+    """Who shares a turn: all who write in a session, or each person alone, one turn after the other."""
+    max_batch: Count = 10
+    """How many messages one turn gathers at most."""
+    max_batch_tokens: Count = 24_000
+    """How long they may be together, in tokens as estimated; one longer message goes alone."""
     by_channel: dict[str, QueueMode] = {}
     """The mode on a channel, by its name: `{ discord = "steer" }`."""
 

@@ -44,6 +44,7 @@ from rejoinder.turns.signals import (
     Summarise,
     WakeAfter,
 )
+from rejoinder.turns.status import State
 
 log = logging.getLogger(__name__)
 
@@ -84,6 +85,7 @@ class Run:
         self.agent = lane.agent
         self.start = start
         self.asked = asked
+        self.taken_in: tuple[Asked, ...] = ()  # what it was steered with
         self.task: asyncio.Task[None] | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.over = False
@@ -158,6 +160,13 @@ class SessionLane:
         self._asked[asked.id] = asked
         self.routes.add(message.route)
         self.feed(Arrived(message))
+        if asked.signs is not None and self._waits(asked):
+            asked.signs.became(State.QUEUED)
+
+    def _waits(self, asked: Asked) -> bool:
+        """It stands in the line, or its run has found no room yet."""
+        in_line = asked.id in self._asked
+        return in_line or (self.run is not None and self.run.task is None and asked in self.run.asked)
 
     def obey(self, settings: QueueSettings) -> None:
         if settings != self.lane.settings:
@@ -188,7 +197,7 @@ class SessionLane:
                 # Whatever became of the offer, it is answered; an answer that comes twice is harmless.
                 task.add_done_callback(lambda _: self.feed(SteerRefused(action.run, ids)))
             case Steered(ids=ids):
-                self._take(ids)
+                self._taken_in(self._take(ids))
             case Abort(run=number):
                 self._abort(number)
             case WakeAfter(ms=ms, after=after):
@@ -203,6 +212,15 @@ class SessionLane:
             if timer := self._timers.pop(id, None):
                 timer.cancel()  # what has left the line waits for nobody's quiet
         return tuple(self._asked.pop(id) for id in ids)
+
+    def _taken_in(self, asked: tuple[Asked, ...]) -> None:
+        """They share the fate of the run they went into; when that is over by now, all is said already."""
+        if self.run is not None:
+            self.run.taken_in += asked
+            return
+        for each in asked:
+            if each.signs is not None:
+                each.signs.ended(ok=True)
 
     # --- a run from its slot to its end -----------------------------------------------------------
 

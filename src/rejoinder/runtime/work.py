@@ -211,7 +211,7 @@ def _became(run: Run, state: State) -> None:
 
 
 def _end(run: Run, *, ok: bool) -> None:
-    for asked in run.asked:
+    for asked in (*run.asked, *run.taken_in):
         if asked.signs is not None:
             asked.signs.ended(ok=ok)
 

@@ -27,6 +27,7 @@ from rejoinder.errors import BadConfiguration
 from rejoinder.events import Inbound, Part, Reply
 from rejoinder.inbound.rules import make_rules
 from rejoinder.outbound.typing import TypingSettings
+from rejoinder.runtime.compaction import CompactionSettings
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
@@ -46,6 +47,8 @@ SELF = "you"
 """The person at the terminal, who owns what runs in it."""
 
 PROCESSES_PER_CORE = 4
+OURS = frozenset({"startup_notes"})
+"""Keys of an agent's section that we read, not the agent."""
 
 
 class Gateway:
@@ -141,7 +144,11 @@ def runtime_settings(
         typing=TypingSettings(period_ms=int(defaults.typing_interval_seconds * 1000)),
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
         silence=settings.directives.silence,
-        context_tokens=defaults.context_tokens or 0,
+        compaction=CompactionSettings(
+            budget=defaults.context_tokens or 0,
+            flushes=defaults.memory_flush,
+            startup_notes={name: getattr(said.settings, "startup_notes", "") for name, said in settings.agents.items()},
+        ),
         version=rejoinder.__version__,
         show_config=lambda key: _configured(settings, key),
     )
@@ -198,7 +205,7 @@ def open_agent(name: str, said: schema.Agent) -> Agent:
 def _record(wanted: type[Struct], given: Any) -> Any:
     """The settings as the room that reads them declares them; secrets are opened here and nowhere before."""
     values: dict[str, Any] = msgspec.structs.asdict(given) if isinstance(given, Struct) else given
-    plain = {key: _revealed(value) for key, value in values.items() if value is not None}
+    plain = {key: _revealed(value) for key, value in values.items() if value is not None and key not in OURS}
     return msgspec.convert(plain, wanted)
 
 

@@ -121,6 +121,7 @@ async def test_who_is_verbose_is_told_of_the_other_model_and_of_tools():
         await chat.hears("Verbose: full.")
         await chat.says("hello")
         await chat.hears(
+            "This is a new session.\n\n"
             "Model fallback: second answers instead of first: the credential is not accepted.\n\n"
             "Looking.\n\n_🔧 read notes.txt_\n\n```\nabc\n```\n\nDone."
         )

@@ -74,7 +74,14 @@ class Engine:
         workers = Workers(agents, self._sessions, settings, runs, questions, clock, watcher, self._tell)
         self._lanes = Lanes(workers, runs, Slots(settings.limits, runs, agents), settings.lease)
         self._effects = Effects(
-            agents, self._lanes, self._sessions, questions, access, settings.show_config, self._tell
+            agents,
+            self._lanes,
+            self._sessions,
+            workers.compaction,
+            questions,
+            access,
+            settings.show_config,
+            self._tell,
         )
         self._world = World(settings, self._lanes, workers, access, self._tally)
 

@@ -66,6 +66,7 @@ class Relay:
     def __init__(self, run: Run, agent: Agent, answer: Answer, typing: TypingSign, shows: Shows, ears: Ears) -> None:
         self.usage = Usage()
         self.model: str | None = None
+        self.begun = False  # the agent has said something; our own notices before it do not count
         self._run = run
         self._agent = agent
         self._answer = answer
@@ -103,6 +104,7 @@ class Relay:
             case TextDelta(text=text):
                 if self._thoughts.open:
                     await self._thoughts.end()
+                self.begun = self.begun or not text.isspace()
                 await self._answer.feed(text)
                 if self._answer.begun:
                     self._typing.seen("text")

@@ -27,6 +27,7 @@ from rejoinder.errors import BadConfiguration
 from rejoinder.events import Inbound, Part, Reply
 from rejoinder.inbound.rules import make_rules
 from rejoinder.outbound.typing import TypingSettings
+from rejoinder.runtime.background import Background
 from rejoinder.runtime.compaction import CompactionSettings
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.hooks import Hook, Hooks
@@ -92,6 +93,15 @@ class Gateway:
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
         await self._engine.accept(inbound)
+
+    @property
+    def kept(self) -> tuple[Part, ...]:
+        """What was said in the background and had no place to go."""
+        return tuple(self._engine.nowhere.kept)
+
+    async def begin(self, turn: Background) -> None:
+        """A turn that nobody asked for: a heartbeat, a job of the clock."""
+        await self._engine.begin(turn)
 
     async def serve(self) -> None:
         """Until every channel has come to its end and all that they brought is answered."""

@@ -70,7 +70,8 @@ class Workers:
         agent = self.agents[run.agent]
         session = await self._open(run, agent)
         turn = brief(run, session, self._settings, agent)
-        await self._sessions.save(replace(turn_taken(session), touched=self._clock()))
+        touched = session.touched if _is_background(run) else self._clock()
+        await self._sessions.save(replace(turn_taken(session), touched=touched))
         answer = Answer(
             run.conversation,
             agent.name,
@@ -115,7 +116,8 @@ class Workers:
             _end(run, ok=ended == "answered")
             reason = failed.kind if failed is not None else None
             step = Step(f"agent {agent.name}", ended, reason, monotonic() - began)
-            run.conversation.trace(run.trigger, (step, *answer.outcomes.steps()))
+            if run.trigger:
+                run.conversation.trace(run.trigger, (step, *answer.outcomes.steps()))
             self._tell(TurnEnded(run.session, agent.name, run.conversation.route, run.trigger, ended, reason))
         await self.compaction.after_turn(run.session, agent, turn.system, run.seen)
 
@@ -160,7 +162,7 @@ class Workers:
             self._settings.typing_mode,
             direct=not message.in_group,
             mentioned=message.addressed in ("mention", "reply"),
-            heartbeat=_only_listens(run),
+            heartbeat=_only_listens(run) or _is_background(run),
         )
         return TypingSign(self._runs, run.conversation, mode, self._settings.typing)
 
@@ -211,9 +213,15 @@ def _only_listens(run: Run) -> bool:
     return run.asked[-1].message.listening
 
 
+def _is_background(run: Run) -> bool:
+    return run.asked[-1].message.background
+
+
 def _is_awaited(run: Run) -> bool:
     """Somebody surely waits for words (OD-44): in a direct chat, or a group where a person meant the agent."""
     message = run.asked[-1].message
+    if message.background:
+        return False
     return not message.in_group or message.addressed in ("mention", "reply")
 
 

@@ -4,6 +4,8 @@ import asyncio
 
 import pytest
 
+from rejoinder.agents import python
+from rejoinder.agents.python import PythonAgent
 from rejoinder.testing import ScriptedAgent, conversation
 from tests.conversations.agents import Steerable, said, told
 from tests.conversations.settings import queueing
@@ -114,6 +116,44 @@ async def test_steer_goes_into_the_running_turn():
     assert len(agent.turns) == 1
     assert said(agent.offered[0]) == ["two"]
     assert '"handle":"m3"' in told(agent.offered[0])
+
+
+async def test_a_function_is_steered():
+    """TU-3, TU-32: a shipped kind of agent takes in what is said meanwhile, at its next step."""
+
+    async def shop(turn, further):
+        yield "Buying " + " ".join(said(turn))
+        for _ in range(1000):  # steps
+            if meanwhile := further.take():
+                yield " and " + " ".join(said(meanwhile[0])) + "."
+                return
+            await asyncio.sleep(0.001)
+
+    agent = PythonAgent("shopper", python.Settings(call="-:-"), shop)
+    async with conversation(agent, settings=queueing("steer")) as chat:
+        await chat.says("apples")
+        await chat.sees("Buying apples")
+        await chat.says("bread")
+        await chat.hears("Buying apples and bread.")
+
+
+async def test_what_a_function_did_not_take_runs_after_it():
+    """TU-3: never lost, never both."""
+
+    async def shop(turn, further):
+        yield "Buying " + " ".join(said(turn))
+        if said(turn) == ["apples"]:
+            await go.wait()
+
+    go = asyncio.Event()
+    agent = PythonAgent("shopper", python.Settings(call="-:-"), shop)
+    async with conversation(agent, settings=queueing("steer")) as chat:
+        await chat.says("apples")
+        await chat.sees("Buying apples")
+        await chat.says("bread")
+        go.set()
+        await chat.hears("Buying apples")
+        await chat.hears("Buying bread")
 
 
 @pytest.mark.parametrize("mode", ["steer", "steer-backlog"])

@@ -9,6 +9,7 @@ Rule 4: a run that does not end when it is told to is left behind: its lane goes
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 from typing import Protocol
 
@@ -281,9 +282,10 @@ class SessionLane:
         run = self.run
         if run is None or run.over or run.start.run != steer.run:
             return
-        async with asyncio.timeout(STEER_PATIENCE):
-            if await self._crew.steer(run, asked):
-                self.feed(SteerTaken(steer.run, steer.ids))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STEER_PATIENCE):
+                if await self._crew.steer(run, asked):
+                    self.feed(SteerTaken(steer.run, steer.ids))
 
 
 class Lanes:

@@ -29,6 +29,8 @@ from rejoinder.events import Inbound, Part, Rendering, Reply, Route
 from rejoinder.inbound.rules import make_rules
 from rejoinder.outbound.render import Message, messages
 from rejoinder.outbound.typing import TypingSettings
+from rejoinder.runtime.background import Background
+from rejoinder.runtime.compaction import CompactionSettings
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
@@ -47,6 +49,10 @@ from rejoinder.turns.status import StatusSettings
 
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
+
+PROCESSES_PER_CORE = 4
+OURS = frozenset({"startup_notes"})
+"""Keys of an agent's section that we read, not the agent."""
 
 
 class Gateway:
@@ -90,6 +96,15 @@ class Gateway:
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
         await self._engine.accept(inbound)
+
+    @property
+    def kept(self) -> tuple[Part, ...]:
+        """What was said in the background and had no place to go."""
+        return tuple(self._engine.nowhere.kept)
+
+    async def begin(self, turn: Background) -> None:
+        """A turn that nobody asked for: a heartbeat, a job of the clock."""
+        await self._engine.begin(turn)
 
     async def serve(self) -> None:
         """Until every channel has come to its end and all that they brought is answered."""
@@ -136,16 +151,24 @@ def runtime_settings(
         channels=here,
         queue=gateway,
         lease=LeaseSettings(settings.gateway.idle_timeout_s, settings.gateway.hard_timeout_s),
-        limits=Limits(runs=settings.gateway.max_runs),
+        limits=_limits(settings.gateway),
         question_seconds=settings.gateway.question_timeout_s,
         typing_mode=settings.session.typing_mode,
         typing=TypingSettings(period_ms=int(defaults.typing_interval_seconds * 1000)),
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
         silence=settings.directives.silence,
-        context_tokens=defaults.context_tokens or 0,
+        compaction=CompactionSettings(
+            budget=defaults.context_tokens or 0,
+            flushes=defaults.memory_flush,
+            startup_notes={name: getattr(said.settings, "startup_notes", "") for name, said in settings.agents.items()},
+        ),
         version=rejoinder.__version__,
         show_config=lambda key: _configured(settings, key),
     )
+
+
+def _limits(gateway: schema.GatewaySettings) -> Limits:
+    return Limits(gateway.max_runs, gateway.max_agent_processes or PROCESSES_PER_CORE * (os.cpu_count() or 1))
 
 
 def _configured(settings: schema.Settings, key: str) -> str:
@@ -195,7 +218,7 @@ def open_agent(name: str, said: schema.Agent) -> Agent:
 def _record(wanted: type[Struct], given: Any) -> Any:
     """The settings as the room that reads them declares them; secrets are opened here and nowhere before."""
     values: dict[str, Any] = msgspec.structs.asdict(given) if isinstance(given, Struct) else given
-    plain = {key: _revealed(value) for key, value in values.items() if value is not None}
+    plain = {key: _revealed(value) for key, value in values.items() if value is not None and key not in OURS}
     return msgspec.convert(plain, wanted)
 
 

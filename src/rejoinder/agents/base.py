@@ -210,6 +210,20 @@ class CanAnswer(Protocol):
 
 
 @runtime_checkable
+class HasProcess(Protocol):
+    """Works in a process of its own, which counts against the limit of them (TU-21).
+
+    `rest` ends it when it has no run; the next turn starts it again and continues the sessions, as far as the
+    agent can load them.
+    """
+
+    @property
+    def is_alive(self) -> bool: ...
+
+    async def rest(self) -> None: ...
+
+
+@runtime_checkable
 class CanClose(Protocol):
     """Has processes or connections to end."""
 

@@ -95,8 +95,9 @@ class _Said(Struct, frozen=True):
 
     def thought(self) -> str:
         said = self.reasoning_content or self.reasoning
-        parts = self.content if isinstance(self.content, list) else ()
-        return said if isinstance(said, str) else "".join(_joined(part.thinking) for part in parts)
+        if isinstance(said, str):
+            return said
+        return "".join(_joined(part.thinking) for part in self.content) if isinstance(self.content, list) else ""
 
 
 class _Choice(Struct, frozen=True):
@@ -160,8 +161,9 @@ class ChatReading:
                 events.append(Thought(thought))
             if text := said.text():
                 # A tool that is followed by text was run by the endpoint, and is over.
-                events += [ToolEnded(id, True) for id in self._tools.values()]
-                self._tools.clear()
+                if self._tools:
+                    events += [ToolEnded(id, True) for id in self._tools.values()]
+                    self._tools.clear()
                 self._said.append(text)
                 events.append(TextDelta(text))
             for call in said.tool_calls or ():

@@ -85,6 +85,7 @@ class ReplyReader(TagReader):
             self._end_segment()
             otherwise = "" if self._key_written else "".join(self._unfamiliar).rstrip("\r\n")
             self._finished_silent = self._visible.finish(marker=self._marker, otherwise=otherwise)
+            self._step = _unread  # not a method of its own any more: so a reader is gone with its last user
         return self._visible.take()
 
     def _end_segment(self) -> None:
@@ -204,6 +205,10 @@ def _interruptions(registry: Registry) -> tuple[tuple[re.Pattern[str], ...], ...
     """What interrupts plain text: outside and inside a block, without and with an open back-tick span."""
     tags = (actions.beginnings((BLOCK, *sorted(registry.tags))), _ANY_TAG)
     return tuple((re.compile(tag + r"|[`\\~]"), re.compile(tag + r"|[`\\\n]")) for tag in tags)
+
+
+def _unread(text: str, at: int, final: bool) -> int:
+    return len(text)
 
 
 def _is_quiet(text: str) -> bool:

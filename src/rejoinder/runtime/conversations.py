@@ -115,5 +115,11 @@ class Conversations:
             self._places[route] = Conversation(self._channels[message.channel], route, self._tell)
         return self._places[route]
 
+    def open(self, route: Route) -> Conversation | None:
+        """The place to say something unasked; None when there is no such channel."""
+        if route not in self._places and route.channel in self._channels:
+            self._places[route] = Conversation(self._channels[route.channel], route, self._tell)
+        return self._places.get(route)
+
     def at(self, route: Route) -> Conversation | None:
         return self._places.get(route)

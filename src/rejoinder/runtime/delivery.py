@@ -48,7 +48,7 @@ class Answer:
         self._trigger = trigger
         self._may_speak = may_speak
         self._says_when_empty = says_when_empty
-        self._reader = ReplyReader(silence=silence)
+        self._reader = ReplyReader(silence=silence, has_trigger=bool(trigger))
         self._shown: list[str] = []  # all that people may see, in the pieces in which it came
         self._has_words = False
         self._between_segments = False

@@ -30,6 +30,7 @@ from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.groups import overhear
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.access import Access
+from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Lanes
@@ -43,6 +44,7 @@ class Effects:
         agents: Mapping[str, Agent],
         lanes: Lanes,
         sessions: Sessions,
+        compaction: Compaction,
         questions: Questions,
         access: Access,
         show_config: Callable[[str], str],
@@ -51,6 +53,7 @@ class Effects:
         self._agents = agents
         self._lanes = lanes
         self._sessions = sessions
+        self._compaction = compaction
         self._questions = questions
         self._access = access
         self._show_config = show_config
@@ -103,4 +106,8 @@ class Effects:
             return f"The agent {agent} keeps its memory itself: /new begins anew."
         if (lane := self._lanes.get(session)) is not None and lane.is_running:
             return "The agent is at work; /compact again when it has answered."
-        return None if await speaker.compact(session) else "There was nothing to shorten, or it did not work."
+        return (
+            None
+            if await self._compaction.compact(session, self._agents[agent])
+            else "There was nothing to shorten, or it did not work."
+        )

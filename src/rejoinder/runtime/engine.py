@@ -20,6 +20,7 @@ from rejoinder.inbound.message import Message
 from rejoinder.inbound.outcome import Continue, Walk, walk
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.access import Access
+from rejoinder.runtime.background import Background, Nowhere, message_of
 from rejoinder.runtime.conversations import Conversation, Conversations
 from rejoinder.runtime.effects import Effects
 from rejoinder.runtime.facts import World
@@ -69,12 +70,20 @@ class Engine:
         self._tally = Tally()
         self._sessions = sessions or MemorySessions()
         self._tell = (hooks or Hooks()).tell
-        self._conversations = Conversations(channels, self._tell)
+        self.nowhere = Nowhere()
+        self._conversations = Conversations((*channels, self.nowhere), self._tell)
         questions, access = Questions(runs, settings.question_seconds), Access(settings.rules)
         workers = Workers(agents, self._sessions, settings, runs, questions, clock, watcher, self._tell)
-        self._lanes = Lanes(workers, runs, Slots(settings.limits), settings.lease)
+        self._lanes = Lanes(workers, runs, Slots(settings.limits, runs, agents), settings.lease)
         self._effects = Effects(
-            agents, self._lanes, self._sessions, questions, access, settings.show_config, self._tell
+            agents,
+            self._lanes,
+            self._sessions,
+            workers.compaction,
+            questions,
+            access,
+            settings.show_config,
+            self._tell,
         )
         self._world = World(settings, self._lanes, workers, access, self._tally)
 
@@ -87,6 +96,19 @@ class Engine:
         conversation.arrived.append(message)
         if len(conversation.arrived) == 1:
             self._runs.start(f"decide:{message.channel}:{message.chat.id}", self._decide_in_order(conversation))
+
+    async def begin(self, turn: Background) -> None:
+        """A turn that nobody asked for; it waits in its session's lane like everybody (TU-28)."""
+        session = await self._sessions.find(turn.session, turn.agent, self._clock())
+        conversation = self._conversations.open(turn.target or self.nowhere.route(turn.session))
+        if conversation is None:
+            log.warning("%s: there is no channel %s to tell", turn.session, turn.target and turn.target.channel)
+            conversation = self._conversations.open(self.nowhere.route(turn.session))
+            assert conversation is not None
+        asked = Asked(f"background/{turn.id}", message_of(turn, conversation.route), conversation)
+        queue = self._queue(conversation.route.channel, session)
+        waiting = replace(self._waiting(asked, session), settings=replace(queue, mode=Mode.QUEUE))
+        self._lanes.arrive(session.key, turn.agent, queue, asked, waiting)
 
     async def _decide_in_order(self, conversation: Conversation) -> None:
         while conversation.arrived:

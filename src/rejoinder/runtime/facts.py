@@ -65,8 +65,8 @@ class World:
             running=lane is not None and lane.is_running,
             nothing_to_stop=not self._lanes.at(conversation.route),
             waiting=lane.waiting if lane is not None else 0,
-            context_tokens=self._workers.context.get(session, 0),
-            context_budget=self._settings.context_tokens,
+            context_tokens=self._workers.compaction.context.get(session, 0),
+            context_budget=self._settings.compaction.budget,
             last_failure=self._workers.failures.get(session, ""),
             last_words=speaker.last_words()[-LAST_WORDS:] if can(speaker, CanTellMore) else "",
         )

@@ -9,6 +9,7 @@ Rule 4: a run that does not end when it is told to is left behind: its lane goes
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 from typing import Protocol
 
@@ -44,6 +45,7 @@ from rejoinder.turns.signals import (
     Summarise,
     WakeAfter,
 )
+from rejoinder.turns.status import State
 
 log = logging.getLogger(__name__)
 
@@ -84,6 +86,7 @@ class Run:
         self.agent = lane.agent
         self.start = start
         self.asked = asked
+        self.taken_in: tuple[Asked, ...] = ()  # what it was steered with
         self.task: asyncio.Task[None] | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.over = False
@@ -158,6 +161,13 @@ class SessionLane:
         self._asked[asked.id] = asked
         self.routes.add(message.route)
         self.feed(Arrived(message))
+        if asked.signs is not None and self._waits(asked):
+            asked.signs.became(State.QUEUED)
+
+    def _waits(self, asked: Asked) -> bool:
+        """It stands in the line, or its run has found no room yet."""
+        in_line = asked.id in self._asked
+        return in_line or (self.run is not None and self.run.task is None and asked in self.run.asked)
 
     def obey(self, settings: QueueSettings) -> None:
         if settings != self.lane.settings:
@@ -181,14 +191,14 @@ class SessionLane:
         match action:
             case Start():
                 self.run = run = Run(self, action, self._take(action.ids))
-                self._slots.ask(self.key, lambda: self._go(run))
+                self._slots.ask(self.key, self.agent, lambda: self._go(run))
             case Steer(ids=ids):
                 asked = tuple(self._asked[id] for id in ids)
                 task = self._runs.start(f"steer:{self.key}", self._offer(action, asked))
                 # Whatever became of the offer, it is answered; an answer that comes twice is harmless.
                 task.add_done_callback(lambda _: self.feed(SteerRefused(action.run, ids)))
             case Steered(ids=ids):
-                self._take(ids)
+                self._taken_in(self._take(ids))
             case Abort(run=number):
                 self._abort(number)
             case WakeAfter(ms=ms, after=after):
@@ -203,6 +213,15 @@ class SessionLane:
             if timer := self._timers.pop(id, None):
                 timer.cancel()  # what has left the line waits for nobody's quiet
         return tuple(self._asked.pop(id) for id in ids)
+
+    def _taken_in(self, asked: tuple[Asked, ...]) -> None:
+        """They share the fate of the run they went into; when that is over by now, all is said already."""
+        if self.run is not None:
+            self.run.taken_in += asked
+            return
+        for each in asked:
+            if each.signs is not None:
+                each.signs.ended(ok=True)
 
     # --- a run from its slot to its end -----------------------------------------------------------
 
@@ -219,6 +238,9 @@ class SessionLane:
         run.over = True
         if run.timer is not None:
             run.timer.cancel()
+            run.timer = None
+        if self.run is run:
+            self.run = None  # no cycle is left behind: a run is gone when nobody speaks of it any more
         self._slots.release(self.key)
         self.feed(RunEnded(run.start.run))
 
@@ -260,9 +282,10 @@ class SessionLane:
         run = self.run
         if run is None or run.over or run.start.run != steer.run:
             return
-        async with asyncio.timeout(STEER_PATIENCE):
-            if await self._crew.steer(run, asked):
-                self.feed(SteerTaken(steer.run, steer.ids))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STEER_PATIENCE):
+                if await self._crew.steer(run, asked):
+                    self.feed(SteerTaken(steer.run, steer.ids))
 
 
 class Lanes:

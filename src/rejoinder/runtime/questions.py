@@ -43,6 +43,9 @@ class Questions:
         if (decided := policy_of(session)) is not None:
             self._tell(agent, question.id, decided)
             return
+        if not people:
+            self._tell(agent, question.id, None)  # nobody was there when it began, nobody can answer
+            return
         self._count += 1
         which = f"q{self._count}"
         timer = asyncio.get_running_loop().call_later(self._seconds, self._time_is_up, which)

@@ -66,6 +66,7 @@ class Relay:
     def __init__(self, run: Run, agent: Agent, answer: Answer, typing: TypingSign, shows: Shows, ears: Ears) -> None:
         self.usage = Usage()
         self.model: str | None = None
+        self.begun = False  # the agent has said something; our own notices before it do not count
         self._run = run
         self._agent = agent
         self._answer = answer
@@ -101,7 +102,9 @@ class Relay:
     async def _take(self, event: AgentEvent) -> None:
         match event:
             case TextDelta(text=text):
-                await self._thoughts.end()
+                if self._thoughts.open:
+                    await self._thoughts.end()
+                self.begun = self.begun or not text.isspace()
                 await self._answer.feed(text)
                 if self._answer.begun:
                     self._typing.seen("text")
@@ -160,6 +163,10 @@ class _Thoughts:
         self._live = channel if shows.thoughts_live and can(channel, CanStream) else None
         self._slot: str | None = None
         self._kept = ""
+
+    @property
+    def open(self) -> bool:
+        return self._slot is not None or self._kept != ""
 
     async def add(self, text: str) -> None:
         if not (self._shows.thoughts or self._shows.thoughts_live):

@@ -11,10 +11,12 @@ from msgspec.structs import replace
 from rejoinder.agents.base import Agent, CanLoad, CanSteer, Failed, Question, Usage
 from rejoinder.events import TurnEnded
 from rejoinder.inbound.facts import Step
+from rejoinder.inbound.groups import wants_intro
 from rejoinder.outbound.typing import mode_for
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.attempts import Attempts
+from rejoinder.runtime.attempts import COMPACTED, Attempts, Notice
 from rejoinder.runtime.briefing import brief, brief_further, level, people_of
+from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.delivery import Answer
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Asked, Run
@@ -28,6 +30,7 @@ from rejoinder.session import Session, turn_taken, with_event
 from rejoinder.turns.signals import Reason
 from rejoinder.turns.status import State
 
+NEW_SESSION = "This is a new session."
 DROPPED, SHORTENED = "🙈", "✍️"
 TOO_MANY = "Too many messages are waiting: this one was dropped."
 TOO_MANY_SHORTENED = "Too many messages are waiting: the agent gets this one in one line."
@@ -48,7 +51,6 @@ class Workers:
         tell: Tell,
     ) -> None:
         self.failures: dict[str, str] = {}  # why each session's last run failed
-        self.context: dict[str, int] = {}  # how full each session's context is, as far as its agent tells
         self.agents = agents
         self._sessions = sessions
         self._settings = settings
@@ -57,7 +59,8 @@ class Workers:
         self._clock = clock
         self._watcher = watcher
         self._tell = tell
-        self._attempts = Attempts()
+        self.compaction = Compaction(settings.compaction, sessions, clock)
+        self._attempts = Attempts(self.compaction.compact)
         self._loaded: set[str] = set()
 
     # --- a turn -----------------------------------------------------------------------------------
@@ -67,7 +70,8 @@ class Workers:
         agent = self.agents[run.agent]
         session = await self._open(run, agent)
         turn = brief(run, session, self._settings, agent)
-        await self._sessions.save(replace(turn_taken(session), touched=self._clock()))
+        touched = session.touched if _is_background(run) else self._clock()
+        await self._sessions.save(replace(turn_taken(session), touched=touched))
         answer = Answer(
             run.conversation,
             agent.name,
@@ -86,12 +90,14 @@ class Workers:
                 run.begun(can_steer=can(agent, CanSteer))
                 _became(run, State.THINKING)
                 verbose = level("verbose", run, session, self._settings, agent) != "off"
+                notice = answer.add_line if verbose else _unsaid
+                await self._begin(run, session, notice)
                 failed = await self._attempts.make(
                     agent,
                     turn,
                     relay.attempt,
-                    lambda: answer.begun or not run.may_speak(),
-                    answer.add_line if verbose else _unsaid,
+                    lambda: relay.begun or not run.may_speak(),
+                    notice,
                 )
                 if failed is None:
                     await answer.finish(_footer(session, relay.usage, relay.model))
@@ -110,8 +116,17 @@ class Workers:
             _end(run, ok=ended == "answered")
             reason = failed.kind if failed is not None else None
             step = Step(f"agent {agent.name}", ended, reason, monotonic() - began)
-            run.conversation.trace(run.trigger, (step, *answer.outcomes.steps()))
+            if run.trigger:
+                run.conversation.trace(run.trigger, (step, *answer.outcomes.steps()))
             self._tell(TurnEnded(run.session, agent.name, run.conversation.route, run.trigger, ended, reason))
+        await self.compaction.after_turn(run.session, agent, turn.system, run.seen)
+
+    async def _begin(self, run: Run, session: Session, notice: Notice) -> None:
+        """What a verbose session is told before the answer (TU-29)."""
+        if wants_intro(session):
+            await notice(NEW_SESSION)
+        if self.compaction.untold(run.session):
+            await notice(COMPACTED)
 
     async def _open(self, run: Run, agent: Agent) -> Session:
         """The session; an agent that can is told, once, under which name it kept it (TU-33)."""
@@ -135,7 +150,7 @@ class Workers:
             )
         )
         if usage.context_tokens:
-            self.context[run.session] = usage.context_tokens
+            self.compaction.context[run.session] = usage.context_tokens
         if failed is None:
             self.failures.pop(run.session, None)
         else:
@@ -147,7 +162,7 @@ class Workers:
             self._settings.typing_mode,
             direct=not message.in_group,
             mentioned=message.addressed in ("mention", "reply"),
-            heartbeat=_only_listens(run),
+            heartbeat=_only_listens(run) or _is_background(run),
         )
         return TypingSign(self._runs, run.conversation, mode, self._settings.typing)
 
@@ -198,9 +213,15 @@ def _only_listens(run: Run) -> bool:
     return run.asked[-1].message.listening
 
 
+def _is_background(run: Run) -> bool:
+    return run.asked[-1].message.background
+
+
 def _is_awaited(run: Run) -> bool:
     """Somebody surely waits for words (OD-44): in a direct chat, or a group where a person meant the agent."""
     message = run.asked[-1].message
+    if message.background:
+        return False
     return not message.in_group or message.addressed in ("mention", "reply")
 
 
@@ -211,7 +232,7 @@ def _became(run: Run, state: State) -> None:
 
 
 def _end(run: Run, *, ok: bool) -> None:
-    for asked in run.asked:
+    for asked in (*run.asked, *run.taken_in):
         if asked.signs is not None:
             asked.signs.ended(ok=ok)
 

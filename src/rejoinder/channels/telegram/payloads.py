@@ -19,7 +19,8 @@ GENERAL_TOPIC = "1"
 LONGEST_DATA = 64
 MOST_COMMANDS, LONGEST_HELP = 100, 256
 
-_NAME = re.compile(r"(?<![\w@/])@(\w{2,32})(?!\w)", re.ASCII)
+_NAME = re.compile(r"(?<!\w)@(\w{2,32})(?!\w)", re.ASCII)
+_ADDRESS = re.compile(r"(?<!\w)https?://[^\s/@]+\.[^\s/@]+/\S*\Z")  # a name in a link is a part of the link
 _COMMAND = re.compile(r"[a-z0-9_]{1,32}")
 _KEEPS_NAMES_QUIET = ("code", "pre")
 
@@ -93,7 +94,7 @@ def _quiet(part: Part) -> tuple[Entity, ...]:
     spans = [
         _units(part.text, found.start(), found.end())
         for found in _NAME.finditer(part.text)
-        if found[1].lower() not in called
+        if found[1].lower() not in called and not _ADDRESS.search(part.text, 0, found.start())
     ]
     entities = part.entities
     for start, end in spans:
@@ -115,7 +116,8 @@ def _covers(entity: Entity, start: int, end: int) -> bool:
 def _without(entity: Entity, start: int, end: int) -> Iterable[Entity]:
     """Code has no other format around it but a quotation: what would be, ends before it and begins again after it."""
     stop = entity.offset + entity.length
-    if entity.type == "blockquote" or stop <= start or end <= entity.offset:
+    around = entity.type == "blockquote" and _covers(entity, start, end)
+    if around or stop <= start or end <= entity.offset:
         yield entity
         return
     if entity.offset < start:

@@ -121,17 +121,20 @@ class World:
 
 # --- what Telegram finds in a text by itself -----------------------------------------------------
 
-_FOUND = re.compile(r"(?<![\w@])@(?P<mention>[A-Za-z]\w{1,31})\b|(?<!\S)(?P<command>/\w{1,32}(?:@\w+)?)", re.ASCII)
+_FOUND = re.compile(
+    r"(?<!\w)(?P<url>https?://[^\s/@]+\.[^\s/@]+/\S*)|(?<!\w)@(?P<mention>\w{2,32})\b|(?<!\S)(?P<command>/\w{1,32}(?:@\w+)?)",
+    re.ASCII,
+)
 
 
 def found_entities(text: str, given: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Names and commands, but not in code."""
+    """Links, names and commands, but not in code."""
     code = [(entity["offset"], entity["offset"] + entity["length"]) for entity in given if _is_code(entity)]
     found: list[dict[str, Any]] = []
     for match in _FOUND.finditer(text):
         start, end = units(text[: match.start()]), units(text[: match.end()])
         if not any(first <= start and end <= last for first, last in code):
-            kind = "mention" if match["mention"] else "bot_command"
+            kind = "url" if match["url"] else "mention" if match["mention"] else "bot_command"
             found.append({"type": kind, "offset": start, "length": end - start})
     return found
 

@@ -98,11 +98,10 @@ class TelegramBot:
     async def _call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
         chat: int = payload["chat_id"]
         payload = {**payload, "chat_id": self._moved.get(chat, chat)}
-        limit = {} if seconds is None else {"seconds": seconds}
-        answer = await self._api.call(method, payload, **limit)
-        if isinstance(answer, Refused) and answer.moved_to is not None and chat not in self._moved:
+        answer = await self._api.call(method, payload, seconds)
+        if isinstance(answer, Refused) and answer.moved_to not in (None, payload["chat_id"]):
             self._note_move(chat, answer.moved_to)
-            return await self._api.call(method, {**payload, "chat_id": answer.moved_to}, **limit)
+            return await self._api.call(method, {**payload, "chat_id": answer.moved_to}, seconds)
         return answer
 
     def _note_move(self, old: int, new: int) -> None:

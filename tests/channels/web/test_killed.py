@@ -33,7 +33,7 @@ def live(folder: Path, life: str, *, rounds: int, crash_at: str = "", lines: int
     return confirmed
 
 
-@pytest.mark.parametrize("crash_at", ["K2", "K2:3", "K3:2", "K4:3", "K5", "K5:4"])
+@pytest.mark.parametrize("crash_at", ["K2", "K2:3", "K3:2", "K4:3", "K1", "K1:4"])
 def test_killed_between_journal_and_inbox(tmp_path, crash_at):
     """Killed after the journal's commit, around the inbox's, or before the browser hears of it."""
     confirmed = live(tmp_path, "first", rounds=20, crash_at=crash_at)

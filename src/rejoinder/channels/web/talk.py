@@ -179,7 +179,7 @@ class Talk:
                 raise NotDone("This browser has said hello already.")
             case _:
                 assert_never(frame)
-        crashpoint("K5")
+        crashpoint("K1")
         connection.tell(Done(client, id))
 
     async def _typing(self, me: str, room: str, thread: str | None) -> None:

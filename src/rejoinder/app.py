@@ -15,7 +15,8 @@ import rejoinder
 from rejoinder import plugins
 from rejoinder.agents.base import Agent, CanClose
 from rejoinder.agents.discover import PROGRAMS, discover
-from rejoinder.channels.base import CanReact, Channel, Delivered, Inlet, Outcome, PrefersQueue
+from rejoinder.channels.base import CanClose as ClosesDown
+from rejoinder.channels.base import CanReact, Channel, Delivered, Inlet, Outcome, PrefersQueue, ShowsMenu
 from rejoinder.channels.base import Limits as Lengths
 from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.config import schema
@@ -25,6 +26,7 @@ from rejoinder.config.show import effective, part
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Inbound, Part, Reply
+from rejoinder.inbound.commands.registry import native_menu
 from rejoinder.inbound.rules import make_rules
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.runtime.engine import Engine
@@ -69,6 +71,9 @@ class Gateway:
         self._settings = settings
         self._stack = AsyncExitStack()
         made = runtime_settings(settings, self.agents, self.channels)
+        for channel in self.channels.values():
+            if isinstance(channel, ShowsMenu):
+                channel.menu = _menu(settings)
         self._engine = Engine(
             self.agents,
             self.channels.values(),
@@ -105,6 +110,9 @@ class Gateway:
         for agent in self.agents.values():
             if isinstance(agent, CanClose):
                 self._stack.push_async_callback(agent.close)
+        for channel in self.channels.values():
+            if isinstance(channel, ClosesDown):
+                self._stack.push_async_callback(channel.close)
         self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.runs)
         return self
@@ -153,6 +161,12 @@ def _configured(settings: schema.Settings, key: str) -> str:
     return f"```toml\n{shown}\n```"
 
 
+def _menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
+    """What a platform's own menu offers: nothing, where slash text is no command."""
+    theirs = [command for module in plugins.others("command") for command in module.COMMANDS]
+    return native_menu(theirs) if settings.commands.text else ()
+
+
 def _usual_queue(here: ChannelFacts, gateway: QueueOverride) -> QueueChoice:
     """What a session queues by that has said nothing."""
     usual = resolve(channel=here.queue, gateway=gateway, plugin=here.plugin_queue)
@@ -187,6 +201,21 @@ def open_agent(name: str, said: schema.Agent) -> Agent:
         wrong = f"the agent {name!r} of kind {said.kind!r} cannot be opened: {problem}"
         raise BadConfiguration(f"{wrong}; write an [agents.{name}] section into rejoinder.toml") from None
     return module.open_agent(name, settings)
+
+
+NOT_SERVED = ("web", "terminal")
+"""Kinds that `run` does not open: the page has its own server, the terminal is `rejoinder chat`."""
+
+
+def open_channels(settings: schema.Settings) -> list[Channel]:
+    """Every configured channel that `run` serves."""
+    return [open_channel(name, said) for name, said in settings.channels.items() if said.kind not in NOT_SERVED]
+
+
+def open_channel(name: str, said: schema.Channel) -> Channel:
+    module = plugins.find("channel", said.kind)
+    values = msgspec.structs.asdict(said.settings) if isinstance(said.settings, Struct) else said.settings
+    return module.open_channel(name, msgspec.convert(values, module.Settings))
 
 
 def _record(wanted: type[Struct], given: Any) -> Any:
@@ -303,6 +332,12 @@ async def get_reply(
         await gateway.dispatch(inbound)
         await gateway.runs.idle()
     return channel.replies
+
+
+async def run(settings: schema.Settings, channels: Iterable[Channel]) -> None:
+    """The gateway on its configured channels, until it is told to end."""
+    async with Gateway(settings, channels=channels) as gateway:
+        await gateway.serve()
 
 
 async def chat(settings: schema.Settings, agent: str) -> None:

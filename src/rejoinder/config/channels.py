@@ -75,6 +75,12 @@ class TelegramChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The bot's token from @BotFather."""
     api_root: Url = "https://api.telegram.org"
     """Any Bot API server."""
+    webhook_url: Annotated[Url, Meta(examples=["https://bot.example.org/telegram"])] | None = None
+    """The public https address at which Telegram calls; unset: the bot asks for its messages itself."""
+    webhook_host: Text = "127.0.0.1"
+    """The address to listen on for these calls, behind whatever holds the certificate."""
+    webhook_port: Annotated[int, Meta(ge=0, le=65535)] = 8766
+    """The port to listen on for these calls."""
 
 
 class DiscordChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

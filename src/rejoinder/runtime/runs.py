@@ -10,6 +10,8 @@ import logging
 from collections.abc import Coroutine
 from typing import Any, Self
 
+from rejoinder.errors import RejoinderError
+
 log = logging.getLogger(__name__)
 
 
@@ -31,7 +33,8 @@ class Runs:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
-            log.error("%s failed: %s", task.get_name(), error, exc_info=error)
+            whose = None if isinstance(error, RejoinderError) else error  # a sentence for the operator needs no stack
+            log.error("%s failed: %s", task.get_name(), error, exc_info=whose)
 
     async def wait(self, task: asyncio.Task[None], seconds: float | None = None) -> None:
         """Returns when it has ended, however it ended, or after so many seconds.

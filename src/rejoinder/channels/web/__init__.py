@@ -20,6 +20,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     host: str = "127.0.0.1"
     port: int = 8765
     token: str | None = None
+    hosts: tuple[str, ...] = ()
+    """Names by which browsers reach the page."""
     agents: tuple[str, ...] = ()
     """Who is here; several share a lobby."""
     faces: Mapping[str, str] = {}

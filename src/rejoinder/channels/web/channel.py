@@ -30,6 +30,7 @@ class WebChannel:
         self.name = name
         self.keeper = keeper
         self.hub = Hub()
+        self.menu: tuple[tuple[str, str], ...] = ()
         self._news = asyncio.Event()
         self._closed = False
         keeper.tell = self.hub.tell

@@ -73,7 +73,7 @@ class Journal:
         row = db.execute("SELECT id FROM journal").fetchone()
         self.id: str = row[0] if row else secrets.token_hex(8)
         if not row:
-            db.execute("INSERT INTO journal VALUES (?, 1)", (self.id,))
+            db.execute("INSERT INTO journal (id, version) VALUES (?, 1)", (self.id,))
         self.seq: int = db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
         self._interrupted()
         if len(agents) > 1:
@@ -95,6 +95,9 @@ class Journal:
         if frame is not None:
             self._told.append(Told(self.seq, audience, frame))
         return self.seq
+
+    def keep_token(self, hashed: str) -> None:
+        self.db.execute("UPDATE journal SET token = ?", (hashed,))
 
     # --- rooms and people ---------------------------------------------------------------------------
 

@@ -59,6 +59,11 @@ def _kept(row: Any) -> Kept:
     return Kept(message, audience, state, bool(deleted))
 
 
+def token(db: sqlite3.Connection) -> str | None:
+    """The hash of the login token, if there is one."""
+    return db.execute("SELECT token FROM journal").fetchone()[0]
+
+
 def message(db: sqlite3.Connection, id: str) -> Kept | None:
     row = db.execute(f"SELECT {_COLUMNS} FROM messages WHERE id = ?", (id,)).fetchone()
     return _kept(row) if row else None

@@ -11,7 +11,11 @@ SETTINGS = (
 VERSION = 1
 
 TABLES = """
-CREATE TABLE IF NOT EXISTS journal (id TEXT NOT NULL, version INTEGER NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS journal (
+  id      TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  token   TEXT             -- the hash of the login token
+) STRICT;
 
 CREATE TABLE IF NOT EXISTS events (
   seq      INTEGER PRIMARY KEY,

@@ -12,6 +12,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -36,10 +37,6 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-
-
-class BodyTooLarge(Exception):
-    """More came than is taken; nobody keeps what came before."""
 
 
 class Guard:
@@ -106,26 +103,17 @@ class Guard:
         return self._login.knows(cookie_parser(headers.get("cookie", "")).get(COOKIE, ""))
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send, limit: int) -> None:
-        taken, begun = 0, False
+        taken = 0
 
         async def counted() -> Message:
             nonlocal taken
             message = await receive()
             taken += len(message.get("body", b""))
-            if taken > limit:
-                raise BodyTooLarge
+            if taken > limit:  # whoever reads it answers so, and keeps nothing of what came before
+                raise HTTPException(413, _larger(limit), {"connection": "close"})
             return message
 
-        async def noted(message: Message) -> None:
-            nonlocal begun
-            begun = True
-            await send(message)
-
-        try:
-            await self._app(scope, counted, noted)
-        except BodyTooLarge:
-            if not begun:
-                await _too_large(limit)(scope, receive, send)
+        await self._app(scope, counted, send)
 
 
 def _is_same_site(headers: Headers, host: str) -> bool:
@@ -137,7 +125,11 @@ def _is_same_site(headers: Headers, host: str) -> bool:
 
 
 def _too_large(limit: int) -> Response:
-    return _refused(413, f"this is larger than {limit} bytes", {"connection": "close"})
+    return _refused(413, _larger(limit), {"connection": "close"})
+
+
+def _larger(limit: int) -> str:
+    return f"this is larger than {limit} bytes"
 
 
 def _refused(status: int, why: str, headers: dict[str, str] | None = None) -> Response:

@@ -9,6 +9,7 @@ from collections.abc import Generator
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -75,7 +76,7 @@ class Pages:
             *completions.routes(house),
             *api.routes(house, self.flow),
         ]
-        app = Starlette(routes=routes, exception_handlers={Exception: _failed, 404: _unknown, 405: _unknown})
+        app = Starlette(routes=routes, exception_handlers={Exception: _failed, HTTPException: _refused})
         self.app = Guard(app, login, (*OWN_NAMES, *hosts), _limit)
 
     @property
@@ -132,7 +133,7 @@ async def _failed(request: Request, problem: Exception) -> Response:
     return JSONResponse({"error": "something failed here; the log says what"}, 500)
 
 
-async def _unknown(request: Request, problem: Exception) -> Response:
-    status = getattr(problem, "status_code", 404)
-    headers = getattr(problem, "headers", None)
-    return JSONResponse({"error": "there is nothing here"}, status, headers)
+async def _refused(request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, HTTPException)
+    why = "there is nothing here" if problem.status_code == 404 else problem.detail
+    return JSONResponse({"error": why}, problem.status_code, problem.headers)

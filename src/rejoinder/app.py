@@ -1,5 +1,6 @@
 """THE wiring: settings -> agents, channels, rules, engine."""
 
+import asyncio
 import os
 import shutil
 from collections.abc import Iterable, Mapping
@@ -43,12 +44,14 @@ from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
 from rejoinder.secret import Secret
 from rejoinder.session import QueueChoice
-from rejoinder.store.base import Intent
+from rejoinder.store.base import Intent, Store
 from rejoinder.turns.choose import Limits
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import Mode, QueueOverride, resolve
 from rejoinder.turns.status import StatusSettings
 
+MEMORY = "sqlite::memory:"
+"""A store that keeps nothing beyond the process: for a chat in the terminal, a single reply, and tests."""
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
 
@@ -60,6 +63,8 @@ OURS = frozenset({"startup_notes"})
 class Gateway:
     """One configuration at work. Enter it, and `dispatch` takes messages; leave it, and nothing of it runs on."""
 
+    store: Store
+
     def __init__(
         self,
         settings: schema.Settings,
@@ -67,6 +72,7 @@ class Gateway:
         agents: Mapping[str, Agent] | None = None,
         channels: Iterable[Channel] = (),
         sessions: Sessions | None = None,
+        store: str = MEMORY,
         watcher: Watcher | None = None,
         hooks: Hooks | None = None,
     ) -> None:
@@ -78,6 +84,7 @@ class Gateway:
             for name, hook in module.HOOKS.items():
                 self.hooks.on(name, hook)
         self._settings = settings
+        self._url = store
         self._stack = AsyncExitStack()
         made = runtime_settings(settings, self.agents, self.channels)
         for channel in self.channels.values():
@@ -125,6 +132,8 @@ class Gateway:
                 raise problem
 
     async def __aenter__(self) -> Self:
+        self.store = await asyncio.to_thread(open_store, self._url)
+        self._stack.push_async_callback(self.store.close)
         for agent in self.agents.values():
             if isinstance(agent, CanClose):
                 self._stack.push_async_callback(agent.close)
@@ -137,6 +146,16 @@ class Gateway:
 
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
+
+
+def open_store(url: str) -> Store:
+    """The engine the configuration names, for this gateway alone."""
+    scheme = url.partition(":")[0]
+    if scheme != "sqlite":
+        raise BadConfiguration(f"gateway.store: there is no store {url!r} yet; write sqlite:FILE")
+    from rejoinder.store import sqlite
+
+    return sqlite.open_store(url)
 
 
 # --- made ready ---------------------------------------------------------------------------------
@@ -227,15 +246,6 @@ def open_agent(name: str, said: schema.Agent) -> Agent:
         wrong = f"the agent {name!r} of kind {said.kind!r} cannot be opened: {problem}"
         raise BadConfiguration(f"{wrong}; write an [agents.{name}] section into rejoinder.toml") from None
     return module.open_agent(name, settings)
-
-
-NOT_SERVED = ("web", "terminal")
-"""Kinds that `run` does not open: the page has its own server, the terminal is `rejoinder chat`."""
-
-
-def open_channels(settings: schema.Settings) -> list[Channel]:
-    """Every configured channel that `run` serves."""
-    return [open_channel(name, said) for name, said in settings.channels.items() if said.kind not in NOT_SERVED]
 
 
 def open_channel(name: str, said: schema.Channel) -> Channel:
@@ -389,12 +399,6 @@ async def get_reply(
         await gateway.dispatch(inbound)
         await gateway.runs.idle()
     return channel.replies
-
-
-async def run(settings: schema.Settings, channels: Iterable[Channel]) -> None:
-    """The gateway on its configured channels, until it is told to end."""
-    async with Gateway(settings, channels=channels) as gateway:
-        await gateway.serve()
 
 
 async def chat(settings: schema.Settings, agent: str) -> None:

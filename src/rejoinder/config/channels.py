@@ -52,7 +52,11 @@ class WebChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     port: Annotated[int, Meta(ge=0, le=65535)] = 8765
     """The port to listen on; 0 takes a free one."""
     token: Secret | None = None
-    """The login token; unset: made at start and printed, where one is needed."""
+    """The login token; unset: made at the first start and printed once, where one is needed."""
+    hosts: tuple[Text, ...] = ()
+    """Names by which browsers reach the page, beside localhost and addresses: behind a proxy, its name."""
+    faces: dict[str, Text] = {}
+    """The emoji of an agent, by its name; without one its initials are shown."""
     dm: Literal["pairing", "allowlist", "open", "off"] = "open"
     """Who may write directly: whoever may open the page."""
     groups: Literal["allowlist", "open", "off"] = "open"

@@ -24,6 +24,10 @@ class Runs:
     def __len__(self) -> int:
         return len(self._tasks)
 
+    def has(self, name: str) -> bool:
+        """Whether something of this name runs."""
+        return any(task.get_name() == name for task in self._tasks)
+
     def start(self, name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)

@@ -1,0 +1,520 @@
+"""The frames between a browser and the web channel: JSON texts on one WebSocket, told apart by `type`.
+
+Rule 1: what is durable has a sequence number `seq`. Numbers grow; not every number is sent to everybody.
+Rule 2: a request carries an id of the browser's making, `client`. The same id means the same request, for ever:
+        who is not sure whether it arrived sends it again, and it is done once.
+Rule 3: a browser keeps the highest `seq` it has seen and says it in `hello`; it is told what it missed.
+Rule 4: an unknown `type` from the server is ignored, so that the server may learn new ones.
+
+`docs/web-protocol.md` tells the same as a story.
+"""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+PROTOCOL = 1
+"""Goes up when an old page could not talk to a new server. A page that meets another number reloads itself."""
+
+Id = Annotated[str, Meta(min_length=1, max_length=128)]
+Words = Annotated[str, Meta(max_length=32_000)]
+
+# --- what frames are made of --------------------------------------------------------------------
+
+
+class Face(Struct, frozen=True, omit_defaults=True):
+    """How somebody looks: `hue` in degrees, for each theme to choose its shade; an emoji before initials."""
+
+    hue: int
+    initials: str
+    emoji: str = ""
+
+
+class Member(Struct, frozen=True, omit_defaults=True):
+    """A person or an agent. `@id` in a text mentions an agent."""
+
+    id: str
+    name: str
+    face: Face
+    agent: bool = False
+
+
+class Room(Struct, frozen=True, omit_defaults=True):
+    """A place to talk. `direct` has one person and one agent; a `group` is open to every person."""
+
+    id: str
+    kind: Literal["direct", "group"]
+    title: str
+    agents: tuple[str, ...]
+    """Ids of the agents in it; the first takes what names nobody, unless configured otherwise."""
+    unread: int = 0
+    """Messages of others after one's read mark, threads included; only in `welcome`."""
+    read: int = 0
+    """One's own read mark, as the `seq` of the last message seen; only in `welcome`."""
+    latest: "Message | None" = None
+    """The last message outside threads; only in `welcome`."""
+
+
+class Quoted(Struct, frozen=True, omit_defaults=True):
+    """The message an answer answers: enough to draw the quoted line, and its id to jump to."""
+
+    id: str
+    author: str = ""
+    text: str = ""
+    """Its first words on one line; empty when it is gone."""
+
+
+class File(Struct, frozen=True):
+    """Something uploaded. `url` is a path of this server and always downloads; images may be shown from it."""
+
+    id: str
+    name: str
+    mime: str
+    size: int
+    url: str
+
+
+class Reaction(Struct, frozen=True):
+    emoji: str
+    who: tuple[str, ...]
+    """Ids of those who gave it, in order."""
+
+
+class Choice(Struct, frozen=True):
+    """A button under a message; pressing it sends a `press` with `says`."""
+
+    label: str
+    says: str
+
+
+class Thread(Struct, frozen=True):
+    """What hangs under a message that began a thread."""
+
+    replies: int
+    latest: int
+    """When the last reply came, in milliseconds since 1970."""
+
+
+class Message(Struct, frozen=True, omit_defaults=True):
+    """A message as it stands now. `text` is Markdown and may hold anything: draw it, never trust it."""
+
+    id: str
+    room: str
+    author: str
+    """Id of a member; empty: the gateway itself speaks."""
+    at: int
+    """Milliseconds since 1970."""
+    seq: int
+    """Its place in the room: the number of the event that brought it."""
+    text: str
+    thread: str | None = None
+    """Id of the message that began the thread it stands in."""
+    reply_to: Quoted | None = None
+    files: tuple[File, ...] = ()
+    reactions: tuple[Reaction, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    under: Thread | None = None
+    """The thread it began, if any."""
+    client: str = ""
+    """The `client` id of the `say` that made it."""
+    only_for: str = ""
+    """The one person who sees it."""
+    edited: bool = False
+    growing: bool = False
+    """It is being written: `delta` frames follow, and an `edited` frame ends it."""
+    silent: bool = False
+    """No sound, no notification."""
+
+
+# --- from the browser ---------------------------------------------------------------------------
+
+
+class Hello(Struct, frozen=True, tag_field="type", tag="hello"):
+    """The first frame, and nothing else before it."""
+
+    protocol: int
+    name: Annotated[str, Meta(max_length=40)] = ""
+    """Who sits here; empty: the owner, shown as "You". Another name is another person."""
+    seq: int | None = None
+    """The highest `seq` seen; None: nothing is kept here, begin anew."""
+    journal: str = ""
+    """The `journal` of the `welcome` in which the numbers counted."""
+
+
+class Say(Struct, frozen=True, tag_field="type", tag="say"):
+    """Answered by `done` once it can never be lost, after the `message` frame that everybody gets."""
+
+    client: Id
+    room: Id
+    text: Words = ""
+    thread: Id | None = None
+    """Id of a message outside threads; the first `say` with it begins the thread."""
+    reply_to: Id | None = None
+    files: Annotated[tuple[Id, ...], Meta(max_length=10)] = ()
+    """Ids that `POST /files` gave."""
+
+
+class Edit(Struct, frozen=True, tag_field="type", tag="edit"):
+    """Changes one's own message."""
+
+    client: Id
+    message: Id
+    text: Annotated[str, Meta(min_length=1, max_length=32_000)]
+
+
+class Delete(Struct, frozen=True, tag_field="type", tag="delete"):
+    """Takes one's own message away."""
+
+    client: Id
+    message: Id
+
+
+class React(Struct, frozen=True, tag_field="type", tag="react"):
+    client: Id
+    message: Id
+    emoji: Annotated[str, Meta(min_length=1, max_length=32)]
+    remove: bool = False
+
+
+class Press(Struct, frozen=True, tag_field="type", tag="press"):
+    """A button was pressed; only what one of the message's `choices` says is taken."""
+
+    client: Id
+    message: Id
+    says: Words
+
+
+class MakeRoom(Struct, frozen=True, tag_field="type", tag="make_room"):
+    client: Id
+    title: Annotated[str, Meta(min_length=1, max_length=80)]
+    agents: tuple[Id, ...] = ()
+    """Who is in it; empty: all agents."""
+
+
+class StillTyping(Struct, frozen=True, tag_field="type", tag="typing"):
+    """Send it every three seconds while somebody types. No answer."""
+
+    room: Id
+    thread: Id | None = None
+
+
+class MarkRead(Struct, frozen=True, tag_field="type", tag="read"):
+    """Everything in the room up to the message with this `seq` was seen. No answer; marks never go back."""
+
+    room: Id
+    seq: int
+
+
+class AskHistory(Struct, frozen=True, tag_field="type", tag="history"):
+    """Answered by `page`: the messages before, or around one (to jump to a quoted message)."""
+
+    client: Id
+    room: Id
+    thread: Id | None = None
+    before: int | None = None
+    """Only messages with a lower `seq`; None: the latest."""
+    around: Id | None = None
+    limit: Annotated[int, Meta(ge=1, le=200)] = 50
+
+
+class Search(Struct, frozen=True, tag_field="type", tag="search"):
+    """Answered by `page`, the newest first. All words have to occur; upper and lower case are the same."""
+
+    client: Id
+    query: Annotated[str, Meta(min_length=1, max_length=200)]
+    room: Id | None = None
+    before: int | None = None
+    limit: Annotated[int, Meta(ge=1, le=100)] = 30
+
+
+class Ping(Struct, frozen=True, tag_field="type", tag="ping"):
+    """Answered by `pong`; a page that hears nothing for long asks whether the line is alive."""
+
+
+FromBrowser = (
+    Hello | Say | Edit | Delete | React | Press | MakeRoom | StillTyping | MarkRead | AskHistory | Search | Ping
+)
+
+# --- to the browser: once, and answers ----------------------------------------------------------
+
+
+class Command(Struct, frozen=True):
+    """A slash command to complete."""
+
+    name: str
+    description: str
+
+
+class Welcome(Struct, frozen=True, tag_field="type", tag="welcome"):
+    """Answers `hello`. With `resumed` the missed events follow in order; without it the page forgets what it has
+    and asks for the history of the room it shows."""
+
+    protocol: int
+    version: str
+    journal: str
+    seq: int
+    """Where the journal stands; set one's own highest `seq` to it when not resumed."""
+    resumed: bool
+    me: Member
+    agents: tuple[Member, ...]
+    people: tuple[Member, ...]
+    rooms: tuple[Room, ...]
+    commands: tuple[Command, ...]
+    growing: tuple[Message, ...]
+    """Messages that are being written right now, with their text so far."""
+    upload_limit: int
+    """Bytes of one file."""
+
+
+class Done(Struct, frozen=True, tag_field="type", tag="done", omit_defaults=True):
+    """The request is durable."""
+
+    client: str
+    id: str = ""
+    """The message it made or changed, or the room."""
+
+
+class Refused(Struct, frozen=True, tag_field="type", tag="refused"):
+    """The request was not done, and would not be if sent again. `client` is empty where none could be read."""
+
+    client: str
+    reason: str
+    """A sentence for the person."""
+
+
+class Page(Struct, frozen=True, tag_field="type", tag="page"):
+    """Answers `history` (oldest first) and `search` (newest first)."""
+
+    client: str
+    messages: tuple[Message, ...]
+    more: bool
+    """There are more in the direction that was asked for."""
+
+
+class Pong(Struct, frozen=True, tag_field="type", tag="pong"):
+    """The line is alive."""
+
+
+# --- to the browser: what happened, numbered and kept -------------------------------------------
+
+
+class RoomMade(Struct, frozen=True, tag_field="type", tag="room"):
+    """A room is new or has changed."""
+
+    seq: int
+    room: Room
+
+
+class PersonJoined(Struct, frozen=True, tag_field="type", tag="person"):
+    """Somebody is here for the first time."""
+
+    seq: int
+    person: Member
+
+
+class Posted(Struct, frozen=True, tag_field="type", tag="message"):
+    """A new message, one's own included (known by its `client`)."""
+
+    seq: int
+    message: Message
+
+
+class Edited(Struct, frozen=True, tag_field="type", tag="edited", omit_defaults=True):
+    """The whole text as it now is; it takes the place of whatever the page had. A message that grew is whole."""
+
+    seq: int
+    room: str
+    message: str
+    text: str
+    edited: bool = False
+    """Show it as edited: not so when a growing message was completed."""
+    choices: tuple[Choice, ...] = ()
+
+
+class Deleted(Struct, frozen=True, tag_field="type", tag="deleted"):
+    seq: int
+    room: str
+    message: str
+
+
+class Reacted(Struct, frozen=True, tag_field="type", tag="reacted"):
+    """All reactions of a message, as they now are."""
+
+    seq: int
+    room: str
+    message: str
+    reactions: tuple[Reaction, ...]
+
+
+class WasRead(Struct, frozen=True, tag_field="type", tag="read"):
+    """One's own read mark moved, perhaps in another browser."""
+
+    seq: int
+    room: str
+    read: int
+
+
+Happening = RoomMade | PersonJoined | Posted | Edited | Deleted | Reacted | WasRead
+
+# --- to the browser: live, kept nowhere ---------------------------------------------------------
+
+
+class Delta(Struct, frozen=True, tag_field="type", tag="delta"):
+    """A growing message grew. `at` is the length before it, in UTF-16 units like a string's `length`: where it
+    differs from what the page has, ask for the `history` around the message."""
+
+    room: str
+    message: str
+    at: int
+    text: str
+
+
+class TypingNow(Struct, frozen=True, tag_field="type", tag="typing", omit_defaults=True):
+    """Show it for six seconds, or until something of `who` comes in that place."""
+
+    room: str
+    who: str
+    thread: str | None = None
+
+
+class Note(Struct, frozen=True, tag_field="type", tag="note", omit_defaults=True):
+    """A line for the operator that is no message: why something was not done."""
+
+    room: str
+    text: str
+    thread: str | None = None
+
+
+ToBrowser = Welcome | Done | Refused | Page | Pong | Happening | Delta | TypingNow | Note
+
+# --- the console: /console/socket, one way ------------------------------------------------------
+
+
+class Step(Struct, frozen=True, omit_defaults=True):
+    """What one stage decided about a message."""
+
+    stage: str
+    decision: str
+    reason: str | None = None
+    took: float = 0.0
+    """Seconds."""
+
+
+class FlowReceived(Struct, frozen=True, tag_field="type", tag="received", omit_defaults=True):
+    """A message came in; nothing is decided. `text` is its beginning."""
+
+    at: int
+    channel: str
+    chat: str
+    message: str
+    sender: str
+    text: str
+    entry: str = "text"
+    thread: str | None = None
+
+
+class FlowDecided(Struct, frozen=True, tag_field="type", tag="decided", omit_defaults=True):
+    """The stages have decided about it: a turn, an answer, or nothing."""
+
+    at: int
+    channel: str
+    chat: str
+    message: str
+    outcome: str
+    steps: tuple[Step, ...]
+    thread: str | None = None
+
+
+class FlowTurn(Struct, frozen=True, tag_field="type", tag="turn", omit_defaults=True):
+    """An agent is done with it."""
+
+    at: int
+    channel: str
+    chat: str
+    message: str
+    session: str
+    agent: str
+    outcome: Literal["answered", "failed", "cancelled"]
+    why: str | None = None
+    took: float | None = None
+    """Seconds since the message came."""
+
+
+class FlowSent(Struct, frozen=True, tag_field="type", tag="sent", omit_defaults=True):
+    """The platform has a message of ours. `text` is its beginning."""
+
+    at: int
+    channel: str
+    chat: str
+    message: str
+    text: str
+
+
+class FlowSession(Struct, frozen=True, tag_field="type", tag="session", omit_defaults=True):
+    """A session began or ended."""
+
+    at: int
+    session: str
+    agent: str
+    channel: str
+    chat: str
+    began: bool
+    why: str | None = None
+
+
+class Gauges(Struct, frozen=True, tag_field="type", tag="gauges"):
+    """Each second, the newest point of every chart; `GET /api/series` has the earlier ones."""
+
+    at: int
+    received: int
+    """Messages that came in during this second."""
+    sent: int
+    running: int
+    """Agents at work now."""
+    waiting: int
+    """Messages that wait for a turn."""
+    outbox: int
+    """Parts on their way."""
+    dead: int
+    unconfirmed: int
+    sockets: int
+    first_word_ms: float | None
+    """Median from message to the first word of its answer, over the last minute."""
+    answered_ms: float | None
+    """Median from message to its end of turn, over the last minute."""
+    answered_p95_ms: float | None
+
+
+ToConsole = FlowReceived | FlowDecided | FlowTurn | FlowSent | FlowSession | Gauges
+
+# --- how they are written -----------------------------------------------------------------------
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(FromBrowser)
+
+
+def encode(frame: ToBrowser | ToConsole) -> bytes:
+    return _encoder.encode(frame)
+
+
+def decode(text: str | bytes) -> FromBrowser:
+    """Raises msgspec.DecodeError (its ValidationError included) for what is no frame."""
+    return _decoder.decode(text)
+
+
+class _Address(Struct):
+    client: Any | UnsetType = UNSET
+
+
+def client_of(text: str | bytes) -> str:
+    """The request id of a frame that is otherwise wrong, so that its refusal finds back."""
+    try:
+        found = msgspec.json.decode(text, type=_Address).client
+    except msgspec.DecodeError:
+        return ""
+    return found if isinstance(found, str) else ""
+
+
+encode_any = _encoder.encode
+"""For answers over HTTP that are made of the same things."""

@@ -18,15 +18,26 @@ LONGEST = 65_536
 NAME = re.compile(r"</?[A-Za-z][A-Za-z0-9_-]*|</?")
 
 
-def beginnings(names: Iterable[str]) -> str:
-    """A pattern for a `<` behind which one of these names stands whole, or cut short by the end of the text."""
+_QUOTES = "\"'“”„‟‘’‚‛"
+_STOP = re.compile(f"[>{_QUOTES}]|<(?=/?[A-Za-z]|/?\\Z)")
+_CURLY = {**dict.fromkeys("“”„‟", re.compile("[“”„‟]")), **dict.fromkeys("‘’‚‛", re.compile("[‘’‚‛]"))}
+_REST = rf"(?:(>|[ \t\r\n/][^<>{_QUOTES}]{{0,99}}(?:>|(?=</?[A-Za-z])))|(?=[ \t\r\n/]))"
+"""What is behind a tag's name: all of it where it is short and has no quotes, up to its `>` or to where the next tag
+begins before it."""
+
+ANY_TAG = rf"<(?:(/?[A-Za-z][A-Za-z0-9_-]{{0,63}})(?:{_REST}|\Z)|/?\Z)"
+"""A pattern for a tag or the beginning of one at the end of the text: its name, and what `_REST` says."""
+
+TAG = re.compile(ANY_TAG)
+
+
+def tags_named(names: Iterable[str]) -> str:
+    """The same for tags of these names."""
     names = tuple(names)
     cut_short = sorted({name[:size] for name in names for size in range(len(name) + 1)}, key=len, reverse=True)
-    return rf"<(?![^/A-Za-z])(?=/?(?i:(?:{'|'.join(names)})[\s/>]|(?:{'|'.join(cut_short)})\Z))"
+    return rf"<(?:(/?(?i:{'|'.join(names)})){_REST}|/?(?i:{'|'.join(cut_short)})\Z)"
 
 
-_STOP = re.compile("[>\"'“”„‟‘’‚‛]|<(?=/?[A-Za-z]|/?\\Z)")
-_CURLY = {**dict.fromkeys("“”„‟", re.compile("[“”„‟]")), **dict.fromkeys("‘’‚‛", re.compile("[‘’‚‛]"))}
 _ATTRIBUTE = re.compile(
     r"""([^\s=/>"'“”„‟‘’‚‛]+)\s*(=\s*(?:\\?"([^"\n]*)"|\\?'([^'\n]*)'|[“”„‟]([^“”„‟\n]*)[“”„‟]|[‘’‚‛]([^‘’‚‛\n]*)[‘’‚‛]|([^\s>]*)))?"""
 )

@@ -6,6 +6,10 @@ Rule 2: nothing here holds text back; the reader does, and only from a `<` on.
 
 import re
 
+QUIET_TICKS = r"`(?P<quiet>`?)(?!`)[^`<\\\n]{0,99}(?:`(?P=quiet)(?=[^`])|(?=\n))"
+"""A pattern for the commonest runs of back-ticks on a line without open ones: one or two, with nothing in question
+behind them before the equal run that closes them, or the end of the line. They leave no trace."""
+
 _LIST_MARKER = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+")
 
 

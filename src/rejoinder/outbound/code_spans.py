@@ -6,9 +6,9 @@ Rule 2: nothing here holds text back; the reader does, and only from a `<` on.
 
 import re
 
-QUIET_TICKS = r"`(?P<quiet>`?)(?!`)[^`<\\\n]{0,99}(?:`(?P=quiet)(?=[^`])|(?=\n))"
-"""A pattern for the commonest runs of back-ticks on a line without open ones: one or two, with nothing in question
-behind them before the equal run that closes them, or the end of the line. They leave no trace."""
+QUIET_TICKS = r"`(?P<quiet>`?)(?!`)(?:[^`\n]{0,99}`(?P=quiet)(?=[^`])|(?=[^`\n]{0,99}\n))"
+"""A pattern for one or two back-ticks on a line without open ones, where what follows soon tells what they are: the
+equal run that closes them, and then it is for all of the code, or the end of the line. Nothing is left to remember."""
 
 _LIST_MARKER = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+")
 

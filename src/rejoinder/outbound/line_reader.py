@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from rejoinder.outbound.visible import Visible
 
-BLANKS = re.compile(r"[ \t\r]*")
+BLANKS = re.compile(r"[ \t\r]+")
 
 _PREFIX = 12  # so much of a line's beginning tells a quote, and a list item that a fence may open in
 

@@ -26,7 +26,7 @@ from rejoinder.outbound.silence import Mode, Silence
 from rejoinder.outbound.tag_reader import BLOCK, TagReader
 from rejoinder.outbound.visible import WHITE, Visible
 
-_BEFORE_HEADER = re.compile("[ \t\r\n\ufeff\u180e\u200b-\u200f\u2060-\u2064]*")
+_BEFORE_HEADER = re.compile("[ \t\r\n\ufeff\u180e\u200b-\u200f\u2060-\u2064]+")
 _ZERO_WIDTH = dict.fromkeys((0xFEFF, 0x180E, *range(0x200B, 0x2010), *range(0x2060, 0x2065)))
 _MOST_UNFAMILIAR = 100  # so many unknown header lines are kept, to be shown if nothing else is
 
@@ -102,20 +102,9 @@ class ReplyReader(TagReader):
     # --- text and what interrupts it ------------------------------------------------------------
 
     def _in_text(self, text: str, at: int, final: bool) -> int:
-        if self._header:
-            white = _BEFORE_HEADER.match(text, at)
-            if white and white.end() > at:
-                self._follow_line(white[0].translate(_ZERO_WIDTH))
-                self._visible.white(white[0], in_block=self._in_block)
-                return white.end()
-            if self._indent < 4 and text[at] in "[\\":
-                to = self._in_header(text, at, final)
-                if to is not None:
-                    return to
-        return self._through_text(text, at, final)
-
-    def _through_text(self, text: str, at: int, final: bool) -> int:
         """From mark to mark; what lies between them is shown in one piece. Here hostile text spends its time."""
+        if self._header and (to := self._before_content(text, at, final)) is not None:
+            return to
         begin = seen = at  # shown up to `begin`, the line known up to `seen`
         search = self._search()
         while found := search(text, at):
@@ -153,7 +142,7 @@ class ReplyReader(TagReader):
                 at = begin = seen = noise_end
                 if self._header:
                     return at
-            elif mark == "<" and found[1] and not self._is_tag(found[1].lower()):
+            elif mark == "<" and not self._in_block and found[1] and not self._is_tag(found[1].lower()):
                 at = hit + 1
             elif mark == "\\" and end == len(text) and final:
                 at = end
@@ -184,6 +173,17 @@ class ReplyReader(TagReader):
         return self._in_tag(text, at, final, actions.TAG.match(text, at + 1))
 
     # --- headers --------------------------------------------------------------------------------
+
+    def _before_content(self, text: str, at: int, final: bool) -> int | None:
+        """White space or a header line at the start of a segment; None: neither."""
+        if white := _BEFORE_HEADER.match(text, at):
+            blanks = white[0]
+            self._follow_line(blanks if blanks.isascii() else blanks.translate(_ZERO_WIDTH))
+            self._visible.white(blanks, in_block=self._in_block)
+            return white.end()
+        if self._indent < 4 and text[at] in "[\\":
+            return self._in_header(text, at, final)
+        return None
 
     def _in_header(self, text: str, at: int, final: bool) -> int | None:
         """A line that begins with `[[`, or with `\\[[`; None: something else begins here."""

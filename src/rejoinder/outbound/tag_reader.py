@@ -117,7 +117,7 @@ class TagReader(CodeReader):
                     return hold(at)
                 if self._in_block and name.strip("/") and not escaped:
                     return self._drop_unfinished(name, end)
-            if not found[1] or (end == len(text) and not found[2]) or not self._is_tag(name):
+            if not found[1] or (end == len(text) and not found[2]) or not (self._in_block or self._is_tag(name)):
                 return self._no_tag(text, at, start)
             if self._ticks:
                 return self._hold_in_ticks(at)
@@ -187,10 +187,15 @@ class TagReader(CodeReader):
             return end
         silent = not self._visible.tells_problems
         bodiless_until = self._without_body.get("", 0) - self._offset
-        while found and found[2] and found[1].lower() not in self._significant:
-            is_whole, is_closer = found[2][-1] == ">", found[1][0] == "/"
-            has_body = is_whole and not is_closer and found[2][-2:] != "/>" and found.end() >= bodiless_until
-            if has_body or not (silent or (is_whole and is_closer)):
+        while found:
+            name, rest = found.group(1, 2)
+            if not rest or name.lower() in self._significant:
+                break
+            if rest[-1] != ">" or (name[0] != "/" and rest[-2:] == "/>"):
+                goes = silent
+            else:
+                goes = name[0] == "/" or (silent and found.end() < bodiless_until)
+            if not goes:
                 break
             end = found.end()
             found = actions.TAG.match(text, end)
@@ -252,14 +257,13 @@ class TagReader(CodeReader):
         if self._bare_size >= LONGEST:
             self._settle_bare(filled=False)
             return at
-        blanks = BLANKS.match(text, at, at + LONGEST - self._bare_size)
-        if blanks and blanks.end() > at:
-            self._bare.append(_Bare(blanks[0]))
-            self._bare_size += blanks.end() - at
-            return blanks.end()
         if text[at] == "\n":
             self._settle_bare(filled=True)
             return at
+        if blanks := BLANKS.match(text, at, at + LONGEST - self._bare_size):
+            self._bare.append(_Bare(blanks[0]))
+            self._bare_size += len(blanks[0])
+            return blanks.end()
         if text[at] == "<":
             return self._in_tag(text, at, final, actions.TAG.match(text, at))
         if text[at] == "\\" and text[at + 1 : at + 2] == "<":

@@ -38,6 +38,8 @@ class Visible:
         self.said = False
         """Text went out."""
         self.directives = 0
+        self.tells_problems = True
+        """There were not yet so many that further ones are not listed."""
 
     # --- text -----------------------------------------------------------------------------------
 
@@ -145,8 +147,9 @@ class Visible:
 
     def _close_gap(self, white: str) -> str:
         assert self._gap is not None
-        self._widen(self._gap, self._inside + white)
-        closed = gap.close("".join(self._gap), text_before=self.begun)
+        if self._inside or white:
+            self._widen(self._gap, self._inside + white)
+        closed = gap.close("".join(self._gap), self.begun)
         self._gap, self._inside = None, ""
         return closed
 
@@ -170,15 +173,12 @@ class Visible:
         self.directives += 1
         self._event(directive)
 
-    @property
-    def tells_problems(self) -> bool:
-        return self._problems <= MOST_PROBLEMS
-
     def problem(self, code: str, detail: str, *, level: Literal["debug", "warning"] = "warning") -> None:
         self._problems += 1
         if self._problems <= MOST_PROBLEMS:
             self._event(Problem(code, level, detail))
         elif self._problems == MOST_PROBLEMS + 1:
+            self.tells_problems = False
             self._event(Problem("more_problems", "warning", f"more than {MOST_PROBLEMS}; the rest is not listed"))
 
     def _event(self, event: ReplyEvent) -> None:
@@ -201,7 +201,7 @@ class Visible:
         """The turn is over; whether it is silent. `otherwise` is shown where the reply would be empty."""
         self._join()
         if self._gap is not None and CUT not in self._gap:
-            self._space = gap.close("".join(self._gap), text_before=True)
+            self._space = gap.close("".join(self._gap), True)
         self._pass(self._space)
         self._say(self._silence.finish())
         silent = self._silence.silent

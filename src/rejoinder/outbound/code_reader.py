@@ -125,7 +125,7 @@ class CodeReader(LineReader):
                 where = self._offset + end
                 self._ticks.run(self._run, where - self._run, where, fence=False)
                 self._run = 0
-                if not self._ticks:
+                if not self._ticks.open:
                     return self._release_hold(text, at, end)
             found = _TICK_OR_NEWLINE.search(text, scan, stop)
             if found is None:
@@ -143,7 +143,7 @@ class CodeReader(LineReader):
                 where = self._offset + stop
                 self._ticks.run(self._run, where - self._run, where, fence=False)
                 self._run = 0
-                if not self._ticks:
+                if not self._ticks.open:
                     return self._release_hold(text, at, stop)
             return self._resolve_ticks(text, at, stop)
         self._hold_scanned = scan - at

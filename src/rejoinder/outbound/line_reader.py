@@ -69,12 +69,14 @@ class LineReader:
 
     def _follow_line(self, text: str) -> None:
         """Keep in mind how the current line begins."""
-        if self._line_is_known() and "\n" not in text:
-            return
         newline = text.rfind("\n")
         if newline >= 0:
             self._begin_line()
             text = text[newline + 1 :]
+            if not text:
+                return
+        elif len(self._prefix) == _PREFIX:
+            return
         if not self._prefix:
             visible = text.lstrip(" \t\r")
             if not self._cut_on_line:

@@ -95,7 +95,7 @@ class ReplyReader(TagReader):
 
     def _is_flowing(self) -> bool:
         """Whether we are in the middle of a line of plain text: most pieces of a stream come here, and fast."""
-        return not (self._rest or self._header or self._in_block or self._ticks or self._bare or self._over) and (
+        return not (self._rest or self._header or self._in_block or self._ticks.open or self._bare or self._over) and (
             self._step == self._in_text and self._line_is_known()
         )
 
@@ -157,7 +157,7 @@ class ReplyReader(TagReader):
         return self._at_mark(text, hit, found, final)
 
     def _search(self) -> Callable[[str, int], re.Match[str] | None]:
-        return self._interruptions[self._in_block][bool(self._ticks)].search
+        return self._interruptions[self._in_block][bool(self._ticks.open)].search
 
     def _at_mark(self, text: str, at: int, found: re.Match[str], final: bool) -> int:
         """Something that is more than text begins here, or may begin when more text has come."""

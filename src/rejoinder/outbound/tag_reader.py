@@ -119,7 +119,7 @@ class TagReader(CodeReader):
                     return self._drop_unfinished(name, end)
             if not found[1] or (end == len(text) and not found[2]) or not (self._in_block or self._is_tag(name)):
                 return self._no_tag(text, at, start)
-            if self._ticks:
+            if self._ticks.open:
                 return self._hold_in_ticks(at)
             if found[2]:
                 broken = None if text[end - 1] == ">" else "tag"
@@ -183,7 +183,7 @@ class TagReader(CodeReader):
     def _noise_end(self, text: str, found: re.Match[str] | None) -> int:
         """The end of a run of tags that go without a word, or 0: in a block those that we do not know."""
         end = 0
-        if not self._in_block or self._ticks or self._scanner:
+        if not self._in_block or self._ticks.open or self._scanner:
             return end
         silent = not self._visible.tells_problems
         bodiless_until = self._without_body.get("", 0) - self._offset
@@ -198,7 +198,7 @@ class TagReader(CodeReader):
             if not goes:
                 break
             end = found.end()
-            found = actions.TAG.match(text, end)
+            found = actions.TAG.match(text, end) if text[end : end + 1] == "<" else None
         return end
 
     def _may_be_tag(self, beginning: str) -> bool:
@@ -315,8 +315,9 @@ class TagReader(CodeReader):
 
     def _obey(self, declared: Declaration, raw: str, body: str | None) -> None:
         directive, problems = actions.obey(declared, actions.attributes(raw), body)
-        for code, detail in problems:
-            self._problem(code, detail)
+        if self._visible.tells_problems:
+            for code, detail in problems:
+                self._problem(code, detail)
         if directive:
             self._directive(declared, directive)
 

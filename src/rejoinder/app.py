@@ -37,6 +37,7 @@ from rejoinder.runtime.compaction import CompactionSettings
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
+from rejoinder.runtime.memory import settle_memory as settle_memory
 from rejoinder.runtime.profiles import profile_of
 from rejoinder.runtime.relay import Hears, Watcher, tell
 from rejoinder.runtime.runs import Runs

@@ -80,7 +80,7 @@ class MessagesSettings(Struct, frozen=True, forbid_unknown_fields=True):
     queue: QueueSettings = QueueSettings()
     """What happens to a message that comes while the agent is still at work."""
     inbound: InboundDebounce = InboundDebounce()
-    """Waiting for the rest of what someone is still typing; does not work yet."""
+    """Waiting for the rest of what someone is still typing."""
     send_policy: SendPolicy = SendPolicy()
     """Where the agent's answers go out at all; commands still answer."""
     response_prefix: str = ""

@@ -15,6 +15,8 @@ from rejoinder.agents.base import Agent
 from rejoinder.channels.base import Channel
 from rejoinder.events import Inbound, MessageReceived, SessionStarted
 from rejoinder.inbound import BEFORE_SESSION, resume
+from rejoinder.inbound.debounce import joined
+from rejoinder.inbound.facts import Step
 from rejoinder.inbound.finalise import arrived
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.outcome import Continue, Walk, walk
@@ -22,6 +24,7 @@ from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.access import Access
 from rejoinder.runtime.background import Background, Nowhere, message_of
 from rejoinder.runtime.conversations import Conversation, Conversations
+from rejoinder.runtime.debounce import Debounce
 from rejoinder.runtime.effects import Effects
 from rejoinder.runtime.facts import World
 from rejoinder.runtime.hooks import Hooks
@@ -86,13 +89,22 @@ class Engine:
             self._tell,
         )
         self._world = World(settings, self._lanes, workers, access, self._tally)
+        self._debounce = Debounce(settings.rules, runs, clock, self._go_on)
 
     async def accept(self, message: Inbound) -> None:
         """What a channel calls with each message; returns when it is safe, not when it is answered."""
         if not self._inbox.take(message):
             return
         self._tell(MessageReceived(message))
+        self._debounce.take(message, self._world.me(self._conversations.of(message)))
+
+    def _go_on(self, group: tuple[Inbound, ...]) -> None:
+        """What somebody typed in one go, decided as one message after those of its place that came before it."""
+        message = joined(group)
         conversation = self._conversations.of(message)
+        for earlier in group[:-1]:
+            conversation.heard(earlier, self._clock().date())
+            conversation.trace(earlier.message_id, (Step("debounce", f"joined to {message.message_id}", None, 0.0),))
         conversation.arrived.append(message)
         if len(conversation.arrived) == 1:
             self._runs.start(f"decide:{message.channel}:{message.chat.id}", self._decide_in_order(conversation))

@@ -33,7 +33,7 @@ class World:
         quoted = messages.get(quote.message_id) if quote is not None else None
         place = (inbound.channel, inbound.account)
         return Facts(
-            me=self._me(conversation, agent),
+            me=self.me(conversation, agent),
             sent_by_us=own is not None and own.ours,
             replies_to_us=quoted is not None and quoted.ours,
             thread=ThreadFacts(
@@ -54,7 +54,7 @@ class World:
             version=self._settings.version,
         )
 
-    def _me(self, conversation: Conversation, agent: str) -> Me:
+    def me(self, conversation: Conversation, agent: str = "") -> Me:
         channel = conversation.channel
         return Me(channel.own_id, channel.own_name) if can(channel, KnowsItself) else Me(agent, agent)
 

@@ -71,9 +71,6 @@ class Gateway:
         self._settings = settings
         self._stack = AsyncExitStack()
         made = runtime_settings(settings, self.agents, self.channels)
-        for channel in self.channels.values():
-            if isinstance(channel, ShowsMenu):
-                channel.menu = _menu(settings)
         self._engine = Engine(
             self.agents,
             self.channels.values(),
@@ -161,12 +158,6 @@ def _configured(settings: schema.Settings, key: str) -> str:
     return f"```toml\n{shown}\n```"
 
 
-def _menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
-    """What a platform's own menu offers: nothing, where slash text is no command."""
-    theirs = [command for module in plugins.others("command") for command in module.COMMANDS]
-    return native_menu(theirs) if settings.commands.text else ()
-
-
 def _usual_queue(here: ChannelFacts, gateway: QueueOverride) -> QueueChoice:
     """What a session queues by that has said nothing."""
     usual = resolve(channel=here.queue, gateway=gateway, plugin=here.plugin_queue)
@@ -209,13 +200,24 @@ NOT_SERVED = ("web", "terminal")
 
 def open_channels(settings: schema.Settings) -> list[Channel]:
     """Every configured channel that `run` serves."""
-    return [open_channel(name, said) for name, said in settings.channels.items() if said.kind not in NOT_SERVED]
+    served = {name: said for name, said in settings.channels.items() if said.kind not in NOT_SERVED}
+    channels = [open_channel(name, said) for name, said in served.items()]
+    for channel in channels:
+        if isinstance(channel, ShowsMenu):
+            channel.menu = _menu(settings)
+    return channels
 
 
 def open_channel(name: str, said: schema.Channel) -> Channel:
     module = plugins.find("channel", said.kind)
     values = msgspec.structs.asdict(said.settings) if isinstance(said.settings, Struct) else said.settings
     return module.open_channel(name, msgspec.convert(values, module.Settings))
+
+
+def _menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
+    """What a platform's own menu offers: nothing, where slash text is no command."""
+    theirs = [command for module in plugins.others("command") for command in module.COMMANDS]
+    return native_menu(theirs) if settings.commands.text else ()
 
 
 def _record(wanted: type[Struct], given: Any) -> Any:

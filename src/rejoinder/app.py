@@ -207,12 +207,6 @@ def _configured(settings: schema.Settings, key: str) -> str:
     return f"```toml\n{shown}\n```"
 
 
-def _menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
-    """What a platform's own menu offers: nothing, where slash text is no command."""
-    theirs = [command for module in plugins.others("command") for command in module.COMMANDS]
-    return native_menu(theirs) if settings.commands.text else ()
-
-
 def _usual_queue(here: ChannelFacts, gateway: QueueOverride) -> QueueChoice:
     """What a session queues by that has said nothing."""
     usual = resolve(channel=here.queue, gateway=gateway, plugin=here.plugin_queue)
@@ -253,6 +247,12 @@ def open_channel(name: str, said: schema.Channel) -> Channel:
     module = plugins.find("channel", said.kind)
     values = msgspec.structs.asdict(said.settings) if isinstance(said.settings, Struct) else said.settings
     return module.open_channel(name, msgspec.convert(values, module.Settings))
+
+
+def _menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
+    """What a platform's own menu offers: nothing, where slash text is no command."""
+    theirs = [command for module in plugins.others("command") for command in module.COMMANDS]
+    return native_menu(theirs) if settings.commands.text else ()
 
 
 def _record(wanted: type[Struct], given: Any) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import date
 
 from rejoinder.channels.base import CanNote, CanReact, CanStream, Channel, Delivered, Outcome
-from rejoinder.events import Inbound, Part, ReplySent, Route, Said
+from rejoinder.events import Choice, Inbound, Part, ReplySent, Route, Said
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.facts import Step
 from rejoinder.runtime.abilities import can
@@ -52,9 +52,11 @@ class Conversation:
         """An agent of ours has had its turn here."""
         self.bot_turns = count_turn(self.bot_turns, Seen("own", today))
 
-    async def send(self, text: str, *, reply_to: str | None = None, silent: bool = False) -> str | None:
+    async def send(
+        self, text: str, *, reply_to: str | None = None, silent: bool = False, choices: tuple[Choice, ...] = ()
+    ) -> str | None:
         """Says one whole message; its platform id, or None when the platform did not take it."""
-        part = Part(route=self.route, text=text, reply_to=reply_to, silent=silent)
+        part = Part(route=self.route, text=text, reply_to=reply_to, silent=silent, choices=choices)
         async with self._line:
             sent = self._receipt(await self.channel.send(part), text)
         if sent is not None:

@@ -12,7 +12,7 @@ They run against a `FakePlatform` of that personality. The tests are coroutines:
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 
 from rejoinder.channels.base import (
@@ -269,7 +269,7 @@ class ChannelContract:
         return next(each.reactions for each in seen if each.id == opened.first.message_id)
 
     @asynccontextmanager
-    async def _opened(self) -> AsyncIterator[Opened]:
+    async def _opened(self) -> AsyncGenerator[Opened]:
         async with asyncio.timeout(self.patience), FakePlatform(self.personality) as platform:
             inlet = KeptInlet()
             async with self._listening(platform, inlet) as channel:
@@ -277,7 +277,7 @@ class ChannelContract:
                 yield Opened(channel, platform, inlet, await inlet.message("first"))
 
     @asynccontextmanager
-    async def _listening(self, platform: FakePlatform, inlet: KeptInlet) -> AsyncIterator[Channel]:
+    async def _listening(self, platform: FakePlatform, inlet: KeptInlet) -> AsyncGenerator[Channel]:
         channel = self.open(platform)
         task = asyncio.create_task(channel.listen(inlet))
         try:

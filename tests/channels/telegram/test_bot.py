@@ -5,12 +5,13 @@ import asyncio
 import aiohttp
 import pytest
 
-from rejoinder.channels.base import Delivered, Rejected
+from rejoinder.channels.base import Delivered, Rejected, RetryAfter
 from rejoinder.channels.telegram.webhook import MOST_BYTES, SECRET_HEADER
 from rejoinder.errors import ChannelStopped
 from rejoinder.events import Choice, Part, Route
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.platform import oracles
 from rejoinder.testing.platform.telegram.world import TOKEN
 from tests.channels.telegram.served import bot, hook, listening
 
@@ -166,6 +167,25 @@ async def test_what_telegram_cannot_do_is_not_tried(platform, part, why):
     assert outcome.why == why
     assert not platform.truth.calls
     await channel.close()
+
+
+async def test_a_chat_that_is_to_be_left_alone_is(platform):
+    """DE-32: after a 429 nothing is asked for in that chat until its time is over; other chats go on."""
+    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+        message = await platform.says("ann", "ann", "hi")
+        await platform.says("bob", "bob", "hi too")
+        await inlet.message("hi too")
+        ann, bob = route(platform, "ann"), route(platform, "bob")
+        platform.fault("429", on="send", chat="ann", seconds=60)
+        first = await channel.send(Part(ann, "hello"))
+        assert first == RetryAfter(60, "Too Many Requests: retry after 60", limited=True)
+        await channel.typing(ann)
+        for outcome in (await channel.send(Part(ann, "hello")), await channel.react(ann, message, "👍")):
+            assert isinstance(outcome, RetryAfter)
+            assert outcome.limited
+            assert 50 < outcome.seconds <= 60
+        assert isinstance(await channel.send(Part(bob, "hello")), Delivered)
+        assert not oracles.too_early(platform.truth.calls)
 
 
 async def test_topics_are_kept_apart(platform):

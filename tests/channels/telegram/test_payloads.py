@@ -61,15 +61,20 @@ def test_a_message(part, payload):
     assert payloads.message(part) == payload
 
 
-def test_an_edit():
-    part = Part(Route("telegram", "-100", "7"), "new", reply_to="1", silent=True)
-    assert payloads.edited(part.route, "42", part) == {"chat_id": -100, "message_id": 42, "text": "new", **NO_PREVIEW}
+def test_what_is_said_in_an_edit():
+    """A reply stays one and a message is announced once: an edit says neither."""
+    assert payloads.content(Part(DIRECT, "new", reply_to="1", silent=True)) == {"text": "new", **NO_PREVIEW}
+
+
+@pytest.mark.parametrize(("chat", "id"), [("-1001", -1001), ("42", 42), ("@newsroom", "@newsroom")])
+def test_where(chat, id):
+    assert payloads.chat(Route("telegram", chat, "7")) == {"chat_id": id}
 
 
 @pytest.mark.parametrize(("emoji", "shown"), [("❤️", [{"type": "emoji", "emoji": "❤"}]), (None, [])])
 def test_a_reaction(emoji, shown):
     """OD-71: spelled as Telegram spells it; none takes it away."""
-    assert payloads.reaction(DIRECT, "42", emoji) == {"chat_id": 111, "message_id": 42, "reaction": shown}
+    assert payloads.reaction(emoji) == {"reaction": shown}
 
 
 def test_the_menu_has_what_telegram_takes():

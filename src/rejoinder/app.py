@@ -1,4 +1,4 @@
-"""THE wiring: settings -> agents, channels, rules, engine."""
+"""THE wiring: settings -> agents, channels, store, rules, engine."""
 
 import asyncio
 import os
@@ -41,11 +41,10 @@ from rejoinder.runtime.memory import settle_memory as settle_memory
 from rejoinder.runtime.profiles import profile_of
 from rejoinder.runtime.relay import Hears, Watcher, tell
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
 from rejoinder.secret import Secret
 from rejoinder.session import QueueChoice
-from rejoinder.store.base import Intent, Store
+from rejoinder.store.base import Health, Intent, Store
 from rejoinder.turns.choose import Limits
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import Mode, QueueOverride, resolve
@@ -53,6 +52,8 @@ from rejoinder.turns.status import StatusSettings
 
 MEMORY = "sqlite::memory:"
 """A store that keeps nothing beyond the process: for a chat in the terminal, a single reply, and tests."""
+GRACE = 20.0
+"""Seconds for which agents may go on when the gateway is told to end."""
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
 
@@ -72,7 +73,6 @@ class Gateway:
         *,
         agents: Mapping[str, Agent] | None = None,
         channels: Iterable[Channel] = (),
-        sessions: Sessions | None = None,
         store: str = MEMORY,
         watcher: Watcher | None = None,
         hooks: Hooks | None = None,
@@ -84,22 +84,14 @@ class Gateway:
         for module in plugins.others("hook"):
             for name, hook in module.HOOKS.items():
                 self.hooks.on(name, hook)
-        self._settings = settings
+        self._settings = runtime_settings(settings, self.agents, self.channels)
         self._url = store
+        self._watcher = watcher or Watcher()
+        self._listening: list[asyncio.Task[None]] = []
         self._stack = AsyncExitStack()
-        made = runtime_settings(settings, self.agents, self.channels)
         for channel in self.channels.values():
             if isinstance(channel, ShowsMenu):
                 channel.menu = _menu(settings)
-        self._engine = Engine(
-            self.agents,
-            self.channels.values(),
-            self.runs,
-            made,
-            sessions,
-            watcher=watcher or Watcher(),
-            hooks=self.hooks,
-        )
 
     def on(self, name: str, hook: Hook) -> None:
         """Calls an async function with each happening of this name: `message_received`, `session_started`,
@@ -109,6 +101,10 @@ class Gateway:
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
         await self._engine.accept(inbound)
+
+    async def health(self) -> Health:
+        """Whether messages can be kept now; if not, why and what to do (DU-15)."""
+        return await self.store.health()
 
     @property
     def kept(self) -> tuple[Part, ...]:
@@ -120,21 +116,36 @@ class Gateway:
         await self._engine.begin(turn)
 
     async def serve(self) -> None:
-        """Until every channel has come to its end and all that they brought is answered."""
-        listening = [
-            self.runs.start(f"channel:{name}", channel.listen(ChannelInlet(self.dispatch)))
+        """Until every channel has come to its end, or is told to, and all that they brought is answered."""
+        self._listening = listening = [
+            self.runs.start(f"channel:{name}", channel.listen(ChannelInlet(name, self._engine, self.store)))
             for name, channel in self.channels.items()
         ]
         for task in listening:
             await self.runs.wait(task)
         await self.runs.idle()
         for task in listening:
-            if (problem := task.exception()) is not None:
+            if not task.cancelled() and (problem := task.exception()) is not None:
                 raise problem
+
+    async def drain(self, grace: float = GRACE) -> None:
+        """Goes down in good order: takes no further message, lets runs end for so many seconds, gives back the rest."""
+        for task in self._listening:
+            await self.runs.cancel(task)
+        await self._engine.lanes.drain(grace)
 
     async def __aenter__(self) -> Self:
         self.store = await asyncio.to_thread(open_store, self._url)
         self._stack.push_async_callback(self.store.close)
+        self._engine = Engine(
+            self.agents,
+            self.channels,
+            self.runs,
+            self._settings,
+            self.store,
+            watcher=self._watcher,
+            hooks=self.hooks,
+        )
         for agent in self.agents.values():
             if isinstance(agent, CanClose):
                 self._stack.push_async_callback(agent.close)
@@ -146,7 +157,10 @@ class Gateway:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._stack.aclose()
+        try:
+            await self.drain(grace=0)
+        finally:
+            await self._stack.aclose()
 
 
 def open_store(url: str) -> Store:

@@ -85,17 +85,18 @@ async def serve(settings: schema.Settings, say: Say, *, new_token: bool = False)
         gateway = await stack.enter_async_context(Gateway(only, channels=channels, store=settings.gateway.store))
         if web is not None and facts is not None and listening is not None:
             tasks = await stack.enter_async_context(Runs())
-            await _open_pages(gateway, only, web, facts, listening, tasks, say, new_token)
+            await _open_pages(stack, tasks, gateway, only, web, facts, listening, say, new_token)
         await gateway.serve()
 
 
 async def _open_pages(
+    stack: AsyncExitStack,
+    tasks: Runs,
     gateway: Gateway,
     settings: schema.Settings,
     web: WebChannel,
     facts: PageSettings,
     listening: socket.socket,
-    tasks: Runs,
     say: Say,
     new_token: bool,
 ) -> None:
@@ -106,8 +107,11 @@ async def _open_pages(
     pages = Pages(_house(gateway, settings, web, tasks), Login(kept), facts.hosts)
     for name, hook in pages.hooks.items():
         gateway.on(name, cast(Any, hook))
-    tasks.start("pages", pages.serve(listening))
+    serving = tasks.start("pages", pages.serve(listening))
+    stack.push_async_callback(tasks.wait, serving)
+    stack.callback(pages.stop)
     tasks.start("figures", pages.flow.measure())
+    await pages.up.wait()
     where = address(listening)
     say(f"The chat is at {where}")
     say(f"The console is at {where}/console")

@@ -1,6 +1,7 @@
 """Turns that nobody asked for: where their words go, and what they leave alone (TU-28)."""
 
 import asyncio
+import itertools
 from contextlib import asynccontextmanager
 
 import pytest
@@ -11,23 +12,25 @@ from rejoinder.config.schema import Settings
 from rejoinder.events import Route
 from rejoinder.runtime.background import Background
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sessions import MemorySessions
 from rejoinder.testing import FakeChannel, ScriptedAgent
 from rejoinder.testing.chat import Chat
 from tests.conversations.agents import Asking, said, told
 
 ROOM = Route("fake", "room")
+NUMBERS = itertools.count()
 
 
 def job(agent, session="jobs", target=ROOM, **more) -> Background:
-    return Background(id="job-1", agent=agent.name, session=session, text="Look after things.", target=target, **more)
+    return Background(
+        id=f"job-{next(NUMBERS)}", agent=agent.name, session=session, text="Look after things.", target=target, **more
+    )
 
 
 @asynccontextmanager
-async def gateway(agent, sessions=None):
+async def gateway(agent):
     channel = FakeChannel()
     settings = with_channel(Settings(), channel.name, agent.name, ("ann",))
-    made = Gateway(settings, agents={agent.name: agent}, channels=[channel], sessions=sessions)
+    made = Gateway(settings, agents={agent.name: agent}, channels=[channel])
     async with made as running, Runs() as runs:
         runs.start("serve", running.serve())
         chat = Chat(channel, runs)
@@ -74,15 +77,15 @@ async def test_it_waits_for_what_runs_and_goes_alone():
 
 async def test_it_does_not_refresh_the_session():
     """TU-26, TU-28: a session grows old by what people do not say."""
-    agent, sessions = ScriptedAgent("One.", "All is well."), MemorySessions()
-    async with gateway(agent, sessions) as (running, chat):
+    agent = ScriptedAgent("One.", "All is well.")
+    async with gateway(agent) as (running, chat):
         await chat.says("one")
         await chat.hears("One.")
         key = agent.turns[0].session
-        before = (await sessions.find(key, agent.name, None)).touched
+        before = (await running.store.session(key)).session.touched
         await running.begin(job(agent, key))
         await chat.hears("All is well.")
-    assert (await sessions.find(key, agent.name, None)).touched == before
+        assert (await running.store.session(key)).session.touched == before
 
 
 async def test_its_questions_are_answered_by_nobody():

@@ -9,11 +9,16 @@ from msgspec import Struct
 from rejoinder.agents.base import Agent, CanAnswer, CanCompact, Failed, Question
 from rejoinder.events import PromptText, Turn
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.recent import Bounded
 from rejoinder.runtime.sessions import Sessions
+from rejoinder.runtime.unit import Unit
 from rejoinder.session import with_event
+from rejoinder.store.base import Store
 from rejoinder.turns.compaction import FLUSH_PROMPT, Fullness, after_compaction, plan
 
 log = logging.getLogger(__name__)
+
+SESSIONS = 10_000
 
 
 class CompactionSettings(Struct, frozen=True, kw_only=True):
@@ -26,13 +31,16 @@ class CompactionSettings(Struct, frozen=True, kw_only=True):
 class Compaction:
     """Remembers how full each session is, as far as its agent tells, and which have been shortened."""
 
-    def __init__(self, settings: CompactionSettings, sessions: Sessions, clock: Callable[[], datetime]) -> None:
-        self.context: dict[str, int] = {}
+    def __init__(
+        self, settings: CompactionSettings, sessions: Sessions, store: Store, clock: Callable[[], datetime]
+    ) -> None:
+        self.context: Bounded[str, int] = Bounded(SESSIONS)
         self._settings = settings
         self._sessions = sessions
+        self._store = store
         self._clock = clock
-        self._flushed: set[str] = set()
-        self._untold: set[str] = set()  # shortened, and the people have not been told
+        self._flushed: Bounded[str, bool] = Bounded(SESSIONS)
+        self._untold: Bounded[str, bool] = Bounded(SESSIONS)  # shortened, and the people have not been told
 
     async def after_turn(self, session: str, agent: Agent, system: str, seen: Callable[[], None]) -> None:
         """Makes room when the turn has filled the context; `seen` hears the agent's signs of life."""
@@ -40,32 +48,38 @@ class Compaction:
         compacts = isinstance(agent, CanCompact)
         todo = plan(fullness, can_compact=compacts, flushes=self._settings.flushes)
         if todo.flush:
-            self._flushed.add(session)
+            self._flushed[session] = True
             await self._flush(agent, Turn(session, (PromptText(FLUSH_PROMPT),), system), seen)
         if todo.compact:
             seen()
             if await self.compact(session, agent):
-                self._untold.add(session)
+                self._untold[session] = True
             else:
                 log.warning("%s: %s could not shorten the conversation", session, agent.name)
 
-    async def compact(self, session: str, agent: Agent) -> bool:
-        """False when it cannot be done; else the next turn is told of it."""
+    async def shorten(self, session: str, agent: Agent) -> str | None:
+        """What the next turn is to be told of it; None when it cannot be done."""
         name = agent.name
         if not can(agent, CanCompact) or not await agent.compact(session):
-            return False
+            return None
         self.context.pop(session, None)
-        self._flushed.discard(session)
-        known = await self._sessions.find(session, name, self._clock())
-        notes = self._settings.startup_notes.get(name, "")
-        await self._sessions.save(with_event(known, after_compaction(notes)))
+        self._flushed.pop(session, None)
+        return after_compaction(self._settings.startup_notes.get(name, ""))
+
+    async def compact(self, session: str, agent: Agent) -> bool:
+        """False when it cannot be done; else the next turn is told of it."""
+        name, note = agent.name, await self.shorten(session, agent)
+        if note is None:
+            return False
+        async with self._sessions.changing(session, name, self._clock()) as held:
+            told = with_event(held.session, note)
+            await Unit(*held.becomes(told)).insist(self._store)
+            held.became(told)
         return True
 
     def untold(self, session: str) -> bool:
         """Whether people are still to be told that this session was shortened; asked once."""
-        told = session in self._untold
-        self._untold.discard(session)
-        return told
+        return self._untold.pop(session, False)
 
     async def _flush(self, agent: Agent, turn: Turn, seen: Callable[[], None]) -> None:
         """A turn whose words reach nobody. Nobody is there to answer a question either."""

@@ -11,6 +11,7 @@ from rejoinder.inbound.finalise import arrived, finalise
 from rejoinder.inbound.outcome import Continue
 from rejoinder.inbound.rules import Rules
 from rejoinder.runtime.runs import Runs
+from rejoinder.store.base import InboxEvent
 
 
 class Debounce:
@@ -21,23 +22,24 @@ class Debounce:
         rules: Rules,
         runs: Runs,
         clock: Callable[[], datetime],
-        go_on: Callable[[tuple[Inbound, ...]], None],
+        go_on: Callable[[tuple[InboxEvent, ...]], None],
     ) -> None:
         self._rules = rules
         self._runs = runs
         self._clock = clock
         self._go_on = go_on
-        self._waiting: dict[str, dict[str, tuple[Row, Inbound]]] = {}  # by channel and row
+        self._waiting: dict[str, dict[str, tuple[Row, InboxEvent]]] = {}  # by channel and row
         self._looking: dict[str, asyncio.Task[None]] = {}
 
-    def take(self, inbound: Inbound, me: Me) -> None:
+    def take(self, event: InboxEvent, me: Me) -> None:
+        inbound = event.inbound
         if not waits_for(self._rules.settings.debounce, inbound.channel):
-            self._go_on((inbound,))
+            self._go_on((event,))
             return
         now = self._clock()
         key = f"{inbound.account}/{inbound.chat.id}/{inbound.thread}/{inbound.sender.id}"
         row = Row(f"{inbound.account}/{inbound.event_id}", key, now, self._flushes(inbound, me, now))
-        self._waiting.setdefault(inbound.channel, {})[row.id] = (row, inbound)
+        self._waiting.setdefault(inbound.channel, {})[row.id] = (row, event)
         self._look(inbound.channel)
 
     def _flushes(self, inbound: Inbound, me: Me, now: datetime) -> bool:

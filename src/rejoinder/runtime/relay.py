@@ -104,6 +104,7 @@ class Relay:
             case TextDelta(text=text):
                 if self._thoughts.open:
                     await self._thoughts.end()
+                self._run.said.append(text)
                 self.begun = self.begun or not text.isspace()
                 await self._answer.feed(text)
                 if self._answer.begun:

@@ -24,6 +24,10 @@ class Slots:
         self._running: dict[str, str | None] = {}  # the process of each session that has room
         self._rested: dict[str, None] = {}  # processes without a run, the one that has rested longest first
 
+    def has_room(self, agent: str) -> bool:
+        """Surely, and at once: for an agent with a process that is asked for and not foretold."""
+        return not self._asking and len(self._running) < self._limits.runs and agent not in self._processes
+
     def ask(self, session: str, agent: str, go: Callable[[], None]) -> None:
         """`go` is called as soon as there is room; a session asks for one run at a time."""
         process = agent if agent in self._processes else None

@@ -17,6 +17,7 @@ from rejoinder.store.rows import (
     PART_STATES,
     TURN_STATES,
     UNENDED,
+    AllowEdit,
     Backlog,
     Busy,
     Census,
@@ -34,6 +35,7 @@ from rejoinder.store.rows import (
     Message,
     OpenTurn,
     Outcome,
+    Paired,
     PartState,
     Pending,
     PlaceFacts,
@@ -60,6 +62,7 @@ from rejoinder.store.verbs import (
     Destination,
     DropInputs,
     DropPart,
+    EditAllow,
     EndRun,
     ExpireLeases,
     ForgetMessage,
@@ -86,6 +89,7 @@ from rejoinder.store.verbs import (
     Sweep,
     Trace,
     TryEvents,
+    Unpair,
     Verb,
     WithdrawParts,
 )
@@ -203,6 +207,12 @@ class StoreReader(Protocol):
 
     async def is_paired(self, channel: str, account: str, sender: str) -> bool: ...
 
+    async def paired(self, channel: str) -> tuple[Paired, ...]: ...
+
+    async def allow_edits(self, channel: str) -> tuple[AllowEdit, ...]:
+        """In the order in which they were made."""
+        ...
+
     # the store itself
     async def census(self) -> Census: ...
 
@@ -272,6 +282,7 @@ __all__ = [
     "TURN_STATES",
     "UNENDED",
     "Accept",
+    "AllowEdit",
     "AppendTranscript",
     "ApproveKnock",
     "Backlog",
@@ -285,6 +296,7 @@ __all__ = [
     "Destination",
     "DropInputs",
     "DropPart",
+    "EditAllow",
     "EndRun",
     "Entry",
     "EventState",
@@ -308,6 +320,7 @@ __all__ = [
     "NoteMessages",
     "OpenTurn",
     "Outcome",
+    "Paired",
     "PartState",
     "Pending",
     "PlaceFacts",
@@ -338,6 +351,7 @@ __all__ = [
     "TraceLine",
     "TryEvents",
     "TurnState",
+    "Unpair",
     "Verb",
     "WithdrawParts",
 ]

@@ -6,19 +6,19 @@ runs no tools; tool calls that an endpoint runs by itself are shown.
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
 from contextlib import suppress
 from typing import Any, Protocol
 
 import aiohttp
 from msgspec import Struct, field
 
-from rejoinder.agents.base import AgentEvent, Done, Exchange, ModelSelected, ToolEnded
+from rejoinder.agents.base import AgentEvent, Done, Exchange, ModelSelected, TextDelta, ToolEnded
 from rejoinder.agents.endpoint import Endpoint
-from rejoinder.agents.failures import failed
+from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.history import Histories, fitting
-from rejoinder.agents.sse import EventReader
+from rejoinder.agents.sse import EventReader, ServerEvent
 from rejoinder.agents.think import LEVELS
 from rejoinder.events import PromptPart, PromptText, Turn
 
@@ -141,17 +141,41 @@ class ModelAgent:
                         yield event
                 events = EventReader()
                 while not reading.complete and (chunk := await response.content.readany()):
-                    for told in events.feed(chunk):
-                        for event in reading.feed(told.data):
-                            yield event
-                        if reading.complete:
-                            break
+                    for event in together(_read(events.feed(chunk), reading)):
+                        yield event
                 await _drained(response)
             for event in reading.finish():
                 yield event
         finally:
             # Also when it was cancelled: people have seen what was said so far, so the model has to know it.
             self._histories.remember(turn.session, turn.parts, reading.answer)
+
+
+def _read(told: Iterable[ServerEvent], reading: Reading) -> Iterator[AgentEvent]:
+    for event in told:
+        yield from reading.feed(event.data)
+        if reading.complete:
+            return
+
+
+def together(events: Iterator[AgentEvent]) -> Iterator[AgentEvent]:
+    """Text that came at once goes on as one piece: whoever is behind pays for each piece."""
+    texts: list[str] = []
+    try:
+        for event in events:
+            if isinstance(event, TextDelta):
+                texts.append(event.text)
+                continue
+            if texts:
+                yield TextDelta("".join(texts))
+                texts.clear()
+            yield event
+    except RunFailed:
+        if texts:
+            yield TextDelta("".join(texts))
+        raise
+    if texts:
+        yield TextDelta("".join(texts))
 
 
 async def _drained(response: aiohttp.ClientResponse) -> None:

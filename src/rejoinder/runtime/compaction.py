@@ -44,8 +44,10 @@ class Compaction:
 
     async def after_turn(self, session: str, agent: Agent, system: str, seen: Callable[[], None]) -> None:
         """Makes room when the turn has filled the context; `seen` hears the agent's signs of life."""
-        fullness = Fullness(self.context.get(session, 0), self._settings.budget, session in self._flushed)
+        if not self._settings.budget:
+            return
         compacts = isinstance(agent, CanCompact)
+        fullness = Fullness(self.context.get(session, 0), self._settings.budget, session in self._flushed)
         todo = plan(fullness, can_compact=compacts, flushes=self._settings.flushes)
         if todo.flush:
             self._flushed[session] = True

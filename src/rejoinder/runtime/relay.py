@@ -126,7 +126,7 @@ class Relay:
             case SegmentEnded():
                 await self._answer.next_segment()
             case Usage():
-                self.usage = event
+                self.usage = _added(self.usage, event)
             case ModelSelected(model=model):
                 self.model = model
                 await tell(self._ears.watcher.model, model)
@@ -146,6 +146,15 @@ class Relay:
         for asked in self._run.asked:
             if asked.signs is not None:
                 asked.signs.became(state)
+
+
+def _added(known: Usage, told: Usage) -> Usage:
+    """Some agents tell what it cost and how full they are apart: a zero is no news."""
+    return Usage(
+        told.input_tokens or known.input_tokens,
+        told.output_tokens or known.output_tokens,
+        told.context_tokens or known.context_tokens,
+    )
 
 
 async def tell(who: Hears | None, what: str) -> None:

@@ -47,7 +47,7 @@ class FakeChannel:
         await self._tell()
         await self._closed.wait()
 
-    def close(self) -> None:
+    async def close(self) -> None:
         self._closed.set()
 
     async def says(

@@ -85,8 +85,8 @@ class Gateway:
                 channel.menu = _menu(settings)
 
     def on(self, name: str, hook: Hook) -> None:
-        """Calls an async function with each happening of this name: `message_received`, `session_started`,
-        `session_ended`, `turn_ended`, `reply_sent`."""
+        """Calls an async function with each happening of this name: `message_received`, `message_decided`,
+        `session_started`, `session_ended`, `turn_ended`, `reply_sent`."""
         self.hooks.on(name, hook)
 
     async def dispatch(self, inbound: Inbound) -> None:

@@ -80,9 +80,6 @@ class Gateway:
         self._watcher = watcher or Watcher()
         self._listening: list[asyncio.Task[None]] = []
         self._stack = AsyncExitStack()
-        for channel in self.channels.values():
-            if isinstance(channel, ShowsMenu):
-                channel.menu = _menu(settings)
 
     def on(self, name: str, hook: Hook) -> None:
         """Calls an async function with each happening of this name: `message_received`, `message_decided`,
@@ -195,12 +192,6 @@ def _configured(settings: schema.Settings, key: str) -> str:
     return f"```toml\n{shown}\n```"
 
 
-def _menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
-    """What a platform's own menu offers: nothing, where slash text is no command."""
-    theirs = [command for module in plugins.others("command") for command in module.COMMANDS]
-    return native_menu(theirs) if settings.commands.text else ()
-
-
 def _usual_queue(here: ChannelFacts, gateway: QueueOverride) -> QueueChoice:
     """What a session queues by that has said nothing."""
     usual = resolve(channel=here.queue, gateway=gateway, plugin=here.plugin_queue)
@@ -237,10 +228,30 @@ def open_agent(name: str, said: schema.Agent) -> Agent:
     return module.open_agent(name, settings)
 
 
+NOT_SERVED = ("web", "terminal")
+"""Kinds that are opened elsewhere: the page with its server, the terminal by `rejoinder chat`."""
+
+
+def open_channels(settings: schema.Settings) -> list[Channel]:
+    """Every configured channel that `run` serves."""
+    served = {name: said for name, said in settings.channels.items() if said.kind not in NOT_SERVED}
+    channels = [open_channel(name, said) for name, said in served.items()]
+    for channel in channels:
+        if isinstance(channel, ShowsMenu):
+            channel.menu = menu(settings)
+    return channels
+
+
 def open_channel(name: str, said: schema.Channel) -> Channel:
     module = plugins.find("channel", said.kind)
     values = msgspec.structs.asdict(said.settings) if isinstance(said.settings, Struct) else said.settings
     return module.open_channel(name, msgspec.convert(values, module.Settings))
+
+
+def menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
+    """What a platform's own menu offers: nothing, where slash text is no command."""
+    theirs = [command for module in plugins.others("command") for command in module.COMMANDS]
+    return native_menu(theirs) if settings.commands.text else ()
 
 
 def _record(wanted: type[Struct], given: Any) -> Any:

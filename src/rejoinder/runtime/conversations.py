@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from msgspec.structs import replace
 
 from rejoinder.channels.base import CanNote, CanReact, CanStream, Channel, Delivered, Outcome
-from rejoinder.events import Inbound, Part, ReplySent, Route, Said
+from rejoinder.events import Choice, Inbound, Part, ReplySent, Route, Said
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import overhear
@@ -113,9 +113,11 @@ class Conversation:
 
     # --- what is said -----------------------------------------------------------------------------
 
-    async def send(self, text: str, *, reply_to: str | None = None, silent: bool = False) -> str | None:
+    async def send(
+        self, text: str, *, reply_to: str | None = None, silent: bool = False, choices: tuple[Choice, ...] = ()
+    ) -> str | None:
         """Says one whole message; its platform id, or None when the platform did not take it."""
-        part = Part(route=self.route, text=text, reply_to=reply_to, silent=silent)
+        part = Part(route=self.route, text=text, reply_to=reply_to, silent=silent, choices=choices)
         async with self._line:
             sent = await self._receipt(await self.channel.send(part), text)
         if sent is not None:

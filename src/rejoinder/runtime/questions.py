@@ -10,7 +10,7 @@ import asyncio
 from msgspec import Struct
 
 from rejoinder.agents.base import Agent, CanAnswer, Question
-from rejoinder.events import Route
+from rejoinder.events import Choice, Route
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.runs import Runs
@@ -50,7 +50,8 @@ class Questions:
         # The agent's own words are shown as they are: it is they that are being allowed.
         offered = f"Options of the agent: {', '.join(question.options)}.\n" if question.options else ""
         await conversation.send(
-            f"{question.text}\n\n{offered}/approve {which} allows it once; /approve {which} {DENIED} does not."
+            f"{question.text}\n\n{offered}/approve {which} allows it once; /approve {which} {DENIED} does not.",
+            choices=(Choice("Allow once", f"/approve {which}"), Choice("Deny", f"/approve {which} {DENIED}")),
         )
 
     def answer(self, which: str, option: str, route: Route, sender: str) -> str | None:

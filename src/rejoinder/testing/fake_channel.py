@@ -50,7 +50,7 @@ class FakeChannel:
         finally:
             self._deliver = None
 
-    def close(self) -> None:
+    async def close(self) -> None:
         self._closed.set()
 
     async def says(

@@ -89,13 +89,10 @@ class Gateway:
         self._watcher = watcher or Watcher()
         self._listening: list[asyncio.Task[None]] = []
         self._stack = AsyncExitStack()
-        for channel in self.channels.values():
-            if isinstance(channel, ShowsMenu):
-                channel.menu = _menu(settings)
 
     def on(self, name: str, hook: Hook) -> None:
-        """Calls an async function with each happening of this name: `message_received`, `session_started`,
-        `session_ended`, `turn_ended`, `reply_sent`."""
+        """Calls an async function with each happening of this name: `message_received`, `message_decided`,
+        `session_started`, `session_ended`, `turn_ended`, `reply_sent`."""
         self.hooks.on(name, hook)
 
     async def dispatch(self, inbound: Inbound) -> None:
@@ -257,13 +254,27 @@ def open_agent(name: str, said: schema.Agent) -> Agent:
     return module.open_agent(name, settings)
 
 
+NOT_SERVED = ("web", "terminal")
+"""Kinds that are opened elsewhere: the page with its server, the terminal by `rejoinder chat`."""
+
+
+def open_channels(settings: schema.Settings) -> list[Channel]:
+    """Every configured channel that `run` serves."""
+    served = {name: said for name, said in settings.channels.items() if said.kind not in NOT_SERVED}
+    channels = [open_channel(name, said) for name, said in served.items()]
+    for channel in channels:
+        if isinstance(channel, ShowsMenu):
+            channel.menu = menu(settings)
+    return channels
+
+
 def open_channel(name: str, said: schema.Channel) -> Channel:
     module = plugins.find("channel", said.kind)
     values = msgspec.structs.asdict(said.settings) if isinstance(said.settings, Struct) else said.settings
     return module.open_channel(name, msgspec.convert(values, module.Settings))
 
 
-def _menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
+def menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
     """What a platform's own menu offers: nothing, where slash text is no command."""
     theirs = [command for module in plugins.others("command") for command in module.COMMANDS]
     return native_menu(theirs) if settings.commands.text else ()

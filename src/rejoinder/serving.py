@@ -9,12 +9,11 @@ from typing import Any, Literal, cast
 from msgspec.structs import replace
 
 import rejoinder
-from rejoinder import plugins
 from rejoinder.agents.base import Failed
 from rejoinder.agents.base import Usage as Spent
-from rejoinder.app import SELF, Gateway, open_channel
-from rejoinder.channels.base import Channel
+from rejoinder.app import SELF, Gateway, menu, open_channels
 from rejoinder.channels.web import Settings as PageSettings
+from rejoinder.channels.web import open_channel
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
@@ -68,10 +67,9 @@ def page_settings(said: schema.Channel, settings: schema.Settings) -> PageSettin
 async def serve(settings: schema.Settings, say: Say, *, new_token: bool = False) -> None:
     """Until every channel has come to its end, or it is cancelled."""
     page = next(((name, said) for name, said in settings.channels.items() if said.kind == "web"), None)
-    served = {name: said for name, said in settings.channels.items() if said.kind not in ("terminal", "web")}
     async with AsyncExitStack() as stack:
         listening: socket.socket | None = None
-        channels: list[Channel] = [open_channel(name, said) for name, said in served.items()]
+        channels = open_channels(settings)
         web: WebChannel | None = None
         facts: PageSettings | None = None
         if page is not None:
@@ -79,8 +77,9 @@ async def serve(settings: schema.Settings, say: Say, *, new_token: bool = False)
 
             facts = page_settings(page[1], settings)
             listening = stack.enter_context(bind(facts.host, facts.port))
-            web = plugins.find("channel", "web").open_channel(page[0], facts)
-            channels.insert(0, cast(Channel, web))
+            web = open_channel(page[0], facts)
+            web.menu = menu(settings)
+            channels.insert(0, web)
         only = replace(settings, channels={channel.name: settings.channels[channel.name] for channel in channels})
         gateway = await stack.enter_async_context(Gateway(only, channels=channels, store=settings.gateway.store))
         if web is not None and facts is not None and listening is not None:

@@ -52,8 +52,8 @@ async def test_a_package_hears_what_happens(heard):
         await chat.hears("New session.")
         await chat.hears("Anew.")
     assert names(heard) == [
-        *("MessageReceived", "SessionStarted", "ReplySent", "TurnEnded"),
-        *("MessageReceived", "SessionEnded", "SessionStarted", "ReplySent", "ReplySent", "TurnEnded"),
+        *("MessageReceived", "MessageDecided", "SessionStarted", "ReplySent", "TurnEnded"),
+        *("MessageReceived", "MessageDecided", "SessionEnded", "SessionStarted", "ReplySent", "ReplySent", "TurnEnded"),
     ]
     received, ended = (next(each for each in heard if isinstance(each, kind)) for kind in (MessageReceived, TurnEnded))
     assert (received.message.text, ended.outcome, ended.message) == ("hello", "answered", received.message.message_id)

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from rejoinder.app import Gateway, open_channel
+from rejoinder.app import Gateway, open_channels
 from rejoinder.config.load import read
 from rejoinder.testing import FakePlatform, ScriptedAgent
 from rejoinder.testing.platform import oracles
@@ -35,8 +35,7 @@ async def telegram(agent, more="", **options):
             here=platform.config(), owner=platform.id_of("ann"), group=platform.id_of("#team"), more=more
         )
         settings = read(text, "rejoinder.toml", {})
-        channels = [open_channel(name, said) for name, said in settings.channels.items()]
-        async with Gateway(settings, agents={agent.name: agent}, channels=channels) as gateway:
+        async with Gateway(settings, agents={agent.name: agent}, channels=open_channels(settings)) as gateway:
             serving = asyncio.create_task(gateway.serve())
             yield platform
             serving.cancel()

@@ -17,7 +17,15 @@ from rejoinder.agents.base import Agent
 from rejoinder.channels.base import Channel
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
-from rejoinder.events import Inbound, MessageReceived, Overhear, Said, SessionStarted
+from rejoinder.events import (
+    Inbound,
+    MessageDecided,
+    MessageReceived,
+    Overhear,
+    Said,
+    SessionStarted,
+    StageDecision,
+)
 from rejoinder.inbound import BEFORE_SESSION, resume
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.debounce import joined
@@ -313,6 +321,7 @@ class Engine:
         conversation.noted(noted)
         conversation.bot_turns = decision.bot_turns
         conversation.trace(decision.event.inbound.message_id, decision.walk.trace)
+        self._tell(_told(decision))
         for each in performed:
             each.then()
 
@@ -347,3 +356,16 @@ def _reason(walked: Walk) -> str:
     else:
         how = "answered" if isinstance(outcome, Answer) else "dropped"
     return f"{how}: {outcome.reason}" if outcome.reason else how
+
+
+def _told(decision: Decision) -> MessageDecided:
+    """What hooks hear of it."""
+    match decision.walk.outcome:
+        case Continue():
+            outcome = "turn"
+        case Answer():
+            outcome = "answer"
+        case _:
+            outcome = "drop"
+    stages = (StageDecision(step.stage, step.decision, step.reason, step.took) for step in decision.walk.trace)
+    return MessageDecided(decision.event.inbound, outcome, tuple(stages))

@@ -90,6 +90,7 @@ class Pages:
         flow = self.flow
         return {
             "message_received": flow.received,
+            "message_decided": flow.decided,
             "reply_sent": flow.sent,
             "turn_ended": flow.turn_ended,
             "session_started": flow.session_started,

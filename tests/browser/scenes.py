@@ -1,6 +1,7 @@
 """What is played on the stage: rooms full of the things a chat has to draw well."""
 
 import asyncio
+import math
 from datetime import UTC, datetime, timedelta
 
 from rejoinder.channels.web import protocol as p
@@ -148,14 +149,14 @@ async def console(stage: Stage) -> None:
     stage.flow = list(flow)
     points: list[p.Gauges] = []
     for i in range(600):
-        wave = (i * 7919) % 23
-        first = 240.0 + wave * 9 if i > 40 else None
-        busy = max(0, wave - 15)
-        gone = (3, 1, 0, 2)
+        busy = max(0.0, math.sin(i / 55) + 0.4 * math.sin(i / 9))
+        noise = (i * 7919) % 7 / 7
+        first = 220 + 260 * busy + 60 * noise if i > 40 else None
+        came = int(busy * 2 + noise)
         points.append(
             p.Gauges(
-                ms - (600 - i) * 1000, busy, busy + wave % 3, wave % 4, wave % 6, wave % 5, *gone[:2], 2,
-                first, first and first * 4 + 300, first and first * 7 + 900,
+                ms - (600 - i) * 1000, came, int(came * 1.4 + noise), int(busy * 3), int(busy * busy * 4), came // 2, 1, 1, 2,
+                first, first and first * 3 + 300, first and first * 5 + 900,
             )
         )  # fmt: skip
     part = {"key": "k", "chat": "42", "thread": None, "attempts": 5, "planned": ago(400), "retry_at": None}

@@ -27,6 +27,7 @@ export const shortOf = (at, now) => (dayKey(at) === dayKey(now) ? clock.format(a
 
 /** @param {number} ms */
 export function duration(ms) {
+  if (ms === 0) return "0";
   if (ms < 1) return `${Math.round(ms * 1000)} µs`;
   if (ms < 1000) return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;

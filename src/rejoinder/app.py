@@ -1,5 +1,6 @@
 """THE wiring: settings -> agents, channels, rules, engine."""
 
+import asyncio
 import os
 import shutil
 from collections.abc import Iterable, Mapping
@@ -15,7 +16,8 @@ import rejoinder
 from rejoinder import plugins
 from rejoinder.agents.base import Agent, CanClose
 from rejoinder.agents.discover import PROGRAMS, discover
-from rejoinder.channels.base import CanReact, Channel, Delivered, Inlet, Outcome, PrefersQueue
+from rejoinder.channels.base import CanClose as ClosesDown
+from rejoinder.channels.base import CanReact, Channel, Delivered, Inlet, Outcome, PrefersQueue, ShowsMenu
 from rejoinder.channels.base import Limits as Lengths
 from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.config import schema
@@ -25,6 +27,7 @@ from rejoinder.config.show import effective, part
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Inbound, Part, Reply
+from rejoinder.inbound.commands.registry import native_menu
 from rejoinder.inbound.rules import make_rules
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.runtime.engine import Engine
@@ -37,17 +40,22 @@ from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
 from rejoinder.secret import Secret
 from rejoinder.session import QueueChoice
+from rejoinder.store.base import Store
 from rejoinder.turns.choose import Limits
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import Mode, QueueOverride, resolve
 from rejoinder.turns.status import StatusSettings
 
+MEMORY = "sqlite::memory:"
+"""A store that keeps nothing beyond the process: for a chat in the terminal, a single reply, and tests."""
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
 
 
 class Gateway:
     """One configuration at work. Enter it, and `dispatch` takes messages; leave it, and nothing of it runs on."""
+
+    store: Store
 
     def __init__(
         self,
@@ -56,6 +64,7 @@ class Gateway:
         agents: Mapping[str, Agent] | None = None,
         channels: Iterable[Channel] = (),
         sessions: Sessions | None = None,
+        store: str = MEMORY,
         watcher: Watcher | None = None,
         hooks: Hooks | None = None,
     ) -> None:
@@ -67,8 +76,12 @@ class Gateway:
             for name, hook in module.HOOKS.items():
                 self.hooks.on(name, hook)
         self._settings = settings
+        self._url = store
         self._stack = AsyncExitStack()
         made = runtime_settings(settings, self.agents, self.channels)
+        for channel in self.channels.values():
+            if isinstance(channel, ShowsMenu):
+                channel.menu = _menu(settings)
         self._engine = Engine(
             self.agents,
             self.channels.values(),
@@ -102,15 +115,30 @@ class Gateway:
                 raise problem
 
     async def __aenter__(self) -> Self:
+        self.store = await asyncio.to_thread(open_store, self._url)
+        self._stack.push_async_callback(self.store.close)
         for agent in self.agents.values():
             if isinstance(agent, CanClose):
                 self._stack.push_async_callback(agent.close)
+        for channel in self.channels.values():
+            if isinstance(channel, ClosesDown):
+                self._stack.push_async_callback(channel.close)
         self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.runs)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
+
+
+def open_store(url: str) -> Store:
+    """The engine the configuration names, for this gateway alone."""
+    scheme = url.partition(":")[0]
+    if scheme != "sqlite":
+        raise BadConfiguration(f"gateway.store: there is no store {url!r} yet; write sqlite:FILE")
+    from rejoinder.store import sqlite
+
+    return sqlite.open_store(url)
 
 
 # --- made ready ---------------------------------------------------------------------------------
@@ -153,6 +181,12 @@ def _configured(settings: schema.Settings, key: str) -> str:
     return f"```toml\n{shown}\n```"
 
 
+def _menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
+    """What a platform's own menu offers: nothing, where slash text is no command."""
+    theirs = [command for module in plugins.others("command") for command in module.COMMANDS]
+    return native_menu(theirs) if settings.commands.text else ()
+
+
 def _usual_queue(here: ChannelFacts, gateway: QueueOverride) -> QueueChoice:
     """What a session queues by that has said nothing."""
     usual = resolve(channel=here.queue, gateway=gateway, plugin=here.plugin_queue)
@@ -187,6 +221,12 @@ def open_agent(name: str, said: schema.Agent) -> Agent:
         wrong = f"the agent {name!r} of kind {said.kind!r} cannot be opened: {problem}"
         raise BadConfiguration(f"{wrong}; write an [agents.{name}] section into rejoinder.toml") from None
     return module.open_agent(name, settings)
+
+
+def open_channel(name: str, said: schema.Channel) -> Channel:
+    module = plugins.find("channel", said.kind)
+    values = msgspec.structs.asdict(said.settings) if isinstance(said.settings, Struct) else said.settings
+    return module.open_channel(name, msgspec.convert(values, module.Settings))
 
 
 def _record(wanted: type[Struct], given: Any) -> Any:

@@ -3,8 +3,12 @@
 `REJOINDER_CRASH_AT=K3` kills at the first pass of K3, `K3:5` at the fifth. Killed means SIGKILL: no handler
 runs, nothing is flushed. Unless the variable names a point, passing one costs a comparison.
 
+    K1   bytes read                          telegram; web: in the room log, browser not told
+    K2   parsed                              telegram; web: in the room log, not in the inbox
     K3   inside the inbox transaction        store
     K4   committed, not acknowledged         store
+    K5   acknowledged                        telegram
+    K17  part accepted, answer unread        telegram
     K26  during a migration or a sweep       store
 """
 

@@ -3,6 +3,7 @@
     RejoinderError              something the operator can understand and mend
     +-- BadUse                  the command line or an argument is wrong: exit status 2
     +-- BadConfiguration        the configuration is wrong: file, line, key and the fix; exit status 2
+    +-- ChannelStopped          one account cannot be served until somebody mends it; the others go on
     +-- StoreUnavailable        nothing can be kept now: acknowledge nothing, try later
     +-- Superseded              somebody else has moved it on: throw away what you have
 
@@ -41,6 +42,10 @@ class BadConfiguration(RejoinderError):
     def __init__(self, *mistakes: Mistake | str) -> None:
         super().__init__("\n".join(map(str, mistakes)))
         self.mistakes = tuple(mistake for mistake in mistakes if isinstance(mistake, Mistake))
+
+
+class ChannelStopped(RejoinderError):
+    """Never retry by itself: a person has to mend the account first. Its text says what and how."""
 
 
 # What keeps a store from keeping things, and what the operator does about it. The store adds where.

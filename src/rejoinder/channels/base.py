@@ -127,6 +127,13 @@ class PrefersQueue(Protocol):
 
 
 @runtime_checkable
+class ShowsMenu(Protocol):
+    """Has a menu of commands of the platform's own. It is filled in, name and help, before `listen`."""
+
+    menu: tuple[tuple[str, str], ...]
+
+
+@runtime_checkable
 class CanReact(Protocol):
     async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False) -> Outcome: ...
 

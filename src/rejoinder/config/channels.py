@@ -52,7 +52,11 @@ class WebChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     port: Annotated[int, Meta(ge=0, le=65535)] = 8765
     """The port to listen on; 0 takes a free one."""
     token: Secret | None = None
-    """The login token; unset: made at start and printed, where one is needed."""
+    """The login token; unset: made at the first start and printed once, where one is needed."""
+    hosts: tuple[Text, ...] = ()
+    """Names by which browsers reach the page, beside localhost and addresses: behind a proxy, its name."""
+    faces: dict[str, Text] = {}
+    """The emoji of an agent, by its name; without one its initials are shown."""
     dm: Literal["pairing", "allowlist", "open", "off"] = "open"
     """Who may write directly: whoever may open the page."""
     groups: Literal["allowlist", "open", "off"] = "open"
@@ -75,6 +79,12 @@ class TelegramChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The bot's token from @BotFather."""
     api_root: Url = "https://api.telegram.org"
     """Any Bot API server."""
+    webhook_url: Annotated[Url, Meta(examples=["https://bot.example.org/telegram"])] | None = None
+    """The public https address at which Telegram calls; unset: the bot asks for its messages itself."""
+    webhook_host: Text = "127.0.0.1"
+    """The address to listen on for these calls, behind whatever holds the certificate."""
+    webhook_port: Annotated[int, Meta(ge=0, le=65535)] = 8766
+    """The port to listen on for these calls."""
 
 
 class DiscordChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -10,6 +10,8 @@ import logging
 from collections.abc import Coroutine
 from typing import Any, Self
 
+from rejoinder.errors import RejoinderError
+
 log = logging.getLogger(__name__)
 
 
@@ -22,6 +24,10 @@ class Runs:
     def __len__(self) -> int:
         return len(self._tasks)
 
+    def has(self, name: str) -> bool:
+        """Whether something of this name runs."""
+        return any(task.get_name() == name for task in self._tasks)
+
     def start(self, name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
@@ -31,7 +37,8 @@ class Runs:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
-            log.error("%s failed: %s", task.get_name(), error, exc_info=error)
+            whose = None if isinstance(error, RejoinderError) else error  # a sentence for the operator needs no stack
+            log.error("%s failed: %s", task.get_name(), error, exc_info=whose)
 
     async def wait(self, task: asyncio.Task[None], seconds: float | None = None) -> None:
         """Returns when it has ended, however it ended, or after so many seconds.

@@ -514,3 +514,7 @@ def client_of(text: str | bytes) -> str:
     except msgspec.DecodeError:
         return ""
     return found if isinstance(found, str) else ""
+
+
+encode_any = _encoder.encode
+"""For answers over HTTP that are made of the same things."""

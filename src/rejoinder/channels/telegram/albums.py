@@ -1,0 +1,95 @@
+"""Albums: Telegram sends each picture as a message of its own, and people mean one.
+
+Rule 1: an album that may still grow waits, and so does what came after it in its chat: there is one order.
+Rule 2: what waits is not confirmed: whoever keeps it, Telegram or our store, gives it back after a crash.
+Rule 3: time is told, not asked for.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from rejoinder.channels.telegram.wire import Update
+
+MOST_MEMBERS = 10
+"""No album has more."""
+
+
+class Sorted(Struct, frozen=True):
+    """`ready` in the order in which they came; `waiting` likewise."""
+
+    ready: tuple[Update, ...]
+    waiting: tuple[Update, ...] = ()
+
+
+class Patience:
+    """How long an album is waited for: until it has been quiet for so many seconds, and never longer than `longest`."""
+
+    def __init__(self, quiet: float = 0.5, longest: float = 3.0) -> None:
+        self.quiet = quiet
+        self.longest = longest
+        self._seen: dict[str, _Growth] = {}
+
+    def sort(self, updates: Sequence[Update], now: float) -> Sorted:
+        """What can be delivered, and what has to wait. Those that waited are to be among the updates again."""
+        growing = self._growing(updates, now)
+        ready: list[Update] = []
+        waiting: list[Update] = []
+        behind: set[int] = set()
+        for update in updates:
+            chat = _chat_of(update)
+            if album_of(update) in growing or (chat is not None and chat in behind):
+                waiting.append(update)
+                if chat is not None:
+                    behind.add(chat)
+            else:
+                ready.append(update)
+        return Sorted(tuple(ready), tuple(waiting))
+
+    def _growing(self, updates: Sequence[Update], now: float) -> set[str]:
+        members: dict[str, int] = {}
+        for update in updates:
+            if album := album_of(update):
+                members[album] = members.get(album, 0) + 1
+        seen: dict[str, _Growth] = {}
+        for album, count in members.items():
+            known = self._seen.get(album, _Growth(0, now, now))
+            seen[album] = _Growth(count, known.first, now if count > known.members else known.last)
+        self._seen = seen
+        return {
+            album
+            for album, growth in seen.items()
+            if growth.members < MOST_MEMBERS and now - growth.last < self.quiet and now - growth.first < self.longest
+        }
+
+
+class _Growth(Struct, frozen=True):
+    members: int
+    first: float
+    last: float
+
+
+def album_of(update: Update) -> str:
+    """Empty: it is in none. An edit changes one picture, it does not send the album again."""
+    message = update.message or update.channel_post
+    return message.media_group_id if message is not None else ""
+
+
+def gather(updates: Iterable[Update]) -> list[tuple[Update, ...]]:
+    """The members of an album together, where its first member stands."""
+    found: list[list[Update]] = []
+    albums: dict[str, list[Update]] = {}
+    for update in updates:
+        album = album_of(update)
+        if album and album in albums:
+            albums[album].append(update)
+            continue
+        found.append([update])
+        if album:
+            albums[album] = found[-1]
+    return [tuple(members) for members in found]
+
+
+def _chat_of(update: Update) -> int | None:
+    message = update.message or update.channel_post or update.edited_message or update.edited_channel_post
+    return message.chat.id if message is not None else None

@@ -1,0 +1,125 @@
+"""The channel: one bot account. It is blind: nothing it sent can be looked up, and no key keeps it from being
+sent twice (DU-3).
+"""
+
+import logging
+from typing import Any
+
+import msgspec
+
+from rejoinder.channels.base import Delivered, Inlet, Outcome, Rejected
+from rejoinder.channels.platforms import platform
+from rejoinder.channels.telegram import payloads
+from rejoinder.channels.telegram.api import Api
+from rejoinder.channels.telegram.intake import Intake
+from rejoinder.channels.telegram.outcomes import ALREADY_SO, Answer, Ok, Refused, failure
+from rejoinder.channels.telegram.parse import Me
+from rejoinder.channels.telegram.patient import Pace, Patient
+from rejoinder.channels.telegram.poll import poll
+from rejoinder.channels.telegram.reactions import Reactions
+from rejoinder.channels.telegram.webhook import Hook, serve_webhook
+from rejoinder.channels.telegram.wire import Sent, User
+from rejoinder.events import Part, Route
+
+log = logging.getLogger(__name__)
+
+TYPING_SECONDS = 5.0
+"""As long as the sign stands: one that takes longer is of no use."""
+
+
+class TelegramBot:
+    limits = platform("telegram").limits
+
+    def __init__(self, name: str, api: Api, hook: Hook | None = None, pace: Pace | None = None) -> None:
+        self.name = name
+        self.own_id = ""
+        self.own_name = ""
+        self.menu: tuple[tuple[str, str], ...] = ()
+        self._api = api
+        self._hook = hook
+        self._pace = pace or Pace()
+        self._reactions = Reactions()
+        self._moved: dict[int, int] = {}  # groups that have become supergroups, by the ids they had
+
+    async def listen(self, deliver: Inlet) -> None:
+        patient = Patient(self.name, self._api, self._pace)
+        me = msgspec.json.decode(await patient.ask("getMe", {}), type=User)
+        self.own_id, self.own_name = str(me.id), me.username
+        await self._offer_menu()
+        log.info("%s: serving @%s", self.name, self.own_name)
+        intake = Intake(Me(self.name, self.own_id, self.own_name), self._api, deliver, self._note_move)
+        if self._hook is not None:
+            await serve_webhook(self._hook, patient, intake, deliver, self._pace)
+        else:
+            await poll(patient, intake, deliver, self._pace)
+
+    async def close(self) -> None:
+        await self._api.close()
+
+    async def send(self, part: Part) -> Outcome:
+        if part.only_for is not None and part.only_for != part.route.chat:
+            return Rejected("Telegram cannot show a message of a group to one person only")
+        if part.reply_to is not None and not part.reply_to.isdecimal():
+            return Rejected(f"there is no message {part.reply_to!r} to reply to", "target")
+        answer = await self._call("sendMessage", payloads.message(part))
+        if not isinstance(answer, Ok):
+            return failure(answer)
+        return Delivered(str(msgspec.json.decode(answer.result, type=Sent).message_id))
+
+    async def edit(self, route: Route, message: str, part: Part) -> Outcome:
+        return await self._change("editMessageText", payloads.edited(route, message, part), message)
+
+    async def delete(self, route: Route, message: str) -> Outcome:
+        return await self._change("deleteMessage", payloads.target(route, message), message)
+
+    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False) -> Outcome:
+        if not message.isdecimal():
+            return Rejected(f"there is no message {message!r} to react to", "target")
+        if remove and not self._reactions.may_remove(route.chat, message, emoji):
+            return Delivered(message)
+        wanted = None if remove else emoji
+        outcome = await self._change("setMessageReaction", payloads.reaction(route, message, wanted), message)
+        if isinstance(outcome, Delivered):
+            self._reactions.set(route.chat, message, wanted)
+        return outcome
+
+    async def typing(self, route: Route) -> None:
+        answer = await self._call("sendChatAction", {**payloads.place(route), "action": "typing"}, TYPING_SECONDS)
+        if not isinstance(answer, Ok):
+            log.debug("%s: the typing sign was not shown: %s", self.name, answer)
+
+    async def _change(self, method: str, payload: dict[str, Any], message: str) -> Outcome:
+        """A change that is the same however often it is made."""
+        answer = await self._call(method, payload)
+        if isinstance(answer, Ok) or (isinstance(answer, Refused) and ALREADY_SO.search(answer.description)):
+            return Delivered(message)
+        return failure(answer)
+
+    async def _call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
+        chat: int = payload["chat_id"]
+        payload = {**payload, "chat_id": self._moved.get(chat, chat)}
+        limit = {} if seconds is None else {"seconds": seconds}
+        answer = await self._api.call(method, payload, **limit)
+        if isinstance(answer, Refused) and answer.moved_to is not None and chat not in self._moved:
+            self._note_move(chat, answer.moved_to)
+            return await self._api.call(method, {**payload, "chat_id": answer.moved_to}, **limit)
+        return answer
+
+    def _note_move(self, old: int, new: int) -> None:
+        if self._moved.get(old) == new:
+            return
+        self._moved[old] = new
+        log.warning(
+            "%s: the group %s has become a supergroup and is %s now; if it stands in allow_groups or as a [group], "
+            "write its new id there",
+            self.name,
+            old,
+            new,
+        )
+
+    async def _offer_menu(self) -> None:
+        if not self.menu:
+            return
+        answer = await self._api.call("setMyCommands", {"commands": payloads.commands(self.menu)})
+        if not isinstance(answer, Ok):
+            log.warning("%s: Telegram did not take the menu of commands: %s", self.name, failure(answer).reason)

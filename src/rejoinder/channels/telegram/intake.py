@@ -1,0 +1,67 @@
+"""From Telegram's updates into the house: read one by one, so that one nobody understands stops no other."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+
+import msgspec
+from msgspec import Raw, Struct
+
+from rejoinder.channels.base import Inlet
+from rejoinder.channels.telegram.albums import gather
+from rejoinder.channels.telegram.api import Api
+from rejoinder.channels.telegram.parse import Me, join, parse
+from rejoinder.channels.telegram.wire import Update
+from rejoinder.crashpoint import crashpoint
+from rejoinder.events import Inbound
+
+log = logging.getLogger(__name__)
+
+BUTTON_SECONDS = 5.0
+
+_update = msgspec.json.Decoder(Update)
+
+
+class _Numbered(Struct, frozen=True):
+    update_id: int
+
+
+_numbered = msgspec.json.Decoder(_Numbered)
+
+
+def read(raw: bytes | Raw) -> Update:
+    """Raises msgspec.DecodeError only for what is no update at all."""
+    try:
+        return _update.decode(raw)
+    except msgspec.ValidationError as problem:
+        number = _numbered.decode(raw).update_id
+        log.warning("update %s is not what Telegram documents (%s); it is passed over", number, problem)
+        return Update(number)
+
+
+class Intake:
+    def __init__(self, me: Me, api: Api, deliver: Inlet, moved: Callable[[int, int], None]) -> None:
+        self._me = me
+        self._api = api
+        self._deliver = deliver
+        self._moved = moved
+
+    async def take(self, updates: Sequence[Update], cursor: str | None) -> None:
+        """Returns when they are safe. Who pressed a button sees then that it was felt."""
+        for update in updates:
+            if update.message is not None and update.message.migrate_to_chat_id is not None:
+                self._moved(update.message.chat.id, update.message.migrate_to_chat_id)
+        messages = [joined for members in gather(updates) if (joined := self._join(members)) is not None]
+        crashpoint("K2")
+        await self._deliver(*messages, cursor=cursor)
+        pressed = [update.callback_query.id for update in updates if update.callback_query is not None]
+        await asyncio.gather(*map(self._felt, pressed))
+
+    def _join(self, members: tuple[Update, ...]) -> Inbound | None:
+        parsed = [heard for member in members if (heard := parse(member, self._me)) is not None]
+        if len(parsed) > 1:
+            parsed.sort(key=lambda member: int(member.message_id))  # as they stand in the chat
+        return join(tuple(parsed)) if parsed else None
+
+    async def _felt(self, query: str) -> None:
+        await self._api.call("answerCallbackQuery", {"callback_query_id": query}, BUTTON_SECONDS)

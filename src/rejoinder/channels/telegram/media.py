@@ -1,0 +1,48 @@
+"""What came along with the words: files by their ids, to be fetched when somebody wants them, and small facts."""
+
+from rejoinder.channels.telegram.wire import File, Message
+from rejoinder.events import Attachment
+
+# Where Telegram names no type, this is what the kind always is.
+_USUAL = {"photo": "image/jpeg", "voice": "audio/ogg", "video": "video/mp4", "video_note": "video/mp4"}
+_NAMED = ("audio", "voice", "video", "video_note")
+
+
+def attachments(message: Message) -> tuple[Attachment, ...]:
+    """An animation is a document as well, to those who do not know animations: it counts once."""
+    found = [_attachment("photo", max(message.photo, key=lambda size: size.file_size or 0))] if message.photo else []
+    found += [_attachment(kind, file) for kind in _NAMED if (file := getattr(message, kind)) is not None]
+    document = message.animation or message.document
+    if document is not None:
+        found.append(_attachment("document", document))
+    if message.sticker is not None:
+        found.append(_sticker(message.sticker))
+    return tuple(found)
+
+
+def _attachment(kind: str, file: File) -> Attachment:
+    mime = file.mime_type or _USUAL.get(kind, "")
+    return Attachment(file.file_id, file.file_name or f"{kind}-{file.file_unique_id}", mime, file.file_size)
+
+
+def _sticker(file: File) -> Attachment:
+    mime = "application/x-tgsticker" if file.is_animated else "video/webm" if file.is_video else "image/webp"
+    return Attachment(file.file_id, f"sticker {file.emoji}".strip(), mime, file.file_size)
+
+
+def told(message: Message) -> tuple[str, ...]:
+    """What is neither words nor a file, in words for the agent."""
+    facts: list[str] = []
+    if (venue := message.venue) is not None:
+        where = f"{venue.location.latitude}, {venue.location.longitude}"
+        facts.append(f"shared a place: {venue.title}, {venue.address} ({where})")
+    elif (place := message.location) is not None:
+        facts.append(f"shared a location: {place.latitude}, {place.longitude}")
+    if (contact := message.contact) is not None:
+        name = f"{contact.first_name} {contact.last_name}".strip()
+        facts.append(f"shared a contact: {name}, {contact.phone_number}")
+    if (poll := message.poll) is not None:
+        facts.append(f"sent a poll: {poll.question} ({' / '.join(option.text for option in poll.options)})")
+    if (dice := message.dice) is not None:
+        facts.append(f"threw {dice.emoji}: {dice.value}")
+    return tuple(facts)

@@ -1,0 +1,84 @@
+"""What Telegram's answer to a call means for us (DE-31): one table of its refusals.
+
+Rule 1: a request that was not written cannot have been obeyed: it may be sent again.
+Rule 2: a request that was written and not answered may have been obeyed: nobody knows.
+Rule 3: descriptions are matched by the words that have stayed the same over the years.
+"""
+
+import re
+from typing import Literal
+
+from msgspec import Raw, Struct
+
+from rejoinder.channels.base import Rejected, RetryAfter, Unknown
+
+
+class Ok(Struct, frozen=True):
+    result: Raw
+
+
+class Refused(Struct, frozen=True):
+    """Telegram said no, in its own words."""
+
+    code: int
+    description: str
+    retry_after: float | None = None
+    moved_to: int | None = None
+    """The group has become a supergroup, under this id."""
+
+
+class Unreached(Struct, frozen=True):
+    """The request never left us."""
+
+    reason: str
+
+
+class Unheard(Struct, frozen=True):
+    """The request left us, and no answer came that could be read."""
+
+    reason: str
+
+
+Answer = Ok | Refused | Unreached | Unheard
+
+Why = Literal["formatting", "target", "gone", "account", "other"]
+
+# By the first pattern that is found in the description.
+REFUSALS: tuple[tuple[int, str, Why], ...] = (
+    (400, r"can't parse (entities|MessageEntity)|entity (begin|URL)|incorrect (offset|length)", "formatting"),
+    (400, r"ENTIT(Y|IES)_", "formatting"),
+    (400, r"message to be replied not found|repl(y|ied) message not found|REPLY_MESSAGE_ID_INVALID", "target"),
+    (400, r"message to (edit|react|delete) not found|message can't be (edited|deleted)|MESSAGE_ID_INVALID", "target"),
+    (400, r"chat not found|PEER_ID_INVALID|group chat was deactivated|user is deactivated", "gone"),
+    (400, r"not enough rights|have no rights|CHAT_WRITE_FORBIDDEN|CHAT_RESTRICTED|thread not found|TOPIC_", "gone"),
+    (401, r"", "account"),
+    (403, r"", "gone"),
+    (404, r"", "account"),
+)
+
+ALREADY_SO = re.compile("message is not modified|message to delete not found")
+"""Refusals that say that all is as it was asked for."""
+
+SERVER_FAULT = 500
+TOO_MANY = 429
+
+
+def refusal(answer: Refused) -> Rejected | RetryAfter:
+    if answer.code == TOO_MANY:
+        return RetryAfter(answer.retry_after or 1.0, answer.description, limited=True)
+    if answer.code >= SERVER_FAULT:
+        return RetryAfter(None, answer.description)
+    for code, pattern, why in REFUSALS:
+        if code == answer.code and re.search(pattern, answer.description):
+            return Rejected(answer.description, why)
+    return Rejected(answer.description)
+
+
+def failure(answer: Refused | Unreached | Unheard) -> Rejected | RetryAfter | Unknown:
+    match answer:
+        case Refused():
+            return refusal(answer)
+        case Unreached(reason=reason):
+            return RetryAfter(None, reason)
+        case Unheard(reason=reason):
+            return Unknown(reason)

@@ -1,0 +1,228 @@
+"""Telegram's updates as the house knows messages: pure, tested on recorded payloads.
+
+Rule 1: an event is known by the message's own identity, never by the update's: the same message under a new
+        update id is the same message (DU-1).
+Rule 2: what the sender did not write is not the sender's text: forwards and what came through an inline bot
+        are somebody else's words (IN-6).
+Rule 3: a group's anonymous admin and a channel write as a chat: that chat is the sender, not the bot Telegram
+        puts in its place.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.channels.telegram.media import attachments, told
+from rejoinder.channels.telegram.wire import (
+    CallbackQuery,
+    Entity,
+    Message,
+    Origin,
+    ReactionUpdated,
+    Update,
+    User,
+)
+from rejoinder.channels.telegram.wire import Chat as WireChat
+from rejoinder.events import Chat, Forward, Inbound, Mention, Quote, Sender
+
+_KINDS: dict[str, Literal["direct", "group", "channel"]] = {"private": "direct", "channel": "channel"}
+
+
+class Me(Struct, frozen=True):
+    """The channel a bot serves, and who the bot is."""
+
+    channel: str
+    id: str
+    name: str
+
+
+def parse(update: Update, me: Me) -> Inbound | None:
+    """None: nobody said anything, as when somebody joins or pins."""
+    if update.callback_query is not None:
+        return _pressed(update.callback_query, me)
+    if update.message_reaction is not None:
+        return _reacted(update.message_reaction, me)
+    edited = update.edited_message or update.edited_channel_post
+    if edited is not None:
+        heard = _said(edited, me)
+        return heard and replace(heard, event_id=f"{heard.event_id}:{edited.edit_date}", entry="edit")
+    message = update.message or update.channel_post
+    return None if message is None else _said(message, me)
+
+
+def join(members: tuple[Inbound, ...]) -> Inbound:
+    """An album is one message: that of its first member, with the words and files of all."""
+    first = members[0]
+    if len(members) == 1:
+        return first
+    text = "\n".join(member.text for member in members if member.text)
+    forwarded = first.forwarded and replace(first.forwarded, text=text)
+    files = tuple(file for member in members for file in member.attachments)
+    mentions = tuple(mention for member in members for mention in member.mentions)
+    return replace(first, text=text, forwarded=forwarded, attachments=files, mentions=mentions)
+
+
+# --- messages -----------------------------------------------------------------------------------
+
+
+def _said(message: Message, me: Me) -> Inbound | None:
+    text = message.text or message.caption
+    files, context = attachments(message), told(message)
+    if not text and not files and not context:
+        return None
+    return Inbound(
+        channel=me.channel,
+        event_id=f"{message.chat.id}:{message.message_id}",
+        message_id=str(message.message_id),
+        chat=_chat(message.chat),
+        sender=_sender(message, me),
+        text=text,
+        thread=_thread(message),
+        reply_to=_quote(message),
+        forwarded=_forward(message, text),
+        mentions=tuple(_mentions(text, message.entities or message.caption_entities, me)),
+        attachments=files,
+        untrusted_context=context,
+        sent_at=datetime.fromtimestamp(message.edit_date or message.date, UTC),
+    )
+
+
+def _chat(chat: WireChat) -> Chat:
+    return Chat(str(chat.id), _KINDS.get(chat.type, "group"), chat.title or _full_name(chat))
+
+
+def _thread(message: Message) -> str | None:
+    """Only a topic is a thread; outside of forums the number merely says which message a reply goes back to."""
+    if not message.is_topic_message or message.message_thread_id is None:
+        return None
+    return str(message.message_thread_id)
+
+
+def _sender(message: Message, me: Me) -> Sender:
+    if message.sender_chat is not None:
+        chat = message.sender_chat
+        return Sender(str(chat.id), name=chat.username, display_name=message.author_signature or chat.title)
+    if message.from_ is not None:
+        return _person(message.from_, me)
+    return Sender(str(message.chat.id), name=message.chat.username, display_name=message.chat.title)
+
+
+def _person(user: User, me: Me) -> Sender:
+    id = str(user.id)
+    name = _full_name(user)
+    return Sender(id, name=user.username, display_name=name, is_bot=user.is_bot, is_self=id == me.id)
+
+
+def _full_name(who: User | WireChat) -> str:
+    return f"{who.first_name} {who.last_name}".strip()
+
+
+# --- what it refers to --------------------------------------------------------------------------
+
+
+def _quote(message: Message) -> Quote | None:
+    quoted = message.quote.text if message.quote is not None else ""
+    if (outside := message.external_reply) is not None:
+        place = outside.chat.id if outside.chat is not None else "elsewhere"
+        origin = outside.origin
+        author = origin.sender_user or origin.sender_chat or origin.chat
+        return Quote(
+            f"{place}/{outside.message_id or ''}", str(author.id) if author else None, _author_name(origin), quoted
+        )
+    target = message.reply_to_message
+    if target is None or target.forum_topic_created is not None:
+        return None  # in a topic everything answers the message that opened it
+    author = target.sender_chat or target.from_
+    name = _title(target.sender_chat) if target.sender_chat else _full_name(target.from_) if target.from_ else ""
+    said = quoted or target.text or target.caption
+    return Quote(str(target.message_id), str(author.id) if author else None, name, said)
+
+
+def _forward(message: Message, text: str) -> Forward | None:
+    if message.forward_origin is not None:
+        return Forward(text, _author_name(message.forward_origin))
+    if message.via_bot is not None:
+        return Forward(text, f"@{message.via_bot.username}")
+    return None
+
+
+def _author_name(origin: Origin) -> str:
+    if origin.sender_user is not None:
+        return _full_name(origin.sender_user)
+    chat = origin.sender_chat or origin.chat
+    return origin.sender_user_name or origin.author_signature or (_title(chat) if chat else "")
+
+
+def _title(chat: WireChat) -> str:
+    return chat.title or _full_name(chat)
+
+
+# --- whom it names ------------------------------------------------------------------------------
+
+
+def _mentions(text: str, entities: Iterable[Entity], me: Me) -> Iterable[Mention]:
+    units = text.encode("utf-16-le")
+    for entity in entities:
+        words = units[2 * entity.offset : 2 * (entity.offset + entity.length)].decode("utf-16-le", "replace")
+        match entity.type:
+            case "mention":
+                yield Mention(_who(words, me), token=words)
+            case "text_mention" if entity.user is not None:
+                yield Mention(str(entity.user.id), token=words)
+            case "bot_command" if "@" in words:
+                yield Mention(_who("@" + words.partition("@")[2], me))
+            case _:
+                pass
+
+
+def _who(name: str, me: Me) -> str:
+    """A name says who it is only if it is ours: Telegram tells nobody's number but that of who is not named so."""
+    return me.id if me.name and name.lower() == f"@{me.name.lower()}" else name
+
+
+# --- what is no message -------------------------------------------------------------------------
+
+
+def _pressed(query: CallbackQuery, me: Me) -> Inbound | None:
+    """A button says its words for the person, as an answer to the message under which it stands."""
+    message = query.message
+    if message is None or not query.data:
+        return None
+    return Inbound(
+        channel=me.channel,
+        event_id=f"button:{query.id}",
+        message_id=f"button:{query.id}",
+        chat=_chat(message.chat),
+        sender=_person(query.from_, me),
+        text=query.data,
+        entry="button",
+        thread=_thread(message),
+        reply_to=Quote(str(message.message_id), me.id, me.name, message.text or message.caption),
+    )
+
+
+def _reacted(change: ReactionUpdated, me: Me) -> Inbound | None:
+    """What was added; to take a reaction away says nothing new."""
+    added = [kind.emoji for kind in change.new_reaction if kind.emoji and kind not in change.old_reaction]
+    if not added:
+        return None
+    if change.user is not None:
+        sender = _person(change.user, me)
+    elif change.actor_chat is not None:
+        sender = Sender(str(change.actor_chat.id), display_name=_title(change.actor_chat))
+    else:
+        return None
+    text = "".join(added)
+    return Inbound(
+        channel=me.channel,
+        event_id=f"{change.chat.id}:{change.message_id}:{sender.id}:{change.date}:{text}",
+        message_id=str(change.message_id),
+        chat=_chat(change.chat),
+        sender=sender,
+        text=text,
+        entry="reaction",
+        sent_at=datetime.fromtimestamp(change.date, UTC),
+    )

@@ -1,0 +1,87 @@
+"""Asking Telegram until it answers: an outage may last as long as it likes (DE-32).
+
+Rule 1: what only a person can mend ends the account, with a sentence that says how: a token that is not known, and
+        a second program that reads the same bot.
+Rule 2: everything else passes: pauses grow, and differ, so that not all come back at once.
+"""
+
+import asyncio
+import logging
+import random
+from typing import Any
+
+from msgspec import Raw, Struct
+
+from rejoinder.channels.telegram.api import CALL_SECONDS, Api
+from rejoinder.channels.telegram.outcomes import TOO_MANY, Answer, Ok, Refused
+from rejoinder.errors import ChannelStopped
+
+log = logging.getLogger(__name__)
+
+UNAUTHORIZED, NOT_FOUND, CONFLICT = 401, 404, 409
+
+
+class Pace(Struct, frozen=True):
+    """All in seconds."""
+
+    long_poll: int = 50
+    first_pause: float = 1.0
+    longest_pause: float = 60.0
+    after_conflict: float = 5.0
+    quiet_album: float = 0.5
+    longest_album: float = 3.0
+
+
+class Patient:
+    """Calls again until there is an answer, or nothing but a person can help."""
+
+    def __init__(self, name: str, api: Api, pace: Pace) -> None:
+        self._name = name
+        self._api = api
+        self._pace = pace
+        self._failures = 0
+        self._conflicts = 0
+
+    async def ask(self, method: str, payload: dict[str, Any], seconds: float = CALL_SECONDS) -> Raw:
+        while not isinstance(answer := await self._api.call(method, payload, seconds), Ok):
+            self._give_up(answer)
+            await asyncio.sleep(self._pause(answer))
+        if self._failures:
+            log.info("%s: Telegram answers again", self._name)
+        self._failures = self._conflicts = 0
+        return answer.result
+
+    def _pause(self, answer: Answer) -> float:
+        if isinstance(answer, Refused) and answer.code == CONFLICT:
+            return self._pace.after_conflict
+        if isinstance(answer, Refused) and answer.code == TOO_MANY:
+            return answer.retry_after or self._pace.first_pause
+        if not self._failures:
+            said = answer.description if isinstance(answer, Refused) else getattr(answer, "reason", "")
+            log.warning("%s: Telegram does not answer (%s); asking until it does", self._name, said)
+        longest = min(self._pace.longest_pause, self._pace.first_pause * 2**self._failures)
+        self._failures = min(self._failures + 1, 16)
+        return longest * random.uniform(0.5, 1.0)
+
+    def _give_up(self, answer: Answer) -> None:
+        if not isinstance(answer, Refused):
+            return
+        if answer.code in (UNAUTHORIZED, NOT_FOUND):
+            raise ChannelStopped(
+                f"[channels.{self._name}] Telegram does not know this bot ({answer.description}). "
+                "Take the token from @BotFather once more and set it as `token`."
+            )
+        if answer.code == CONFLICT:
+            self._conflicts += 1
+            if "webhook" in answer.description:
+                raise ChannelStopped(
+                    f"[channels.{self._name}] A webhook is set for this bot, so it cannot be polled. "
+                    "Set webhook_url here, or have the webhook deleted (deleteWebhook) where it was set."
+                )
+            if self._conflicts > 1:  # one may be the last word of a program that has just ended
+                raise ChannelStopped(
+                    f"[channels.{self._name}] Another program reads the messages of this bot. "
+                    "A bot has one reader: stop the other program, or give each a bot of its own."
+                )
+        elif answer.code < 500 and answer.code != TOO_MANY:
+            raise ChannelStopped(f"[channels.{self._name}] Telegram refuses to serve this bot: {answer.description}")

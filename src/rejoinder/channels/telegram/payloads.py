@@ -1,0 +1,124 @@
+"""Parts as the Bot API takes them: pure, the same part always gives the same request (DU-4).
+
+Rule 1: entities, never a parse mode: nothing has to be escaped, nothing can fail to parse.
+Rule 2: a name written as @name calls whoever carries it; unless its person is addressed it is shown as code, which
+        calls nobody, and the words stay as they are (DE-34).
+Rule 3: a reply goes to the message that was meant, or is refused: it is never sent as if nothing had been meant.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from rejoinder.events import Choice, Entity, Part, Route
+
+GENERAL_TOPIC = "1"
+"""The topic of a forum that is addressed by naming none."""
+LONGEST_DATA = 64
+MOST_COMMANDS, LONGEST_HELP = 100, 256
+
+_NAME = re.compile(r"(?<![\w@/])@(\w{2,32})(?!\w)", re.ASCII)
+_COMMAND = re.compile(r"[a-z0-9_]{1,32}")
+_KEEPS_NAMES_QUIET = ("code", "pre")
+
+Payload = dict[str, Any]
+
+
+def message(part: Part) -> Payload:
+    """For sendMessage."""
+    payload = {**place(part.route), **_content(part)}
+    if part.silent:
+        payload["disable_notification"] = True
+    if part.reply_to is not None:
+        payload["reply_parameters"] = {"message_id": int(part.reply_to), "allow_sending_without_reply": False}
+    return payload
+
+
+def edited(route: Route, id: str, part: Part) -> Payload:
+    """For editMessageText. An edit without buttons takes them away, which is what a part without choices says."""
+    return {**target(route, id), **_content(part)}
+
+
+def place(route: Route) -> Payload:
+    payload: Payload = {"chat_id": int(route.chat)}
+    if route.thread is not None and route.thread != GENERAL_TOPIC:
+        payload["message_thread_id"] = int(route.thread)
+    return payload
+
+
+def target(route: Route, id: str) -> Payload:
+    return {"chat_id": int(route.chat), "message_id": int(id)}
+
+
+def reaction(route: Route, id: str, emoji: str | None) -> Payload:
+    """The one reaction a bot has on a message; None takes it away. Telegram spells emoji without selectors."""
+    shown = [] if emoji is None else [{"type": "emoji", "emoji": emoji.replace("\ufe0f", "")}]
+    return {**target(route, id), "reaction": shown}
+
+
+def commands(menu: Iterable[tuple[str, str]]) -> list[Payload]:
+    """Those that Telegram can have in a menu; the others can still be typed."""
+    fitting = [(name, help) for name, help in menu if _COMMAND.fullmatch(name) and help]
+    return [{"command": name, "description": help[:LONGEST_HELP]} for name, help in fitting[:MOST_COMMANDS]]
+
+
+def _content(part: Part) -> Payload:
+    payload: Payload = {"text": part.text, "link_preview_options": {"is_disabled": not part.previews}}
+    if entities := _quiet(part):
+        payload["entities"] = [msgspec.to_builtins(entity) for entity in entities]
+    if keyboard := _keyboard(part.choices):
+        payload["reply_markup"] = {"inline_keyboard": keyboard}
+    return payload
+
+
+def _keyboard(choices: Iterable[Choice]) -> list[list[Payload]]:
+    """One button to a row, so that no label is cut. Words that do not fit behind a button have none."""
+    return [
+        [{"text": choice.label, "callback_data": choice.says}]
+        for choice in choices
+        if 0 < len(choice.says.encode()) <= LONGEST_DATA
+    ]
+
+
+# --- names that call nobody ---------------------------------------------------------------------
+
+
+def _quiet(part: Part) -> tuple[Entity, ...]:
+    """The entities with every name that is not addressed made code."""
+    if "@" not in part.text:
+        return part.entities
+    called = {name.removeprefix("@").lower() for name in part.addressed}
+    spans = [
+        _units(part.text, found.start(), found.end())
+        for found in _NAME.finditer(part.text)
+        if found[1].lower() not in called
+    ]
+    entities = part.entities
+    for start, end in spans:
+        if not any(_covers(entity, start, end) for entity in entities if entity.type in _KEEPS_NAMES_QUIET):
+            around = (piece for entity in entities for piece in _without(entity, start, end))
+            entities = (*around, Entity("code", start, end - start))
+    return tuple(sorted(entities, key=lambda entity: (entity.offset, -entity.length)))
+
+
+def _units(text: str, start: int, end: int) -> tuple[int, int]:
+    before = len(text[:start].encode("utf-16-le")) // 2
+    return before, before + len(text[start:end].encode("utf-16-le")) // 2
+
+
+def _covers(entity: Entity, start: int, end: int) -> bool:
+    return entity.offset <= start and end <= entity.offset + entity.length
+
+
+def _without(entity: Entity, start: int, end: int) -> Iterable[Entity]:
+    """Code has no other format around it but a quotation: what would be, ends before it and begins again after it."""
+    stop = entity.offset + entity.length
+    if entity.type == "blockquote" or stop <= start or end <= entity.offset:
+        yield entity
+        return
+    if entity.offset < start:
+        yield msgspec.structs.replace(entity, length=start - entity.offset)
+    if end < stop:
+        yield msgspec.structs.replace(entity, offset=end, length=stop - end)

@@ -1,0 +1,83 @@
+"""Long polling: Telegram keeps what we have not confirmed, and the next question confirms what came before it.
+
+Rule 1: the offset is the cursor, and moves with the transaction that takes the messages in (DU-1).
+Rule 2: it never passes an update that waits for its album; what came behind that one is delivered all the same,
+        and is known when Telegram shows it again.
+Rule 3: when nothing can be kept nothing is confirmed: the same question is asked again later (DU-15).
+"""
+
+import asyncio
+import logging
+from time import monotonic
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from rejoinder.channels.base import Inlet
+from rejoinder.channels.telegram.albums import Patience
+from rejoinder.channels.telegram.intake import Intake, read
+from rejoinder.channels.telegram.journal import read_journal
+from rejoinder.channels.telegram.patient import Pace, Patient
+from rejoinder.channels.telegram.wire import UPDATES
+from rejoinder.crashpoint import crashpoint
+from rejoinder.errors import StoreUnavailable
+
+log = logging.getLogger(__name__)
+
+GRACE_SECONDS = 15.0
+"""How much longer than it was asked to Telegram may take: then the connection is dead."""
+
+_batch = msgspec.json.Decoder(list[Raw])
+
+
+async def poll(patient: Patient, intake: Intake, deliver: Inlet, pace: Pace) -> None:
+    """For ever."""
+    offset = await _first_offset(intake, deliver, pace)
+    patience = Patience(pace.quiet_album, pace.longest_album)
+    delivered: set[int] = set()  # what is safe already, though the offset has not passed it
+    waiting = confirming = False
+    while True:
+        seconds = 0 if waiting else pace.long_poll
+        found = await patient.ask("getUpdates", _question(offset, seconds), seconds + GRACE_SECONDS)
+        crashpoint("K1")
+        if confirming:
+            crashpoint("K5")
+        updates = [read(each) for each in _batch.decode(found)]
+        sorted = patience.sort(updates, monotonic())
+        waiting, confirming = bool(sorted.waiting), False
+        following = min((update.update_id for update in sorted.waiting), default=None)
+        if following is None and updates:
+            following = max(update.update_id for update in updates) + 1
+        fresh = [update for update in sorted.ready if update.update_id not in delivered]
+        if fresh or (following is not None and following != offset):
+            try:
+                await intake.take(fresh, None if following is None else str(following))
+            except StoreUnavailable as problem:
+                log.error("%s", problem)
+                await asyncio.sleep(pace.first_pause)
+                continue
+            confirming = following != offset
+            offset = following
+            delivered |= {update.update_id for update in fresh}
+            delivered = {number for number in delivered if offset is None or number >= offset}
+        if waiting:
+            await asyncio.sleep(pace.quiet_album)
+
+
+def _question(offset: int | None, seconds: int) -> dict[str, Any]:
+    question: dict[str, Any] = {"timeout": seconds, "allowed_updates": list(UPDATES)}
+    return question if offset is None else {**question, "offset": offset}
+
+
+async def _first_offset(intake: Intake, deliver: Inlet, pace: Pace) -> int | None:
+    """Where we were. What a webhook had left to wait is taken in first."""
+    while True:
+        try:
+            cursor = await deliver.cursor()
+            if cursor is None or cursor.isdecimal():
+                return None if cursor is None else int(cursor)
+            await intake.take([read(each) for each in read_journal(cursor)], "0")
+        except StoreUnavailable as problem:
+            log.error("%s", problem)
+            await asyncio.sleep(pace.first_pause)

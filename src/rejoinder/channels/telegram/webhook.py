@@ -1,0 +1,138 @@
+"""The webhook: Telegram calls us, and takes our answer for a receipt.
+
+Rule 1: who does not know the secret is sent away before a byte of the body is read, and so is who sends too much.
+Rule 2: 200 is said when the message is safe, never before (DU-1); else Telegram sends it again.
+Rule 3: the rest of an album comes only after the receipt for its first picture. So what waits for its album is kept
+        by us, as the cursor, and is taken from there after a crash.
+"""
+
+import asyncio
+import hmac
+import logging
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from time import monotonic
+from urllib.parse import urlsplit
+
+import msgspec
+from aiohttp import web
+from msgspec import Struct
+
+from rejoinder.channels.base import Inlet
+from rejoinder.channels.telegram.albums import Patience, album_of
+from rejoinder.channels.telegram.intake import Intake, read
+from rejoinder.channels.telegram.journal import read_journal, write_journal
+from rejoinder.channels.telegram.patient import Pace, Patient
+from rejoinder.channels.telegram.wire import UPDATES
+from rejoinder.errors import ChannelStopped, StoreUnavailable
+
+log = logging.getLogger(__name__)
+
+MOST_BYTES = 1_000_000
+SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"
+
+
+class Hook(Struct, frozen=True):
+    """Where Telegram calls, and where we listen behind it."""
+
+    url: str
+    host: str
+    port: int
+
+
+async def serve_webhook(hook: Hook, patient: Patient, intake: Intake, deliver: Inlet, pace: Pace) -> None:
+    """For ever."""
+    secret = secrets.token_urlsafe(32)  # Telegram is told a new one with each start
+    receiver = Receiver(intake, deliver, pace)
+    await receiver.resume()
+    async with _listening(hook, secret, receiver):
+        asked = {"url": hook.url, "secret_token": secret, "allowed_updates": list(UPDATES)}
+        await patient.ask("setWebhook", asked)
+        await receiver.settle_albums()
+
+
+class Receiver:
+    """Takes updates one by one; those that wait are in the journal."""
+
+    def __init__(self, intake: Intake, deliver: Inlet, pace: Pace) -> None:
+        self._intake = intake
+        self._deliver = deliver
+        self._pace = pace
+        self._patience = Patience(pace.quiet_album, pace.longest_album)
+        self._waiting: dict[int, bytes] = {}
+        self._one_by_one = asyncio.Lock()
+        self._came = asyncio.Event()
+
+    async def resume(self) -> None:
+        """Takes up what had been waiting when we ended."""
+        self._waiting = {read(raw).update_id: raw for raw in read_journal(await self._deliver.cursor())}
+        if self._waiting:
+            self._came.set()
+
+    async def receive(self, raw: bytes) -> None:
+        """Returns when it is safe."""
+        update = read(raw)
+        if not self._waiting and not album_of(update):
+            await self._intake.take([update], None)
+            return
+        async with self._one_by_one:
+            before, self._waiting = self._waiting, {**self._waiting, update.update_id: raw}
+            try:
+                await self._sort()
+            except BaseException:
+                self._waiting = before
+                raise
+        self._came.set()
+
+    async def settle_albums(self) -> None:
+        while True:
+            await self._came.wait()
+            self._came.clear()
+            while self._waiting:
+                await asyncio.sleep(self._pace.quiet_album)
+                try:
+                    async with self._one_by_one:
+                        await self._sort()
+                except StoreUnavailable as problem:
+                    log.error("%s", problem)
+
+    async def _sort(self) -> None:
+        updates = [read(raw) for raw in self._waiting.values()]
+        sorted = self._patience.sort(updates, monotonic())
+        waiting = {update.update_id: self._waiting[update.update_id] for update in sorted.waiting}
+        await self._intake.take(sorted.ready, write_journal(waiting.values()))
+        self._waiting = waiting
+
+
+@asynccontextmanager
+async def _listening(hook: Hook, secret: str, receiver: Receiver) -> AsyncIterator[None]:
+    async def take(request: web.Request) -> web.Response:
+        if not hmac.compare_digest(request.headers.get(SECRET_HEADER, "").encode(), secret.encode()):
+            raise web.HTTPUnauthorized
+        if (request.content_length or 0) > MOST_BYTES:
+            raise web.HTTPRequestEntityTooLarge(MOST_BYTES, request.content_length or 0)
+        try:
+            await receiver.receive(await request.read())
+        except msgspec.DecodeError:
+            raise web.HTTPBadRequest from None
+        except StoreUnavailable as problem:
+            log.error("%s", problem)
+            raise web.HTTPServiceUnavailable from None
+        return web.Response()
+
+    app = web.Application(client_max_size=MOST_BYTES)
+    app.router.add_post(urlsplit(hook.url).path or "/", take)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    try:
+        try:
+            await web.TCPSite(runner, hook.host, hook.port).start()
+        except OSError as problem:
+            raise ChannelStopped(
+                f"The webhook cannot listen on {hook.host}:{hook.port} ({problem.strerror}). "
+                "Set webhook_host and webhook_port to an address of this machine that is free."
+            ) from None
+        yield
+    finally:
+        await runner.cleanup()

@@ -1,0 +1,132 @@
+"""The channel on top of the room log: parts become messages, what people do becomes messages for the gateway."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final, Literal
+
+from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, Rejected, RetryAfter
+from rejoinder.channels.web import reading
+from rejoinder.channels.web.faces import OWNER
+from rejoinder.channels.web.journal import Journal, Sent
+from rejoinder.channels.web.keeper import Keeper
+from rejoinder.channels.web.protocol import Choice, Note, TypingNow
+from rejoinder.channels.web.sockets import Growing, Hub
+from rejoinder.crashpoint import crashpoint
+from rejoinder.errors import StoreUnavailable
+from rejoinder.events import Part, Route
+
+OWN_ID = "rejoinder"
+
+
+class WebChannel:
+    """Native everything: keys, replies, threads, reactions, edits, growing messages, messages for one person."""
+
+    limits = Limits()
+    keeps_keys: Final[Literal[True]] = True
+    own_id = OWN_ID
+    own_name = OWN_ID
+
+    def __init__(self, name: str, keeper: Keeper) -> None:
+        self.name = name
+        self.keeper = keeper
+        self.hub = Hub()
+        self.menu: tuple[tuple[str, str], ...] = ()
+        self._news = asyncio.Event()
+        self._closed = False
+        keeper.tell = self.hub.tell
+        keeper.changed = self._news.set
+
+    # --- in -----------------------------------------------------------------------------------------
+
+    async def listen(self, deliver: Inlet) -> None:
+        """Reads the journal on from where the gateway has it, however long ago that was (DU-1)."""
+        cursor = int(await deliver.cursor() or 0)
+        await self.keeper.change(Journal.forget_events, cursor)
+        while not self._closed:
+            self._news.clear()
+            arrived = await self.keeper.ask(reading.arrived, cursor)
+            if arrived:
+                crashpoint("K2")
+                cursor = arrived[-1][0]
+                await deliver(*(inbound for _, inbound in arrived), cursor=str(cursor))
+            else:
+                await self._news.wait()
+
+    async def close(self) -> None:
+        """Browsers are told to come back; then the file is closed."""
+        if not self._closed:
+            self._closed = True
+            self._news.set()
+            self.hub.close()
+            await asyncio.get_running_loop().run_in_executor(None, self.keeper.close)
+
+    # --- out ----------------------------------------------------------------------------------------
+
+    async def send(self, part: Part) -> Outcome:
+        return await self._send(part, growing=False)
+
+    async def begin(self, part: Part) -> Outcome:
+        return await self._send(part, growing=True)
+
+    async def _send(self, part: Part, *, growing: bool) -> Outcome:
+        try:
+            sent = await self.keeper.change_then(lambda journal: journal.send(part, growing=growing), self._begun)
+        except StoreUnavailable as fault:
+            return RetryAfter(reason=str(fault))
+        if sent is None:
+            return Rejected(f"there is no room {part.route.chat}", "gone")
+        return Delivered(sent.message.id)
+
+    def _begun(self, sent: Sent | None) -> None:
+        if sent is not None and sent.growing:
+            self.hub.growing.setdefault(sent.message.id, Growing(sent.message, sent.audience))
+
+    async def append(self, route: Route, message: str, text: str) -> None:
+        growing = self.hub.growing.get(message)
+        if growing is not None and text:  # what is whole does not grow again (DE-20)
+            self.hub.show(growing.append(text), growing.audience)
+
+    async def complete(self, route: Route, message: str) -> None:
+        growing = self.hub.growing.get(message)
+        if growing is not None:
+            await self._complete(message, growing.text, None)
+
+    async def edit(self, route: Route, message: str, part: Part) -> Outcome:
+        choices = tuple(Choice(choice.label, choice.says) for choice in part.choices)
+        return await self._complete(message, part.text, choices)
+
+    async def _complete(self, message: str, text: str, choices: tuple[Choice, ...] | None) -> Outcome:
+        return await self._change(message, lambda journal: journal.complete(message, text, choices))
+
+    async def delete(self, route: Route, message: str) -> Outcome:
+        return await self._change(message, lambda journal: journal.delete(message))
+
+    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False) -> Outcome:
+        place = await self.keeper.ask(reading.place, route.chat)
+        who = place[0].agents[0] if place is not None and len(place[0].agents) == 1 else OWN_ID
+        return await self._change(message, lambda journal: journal.react_ours(message, who, emoji, remove), ends=False)
+
+    async def _change(self, message: str, change: Callable[[Journal], bool], *, ends: bool = True) -> Outcome:
+        """`ends`: the message grows no more after it, in the same step in which browsers are told."""
+
+        def then(done: bool) -> None:
+            if ends:
+                self.hub.growing.pop(message, None)
+
+        try:
+            done = await self.keeper.change_then(change, then)
+        except StoreUnavailable as fault:
+            return RetryAfter(reason=str(fault))
+        return Delivered(message) if done else Rejected(f"there is no message {message}", "target")
+
+    # --- live ---------------------------------------------------------------------------------------
+
+    async def typing(self, route: Route) -> None:
+        place = await self.keeper.ask(reading.place, route.chat)
+        if place is not None:
+            room, person = place
+            who = room.agents[0] if len(room.agents) == 1 else ""
+            self.hub.show(TypingNow(room.id, who, route.thread), person)
+
+    async def note(self, route: Route, text: str) -> None:
+        self.hub.show(Note(route.chat, text, route.thread), OWNER)

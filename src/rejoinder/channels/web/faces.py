@@ -1,0 +1,33 @@
+"""How members look when nobody says: a hue and initials from the name, always the same."""
+
+import re
+import zlib
+from collections.abc import Mapping
+
+from rejoinder.channels.web.protocol import Face, Member
+
+OWNER = "you"
+EVERYBODY = "all"
+
+
+def face(id: str, name: str, emoji: str = "") -> Face:
+    words = [word for word in re.split(r"[\W_]+", name) if word]
+    initials = "".join(word[0] for word in words[:2]) if len(words) > 1 else "".join(words)[:2]
+    return Face(hue=zlib.crc32(id.encode()) % 360, initials=initials.upper() or "?", emoji=emoji)
+
+
+def agent_member(id: str, emoji: str = "") -> Member:
+    name = id.replace("_", " ").replace("-", " ")
+    return Member(id, name[:1].upper() + name[1:], face(id, name, emoji), agent=True)
+
+
+def person_member(id: str, name: str) -> Member:
+    return Member(id, name, face(id, name))
+
+
+def person_id(name: str, agents: Mapping[str, object]) -> str:
+    """Who calls themselves so. No name is the owner; a name that an agent has is no agent's for that."""
+    plain = re.sub(r"[\W_]+", "-", name.strip().casefold()).strip("-")
+    if not plain:
+        return OWNER
+    return f"person-{plain}" if plain in agents or plain in (OWNER, EVERYBODY) else plain

@@ -1,0 +1,73 @@
+"""What people and agents do on the page, as the gateway takes it. Pure: values in, values out."""
+
+import re
+from datetime import UTC, datetime
+
+import msgspec
+
+from rejoinder.channels.web.faces import EVERYBODY
+from rejoinder.channels.web.protocol import Message, Room
+from rejoinder.events import Attachment, Chat, Entry, Inbound, Mention, Quote, Sender
+
+_MENTION = re.compile(r"(?<![\w@])@([\w.-]*\w)")
+
+
+def mentions(text: str, room: Room, agents: tuple[str, ...]) -> tuple[Mention, ...]:
+    """The agents of the room that a text names by `@id`; `@all` names all of them."""
+    ids = {agent.casefold(): agent for agent in room.agents}
+    found: dict[str, Mention] = {}
+    for match in _MENTION.finditer(text):
+        name = match[1].casefold()
+        if name == EVERYBODY and room.agents == agents:
+            found[EVERYBODY] = Mention(EVERYBODY, "everyone", match[0])
+        elif name == EVERYBODY:  # not everybody there is, but everybody here
+            found.update({agent: Mention(agent, token=match[0][:1]) for agent in room.agents})
+        elif name in ids:
+            found.setdefault(ids[name], Mention(ids[name], token=match[0]))
+    return tuple(found.values())
+
+
+def unsaid_mention(room: Room, agents: tuple[str, ...]) -> tuple[Mention, ...]:
+    """Who is meant where nobody is named: the agent of a direct chat, the first of a room without the lead."""
+    if len(agents) > 1 and room.agents and (room.kind == "direct" or agents[0] not in room.agents):
+        return (Mention(room.agents[0]),)
+    return ()
+
+
+def inbound(
+    channel: str,
+    event: int,
+    message: Message,
+    room: Room,
+    name: str,
+    agents: tuple[str, ...],
+    *,
+    entry: Entry = "text",
+    sender: str | None = None,
+    text: str | None = None,
+) -> Inbound:
+    """`sender` and `text` where they are not the message's own: who reacted, with what; what a button says."""
+    author = sender or message.author
+    said = message.text if text is None else text
+    is_agent = author in agents
+    named = mentions(said, room, agents)
+    quoted = message.reply_to
+    answered = quoted is not None and quoted.author in room.agents
+    return Inbound(
+        channel=channel,
+        event_id=f"{entry}-{event}",
+        message_id=message.id,
+        chat=Chat(room.id, room.kind, room.title),
+        sender=Sender(author, name=author, display_name=name, is_bot=is_agent),
+        text=said,
+        thread=message.thread,
+        entry=entry,
+        reply_to=Quote(quoted.id, quoted.author or None, quoted.author, quoted.text) if quoted else None,
+        mentions=named if named or is_agent or answered else unsaid_mention(room, agents),
+        attachments=tuple(Attachment(file.id, file.name, file.mime, file.size) for file in message.files),
+        sent_at=datetime.fromtimestamp(message.at / 1000, UTC),
+    )
+
+
+pack = msgspec.msgpack.Encoder().encode
+unpack = msgspec.msgpack.Decoder(Inbound).decode

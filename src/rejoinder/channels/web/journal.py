@@ -1,0 +1,425 @@
+"""The room log: rooms, messages, edits, reactions, read marks and files, each change under a number that grows.
+
+Rule 1: a change and what it tells (to browsers and to the gateway) are one transaction.
+Rule 2: the same request of a person, and the same key of a part, change things once and get the same answer.
+Rule 3: methods run on the writer's thread; `keeper.py` is what the event loop talks to.
+"""
+
+import secrets
+import sqlite3
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.channels.web import inbounds, reading
+from rejoinder.channels.web.faces import person_member
+from rejoinder.channels.web.protocol import (
+    Choice,
+    Deleted,
+    Edited,
+    File,
+    Happening,
+    Member,
+    Message,
+    PersonJoined,
+    Posted,
+    Quoted,
+    Reacted,
+    Room,
+    RoomMade,
+    WasRead,
+    encode,
+)
+from rejoinder.channels.web.reading import Details, Kept
+from rejoinder.events import Entry, Inbound, Part
+
+KEPT_EVENTS = 50_000
+"""How many events a browser may have missed at most and still resume; older ones that were answered are removed."""
+LOBBY = "lobby"
+
+
+class Told(Struct, frozen=True):
+    """An event as browsers get it."""
+
+    seq: int
+    audience: str | None
+    frame: str
+
+
+class Sent(Struct, frozen=True):
+    """A message of ours, and whether it still grows."""
+
+    message: Message
+    audience: str | None
+    growing: bool
+
+
+class NotDone(Exception):
+    """A request that is wrong; its text is a sentence for the person."""
+
+
+class Journal:
+    def __init__(
+        self, db: sqlite3.Connection, channel: str, agents: tuple[Member, ...], now: Callable[[], int]
+    ) -> None:
+        self.db = db
+        self.channel = channel
+        self.agents = {agent.id: agent for agent in agents}
+        self._ids = tuple(self.agents)
+        self._now = now
+        self._told: list[Told] = []
+        row = db.execute("SELECT id FROM journal").fetchone()
+        self.id: str = row[0] if row else secrets.token_hex(8)
+        if not row:
+            db.execute("INSERT INTO journal (id, version) VALUES (?, 1)", (self.id,))
+        self.seq: int = db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
+        self._interrupted()
+        if len(agents) > 1:
+            self._lobby()
+        self.told()  # whoever comes reads it from the log
+
+    def told(self) -> list[Told]:
+        told, self._told = self._told, []
+        return told
+
+    def _record(
+        self, make: Callable[[int], Happening | None], audience: str | None, inbound: Callable[[int], Inbound] | None
+    ) -> int:
+        self.seq += 1
+        happening = make(self.seq)
+        frame = encode(happening).decode() if happening is not None else None
+        packed = inbounds.pack(inbound(self.seq)) if inbound is not None else None
+        self.db.execute("INSERT INTO events VALUES (?, ?, ?, ?)", (self.seq, audience, frame, packed))
+        if frame is not None:
+            self._told.append(Told(self.seq, audience, frame))
+        return self.seq
+
+    def keep_token(self, hashed: str) -> None:
+        self.db.execute("UPDATE journal SET token = ?", (hashed,))
+
+    # --- rooms and people ---------------------------------------------------------------------------
+
+    def _lobby(self) -> None:
+        room = reading.room(self.db, LOBBY)
+        wanted = Room(LOBBY, "group", LOBBY, self._ids)
+        if room != wanted:
+            self._put_room(wanted, None)
+
+    def _put_room(self, room: Room, person: str | None) -> None:
+        agents = msgspec.json.encode(room.agents).decode()
+        self.db.execute(
+            "INSERT INTO rooms VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET title = excluded.title,"
+            " agents = excluded.agents",
+            (room.id, room.kind, room.title, agents, person),
+        )
+        self._record(lambda seq: RoomMade(seq, room), person, None)
+
+    def arrive(self, person: str, name: str) -> Member:
+        """Somebody opens the page: known from now on, with a direct chat with each agent."""
+        member = person_member(person, name)
+        kept = self.db.execute("SELECT name FROM people WHERE id = ?", (person,)).fetchone()
+        if kept is None or kept[0] != name:
+            self.db.execute("INSERT OR REPLACE INTO people VALUES (?, ?)", (person, name))
+            self._record(lambda seq: PersonJoined(seq, member), None, None)
+        for agent in self.agents.values():
+            room = Room(f"{agent.id}~{person}", "direct", agent.name, (agent.id,))
+            if reading.room(self.db, room.id) != room:
+                self._put_room(room, person)
+        return member
+
+    def make_room(self, person: str, client: str, title: str, agents: tuple[str, ...]) -> str:
+        if (known := self._known(person, client)) is not None:
+            return known
+        if unknown := [agent for agent in agents if agent not in self.agents]:
+            raise NotDone(f"There is no agent called {unknown[0]}.")
+        title = " ".join(title.split()) or "room"
+        room = Room(f"room-{secrets.token_hex(6)}", "group", title, agents or self._ids)
+        self._put_room(room, None)
+        return self._answered(person, client, room.id)
+
+    def _room_for(self, person: str, id: str) -> Room:
+        row = self.db.execute("SELECT person FROM rooms WHERE id = ?", (id,)).fetchone()
+        room = reading.room(self.db, id)
+        if room is None or row[0] not in (None, person):
+            raise NotDone("This room is not there.")
+        return room
+
+    def _known(self, person: str, client: str) -> str | None:
+        row = self.db.execute(
+            "SELECT result FROM requests WHERE person = ? AND client = ?", (person, client)
+        ).fetchone()
+        return row[0] if row else None
+
+    def _answered(self, person: str, client: str, result: str) -> str:
+        self.db.execute("INSERT INTO requests VALUES (?, ?, ?)", (person, client, result))
+        return result
+
+    # --- what people do -----------------------------------------------------------------------------
+
+    def say(
+        self,
+        person: str,
+        client: str,
+        room_id: str,
+        text: str,
+        thread: str | None,
+        reply_to: str | None,
+        files: tuple[str, ...],
+    ) -> str:
+        if (known := self._known(person, client)) is not None:
+            return known
+        room = self._room_for(person, room_id)
+        attached = tuple(reading.file(self.db, id) for id in files)
+        if None in attached:
+            raise NotDone("A file of this message is not there any more; attach it again.")
+        if not text.strip() and not attached:
+            raise NotDone("There is nothing in this message.")
+        if thread is not None and not self._can_hold_thread(thread, room_id, person):
+            raise NotDone("The message this thread hangs under is not there.")
+        quoted = self._quoted(reply_to, room_id, person)
+        if reply_to is not None and quoted is None:
+            raise NotDone("The message this one answers is not there.")
+        message = Message(
+            id="",
+            room=room_id,
+            author=person,
+            at=self._now(),
+            seq=0,
+            text=text,
+            thread=thread,
+            reply_to=quoted,
+            files=tuple(file for file in attached if file is not None),
+            client=client,
+        )
+        posted = self._post(message, room, key=None, state="whole", is_heard=True)
+        return self._answered(person, client, posted.id)
+
+    def edit_own(self, person: str, client: str, id: str, text: str) -> str:
+        if (known := self._known(person, client)) is not None:
+            return known
+        kept = self._own(person, id)
+        if text != kept.message.text:
+            self._change(kept, text, (), edited=True, entry="edit")
+        return self._answered(person, client, id)
+
+    def delete_own(self, person: str, client: str, id: str) -> str:
+        if (known := self._known(person, client)) is not None:
+            return known
+        self.delete(self._own(person, id).message.id)
+        return self._answered(person, client, id)
+
+    def react_as(self, person: str, client: str, id: str, emoji: str, remove: bool) -> str:
+        if (known := self._known(person, client)) is not None:
+            return known
+        kept = self._seen_by(person, id)
+        self.react(kept, person, emoji, remove)
+        return self._answered(person, client, id)
+
+    def press(self, person: str, client: str, id: str, says: str) -> str:
+        if (known := self._known(person, client)) is not None:
+            return known
+        kept = self._seen_by(person, id)
+        if says not in [choice.says for choice in kept.message.choices]:
+            raise NotDone("This button is not there any more.")
+        room = self._room_for(person, kept.message.room)
+        self._record(lambda _: None, None, self._heard(kept.message, room, "button", person, says))
+        return self._answered(person, client, id)
+
+    def mark_read(self, person: str, room: str, seq: int) -> None:
+        self._room_for(person, room)
+        seq = min(seq, self.seq)
+        before = self.db.execute("SELECT seq FROM reads WHERE person = ? AND room = ?", (person, room)).fetchone()
+        if before is None or before[0] < seq:
+            self.db.execute("INSERT OR REPLACE INTO reads VALUES (?, ?, ?)", (person, room, seq))
+            self._record(lambda number: WasRead(number, room, seq), person, None)
+
+    def keep_file(self, name: str, mime: str, content: bytes) -> File:
+        id = secrets.token_urlsafe(18)
+        self.db.execute("INSERT INTO uploads VALUES (?, ?, ?, ?)", (id, name, mime, content))
+        return File(id, name, mime, len(content), f"/files/{id}")
+
+    # --- what the gateway does ----------------------------------------------------------------------
+
+    def send(self, part: Part, *, growing: bool) -> Sent | None:
+        """The message of this part, made now or before; None when there is no such room."""
+        if part.key and (kept := reading.by_key(self.db, part.key)) is not None:
+            return Sent(kept.message, kept.audience, growing and kept.state != "whole")
+        room = reading.room(self.db, part.route.chat)
+        if room is None:
+            return None
+        person = part.only_for or self._person_of(room.id)
+        message = Message(
+            id="",
+            room=room.id,
+            author=part.author,
+            at=self._now(),
+            seq=0,
+            text=part.text,
+            thread=part.route.thread,
+            reply_to=None if part.reply_to is None else self._quoted(part.reply_to, room.id, person),
+            choices=_choices(part),
+            only_for=part.only_for or "",
+            silent=part.silent,
+            growing=growing,
+        )
+        state = "growing" if growing else "whole"
+        posted = self._post(message, room, key=part.key or None, state=state, is_heard=not growing)
+        return Sent(posted, person, growing)
+
+    def complete(self, id: str, text: str, choices: tuple[Choice, ...] | None = None) -> bool:
+        """The whole text of a message of ours. False when it is not there; nothing happens when it is so already."""
+        kept = reading.message(self.db, id)
+        if kept is None or kept.deleted:
+            return False
+        wanted = kept.message.choices if choices is None else choices
+        grew = kept.state != "whole"
+        if grew or text != kept.message.text or wanted != kept.message.choices:
+            self._change(kept, text, wanted, edited=not grew, entry="text" if grew else None)
+        return True
+
+    def delete(self, id: str) -> bool:
+        kept = reading.message(self.db, id)
+        if kept is None:
+            return False
+        if not kept.deleted:
+            self.db.execute(
+                "UPDATE messages SET deleted = 1, text = '', folded = '', details = '{}', state = 'whole' WHERE id = ?",
+                (id,),
+            )
+            self.db.execute("DELETE FROM reactions WHERE message = ?", (id,))
+            self._record(lambda seq: Deleted(seq, kept.message.room, id), kept.audience, None)
+        return True
+
+    def react_ours(self, id: str, who: str, emoji: str, remove: bool) -> bool:
+        kept = reading.message(self.db, id)
+        if kept is None or kept.deleted:
+            return False
+        self.react(kept, who, emoji, remove)
+        return True
+
+    def react(self, kept: Kept, who: str, emoji: str, remove: bool) -> None:
+        if remove:
+            changed = self.db.execute(
+                "DELETE FROM reactions WHERE message = ? AND emoji = ? AND who = ?", (kept.message.id, emoji, who)
+            )
+        else:
+            changed = self.db.execute(
+                "INSERT OR IGNORE INTO reactions VALUES (?, ?, ?, ?)", (kept.message.id, emoji, who, self.seq + 1)
+            )
+        if not changed.rowcount:
+            return
+        message, room = kept.message, reading.room(self.db, kept.message.room)
+        now = reading.reactions(self.db, [message.id]).get(message.id, ())
+        by_person = room is not None and not remove and who and who not in self.agents
+        heard = self._heard(message, room, "reaction", who, emoji) if by_person and room is not None else None
+        self._record(lambda seq: Reacted(seq, message.room, message.id, now), kept.audience, heard)
+
+    # --- how a message is written -------------------------------------------------------------------
+
+    def _post(self, message: Message, room: Room, *, key: str | None, state: str, is_heard: bool) -> Message:
+        audience = message.only_for or self._person_of(room.id)
+        seq = self.seq + 1
+        message = replace(message, id=f"w{seq}", seq=seq)
+        details = Details(message.reply_to, message.files, message.choices, message.client, message.silent)
+        self.db.execute(
+            "INSERT INTO messages (seq, id, room, thread, author, at, text, folded, details, audience, only_for, part,"
+            " state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                seq,
+                message.id,
+                room.id,
+                message.thread,
+                message.author,
+                message.at,
+                message.text,
+                message.text.casefold(),
+                msgspec.json.encode(details).decode(),
+                audience,
+                message.only_for or None,
+                key,
+                state,
+            ),
+        )
+        heard = self._heard(message, room, "text") if is_heard and self._concerns(message, room) else None
+        self._record(lambda number: Posted(number, message), audience, heard)
+        return message
+
+    def _change(self, kept: Kept, text: str, choices: tuple[Choice, ...], *, edited: bool, entry: Entry | None) -> None:
+        message = replace(kept.message, text=text, choices=choices, growing=False)
+        details = Details(message.reply_to, message.files, choices, message.client, message.silent)
+        self.db.execute(
+            "UPDATE messages SET text = ?, folded = ?, details = ?, state = 'whole', edited = edited OR ? WHERE id = ?",
+            (text, text.casefold(), msgspec.json.encode(details).decode(), edited, message.id),
+        )
+        room = reading.room(self.db, message.room)
+        heard = None
+        if entry is not None and room is not None and self._concerns(message, room):
+            heard = self._heard(message, room, entry)
+        shown = edited or message.edited
+        self._record(lambda seq: Edited(seq, message.room, message.id, text, shown, choices), kept.audience, heard)
+
+    def _concerns(self, message: Message, room: Room) -> bool:
+        """Whether the gateway is told: of what people write, and of an agent's words where other agents listen."""
+        if message.author in self.agents:
+            return len(room.agents) > 1 and not message.only_for
+        return bool(message.author)
+
+    def _heard(
+        self, message: Message, room: Room, entry: Entry, sender: str | None = None, text: str | None = None
+    ) -> Callable[[int], Inbound]:
+        author = sender or message.author
+        agent = self.agents.get(author)
+        name = agent.name if agent else reading.person_name(self.db, author)
+        return lambda seq: inbounds.inbound(
+            self.channel, seq, message, room, name, self._ids, entry=entry, sender=sender, text=text
+        )
+
+    def _interrupted(self) -> None:
+        """Messages that were growing when the last process ended grow no more, until somebody completes them."""
+        for (id,) in self.db.execute("SELECT id FROM messages WHERE state = 'growing'").fetchall():
+            kept = reading.message(self.db, id)
+            assert kept is not None
+            message = kept.message
+            self.db.execute("UPDATE messages SET state = 'interrupted' WHERE id = ?", (id,))
+            self._record(
+                lambda seq, message=message: Edited(seq, message.room, message.id, message.text), kept.audience, None
+            )
+
+    def _person_of(self, room: str) -> str | None:
+        row = self.db.execute("SELECT person FROM rooms WHERE id = ?", (room,)).fetchone()
+        return row[0] if row else None
+
+    def _seen_by(self, person: str, id: str) -> Kept:
+        kept = reading.message(self.db, id)
+        if kept is None or kept.deleted or kept.audience not in (None, person):
+            raise NotDone("This message is not there any more.")
+        return kept
+
+    def _own(self, person: str, id: str) -> Kept:
+        kept = self._seen_by(person, id)
+        if kept.message.author != person:
+            raise NotDone("Only who wrote a message can change it.")
+        return kept
+
+    def _can_hold_thread(self, id: str, room: str, person: str) -> bool:
+        kept = reading.message(self.db, id)
+        if kept is None or kept.message.room != room or kept.message.thread is not None:
+            return False
+        return kept.audience in (None, person)
+
+    def _quoted(self, id: str | None, room: str, person: str | None) -> Quoted | None:
+        kept = None if id is None else reading.message(self.db, id)
+        if kept is None or kept.deleted or kept.message.room != room or kept.audience not in (None, person):
+            return None
+        words = " ".join(kept.message.text.split())
+        return Quoted(kept.message.id, kept.message.author, words[:200])
+
+    def forget_events(self, heard: int) -> None:
+        """Removes what nobody needs any more: told long ago, and taken by the gateway."""
+        self.db.execute("DELETE FROM events WHERE seq <= ?", (min(heard, self.seq - KEPT_EVENTS),))
+
+
+def _choices(part: Part) -> tuple[Choice, ...]:
+    return tuple(Choice(choice.label, choice.says) for choice in part.choices)

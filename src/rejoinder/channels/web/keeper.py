@@ -1,0 +1,72 @@
+"""The journal as the event loop sees it: changes that are told once they are safe, and questions."""
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from typing import Concatenate, ParamSpec, TypeVar
+
+from rejoinder.channels.web.faces import agent_member
+from rejoinder.channels.web.journal import Journal, Told
+from rejoinder.channels.web.writer import Writer, connect
+from rejoinder.errors import BadUse
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Keeper:
+    """`tell` gets every event, in order, once it is on the disk."""
+
+    def __init__(
+        self,
+        path: str,
+        channel: str,
+        agents: tuple[str, ...],
+        *,
+        now: Callable[[], int],
+        faces: Mapping[str, str] | None = None,
+    ) -> None:
+        if not agents:
+            raise BadUse("the web channel needs an agent")
+        self.agents = tuple(agent_member(id, (faces or {}).get(id, "")) for id in agents)
+        self.tell: Callable[[Told], None] = lambda _: None
+        self.changed: Callable[[], None] = lambda: None
+        db = connect(path)
+        db.execute("BEGIN IMMEDIATE")
+        self.journal = Journal(db, channel, self.agents, now)
+        db.execute("COMMIT")
+        self._writer = Writer(db, path)
+
+    async def change(self, verb: Callable[Concatenate[Journal, P], T], *arguments: P.args, **options: P.kwargs) -> T:
+        """Does it, waits for the disk, tells everybody; then returns."""
+        return await self.change_then(lambda journal: verb(journal, *arguments, **options), lambda _: None)
+
+    async def change_then(self, change: Callable[[Journal], T], then: Callable[[T], None]) -> T:
+        """The same; `then` is called with the result before anybody is told."""
+
+        def work() -> tuple[T, list[Told]]:
+            try:
+                return change(self.journal), self.journal.told()
+            except BaseException:
+                self.journal.told()  # what did not happen is not told with the next one
+                raise
+
+        def spread(done: tuple[T, list[Told]]) -> None:
+            then(done[0])
+            for told in done[1]:
+                self.tell(told)
+            self.changed()
+
+        return (await self._writer.do(work, spread))[0]
+
+    async def ask(
+        self, question: Callable[Concatenate[sqlite3.Connection, P], T], *arguments: P.args, **options: P.kwargs
+    ) -> T:
+        """Reads, in line with the changes."""
+        return await self._writer.do(lambda: question(self.journal.db, *arguments, **options))
+
+    async def ask_then(self, question: Callable[[Journal], T], then: Callable[[T], None]) -> T:
+        """Reads, and does something with the answer before anything later is told."""
+        return await self._writer.do(lambda: question(self.journal), then)
+
+    def close(self) -> None:
+        self._writer.close()

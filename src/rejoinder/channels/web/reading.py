@@ -1,0 +1,249 @@
+"""What the room log is asked. All of it is a question to one connection and returns values."""
+
+import sqlite3
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from rejoinder.channels.web import inbounds
+from rejoinder.channels.web.faces import person_member
+from rejoinder.channels.web.protocol import Choice, File, Member, Message, Quoted, Reaction, Room, Thread
+from rejoinder.events import Inbound
+
+MOST_RESUMED = 1000
+"""How many events are replayed to a browser that comes back; with more, beginning anew is faster."""
+
+
+class Details(Struct, frozen=True, omit_defaults=True):
+    """What a message has beside its words."""
+
+    reply_to: Quoted | None = None
+    files: tuple[File, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    client: str = ""
+    silent: bool = False
+
+
+class Kept(Struct, frozen=True):
+    message: Message
+    audience: str | None
+    state: str
+    deleted: bool
+
+
+_details = msgspec.json.Decoder(Details)
+_COLUMNS = "seq, id, room, thread, author, at, text, details, audience, only_for, state, edited, deleted"
+
+
+def _kept(row: Any) -> Kept:
+    seq, id, room, thread, author, at, text, details, audience, only_for, state, edited, deleted = row
+    more = _details.decode(details)
+    message = Message(
+        id=id,
+        room=room,
+        author=author,
+        at=at,
+        seq=seq,
+        text=text,
+        thread=thread,
+        reply_to=more.reply_to,
+        files=more.files,
+        choices=more.choices,
+        client=more.client,
+        only_for=only_for or "",
+        edited=bool(edited),
+        silent=more.silent,
+    )
+    return Kept(message, audience, state, bool(deleted))
+
+
+def token(db: sqlite3.Connection) -> str | None:
+    """The hash of the login token, if there is one."""
+    return db.execute("SELECT token FROM journal").fetchone()[0]
+
+
+def message(db: sqlite3.Connection, id: str) -> Kept | None:
+    row = db.execute(f"SELECT {_COLUMNS} FROM messages WHERE id = ?", (id,)).fetchone()
+    return _kept(row) if row else None
+
+
+def by_key(db: sqlite3.Connection, key: str) -> Kept | None:
+    row = db.execute(f"SELECT {_COLUMNS} FROM messages WHERE part = ?", (key,)).fetchone()
+    return _kept(row) if row else None
+
+
+def room(db: sqlite3.Connection, id: str) -> Room | None:
+    row = db.execute("SELECT id, kind, title, agents FROM rooms WHERE id = ?", (id,)).fetchone()
+    return Room(row[0], row[1], row[2], msgspec.json.decode(row[3], type=tuple[str, ...])) if row else None
+
+
+def is_open_to(db: sqlite3.Connection, room: str, person: str) -> bool:
+    row = db.execute("SELECT person FROM rooms WHERE id = ?", (room,)).fetchone()
+    return row is not None and row[0] in (None, person)
+
+
+def place(db: sqlite3.Connection, id: str) -> tuple[Room, str | None] | None:
+    """A room, and the one person it is for, if it is a direct chat."""
+    found = room(db, id)
+    if found is None:
+        return None
+    return found, db.execute("SELECT person FROM rooms WHERE id = ?", (id,)).fetchone()[0]
+
+
+def person_name(db: sqlite3.Connection, id: str) -> str:
+    row = db.execute("SELECT name FROM people WHERE id = ?", (id,)).fetchone()
+    return row[0] if row else id
+
+
+def people(db: sqlite3.Connection) -> tuple[Member, ...]:
+    return tuple(person_member(id, name) for id, name in db.execute("SELECT id, name FROM people ORDER BY name"))
+
+
+def file(db: sqlite3.Connection, id: str) -> File | None:
+    row = db.execute("SELECT id, name, mime, length(content) FROM uploads WHERE id = ?", (id,)).fetchone()
+    return File(row[0], row[1], row[2], row[3], f"/files/{id}") if row else None
+
+
+def content(db: sqlite3.Connection, id: str) -> tuple[File, bytes] | None:
+    found = file(db, id)
+    if found is None:
+        return None
+    return found, db.execute("SELECT content FROM uploads WHERE id = ?", (id,)).fetchone()[0]
+
+
+def reactions(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, tuple[Reaction, ...]]:
+    """By message; the emoji in the order in which they were first given."""
+    wanted = list(ids)
+    places = ",".join("?" * len(wanted))
+    found: dict[str, dict[str, list[str]]] = {}
+    for id, emoji, who in db.execute(
+        f"SELECT message, emoji, who FROM reactions WHERE message IN ({places}) ORDER BY seq", wanted
+    ):
+        found.setdefault(id, {}).setdefault(emoji, []).append(who)
+    return {id: tuple(Reaction(emoji, tuple(who)) for emoji, who in each.items()) for id, each in found.items()}
+
+
+def _threads(db: sqlite3.Connection, ids: list[str], person: str) -> dict[str, Thread]:
+    places = ",".join("?" * len(ids))
+    rows = db.execute(
+        f"SELECT thread, count(*), max(at) FROM messages WHERE thread IN ({places}) AND NOT deleted"
+        " AND (audience IS NULL OR audience = ?) GROUP BY thread",
+        (*ids, person),
+    )
+    return {id: Thread(count, latest) for id, count, latest in rows}
+
+
+def _whole(db: sqlite3.Connection, rows: Iterable[Any], person: str) -> list[Message]:
+    """Messages with what hangs on them."""
+    messages = [_kept(row).message for row in rows]
+    ids = [message.id for message in messages]
+    given, under = reactions(db, ids), _threads(db, ids, person)
+    return [
+        msgspec.structs.replace(message, reactions=given.get(message.id, ()), under=under.get(message.id))
+        for message in messages
+    ]
+
+
+_SEEN = "NOT deleted AND (audience IS NULL OR audience = ?)"
+
+
+def history(
+    db: sqlite3.Connection, person: str, room: str, thread: str | None, before: int | None, limit: int
+) -> tuple[tuple[Message, ...], bool]:
+    """The latest before, oldest first, and whether there are older ones."""
+    rows = db.execute(
+        f"SELECT {_COLUMNS} FROM messages WHERE room = ? AND thread IS ? AND seq < ? AND {_SEEN}"
+        " ORDER BY seq DESC LIMIT ?",
+        (room, thread, before if before is not None else 1 << 62, person, limit + 1),
+    ).fetchall()
+    return tuple(reversed(_whole(db, rows[:limit], person))), len(rows) > limit
+
+
+def around(db: sqlite3.Connection, person: str, id: str, limit: int) -> tuple[tuple[Message, ...], bool]:
+    """A message with those before and after it in its place."""
+    kept = message(db, id)
+    if kept is None or kept.audience not in (None, person):
+        return (), False
+    middle = kept.message
+    older, more = history(db, person, middle.room, middle.thread, middle.seq + 1, limit // 2 + 1)
+    rows = db.execute(
+        f"SELECT {_COLUMNS} FROM messages WHERE room = ? AND thread IS ? AND seq > ? AND {_SEEN} ORDER BY seq LIMIT ?",
+        (middle.room, middle.thread, middle.seq, person, limit // 2),
+    ).fetchall()
+    return (*older, *_whole(db, rows, person)), more
+
+
+def search(
+    db: sqlite3.Connection, person: str, query: str, room: str | None, before: int | None, limit: int
+) -> tuple[tuple[Message, ...], bool]:
+    """Messages in which all words occur, the newest first."""
+    words = [f"%{_literal(word)}%" for word in query.casefold().split()]
+    if not words:
+        return (), False
+    matches = " AND ".join(["folded LIKE ? ESCAPE '\\'"] * len(words))
+    here = "room = ? AND" if room is not None else ""
+    rows = db.execute(
+        f"SELECT {_COLUMNS} FROM messages WHERE {here} {matches} AND seq < ? AND {_SEEN} ORDER BY seq DESC LIMIT ?",
+        (*([room] if room is not None else []), *words, before if before is not None else 1 << 62, person, limit + 1),
+    ).fetchall()
+    return tuple(_whole(db, rows[:limit], person)), len(rows) > limit
+
+
+def _literal(word: str) -> str:
+    return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def rooms(db: sqlite3.Connection, person: str, agents: Iterable[str]) -> tuple[Room, ...]:
+    """Those a person may see, with their read marks; agents that are no longer configured have left."""
+    here = set(agents)
+    found: list[Room] = []
+    rows = db.execute(
+        "SELECT id, kind, title, agents, coalesce(reads.seq, 0) FROM rooms"
+        " LEFT JOIN reads ON reads.room = rooms.id AND reads.person = ?"
+        " WHERE rooms.person IS NULL OR rooms.person = ? ORDER BY rooms.rowid",
+        (person, person),
+    ).fetchall()
+    for id, kind, title, listed, read in rows:
+        present = tuple(agent for agent in msgspec.json.decode(listed, type=tuple[str, ...]) if agent in here)
+        unread = db.execute(
+            f"SELECT count(*) FROM messages WHERE room = ? AND seq > ? AND author <> ? AND {_SEEN}",
+            (id, read, person, person),
+        ).fetchone()[0]
+        latest, _ = history(db, person, id, None, None, 1)
+        if present or latest:
+            found.append(Room(id, kind, title, present, unread, read, latest[-1] if latest else None))
+    return tuple(found)
+
+
+def missed(db: sqlite3.Connection, person: str, since: int) -> list[tuple[int, str]] | None:
+    """The frames after a number; None when they are too many, or no longer all there."""
+    first = db.execute("SELECT min(seq) FROM events").fetchone()[0]
+    if first is None or since < first - 1:
+        return None
+    rows = db.execute(
+        "SELECT seq, frame FROM events WHERE seq > ? AND frame IS NOT NULL AND (audience IS NULL OR audience = ?)"
+        " ORDER BY seq LIMIT ?",
+        (since, person, MOST_RESUMED + 1),
+    ).fetchall()
+    return rows if len(rows) <= MOST_RESUMED else None
+
+
+def arrived(db: sqlite3.Connection, after: int, limit: int = 100) -> list[tuple[int, Inbound]]:
+    """What the gateway has not been given yet, files included."""
+    rows = db.execute(
+        "SELECT seq, inbound FROM events WHERE seq > ? AND inbound IS NOT NULL ORDER BY seq LIMIT ?", (after, limit)
+    )
+    return [(seq, _with_files(db, inbounds.unpack(packed))) for seq, packed in rows.fetchall()]
+
+
+def _with_files(db: sqlite3.Connection, inbound: Inbound) -> Inbound:
+    if not inbound.attachments:
+        return inbound
+    filled = tuple(
+        msgspec.structs.replace(attachment, content=found[1])
+        for attachment in inbound.attachments
+        if (found := content(db, attachment.id)) is not None
+    )
+    return msgspec.structs.replace(inbound, attachments=filled)

@@ -1,0 +1,78 @@
+"""The tables of the room log. Every change is a row of `events` under a number that grows; the rest is what
+the events add up to, so that history, search and unread marks need not read them all."""
+
+SETTINGS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA journal_size_limit = 67108864",
+    "PRAGMA trusted_schema = OFF",
+)
+
+VERSION = 1
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS journal (
+  id      TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  token   TEXT             -- the hash of the login token
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS events (
+  seq      INTEGER PRIMARY KEY,
+  audience TEXT,           -- the one person who is told; NULL: everybody
+  frame    TEXT,           -- as browsers get it; NULL: nothing to see
+  inbound  BLOB            -- as the gateway gets it; NULL: nothing to answer
+) STRICT;
+CREATE INDEX IF NOT EXISTS events_inbound ON events (seq) WHERE inbound IS NOT NULL;
+
+CREATE TABLE IF NOT EXISTS people (id TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS rooms (
+  id     TEXT PRIMARY KEY,
+  kind   TEXT NOT NULL,
+  title  TEXT NOT NULL,
+  agents TEXT NOT NULL,    -- JSON
+  person TEXT              -- whose direct chat it is
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS messages (
+  seq      INTEGER PRIMARY KEY,
+  id       TEXT NOT NULL UNIQUE,
+  room     TEXT NOT NULL,
+  thread   TEXT,
+  author   TEXT NOT NULL,
+  at       INTEGER NOT NULL,
+  text     TEXT NOT NULL,
+  folded   TEXT NOT NULL,  -- the text as it is searched
+  details  TEXT NOT NULL,  -- JSON: quote, files, choices, client, silent
+  audience TEXT,
+  only_for TEXT,
+  part     TEXT UNIQUE,    -- the key under which the gateway sent it
+  state    TEXT NOT NULL DEFAULT 'whole' CHECK (state IN ('growing', 'interrupted', 'whole')),
+  edited   INTEGER NOT NULL DEFAULT 0,
+  deleted  INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX IF NOT EXISTS messages_place ON messages (room, thread, seq);
+CREATE INDEX IF NOT EXISTS messages_thread ON messages (thread, seq) WHERE thread IS NOT NULL;
+CREATE INDEX IF NOT EXISTS messages_growing ON messages (state) WHERE state <> 'whole';
+
+CREATE TABLE IF NOT EXISTS reactions (
+  message TEXT NOT NULL,
+  emoji   TEXT NOT NULL,
+  who     TEXT NOT NULL,
+  seq     INTEGER NOT NULL,
+  PRIMARY KEY (message, emoji, who)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS reads (
+  person TEXT NOT NULL, room TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (person, room)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS uploads (
+  id TEXT PRIMARY KEY, name TEXT NOT NULL, mime TEXT NOT NULL, content BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS requests (
+  person TEXT NOT NULL, client TEXT NOT NULL, result TEXT NOT NULL, PRIMARY KEY (person, client)
+) STRICT, WITHOUT ROWID;
+"""

@@ -1,0 +1,137 @@
+"""The browsers that are here: who is told what, and how much may wait for a slow one.
+
+Rule 1: whoever is told first has it first: one line of frames for each browser, in the order of the journal.
+Rule 2: a browser that does not keep up is let go; it comes back and is told what it missed. Nobody waits for it.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+from msgspec.structs import replace
+
+from rejoinder.channels.web.journal import Told
+from rejoinder.channels.web.protocol import Delta, Message, ToBrowser, encode
+
+MOST_FRAMES = 2000
+MOST_CHARACTERS = 4_000_000
+
+BROKEN, TOO_SLOW, OTHER_PROTOCOL, GOING_AWAY, TRY_LATER = 4000, 4001, 4002, 1001, 1013
+"""Why a socket is closed; `docs/web-protocol.md` says what a page does about each."""
+
+Transmit = Callable[[str], Awaitable[None]]
+
+
+class Connection:
+    """One browser's line of frames that wait to be written."""
+
+    def __init__(self, person: str) -> None:
+        self.person = person
+        self.closed: int | None = None
+        self._frames: deque[str] = deque()
+        self._waiting = 0
+        self._news = asyncio.Event()
+
+    def put(self, frame: str) -> None:
+        if self.closed is not None:
+            return
+        self._frames.append(frame)
+        self._waiting += len(frame)
+        if len(self._frames) > MOST_FRAMES or self._waiting > MOST_CHARACTERS:
+            self._frames.clear()
+            self.close(TOO_SLOW)
+        self._news.set()
+
+    def tell(self, frame: ToBrowser) -> None:
+        self.put(encode(frame).decode())
+
+    def close(self, code: int) -> None:
+        """After what already waits."""
+        if self.closed is None:
+            self.closed = code
+        self._news.set()
+
+    async def write(self, transmit: Transmit) -> int:
+        """Until it is closed; returns why."""
+        while True:
+            while self._frames:
+                frame = self._frames.popleft()
+                self._waiting -= len(frame)
+                await transmit(frame)
+            if self.closed is not None:
+                return self.closed
+            self._news.clear()
+            await self._news.wait()
+
+
+class Growing:
+    """A message while it is written. What it has become is told live and kept when it is whole."""
+
+    def __init__(self, message: Message, audience: str | None) -> None:
+        self.message = message
+        self.audience = audience
+        self._pieces = [message.text]
+        self._length = _utf16(message.text)
+
+    @property
+    def text(self) -> str:
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0]
+
+    @property
+    def snapshot(self) -> Message:
+        return replace(self.message, text=self.text, growing=True)
+
+    def append(self, text: str) -> Delta:
+        at = self._length
+        self._pieces.append(text)
+        self._length += _utf16(text)
+        return Delta(self.message.room, self.message.id, at, text)
+
+
+def _utf16(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+class Hub:
+    def __init__(self) -> None:
+        self.connections: set[Connection] = set()
+        self.growing: dict[str, Growing] = {}
+        self.dropped = 0
+        self._closing = False
+
+    def join(self, connection: Connection) -> None:
+        self.connections.add(connection)
+        if self._closing:
+            connection.close(GOING_AWAY)
+
+    def leave(self, connection: Connection) -> None:
+        self.connections.discard(connection)
+        self.dropped += connection.closed == TOO_SLOW
+
+    def tell(self, told: Told) -> None:
+        self._spread(told.frame, told.audience, None)
+
+    def show(self, frame: ToBrowser, audience: str | None, but: str | None = None) -> None:
+        """Live, to who is here: kept nowhere."""
+        if self.connections:
+            self._spread(encode(frame).decode(), audience, but)
+
+    def _spread(self, frame: str, audience: str | None, but: str | None) -> None:
+        for connection in self.connections:
+            if (audience is None or connection.person == audience) and connection.person != but:
+                connection.put(frame)
+
+    def seen_growing(self, person: str) -> list[Growing]:
+        return [each for each in self.growing.values() if each.audience in (None, person)]
+
+    def as_it_stands(self, message: Message) -> Message:
+        """A message out of the journal with the text it has by now."""
+        growing = self.growing.get(message.id)
+        return replace(message, text=growing.text, growing=True) if growing is not None else message
+
+    def close(self) -> None:
+        self._closing = True
+        for connection in self.connections:
+            connection.close(GOING_AWAY)

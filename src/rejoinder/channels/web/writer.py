@@ -1,0 +1,146 @@
+"""One thread owns the file. What waits is written in one transaction: many changes, one wait for the disk.
+
+Rule 1: a change is told to nobody before it is on the disk.
+Rule 2: what changes have to tell is told on the event loop in the order of their commits, and whoever asks a
+        question on this line gets the answer between two of them: nothing falls into the gap.
+"""
+
+import asyncio
+import contextlib
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rejoinder.channels.web.schema import SETTINGS, TABLES
+from rejoinder.errors import Fault, StoreUnavailable
+
+T = TypeVar("T")
+
+MOST_AT_ONCE = 256
+
+_FAULTS: dict[int, Fault] = {
+    sqlite3.SQLITE_FULL: "full",
+    sqlite3.SQLITE_READONLY: "read-only",
+    sqlite3.SQLITE_CANTOPEN: "unreachable",
+    sqlite3.SQLITE_BUSY: "locked",
+    sqlite3.SQLITE_LOCKED: "locked",
+    sqlite3.SQLITE_CORRUPT: "corrupt",
+    sqlite3.SQLITE_NOTADB: "foreign",
+}
+
+
+def connect(path: str, *, read_only: bool = False) -> sqlite3.Connection:
+    memory = path == ":memory:"
+    target = path if memory else Path(path).absolute().as_uri() + ("?mode=ro" if read_only else "")
+    try:
+        db = sqlite3.connect(target, timeout=10, isolation_level=None, check_same_thread=False, uri=not memory)
+    except sqlite3.Error as error:
+        raise fault(error, path) from None
+    try:
+        if not read_only:
+            for setting in SETTINGS:
+                db.execute(setting)
+            db.executescript(TABLES)
+    except sqlite3.Error as error:
+        db.close()
+        raise fault(error, path) from None
+    return db
+
+
+def fault(error: sqlite3.Error, path: str) -> StoreUnavailable:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return StoreUnavailable(_FAULTS.get(code, "unreachable"), path, str(error))
+
+
+class Unit:
+    """Something to do on the line, who waits for it, and what is to happen on the loop with its result first."""
+
+    def __init__(
+        self, work: Callable[[], Any], then: Callable[[Any], None] | None, done: "asyncio.Future[Any]"
+    ) -> None:
+        self.work = work
+        self.then = then
+        self.done = done
+        self.result: Any = None
+        self.problem: Exception | None = None
+
+    def settle(self) -> None:
+        if self.problem is None and self.then is not None:
+            self.then(self.result)
+        if self.done.cancelled():
+            return
+        if self.problem is not None:
+            self.done.set_exception(self.problem)
+        else:
+            self.done.set_result(self.result)
+
+
+class Writer:
+    def __init__(self, db: sqlite3.Connection, path: str) -> None:
+        self._db = db
+        self._path = path
+        self._line: queue.SimpleQueue[Unit | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="rejoinder-web-journal", daemon=True)
+        self._thread.start()
+
+    async def do(self, work: Callable[[], T], then: Callable[[T], None] | None = None) -> T:
+        """Returns when it is on the disk. Cancelled, it is done all the same; `then` is called all the same."""
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._line.put(Unit(work, then, done))
+        return await done
+
+    def close(self) -> None:
+        self._line.put(None)
+        self._thread.join()
+        self._db.close()
+
+    def _work(self) -> None:
+        while (first := self._line.get()) is not None:
+            units = [first]
+            ends = False
+            with contextlib.suppress(queue.Empty):
+                while len(units) < MOST_AT_ONCE:
+                    if (unit := self._line.get_nowait()) is None:
+                        ends = True
+                        break
+                    units.append(unit)
+            self._commit(units)
+            self._tell(units)
+            if ends:
+                return
+
+    def _commit(self, units: list[Unit]) -> None:
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            for unit in units:
+                self._perform(unit)
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            with contextlib.suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
+            for unit in units:
+                unit.problem = fault(error, self._path)
+
+    def _perform(self, unit: Unit) -> None:
+        """One that fails leaves nothing behind and takes nobody along; a disk that fails takes all."""
+        self._db.execute("SAVEPOINT one")
+        try:
+            unit.result = unit.work()
+        except sqlite3.Error:
+            raise
+        except Exception as problem:  # noqa: BLE001 - handed to who asked for it
+            unit.problem = problem
+            self._db.execute("ROLLBACK TO one")
+        self._db.execute("RELEASE one")
+
+    @staticmethod
+    def _tell(units: list[Unit]) -> None:
+        def settle() -> None:
+            for unit in units:
+                unit.settle()
+
+        with contextlib.suppress(RuntimeError):  # the loop is gone, and with it whoever waited
+            units[0].done.get_loop().call_soon_threadsafe(settle)

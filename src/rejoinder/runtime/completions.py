@@ -1,0 +1,91 @@
+"""One agent asked outside every chat: a whole conversation comes in, the words people would see go out.
+
+Nothing of it is kept: who asks so keeps the conversation themselves. Directives are read and not obeyed.
+"""
+
+import secrets
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from contextlib import aclosing
+from typing import Literal
+
+from msgspec import Struct
+
+from rejoinder.agents.base import (
+    Agent,
+    AgentEvent,
+    CanAnswer,
+    CanForget,
+    Failed,
+    Question,
+    SegmentEnded,
+    TextDelta,
+    ToolStarted,
+    Usage,
+)
+from rejoinder.events import PromptImage, PromptPart, PromptText, ReplyEvent, Text, Turn
+from rejoinder.outbound.reader import ReplyReader
+from rejoinder.runtime.abilities import can
+
+EARLIER = "The conversation so far:\n\n{said}\n\nAnswer what comes now:\n\n"
+
+
+class Line(Struct, frozen=True):
+    """One message of the conversation that was sent along."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+    images: tuple[PromptImage, ...] = ()
+
+
+async def complete(
+    agent: Agent, lines: tuple[Line, ...], silence: Literal["edges", "alone"] = "edges"
+) -> AsyncGenerator[str | Usage | Failed]:
+    """Pieces of the visible text; `Failed` comes last, if it comes."""
+    session = f"completion:{secrets.token_hex(8)}"
+    reader = ReplyReader(silence=silence)
+    run = agent.run(turn_of(session, lines))
+    try:
+        async with aclosing(_generator(run)) as events:
+            async for event in events:
+                match event:
+                    case TextDelta(text=text):
+                        for piece in _visible(reader.feed(text)):
+                            yield piece
+                    case SegmentEnded() | ToolStarted():
+                        for piece in _visible(reader.next_segment()):
+                            yield piece
+                    case Usage() | Failed():
+                        yield event
+                    case Question(id=id) if can(agent, CanAnswer):
+                        await agent.answer(id, None)  # nobody is there to be asked
+                    case _:
+                        pass
+            for piece in _visible(reader.finish()):
+                yield piece
+    finally:
+        if can(agent, CanForget):
+            agent.forget(session)
+
+
+def turn_of(session: str, lines: tuple[Line, ...]) -> Turn:
+    """The last line of a user is the question; what stands before it is told as what was said."""
+    last = max(number for number, line in enumerate(lines) if line.role == "user")
+    system = "\n\n".join(line.text for line in lines if line.role == "system")
+    said = "\n\n".join(f"{line.role}: {line.text}" for line in lines[:last] if line.role != "system")
+    text = (EARLIER.format(said=said) if said else "") + lines[last].text
+    parts: tuple[PromptPart, ...] = (PromptText(text), *lines[last].images)
+    return Turn(session, parts, system=system)
+
+
+async def _generator(run: AsyncIterator[AgentEvent]) -> AsyncGenerator[AgentEvent]:
+    """Closing it closes the run, whatever kind of iterator an agent returns."""
+    try:
+        async for event in run:
+            yield event
+    finally:
+        if (close := getattr(run, "aclose", None)) is not None:
+            await close()
+
+
+def _visible(events: Iterable[ReplyEvent]) -> list[str]:
+    return [event.text for event in events if isinstance(event, Text)]

@@ -1,0 +1,186 @@
+"""What `rejoinder run` does: the gateway with all its channels, and the pages where there is a web channel."""
+
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from typing import Any, Literal, cast
+
+from msgspec.structs import replace
+
+import rejoinder
+from rejoinder import plugins
+from rejoinder.agents.base import Failed
+from rejoinder.agents.base import Usage as Spent
+from rejoinder.app import SELF, Gateway, open_channel
+from rejoinder.channels.base import Channel
+from rejoinder.channels.web import Settings as PageSettings
+from rejoinder.channels.web.channel import WebChannel
+from rejoinder.config import schema
+from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.channels import WebChannel as WebSection
+from rejoinder.events import PromptImage
+from rejoinder.runtime.completions import Line, complete
+from rejoinder.runtime.runs import Runs
+from rejoinder.store.base import ApproveKnock, Health, Knock, ResendPart, Store, StoredPart
+
+Say = Callable[[str], None]
+
+
+# --- the configuration with its page ----------------------------------------------------------------
+
+
+def with_page(settings: schema.Settings, port: int | None = None) -> schema.Settings:
+    """A gateway without any channel gets the page, with all its agents; whoever may open a page owns it."""
+    if not any(said.kind != "terminal" for said in settings.channels.values()):
+        names = tuple(settings.agents)
+        common = ChannelSettings(dm="open", groups="open", require_mention=False)
+        common = replace(common, agents=names) if len(names) > 1 else replace(common, agent=next(iter(names)))
+        settings = replace(settings, channels={**settings.channels, "web": schema.Channel("web", common, WebSection())})
+    channels = {name: _owned(said, port) if said.kind == "web" else said for name, said in settings.channels.items()}
+    return replace(settings, channels=channels)
+
+
+def _owned(said: schema.Channel, port: int | None) -> schema.Channel:
+    common = replace(said.common, owners=(*said.common.owners, SELF))
+    section = said.settings if port is None else replace(said.settings, port=port)
+    return replace(said, common=common, settings=section)
+
+
+def page_settings(said: schema.Channel, settings: schema.Settings) -> PageSettings:
+    section: WebSection = said.settings
+    common = said.common
+    agents = common.agents or ((common.agent,) if common.agent else tuple(settings.agents)[:1])
+    return PageSettings(
+        host=section.host,
+        port=section.port,
+        token=section.token.reveal() if section.token is not None else None,
+        hosts=section.hosts,
+        agents=agents,
+        faces=section.faces,
+        store=settings.gateway.store,
+    )
+
+
+# --- at work ----------------------------------------------------------------------------------------
+
+
+async def serve(settings: schema.Settings, say: Say, *, new_token: bool = False) -> None:
+    """Until every channel has come to its end, or it is cancelled."""
+    page = next(((name, said) for name, said in settings.channels.items() if said.kind == "web"), None)
+    served = {name: said for name, said in settings.channels.items() if said.kind not in ("terminal", "web")}
+    async with AsyncExitStack() as stack:
+        listening: socket.socket | None = None
+        channels: list[Channel] = [open_channel(name, said) for name, said in served.items()]
+        web: WebChannel | None = None
+        facts: PageSettings | None = None
+        if page is not None:
+            from rejoinder.web.server import bind  # noqa: PLC0415 - who has no page pays for no server
+
+            facts = page_settings(page[1], settings)
+            listening = stack.enter_context(bind(facts.host, facts.port))
+            web = plugins.find("channel", "web").open_channel(page[0], facts)
+            channels.insert(0, cast(Channel, web))
+        only = replace(settings, channels={channel.name: settings.channels[channel.name] for channel in channels})
+        gateway = await stack.enter_async_context(Gateway(only, channels=channels, store=settings.gateway.store))
+        if web is not None and facts is not None and listening is not None:
+            tasks = await stack.enter_async_context(Runs())
+            await _open_pages(gateway, only, web, facts, listening, tasks, say, new_token)
+        await gateway.serve()
+
+
+async def _open_pages(
+    gateway: Gateway,
+    settings: schema.Settings,
+    web: WebChannel,
+    facts: PageSettings,
+    listening: socket.socket,
+    tasks: Runs,
+    say: Say,
+    new_token: bool,
+) -> None:
+    from rejoinder.web.login import Login  # noqa: PLC0415 - as above
+    from rejoinder.web.server import Pages, address  # noqa: PLC0415
+
+    kept, told = await _token(web, facts, new_token)
+    pages = Pages(_house(gateway, settings, web, tasks), Login(kept), facts.hosts)
+    for name, hook in pages.hooks.items():
+        gateway.on(name, cast(Any, hook))
+    tasks.start("pages", pages.serve(listening))
+    tasks.start("figures", pages.flow.measure())
+    where = address(listening)
+    say(f"The chat is at {where}")
+    say(f"The console is at {where}/console")
+    if told is not None:
+        say(f"Log in with this token, which is not shown again: {told}")
+        say(f"or once by {where}/login?token={told}")
+    elif kept is not None:
+        say("Log in with your token. `rejoinder run --new-token` makes another one.")
+
+
+async def _token(web: WebChannel, facts: PageSettings, new: bool) -> tuple[str | None, str | None]:
+    """The hash to hold logins against, and the token itself if it was made just now."""
+    from rejoinder.channels.web import reading  # noqa: PLC0415 - as above
+    from rejoinder.channels.web.journal import Journal  # noqa: PLC0415
+    from rejoinder.web.login import hashed, is_loopback, new_token  # noqa: PLC0415
+
+    if facts.token is not None:
+        return hashed(facts.token), None
+    if is_loopback(facts.host):
+        return None, None
+    kept = None if new else await web.keeper.ask(reading.token)
+    if kept is not None:
+        return kept, None
+    token = new_token()
+    kept = hashed(token)
+    await web.keeper.change(Journal.keep_token, kept)
+    return kept, token
+
+
+def _house(gateway: Gateway, settings: schema.Settings, web: WebChannel, tasks: Runs) -> Any:
+    from rejoinder.web.house import Asked, ChannelState, House, Unanswered, Usage  # noqa: PLC0415 - as above
+
+    store: Store = gateway.store
+
+    def channels() -> tuple[ChannelState, ...]:
+        return tuple(
+            ChannelState(name, settings.channels[name].kind, gateway.runs.has(f"channel:{name}"))
+            for name in gateway.channels
+        )
+
+    async def answer(agent: str, asked: tuple[Asked, ...]) -> AsyncIterator[str | Usage]:
+        async for piece in complete(gateway.agents[agent], tuple(map(line, asked)), settings.directives.silence):
+            match piece:
+                case Failed(sentence=sentence):
+                    raise Unanswered(sentence)
+                case Spent(input_tokens=taken, output_tokens=given):
+                    yield Usage(taken, given)
+                case str():
+                    yield piece
+
+    def line(asked: Asked) -> Line:
+        role = cast(Literal["system", "user", "assistant"], asked.role)
+        return Line(role, asked.text, tuple(PromptImage(kind, data) for kind, data in asked.images))
+
+    async def resend(part: StoredPart) -> None:
+        await store.write(ResendPart(part))
+
+    async def approve(code: str) -> Knock | None:
+        return await store.write(ApproveKnock(code, datetime.now(UTC)))
+
+    async def health() -> Health:
+        return await store.health()
+
+    return House(
+        channel=web,
+        agents=tuple(gateway.agents),
+        version=rejoinder.__version__,
+        store=store,
+        health=health,
+        channels=channels,
+        complete=answer,
+        resend=resend,
+        approve=approve,
+        start=tasks.start,
+        accounts=tuple((name, "default") for name in gateway.channels),
+    )

@@ -1,0 +1,243 @@
+"""`/api`: what the console shows and does, for programs too. `ENDPOINTS` is routes and OpenAPI document alike."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from rejoinder.errors import StoreUnavailable, Superseded
+from rejoinder.store.base import PART_STATES, UNENDED, PartState
+from rejoinder.web import views
+from rejoinder.web.flow import Flow
+from rejoinder.web.house import House
+
+MOST_SESSIONS = 100
+MOST_PARTS = 200
+
+
+class NotFound(Exception):
+    """There is no such thing; the text names it."""
+
+
+class Wrong(Exception):
+    """The request makes no sense; the text says why."""
+
+
+Handler = Callable[[House, Flow, Request], Awaitable[Struct]]
+
+
+class Parameter(Struct, frozen=True):
+    name: str
+    told: str
+    place: str = "path"
+    schema: dict[str, Any] = msgspec.field(default_factory=lambda: {"type": "string", "minLength": 1})
+
+
+class Endpoint(Struct, frozen=True):
+    method: str
+    path: str
+    summary: str
+    answer: type[Struct]
+    handle: Handler
+    parameters: tuple[Parameter, ...] = ()
+    problems: tuple[int, ...] = ()
+    """Statuses beside 200 that a right caller may get."""
+
+
+async def _sessions(house: House, _: Flow, request: Request) -> Struct:
+    kept = await house.store.sessions(MOST_SESSIONS)
+    seen = [views.session_view(each, len(await house.store.waiting(each.session.key))) for each in kept]
+    return views.Sessions(tuple(seen))
+
+
+async def _lanes(house: House, _: Flow, request: Request) -> Struct:
+    lanes: list[views.LaneView] = []
+    for kept in await house.store.sessions(MOST_SESSIONS):
+        if waiting := await house.store.waiting(kept.session.key):
+            line = tuple(map(views.waiting_view, waiting))
+            lanes.append(views.LaneView(kept.session.key, kept.session.agent, line))
+    return views.Lanes(tuple(lanes))
+
+
+async def _outbox(house: House, _: Flow, request: Request) -> Struct:
+    wanted = request.query_params.get("state")
+    if wanted is None:
+        states = UNENDED
+    elif wanted in PART_STATES:
+        states: tuple[PartState, ...] = (wanted,)
+    else:
+        raise Wrong(f"there is no state {wanted!r}; there are: {', '.join(PART_STATES)}")
+    parts = await house.store.parts_in(*states, limit=MOST_PARTS)
+    return views.Outbox(tuple(map(views.part_view, parts)))
+
+
+async def _retry(house: House, _: Flow, request: Request) -> Struct:
+    wanted = request.path_params["part"]
+    for part in await house.store.parts_in("dead", "held"):
+        if str(part.id) == wanted:
+            try:
+                await house.resend(part)
+            except Superseded:
+                break
+            return views.Accepted()
+    raise NotFound(f"no dead or unconfirmed part has the number {wanted}")
+
+
+async def _channels(house: House, _: Flow, request: Request) -> Struct:
+    return views.Channels(house.channels())
+
+
+async def _traces(house: House, _: Flow, request: Request) -> Struct:
+    message, store = request.path_params["message"], house.store
+    events = await store.events_of(message)
+    if not events:
+        raise NotFound(f"no message has the id {message}")
+    seen = [views.event_view(each, await store.trace(each.id), await store.inputs_of(each.id)) for each in events]
+    return views.Traces(tuple(seen))
+
+
+async def _pairing(house: House, _: Flow, request: Request) -> Struct:
+    knocks = [knock for place in house.accounts for knock in await house.store.knocks(*place)]
+    return views.Pairing(tuple(map(views.knock_view, knocks)))
+
+
+async def _approve(house: House, _: Flow, request: Request) -> Struct:
+    code = request.path_params["code"]
+    if await house.approve(code) is None:
+        raise NotFound(f"nobody waits with the code {code}")
+    return views.Accepted()
+
+
+async def _series(house: House, flow: Flow, request: Request) -> Struct:
+    return views.Series(tuple(flow.points))
+
+
+_STATE = Parameter(
+    "state",
+    "Only parts in this state; without it all that somebody may still have to do something about.",
+    "query",
+    {"type": "string", "enum": list(PART_STATES)},
+)
+_PART = Parameter("part", "The number of a part.", schema={"type": "integer", "minimum": 1, "maximum": 2**62})
+
+ENDPOINTS = (
+    Endpoint("GET", "/api/sessions", "The sessions, the latest first.", views.Sessions, _sessions),
+    Endpoint("GET", "/api/lanes", "What waits for a turn, by session.", views.Lanes, _lanes),
+    Endpoint("GET", "/api/outbox", "What is on its way, or did not arrive.", views.Outbox, _outbox, (_STATE,), (400,)),
+    Endpoint(
+        "POST", "/api/outbox/{part}/retry", "Send a dead part once more.", views.Accepted, _retry, (_PART,), (404,)
+    ),
+    Endpoint("GET", "/api/channels", "The channels and whether they listen.", views.Channels, _channels),
+    Endpoint(
+        "GET",
+        "/api/messages/{message}/trace",
+        "Why a message was answered, or not: each stage and its reason.",
+        views.Traces,
+        _traces,
+        (Parameter("message", "The platform's id of the message."),),
+        (404,),
+    ),
+    Endpoint("GET", "/api/pairing", "Strangers who wait to be let in.", views.Pairing, _pairing),
+    Endpoint(
+        "POST",
+        "/api/pairing/{code}/approve",
+        "Let the stranger with this code in.",
+        views.Accepted,
+        _approve,
+        (Parameter("code", "The code the stranger was told."),),
+        (404,),
+    ),
+    Endpoint("GET", "/api/series", "The charts of the last fifteen minutes, a point a second.", views.Series, _series),
+)
+
+
+def routes(house: House, flow: Flow) -> list[BaseRoute]:
+    document = msgspec.json.encode(openapi(house.version))
+
+    async def described(_: Request) -> Response:
+        return Response(document, media_type="application/json")
+
+    made: list[BaseRoute] = [Route("/api/openapi.json", described)]
+    return made + [Route(each.path, _served(each, house, flow), methods=[each.method]) for each in ENDPOINTS]
+
+
+def _served(endpoint: Endpoint, house: House, flow: Flow) -> Callable[[Request], Awaitable[Response]]:
+    async def serve(request: Request) -> Response:
+        try:
+            return _json(await endpoint.handle(house, flow, request))
+        except NotFound as problem:
+            return _json(views.Problem(str(problem)), 404)
+        except Wrong as problem:
+            return _json(views.Problem(str(problem)), 400)
+        except StoreUnavailable as problem:
+            return _json(views.Problem(str(problem)), 503)
+
+    return serve
+
+
+def _json(document: Struct, status: int = 200) -> Response:
+    headers = {"cache-control": "no-store"}
+    return Response(msgspec.json.encode(document), status, headers, media_type="application/json")
+
+
+# --- the document -----------------------------------------------------------------------------------
+
+
+def openapi(version: str) -> dict[str, Any]:
+    answers = [*{endpoint.answer for endpoint in ENDPOINTS}, views.Problem]
+    _, components = msgspec.json.schema_components(answers, ref_template="#/components/schemas/{name}")
+    paths: dict[str, Any] = {}
+    for endpoint in ENDPOINTS:
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "rejoinder", "version": version, "description": "What the console shows and does."},
+        "paths": paths,
+        "components": {"schemas": components},
+    }
+
+
+_MARK = {
+    "name": "X-Rejoinder",
+    "in": "header",
+    "required": True,
+    "description": "Any value: no other site's page can send it.",
+    "schema": {"type": "string", "pattern": "^[0-9A-Za-z]+$"},
+}
+_TOLD = {
+    400: "The request makes no sense.",
+    401: "Log in first.",
+    403: "The header is missing, or another site asks.",
+    404: "There is no such thing.",
+    503: "The store cannot be read now.",
+}
+
+
+def _operation(endpoint: Endpoint) -> dict[str, Any]:
+    changes = endpoint.method == "POST"
+    statuses = (*endpoint.problems, 401, 503, *((403,) if changes else ()))
+    parameters = [
+        {
+            "name": each.name,
+            "in": each.place,
+            "required": each.place == "path",
+            "description": each.told,
+            "schema": each.schema,
+        }
+        for each in endpoint.parameters
+    ]
+    problem = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    answer = {"application/json": {"schema": {"$ref": f"#/components/schemas/{endpoint.answer.__name__}"}}}
+    return {
+        "summary": endpoint.summary,
+        "operationId": endpoint.handle.__name__.strip("_"),
+        "parameters": parameters + ([_MARK] if changes else []),
+        "responses": {
+            "200": {"description": "Done.", "content": answer},
+            **{str(each): {"description": _TOLD[each], "content": problem} for each in statuses},
+        },
+    }

@@ -1,0 +1,147 @@
+"""What the operator watches: each message on its way, and the figures of each second."""
+
+import asyncio
+import statistics
+import time
+from collections import OrderedDict, deque
+
+from rejoinder.channels.web.protocol import (
+    FlowReceived,
+    FlowSent,
+    FlowSession,
+    FlowTurn,
+    Gauges,
+    ToConsole,
+    encode,
+)
+from rejoinder.channels.web.sockets import Connection
+from rejoinder.errors import StoreUnavailable
+from rejoinder.events import MessageReceived, ReplySent, Route, SessionEnded, SessionStarted, TurnEnded
+from rejoinder.store.base import IN_FLIGHT
+from rejoinder.web.house import House
+from rejoinder.web.metrics import Metrics
+
+LONGEST_EXCERPT = 200
+REMEMBERED = 10_000
+POINTS = 900
+RECENT = 200
+MINUTE = 60.0
+
+Place = tuple[str, str, str | None]
+
+
+class Flow:
+    def __init__(self, house: House, metrics: Metrics) -> None:
+        self.recent: deque[str] = deque(maxlen=RECENT)
+        """The last frames, for who has just opened the console."""
+        self.points: deque[Gauges] = deque(maxlen=POINTS)
+        self.watching: set[Connection] = set()
+        self._house = house
+        self._metrics = metrics
+        self._came: OrderedDict[tuple[str, str], float] = OrderedDict()
+        self._asked: dict[Place, float] = {}  # places whose last message has had no word yet
+        self._first_words: deque[tuple[float, float]] = deque()
+        self._answers: deque[tuple[float, float]] = deque()
+        self._received = self._sent = 0
+
+    # --- told by hooks ------------------------------------------------------------------------------
+
+    async def received(self, happening: MessageReceived) -> None:
+        message, now = happening.message, time.monotonic()
+        self._received += 1
+        self._metrics.received.labels(message.channel).inc()
+        self._came[message.channel, message.message_id] = now
+        if len(self._came) > REMEMBERED:
+            self._came.popitem(last=False)
+        if not message.sender.is_bot:
+            self._asked[message.channel, message.chat.id, message.thread] = now
+        sender = message.sender.display_name or message.sender.name or message.sender.id
+        text = message.text[:LONGEST_EXCERPT]
+        place = (message.channel, message.chat.id, message.message_id)
+        self._show(FlowReceived(_now(), *place, sender, text, message.entry, message.thread))
+
+    async def sent(self, happening: ReplySent) -> None:
+        route, now = happening.route, time.monotonic()
+        self._sent += 1
+        self._metrics.sent.labels(route.channel).inc()
+        if (asked := self._asked.pop((route.channel, route.chat, route.thread), None)) is not None:
+            self._first_words.append((now, now - asked))
+            self._metrics.first_word.observe(now - asked)
+        text = happening.text[:LONGEST_EXCERPT]
+        self._show(FlowSent(_now(), route.channel, route.chat, happening.message, text))
+
+    async def turn_ended(self, happening: TurnEnded) -> None:
+        route, now = happening.route, time.monotonic()
+        came = self._came.get((route.channel, happening.message))
+        took = None if came is None else now - came
+        if took is not None and happening.outcome == "answered":
+            self._answers.append((now, took))
+            self._metrics.answered.observe(took)
+        self._metrics.turns.labels(happening.agent, happening.outcome).inc()
+        place = (route.channel, route.chat, happening.message)
+        who = (happening.session, happening.agent, happening.outcome, happening.why)
+        self._show(FlowTurn(_now(), *place, *who, took))
+
+    async def session_started(self, happening: SessionStarted) -> None:
+        self._session(happening.session, happening.agent, happening.route, began=True)
+
+    async def session_ended(self, happening: SessionEnded) -> None:
+        self._session(happening.session, happening.agent, happening.route, began=False, why=happening.why)
+
+    def _session(self, session: str, agent: str, route: Route, *, began: bool, why: str | None = None) -> None:
+        self._show(FlowSession(_now(), session, agent, route.channel, route.chat, began, why))
+
+    def _show(self, frame: ToConsole) -> None:
+        text = encode(frame).decode()
+        if not isinstance(frame, Gauges):
+            self.recent.append(text)
+        for connection in self.watching:
+            connection.put(text)
+
+    # --- each second --------------------------------------------------------------------------------
+
+    async def measure(self) -> None:
+        """Until it is cancelled: one point of every chart a second."""
+        while True:
+            await asyncio.sleep(1)
+            try:
+                census = await self._house.store.census()
+            except StoreUnavailable:
+                continue  # `/ready` tells; a chart has a gap
+            received, self._received = self._received, 0
+            sent, self._sent = self._sent, 0
+            first, answers = _lately(self._first_words), _lately(self._answers)
+            point = Gauges(
+                at=_now(),
+                received=received,
+                sent=sent,
+                running=census.runs,
+                waiting=census.inputs.get("waiting", 0),
+                outbox=sum(census.parts.get(state, 0) for state in IN_FLIGHT),
+                dead=census.parts.get("dead", 0),
+                unconfirmed=census.parts.get("unknown", 0) + census.parts.get("held", 0),
+                sockets=len(self._house.channel.hub.connections),
+                first_word_ms=_milliseconds(first, 0.5),
+                answered_ms=_milliseconds(answers, 0.5),
+                answered_p95_ms=_milliseconds(answers, 0.95),
+            )
+            self.points.append(point)
+            self._show(point)
+
+
+def _lately(samples: deque[tuple[float, float]]) -> list[float]:
+    while samples and samples[0][0] < time.monotonic() - MINUTE:
+        samples.popleft()
+    return [took for _, took in samples]
+
+
+def _milliseconds(samples: list[float], share: float) -> float | None:
+    if not samples:
+        return None
+    if share == 0.5:
+        return round(statistics.median(samples) * 1000, 1)
+    return round(sorted(samples)[min(len(samples) - 1, int(len(samples) * share))] * 1000, 1)
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

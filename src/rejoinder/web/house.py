@@ -1,0 +1,63 @@
+"""What the pages are given of the house: values and functions, so that this room imports no floor and no wiring."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from rejoinder.channels.web.channel import WebChannel
+from rejoinder.store.base import Health, Knock, StoredPart, StoreReader
+
+
+class ChannelState(Struct, frozen=True):
+    """One channel as the operator sees it."""
+
+    name: str
+    kind: str
+    listening: bool
+    problem: str = ""
+    """Why it does not listen."""
+
+
+class Asked(Struct, frozen=True):
+    """One message of a conversation that somebody else keeps: `/v1/chat/completions`."""
+
+    role: str
+    text: str
+    images: tuple[tuple[str, bytes], ...] = ()
+    """Kind and bytes of each."""
+
+
+class Usage(Struct, frozen=True):
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class Unanswered(Exception):
+    """The agent failed; the text is its sentence for people."""
+
+
+class Complete(Protocol):
+    def __call__(self, agent: str, asked: tuple[Asked, ...]) -> AsyncIterator[str | Usage]:
+        """Pieces of the answer as people would see it; raises `Unanswered`."""
+        ...
+
+
+class House(Struct, frozen=True):
+    """Everything a page may ask for or do."""
+
+    channel: WebChannel
+    agents: tuple[str, ...]
+    version: str
+    store: StoreReader
+    health: Callable[[], Awaitable[Health]]
+    channels: Callable[[], tuple[ChannelState, ...]]
+    complete: Complete
+    resend: Callable[[StoredPart], Awaitable[None]]
+    """Sends a dead or held part once more."""
+    approve: Callable[[str], Awaitable[Knock | None]]
+    """Lets the stranger with this code in; None when there is no such code."""
+    start: Callable[[str, Coroutine[Any, Any, None]], Any]
+    """Starts a task that somebody owns."""
+    accounts: tuple[tuple[str, str], ...] = ()
+    """Channel and account of everybody who could knock."""

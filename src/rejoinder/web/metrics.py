@@ -1,0 +1,46 @@
+"""`/metrics` for Prometheus. Figures that the store knows are read when somebody asks."""
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from rejoinder.errors import StoreUnavailable
+from rejoinder.web.house import House
+
+SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
+
+
+class Metrics:
+    def __init__(self) -> None:
+        own = self.registry = CollectorRegistry()
+        self.received = Counter("rejoinder_messages_received", "Messages that came in.", ["channel"], registry=own)
+        self.sent = Counter("rejoinder_messages_sent", "Messages that platforms took.", ["channel"], registry=own)
+        self.turns = Counter("rejoinder_turns", "Turns that ended.", ["agent", "outcome"], registry=own)
+        self.first_word = Histogram(
+            "rejoinder_first_reply_seconds", "From a message to the first reply.", buckets=SECONDS, registry=own
+        )
+        self.answered = Histogram(
+            "rejoinder_answer_seconds", "From a message to the end of its turn.", buckets=SECONDS, registry=own
+        )
+        self._rows = Gauge("rejoinder_store_rows", "Rows of the store by state.", ["table", "state"], registry=own)
+        self._runs = Gauge("rejoinder_runs", "Agents at work.", registry=own)
+        self._sockets = Gauge("rejoinder_web_sockets", "Browsers that are connected.", registry=own)
+        self._dropped = Gauge("rejoinder_web_sockets_dropped", "Browsers let go as too slow.", registry=own)
+        self._up = Gauge("rejoinder_channel_up", "Whether a channel listens.", ["channel"], registry=own)
+        self._store = Gauge("rejoinder_store_up", "Whether the store can be read.", registry=own)
+
+    async def text(self, house: House) -> bytes:
+        hub = house.channel.hub
+        self._sockets.set(len(hub.connections))
+        self._dropped.set(hub.dropped)
+        for state in house.channels():
+            self._up.labels(state.name).set(state.listening)
+        try:
+            census = await house.store.census()
+        except StoreUnavailable:
+            self._store.set(0)
+        else:
+            self._store.set(1)
+            self._runs.set(census.runs)
+            for table in ("events", "inputs", "turns", "parts"):
+                for state, count in getattr(census, table).items():
+                    self._rows.labels(table, state).set(count)
+        return generate_latest(self.registry)

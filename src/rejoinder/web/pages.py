@@ -1,0 +1,81 @@
+"""The pages themselves, and what programs ask of any server: plain files of the package, health, metrics, login."""
+
+import hashlib
+import mimetypes
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from rejoinder.web.house import House
+from rejoinder.web.login import COOKIE, LASTS, Login
+from rejoinder.web.metrics import Metrics
+
+STATIC = Path(__file__).parent / "static"
+PAGES = {"/": "index.html", "/console": "console.html", "/login": "login.html"}
+LONGEST_TOKEN = 1000
+
+
+def routes(house: House, login: Login, metrics: Metrics) -> list[BaseRoute]:
+    # What can be asked for is listed here once: no path of a request ever reaches the file system.
+    files = {str(path.relative_to(STATIC)): path for path in STATIC.rglob("*") if path.is_file()}
+
+    def serve(name: str, request: Request) -> Response:
+        path = files.get(name)
+        if path is None:
+            return JSONResponse({"error": "there is no such file"}, 404)
+        content = path.read_bytes()
+        tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+        headers = {"etag": tag, "cache-control": "no-cache"}
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(content, headers=headers, media_type=mimetypes.guess_type(name)[0])
+
+    async def page(request: Request) -> Response:
+        return serve(PAGES[request.url.path], request)
+
+    async def static(request: Request) -> Response:
+        return serve(request.path_params["path"], request)
+
+    async def show_login(request: Request) -> Response:
+        if token := request.query_params.get("token"):
+            return _let_in(login, token, request)
+        return serve(PAGES["/login"], request)
+
+    async def take_login(request: Request) -> Response:
+        body = (await request.body()).decode("utf-8", "replace")
+        token = body[:LONGEST_TOKEN].removeprefix("token=").strip()
+        return _let_in(login, token, request)
+
+    async def health(_: Request) -> Response:
+        return JSONResponse({"status": "ok", "version": house.version})
+
+    async def ready(_: Request) -> Response:
+        store = await house.health()
+        silent = [state.name for state in house.channels() if not state.listening]
+        problems = [*([store.sentence] if store.fault else []), *(f"{name} does not listen" for name in silent)]
+        return JSONResponse({"ready": not problems, "problems": problems}, 503 if problems else 200)
+
+    async def show_metrics(_: Request) -> Response:
+        return Response(await metrics.text(house), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    return [
+        Route("/", page),
+        Route("/console", page),
+        Route("/login", show_login, methods=["GET"]),
+        Route("/login", take_login, methods=["POST"]),
+        Route("/static/{path:path}", static),
+        Route("/health", health),
+        Route("/ready", ready),
+        Route("/metrics", show_metrics),
+    ]
+
+
+def _let_in(login: Login, token: str, request: Request) -> Response:
+    if not login.takes(token):
+        return RedirectResponse("/login?wrong", 303)
+    answer = RedirectResponse("/", 303)
+    secure = request.url.scheme == "https" or request.headers.get("x-forwarded-proto") == "https"
+    answer.set_cookie(COOKIE, login.cookie(), max_age=LASTS, httponly=True, samesite="strict", secure=secure)
+    return answer

@@ -1,0 +1,139 @@
+"""The server in this process: one socket bound before anything starts, uvicorn behind it, the guard in front."""
+
+import asyncio
+import contextlib
+import errno
+import logging
+import socket
+from collections.abc import Generator
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from rejoinder.channels.web import UPLOAD_LIMIT
+from rejoinder.errors import BadUse
+from rejoinder.web import api, chat, completions, console, pages
+from rejoinder.web.flow import Flow
+from rejoinder.web.guard import Guard
+from rejoinder.web.house import House
+from rejoinder.web.login import Login
+from rejoinder.web.metrics import Metrics
+
+log = logging.getLogger(__name__)
+
+LARGEST_BODY = 4 << 20
+LARGEST_FRAME = 1 << 20
+GRACE = 3
+BACKLOG = 512
+OWN_NAMES = ("localhost",)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Takes the port, so that whoever prints the address is right. A taken port is an error that says what to do."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(BACKLOG)
+    except OSError as problem:
+        listening.close()
+        raise BadUse(_unbound(host, port, problem)) from None
+    listening.setblocking(False)
+    return listening
+
+
+def _unbound(host: str, port: int, problem: OSError) -> str:
+    if problem.errno == errno.EADDRINUSE:
+        return (
+            f"port {port} of {host} is taken, perhaps by another rejoinder; stop that program, or choose another port: "
+            f"`rejoinder run --port {port + 1}`, or `port` under [channels.web] in rejoinder.toml"
+        )
+    if problem.errno == errno.EACCES:
+        return f"port {port} may not be used by this user; choose one above 1023 with `port` under [channels.web]"
+    return f"the address {host} cannot be used ({problem.strerror}); mend `host` under [channels.web]"
+
+
+def address(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{shown}:{port}"
+
+
+class Pages:
+    """Everything that is served, made of the house."""
+
+    def __init__(self, house: House, login: Login, hosts: tuple[str, ...] = ()) -> None:
+        self.metrics = Metrics()
+        self.flow = Flow(house, self.metrics)
+        routes = [
+            *pages.routes(house, login, self.metrics),
+            *chat.routes(house),
+            *console.routes(house, self.flow),
+            *completions.routes(house),
+            *api.routes(house, self.flow),
+        ]
+        app = Starlette(routes=routes, exception_handlers={Exception: _failed, HTTPException: _refused})
+        self.app = Guard(app, login, (*OWN_NAMES, *hosts), _limit)
+
+    @property
+    def hooks(self) -> dict[str, object]:
+        """What the gateway calls, by the name of the happening."""
+        flow = self.flow
+        return {
+            "message_received": flow.received,
+            "reply_sent": flow.sent,
+            "turn_ended": flow.turn_ended,
+            "session_started": flow.session_started,
+            "session_ended": flow.session_ended,
+        }
+
+    async def serve(self, listening: socket.socket) -> None:
+        """Until it is cancelled; then browsers are told and connections end."""
+        config = uvicorn.Config(
+            self.app,
+            lifespan="off",
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            ws="websockets-sansio",
+            ws_max_size=LARGEST_FRAME,
+            ws_per_message_deflate=False,
+            timeout_graceful_shutdown=GRACE,
+        )
+        server = _Server(config)
+        try:
+            await server.serve(sockets=[listening])
+        except asyncio.CancelledError:
+            for connection in self.flow.watching:
+                connection.close(1001)
+            server.should_exit = True
+            await server.shutdown(sockets=[listening])
+            raise
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """The command line hears signals, and cancels."""
+        yield
+
+
+def _limit(path: str) -> int:
+    return UPLOAD_LIMIT if path == "/files" else LARGEST_BODY
+
+
+async def _failed(request: Request, problem: Exception) -> Response:
+    log.error("%s %s failed", request.method, request.url.path, exc_info=problem)
+    return JSONResponse({"error": "something failed here; the log says what"}, 500)
+
+
+async def _refused(request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, HTTPException)
+    why = "there is nothing here" if problem.status_code == 404 else problem.detail
+    return JSONResponse({"error": why}, problem.status_code, problem.headers)

@@ -1,0 +1,219 @@
+"""What `/api` answers with. The OpenAPI document is made from these records, each field with its sentence."""
+
+from datetime import datetime
+
+import msgspec
+from msgspec import Struct
+
+from rejoinder.channels.web.protocol import Gauges, Step
+from rejoinder.events import Part
+from rejoinder.store.base import InboxEvent, Input, KeptSession, Knock, StoredPart, TraceLine
+from rejoinder.web.house import ChannelState
+
+LONGEST_EXCERPT = 500
+
+
+class SessionView(Struct, frozen=True):
+    """A conversation with an agent."""
+
+    key: str
+    agent: str
+    started: datetime
+    touched: datetime
+    model: str | None
+    waiting: int
+    """Messages that wait for its next turn."""
+    input_tokens: int
+    output_tokens: int
+
+
+class WaitingView(Struct, frozen=True):
+    """A message that waits for a turn."""
+
+    message: str
+    channel: str
+    chat: str
+    sender: str
+    text: str
+    since: datetime
+
+
+class LaneView(Struct, frozen=True):
+    """The line in front of one session."""
+
+    session: str
+    agent: str
+    waiting: tuple[WaitingView, ...]
+
+
+class PartView(Struct, frozen=True):
+    """A message of ours on its way, or one that did not arrive."""
+
+    id: int
+    key: str
+    channel: str
+    chat: str
+    thread: str | None
+    state: str
+    attempts: int
+    planned: datetime
+    retry_at: datetime | None
+    error: str
+    text: str
+
+
+class RoutedView(Struct, frozen=True):
+    """What became of an event in one session."""
+
+    session: str
+    state: str
+    turn: int | None
+    reason: str
+
+
+class EventView(Struct, frozen=True):
+    """One event about a message, with what each stage decided."""
+
+    id: int
+    message: str
+    channel: str
+    chat: str
+    sender: str
+    entry: str
+    text: str
+    at: datetime
+    state: str
+    reason: str
+    steps: tuple[Step, ...]
+    routed: tuple[RoutedView, ...]
+
+
+class KnockView(Struct, frozen=True):
+    """A stranger who waits to be let in."""
+
+    channel: str
+    account: str
+    sender: str
+    code: str
+    asked: datetime
+    expires: datetime
+
+
+class Sessions(Struct, frozen=True):
+    sessions: tuple[SessionView, ...]
+
+
+class Lanes(Struct, frozen=True):
+    lanes: tuple[LaneView, ...]
+
+
+class Outbox(Struct, frozen=True):
+    parts: tuple[PartView, ...]
+
+
+class Channels(Struct, frozen=True):
+    channels: tuple[ChannelState, ...]
+
+
+class Traces(Struct, frozen=True):
+    events: tuple[EventView, ...]
+
+
+class Pairing(Struct, frozen=True):
+    knocks: tuple[KnockView, ...]
+
+
+class Series(Struct, frozen=True):
+    points: tuple[Gauges, ...]
+
+
+class Accepted(Struct, frozen=True):
+    """It was done."""
+
+    ok: bool = True
+
+
+class Problem(Struct, frozen=True):
+    """Why it was not done, as a sentence."""
+
+    error: str
+
+
+def session_view(kept: KeptSession, waiting: int) -> SessionView:
+    session = kept.session
+    return SessionView(
+        session.key,
+        session.agent,
+        session.started,
+        session.touched,
+        session.model,
+        waiting,
+        session.input_tokens,
+        session.output_tokens,
+    )
+
+
+def waiting_view(waiting: Input) -> WaitingView:
+    inbound = waiting.event.inbound
+    return WaitingView(
+        inbound.message_id,
+        inbound.channel,
+        inbound.chat.id,
+        _name(waiting.event),
+        inbound.text[:LONGEST_EXCERPT],
+        waiting.event.accepted,
+    )
+
+
+def part_view(part: StoredPart) -> PartView:
+    route = part.route
+    return PartView(
+        part.id,
+        part.key,
+        route.channel,
+        route.chat,
+        route.thread,
+        part.state,
+        part.attempts,
+        part.planned,
+        part.retry_at,
+        part.error,
+        _words(part.body)[:LONGEST_EXCERPT],
+    )
+
+
+def event_view(event: InboxEvent, trace: tuple[TraceLine, ...], routed: tuple[Input, ...]) -> EventView:
+    inbound = event.inbound
+    return EventView(
+        event.id,
+        inbound.message_id,
+        inbound.channel,
+        inbound.chat.id,
+        _name(event),
+        inbound.entry,
+        inbound.text[:LONGEST_EXCERPT],
+        event.accepted,
+        event.state,
+        event.reason,
+        tuple(Step(line.stage, line.decision, line.reason, line.took) for line in trace),
+        tuple(RoutedView(each.session, each.state, each.turn, each.reason) for each in routed),
+    )
+
+
+def knock_view(knock: Knock) -> KnockView:
+    return KnockView(knock.channel, knock.account, knock.sender, knock.code, knock.asked, knock.expires)
+
+
+def _name(event: InboxEvent) -> str:
+    sender = event.inbound.sender
+    return sender.display_name or sender.name or sender.id
+
+
+def _words(body: bytes) -> str:
+    """What a part says; not every part says something."""
+    for decode in (msgspec.json.decode, msgspec.msgpack.decode):
+        try:
+            return decode(body, type=Part).text
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            continue
+    return ""

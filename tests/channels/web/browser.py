@@ -1,0 +1,173 @@
+"""A browser without a network: speaks frames with the channel, and remembers all it was told."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import count
+from typing import Any
+
+import msgspec
+
+from rejoinder.channels.web.channel import WebChannel
+from rejoinder.channels.web.keeper import Keeper
+from rejoinder.channels.web.protocol import Command
+from rejoinder.channels.web.sockets import Connection
+from rejoinder.channels.web.talk import Greeting, Talk
+from rejoinder.events import Inbound
+
+PATIENCE = 5.0
+GREETING = Greeting("test", (Command("help", "Shows help."),), 1000)
+
+
+def a_channel(path: str = ":memory:", agents: tuple[str, ...] = ("helper", "coder")) -> WebChannel:
+    ticks = iter(range(1_700_000_000_000, 1_800_000_000_000))
+    return WebChannel("web", Keeper(path, "web", agents, now=lambda: next(ticks)))
+
+
+class Inlet:
+    """The gateway's side: keeps what came and how far the channel was read."""
+
+    def __init__(self, cursor: str | None = None) -> None:
+        self.read = cursor
+        self.got: list[Inbound] = []
+        self._news = asyncio.Condition()
+
+    async def __call__(self, *messages: Inbound, cursor: str | None = None) -> None:
+        async with self._news:
+            self.got += messages
+            self.read = cursor or self.read
+            self._news.notify_all()
+
+    async def cursor(self) -> str | None:
+        return self.read
+
+    async def until(self, count: int) -> list[Inbound]:
+        async with asyncio.timeout(PATIENCE), self._news:
+            await self._news.wait_for(lambda: len(self.got) >= count)
+        return self.got
+
+
+class Browser:
+    def __init__(self, channel: WebChannel) -> None:
+        self.frames: list[dict[str, Any]] = []
+        self.closed: int | None = None
+        self.connection: Connection | None = None
+        self._talk = Talk(channel.keeper, channel.hub, GREETING)
+        self._channel = channel
+        self._out: asyncio.Queue[str | None] = asyncio.Queue()
+        self._news = asyncio.Condition()
+        self._requests = count(1)
+
+    async def run(self) -> None:
+        greeted = await self._talk.greet(self._out.get)
+        if isinstance(greeted, int):
+            self.closed = greeted
+            async with self._news:
+                self._news.notify_all()
+            return
+        self.connection = greeted
+        async with asyncio.TaskGroup() as group:
+            writer = group.create_task(self._write(greeted))
+            await self._talk.hear(greeted, self._out.get)
+            greeted.close(1000)
+            await writer
+        self._channel.hub.leave(greeted)
+
+    async def _write(self, connection: Connection) -> None:
+        self.closed = await connection.write(self._take)
+        self._out.put_nowait(None)
+        async with self._news:
+            self._news.notify_all()
+
+    async def _take(self, frame: str) -> None:
+        async with self._news:
+            self.frames.append(msgspec.json.decode(frame))
+            self._news.notify_all()
+
+    def send(self, **frame: Any) -> None:
+        self._out.put_nowait(msgspec.json.encode(frame).decode())
+
+    def raw(self, text: str) -> None:
+        self._out.put_nowait(text)
+
+    def leave(self) -> None:
+        self._out.put_nowait(None)
+
+    async def ask(self, type: str, **frame: Any) -> dict[str, Any]:
+        """Sends a request and waits for its answer: `done`, `refused` or `page`."""
+        client = frame.pop("client", f"request-{id(self)}-{next(self._requests)}")
+        before = len(self.frames)
+        self.send(type=type, client=client, **frame)
+        return await self.told("done", "refused", "page", since=before, client=client)
+
+    async def told(self, *types: str, since: int = 0, **fields: Any) -> dict[str, Any]:
+        def found() -> list[dict[str, Any]]:
+            return [
+                frame
+                for frame in self.frames[since:]
+                if frame["type"] in types and all(frame.get(key) == value for key, value in fields.items())
+            ]
+
+        try:
+            async with asyncio.timeout(PATIENCE), self._news:
+                await self._news.wait_for(lambda: bool(found()) or self.closed is not None)
+        except TimeoutError:
+            raise AssertionError(f"waited for {types} {fields}; was told: {self.frames}") from None
+        assert found(), f"closed with {self.closed} before {types} {fields}; was told: {self.frames}"
+        return found()[0]
+
+    async def is_closed(self) -> int:
+        async with asyncio.timeout(PATIENCE), self._news:
+            await self._news.wait_for(lambda: self.closed is not None)
+        assert self.closed is not None
+        return self.closed
+
+    @property
+    def seq(self) -> int:
+        return max([frame.get("seq", 0) for frame in self.frames], default=0)
+
+    @property
+    def journal(self) -> str:
+        return next(frame["journal"] for frame in self.frames if frame["type"] == "welcome")
+
+    def shown(self, room: str) -> dict[str, str]:
+        """What a page that follows the protocol shows in a room: text by message."""
+        texts: dict[str, str] = {}
+        for frame in self.frames:
+            match frame:
+                case {"type": "welcome", "growing": growing}:
+                    texts |= {message["id"]: message["text"] for message in growing if message["room"] == room}
+                case {"type": "message", "message": {"room": place, "id": id, "text": text}} if place == room:
+                    texts[id] = text
+                case {"type": "delta", "message": id, "at": at, "text": text} if id in texts:
+                    assert len(texts[id].encode("utf-16-le")) // 2 == at
+                    texts[id] += text
+                case {"type": "edited", "message": id, "text": text} if id in texts:
+                    texts[id] = text
+                case {"type": "deleted", "message": id}:
+                    texts.pop(id, None)
+                case _:
+                    pass
+        return texts
+
+
+@asynccontextmanager
+async def browsers(channel: WebChannel, *names: str, **hello: Any) -> AsyncIterator[list[Browser]]:
+    """Opens the page once for each name, and waits until everybody was welcomed."""
+    opened = [Browser(channel) for _ in names]
+    async with asyncio.TaskGroup() as group:
+        for browser, name in zip(opened, names, strict=True):
+            group.create_task(browser.run())
+            browser.send(type="hello", protocol=1, name=name, **hello)
+            await browser.told("welcome")
+        yield opened
+        for browser in opened:
+            browser.leave()
+
+
+@asynccontextmanager
+async def listening(channel: WebChannel, inlet: Inlet) -> AsyncIterator[None]:
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(channel.listen(inlet))
+        yield
+        task.cancel()

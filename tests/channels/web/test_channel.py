@@ -1,0 +1,208 @@
+"""The web channel as the gateway sees it: keys, replies, edits, reactions, growing messages, the cursor."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from rejoinder.channels import base
+from rejoinder.channels.base import Delivered, Rejected
+from rejoinder.channels.web.channel import WebChannel
+from rejoinder.events import Choice, Part, Route
+from tests.channels.web.browser import Inlet, a_channel, browsers, listening
+
+LOBBY = Route("web", "lobby")
+
+
+@pytest_asyncio.fixture
+async def channel() -> AsyncIterator[WebChannel]:
+    opened = a_channel()
+    yield opened
+    await opened.close()
+
+
+async def sent(channel: WebChannel, text: str = "Hello.", **more: object) -> str:
+    outcome = await channel.send(Part(LOBBY, text, author="helper", **more))  # type: ignore[arg-type]
+    assert isinstance(outcome, Delivered)
+    return outcome.message
+
+
+@pytest.mark.parametrize(
+    "ability",
+    ["KeepsKeys", "CanStream", "CanEdit", "CanDelete", "CanReact", "CanType", "CanNote", "KnowsItself", "CanClose"],
+)
+async def test_it_says_what_it_can_do(channel, ability):
+    """Everything a chat of its own can do is native."""
+    assert isinstance(channel, getattr(base, ability))
+
+
+async def test_a_key_is_taken_once(channel):
+    """DU-4: the same part twice is one message, and both times its id is the answer."""
+    async with browsers(channel, "") as [page]:
+        first, second = await sent(channel, key="k1"), await sent(channel, key="k1")
+        assert first == second
+        await sent(channel, "last")
+        await page.told("message", since=0)
+        assert list(page.shown("lobby").values()).count("Hello.") == 1
+
+
+async def test_a_room_that_is_not_there_is_gone(channel):
+    outcome = await channel.send(Part(Route("web", "cellar"), "Hello."))
+    assert isinstance(outcome, Rejected)
+    assert outcome.why == "gone"
+
+
+async def test_a_reply_shows_the_line_it_answers(channel):
+    """A native reply carries author and first words of its target."""
+    async with browsers(channel, "") as [page]:
+        asked = (await page.ask("say", room="lobby", text="How\nare  you?"))["id"]
+        await sent(channel, "Fine.", reply_to=asked)
+        frame = await page.told("message", since=len(page.frames) - 1)
+        assert frame["message"]["reply_to"] == {"id": asked, "author": "you", "text": "How are you?"}
+        assert frame["message"]["author"] == "helper"
+
+
+async def test_edits_and_deletes_of_ours(channel):
+    async with browsers(channel, "") as [page]:
+        id = await sent(channel)
+        assert await channel.edit(LOBBY, id, Part(LOBBY, "Bye.")) == Delivered(id)
+        assert (await page.told("edited"))["text"] == "Bye."
+        assert (await page.told("edited"))["edited"] is True
+        assert await channel.delete(LOBBY, id) == Delivered(id)
+        await page.told("deleted", message=id)
+        assert await channel.delete(LOBBY, id) == Delivered(id), "what is gone is gone"
+        refused = await channel.edit(LOBBY, id, Part(LOBBY, "Again."))
+        assert isinstance(refused, Rejected)
+        assert refused.why == "target"
+
+
+async def test_reactions_of_ours_come_and_go(channel):
+    async with browsers(channel, "") as [page]:
+        room = "helper~you"
+        asked = (await page.ask("say", room=room, text="Look!"))["id"]
+        route = Route("web", room)
+        assert await channel.react(route, asked, "👀") == Delivered(asked)
+        assert (await page.told("reacted"))["reactions"] == [{"emoji": "👀", "who": ["helper"]}]
+        await channel.react(route, asked, "👀", remove=True)
+        assert (await page.told("reacted", reactions=[]))["message"] == asked
+        assert isinstance(await channel.react(route, "w999", "👀"), Rejected)
+
+
+async def test_a_growing_message(channel):
+    """DE-20: each delta is shown at once; the final text is kept; nothing late overwrites it."""
+    async with browsers(channel, "") as [page]:
+        begun = await channel.begin(Part(LOBBY, "One 🦊", key="slot", author="helper"))
+        assert isinstance(begun, Delivered)
+        for word in (" two", " drei 🐻", " four"):
+            await channel.append(LOBBY, begun.message, word)
+        async with browsers(channel, "ann") as [late]:
+            await channel.append(LOBBY, begun.message, " five")
+            await late.told("delta")
+            assert late.shown("lobby")[begun.message] == "One 🦊 two drei 🐻 four five"
+        final = Part(LOBBY, "One, two, three.", author="helper", choices=(Choice("More", "go on"),))
+        assert await channel.edit(LOBBY, begun.message, final) == Delivered(begun.message)
+        edited = await page.told("edited")
+        assert edited["text"] == "One, two, three."
+        assert "edited" not in edited
+        assert edited["choices"] == [{"label": "More", "says": "go on"}]
+        await channel.append(LOBBY, begun.message, " late")
+        await channel.complete(LOBBY, begun.message)
+        history = await page.ask("history", room="lobby")
+        assert [message["text"] for message in history["messages"]] == ["One, two, three."]
+
+
+async def test_complete_keeps_what_grew(channel):
+    async with browsers(channel, "") as [page]:
+        begun = await channel.begin(Part(LOBBY, "a", author="helper"))
+        assert isinstance(begun, Delivered)
+        await channel.append(LOBBY, begun.message, "b")
+        assert (await page.ask("history", room="lobby"))["messages"][0]["growing"] is True
+        await channel.complete(LOBBY, begun.message)
+        assert (await page.told("edited"))["text"] == "ab"
+
+
+async def test_only_one_person_sees_it(channel):
+    """An ephemeral message reaches its person alone, live, in history and in search."""
+    async with browsers(channel, "", "ann") as [page, ann]:
+        await sent(channel, "a secret", only_for="ann")
+        await sent(channel, "for all")
+        assert (await ann.told("message"))["message"]["only_for"] == "ann"
+        assert (await page.told("message"))["message"]["text"] == "for all"
+        for who, seen in ((page, 0), (ann, 1)):
+            assert len((await who.ask("search", query="secret"))["messages"]) == seen
+            assert len((await who.ask("history", room="lobby"))["messages"]) == seen + 1
+
+
+async def test_typing_and_notes_are_live_only(channel):
+    async with browsers(channel, "", "ann") as [page, ann]:
+        await channel.typing(Route("web", "helper~you"))
+        assert (await page.told("typing"))["who"] == "helper"
+        await channel.note(LOBBY, "why not")
+        assert (await page.told("note"))["text"] == "why not"
+        assert not [frame for frame in ann.frames if frame["type"] in ("typing", "note")]
+
+
+# --- what the gateway is told -----------------------------------------------------------------------
+
+
+async def test_what_people_do_is_told(channel):
+    """A message, an edit, a reaction and a button are events with entries of their own."""
+    inlet = Inlet()
+    async with browsers(channel, "Ann Lee") as [ann], listening(channel, inlet):
+        said = (await ann.ask("say", room="lobby", text="Hello @coder and @nobody"))["id"]
+        await ann.ask("edit", message=said, text="Hello @all")
+        await ann.ask("react", message=said, emoji="🎉")
+        asks = await sent(channel, "Sure?", choices=(Choice("Yes", "/approve 1"),))
+        await ann.ask("press", message=asks, says="/approve 1")
+        *got, button = [message for message in await inlet.until(5) if not message.sender.is_bot]
+    first, edit, reaction = got
+    assert (first.entry, edit.entry, reaction.entry, button.entry) == ("text", "edit", "reaction", "button")
+    assert (first.chat.id, first.chat.kind, first.sender.id) == ("lobby", "group", "ann-lee")
+    assert first.sender.display_name == "Ann Lee"
+    assert [(mention.id, mention.token) for mention in first.mentions] == [("coder", "@coder")]
+    assert [(mention.id, mention.kind) for mention in edit.mentions] == [("all", "everyone")]
+    assert (edit.message_id, edit.text) == (said, "Hello @all")
+    assert (reaction.message_id, reaction.text) == (said, "🎉")
+    assert (button.message_id, button.text, button.sender.id) == (asks, "/approve 1", "ann-lee")
+    assert len({message.event_id for message in got}) == 3
+
+
+async def test_agents_of_a_room_hear_each_other_when_whole(channel):
+    """IN-21: an agent's message is told as a bot's, once, when it is complete; the gateway's own never."""
+    inlet = Inlet()
+    async with browsers(channel, "") as [page], listening(channel, inlet):
+        begun = await channel.begin(Part(LOBBY, "Hey", author="helper"))
+        assert isinstance(begun, Delivered)
+        await channel.send(Part(LOBBY, "the gateway says"))
+        await channel.send(Part(Route("web", "helper~you"), "direct", author="helper"))
+        await channel.edit(LOBBY, begun.message, Part(LOBBY, "Hey @coder", author="helper"))
+        await page.ask("say", room="lobby", text="end")
+        bot, human = await inlet.until(2)
+    assert (bot.sender.id, bot.sender.is_bot, bot.text, bot.message_id) == ("helper", True, "Hey @coder", begun.message)
+    assert [mention.id for mention in bot.mentions] == ["coder"]
+    assert human.text == "end"
+
+
+async def test_who_is_meant_in_a_direct_chat(channel):
+    """IN-25: a direct chat wakes its agent, whoever leads the rooms."""
+    inlet = Inlet()
+    async with browsers(channel, "") as [page], listening(channel, inlet):
+        await page.ask("say", room="coder~you", text="Hi")
+        [message] = await inlet.until(1)
+    assert message.chat.kind == "direct"
+    assert [mention.id for mention in message.mentions] == ["coder"]
+
+
+async def test_reading_goes_on_where_the_gateway_is(channel):
+    """DU-1: with the cursor of an earlier life nothing comes twice, without it nothing is left out."""
+    first = Inlet()
+    async with browsers(channel, "") as [page]:
+        async with listening(channel, first):
+            await page.ask("say", room="lobby", text="one")
+            await first.until(1)
+        await page.ask("say", room="lobby", text="two")
+        second, third = Inlet(first.read), Inlet(None)
+        async with listening(channel, second):
+            assert [message.text for message in await second.until(1)] == ["two"]
+        async with listening(channel, third):
+            assert [message.text for message in await third.until(2)] == ["one", "two"]

@@ -1,0 +1,104 @@
+"""The whole of `rejoinder run` on a free port, in this process, with a client beside it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import aiohttp
+import msgspec
+
+from rejoinder.config import schema
+from rejoinder.config.channels import ChannelSettings, WebChannel
+from rejoinder.serving import serve, with_page
+
+PATIENCE = 10.0
+
+
+def settings(
+    replies: tuple[Any, ...] = ("Hello.",), agents: tuple[str, ...] = ("helper",), store: str = "", **web: Any
+) -> schema.Settings:
+    several = {"agents": agents} if len(agents) > 1 else {"agent": agents[0]}
+    common = ChannelSettings(dm="open", groups="open", require_mention=False, **several)
+    page = WebChannel(**{"port": 0, **web})
+    return schema.Settings(
+        gateway=schema.GatewaySettings(store=store or "sqlite::memory:"),
+        agents={name: schema.Agent("scripted", {"replies": replies}) for name in agents},
+        channels={"web": schema.Channel("web", common, page)},
+    )
+
+
+class Site:
+    def __init__(self, said: list[str], http: aiohttp.ClientSession) -> None:
+        self.said = said
+        self.url = next(line for line in said if line.startswith("The chat is at ")).removeprefix("The chat is at ")
+        self.token = next((line.rpartition(" ")[2] for line in said if line.startswith("Log in with this")), None)
+        self.http = http
+
+    async def get(self, path: str, **more: Any) -> tuple[int, Any]:
+        async with self.http.get(self.url + path, **more) as answer:
+            body = await answer.read()
+            with suppress(msgspec.DecodeError):
+                return answer.status, msgspec.json.decode(body)
+            return answer.status, body.decode()
+
+    async def post(self, path: str, **more: Any) -> tuple[int, Any]:
+        async with self.http.post(self.url + path, allow_redirects=False, **more) as answer:
+            body = await answer.read()
+            return answer.status, msgspec.json.decode(body) if body else None
+
+    @asynccontextmanager
+    async def page(self, name: str = "", path: str = "/socket", **more: Any) -> AsyncIterator["Page"]:
+        async with self.http.ws_connect(self.url + path, **more) as socket:
+            page = Page(socket)
+            if path == "/socket":
+                await page.send(type="hello", protocol=1, name=name)
+                await page.told("welcome")
+            yield page
+
+
+class Page:
+    """One browser on a real socket; reads only while somebody waits for something."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self.socket = socket
+        self.frames: list[dict[str, Any]] = []
+
+    async def send(self, **frame: Any) -> None:
+        await self.socket.send_str(msgspec.json.encode(frame).decode())
+
+    async def told(self, type: str, **fields: Any) -> dict[str, Any]:
+        """The next frame of this type with these fields."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                message = await self.socket.receive()
+                assert message.type is aiohttp.WSMsgType.TEXT, (message, self.frames)
+                frame = msgspec.json.decode(message.data)
+                self.frames.append(frame)
+                if frame["type"] == type and all(frame.get(key) == value for key, value in fields.items()):
+                    return frame
+
+
+@asynccontextmanager
+async def running(made: schema.Settings) -> AsyncIterator[Site]:
+    said: list[str] = []
+    up = asyncio.Event()
+
+    def say(line: str) -> None:
+        said.append(line)
+        if "console" in line:
+            asyncio.get_running_loop().call_soon(up.set)  # after the lines about the login
+
+    task = asyncio.create_task(serve(with_page(made), say))
+    waiting = asyncio.create_task(up.wait())
+    try:
+        await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED, timeout=PATIENCE)
+        if task.done():
+            task.result()
+        async with aiohttp.ClientSession() as http:
+            yield Site(said, http)
+    finally:
+        waiting.cancel()
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task

@@ -1,0 +1,71 @@
+"""`/api` does what its OpenAPI document says, whatever is asked of it."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import jsonschema
+import pytest
+import pytest_asyncio
+
+from rejoinder.web.api import ENDPOINTS, openapi
+from tests.web.running import Site, running, settings
+
+MARK = {"X-Rejoinder": "1"}
+
+
+@pytest_asyncio.fixture
+async def site() -> AsyncIterator[Site]:
+    async with running(settings()) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("path", [each.path for each in ENDPOINTS if each.method == "GET" and "{" not in each.path])
+async def test_every_answer_is_as_described(site, path):
+    async with site.page() as page:
+        await page.send(type="say", client="c1", room="helper~you", text="Hi")
+        await page.told("edited", text="Hello.")
+    status, body = await site.get(path)
+    assert status == 200
+    document = openapi("1")
+    schema = document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    jsonschema.validate(body, {**schema, "components": document["components"]})
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sentence"),
+    [
+        ("GET", "/api/messages/w999/trace", "no message has the id w999"),
+        ("POST", "/api/outbox/7/retry", "no dead or unconfirmed part has the number 7"),
+        ("POST", "/api/pairing/ABCDEFGH/approve", "nobody waits with the code ABCDEFGH"),
+        ("GET", "/api/nothing", "there is nothing here"),
+    ],
+)
+async def test_what_is_not_there_is_said(site, method, path, sentence):
+    async with site.http.request(method, site.url + path, headers=MARK) as answer:
+        assert answer.status == 404
+        assert await answer.json() == {"error": sentence}
+
+
+async def test_a_state_that_is_none_is_named(site):
+    status, body = await site.get("/api/outbox?state=lost")
+    assert status == 400
+    assert body["error"].startswith("there is no state 'lost'; there are: planned")
+
+
+async def test_schemathesis_finds_nothing(site, tmp_path):
+    """Random requests by the document: no answer it does not tell of, no server error."""
+    program = Path(sys.executable).with_name("schemathesis")
+    options = ("--max-examples", "5", "--seed", "1", "--no-color", "--header", "X-Rejoinder: 1")
+    process = await asyncio.create_subprocess_exec(
+        program,
+        "run",
+        f"{site.url}/api/openapi.json",
+        *options,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        cwd=tmp_path,
+    )
+    output, _ = await process.communicate()
+    assert process.returncode == 0, output.decode()[-4000:]

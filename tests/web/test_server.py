@@ -1,0 +1,87 @@
+"""The pages of a whole running gateway: chat, files, health, metrics, console, API (surface.md, Pages)."""
+
+import pytest
+
+from tests.web.running import running, settings
+
+
+async def test_a_message_is_answered():
+    """Written on the page, through the gateway, streamed back with deltas and kept."""
+    async with running(settings((["Hel", 0.01, "lo **you**."],))) as site, site.page() as page:
+        await page.send(type="say", client="c1", room="helper~you", text="Hi")
+        await page.told("done", client="c1")
+        await page.told("edited", text="Hello **you**.")
+        await page.send(type="history", client="c2", room="helper~you")
+        texts = [message["text"] for message in (await page.told("page"))["messages"]]
+        assert texts == ["Hi", "Hello **you**."]
+
+
+async def test_two_browsers():
+    async with running(settings()) as site, site.page() as page, site.page("ann") as ann:
+        await page.send(type="make_room", client="c1", title="Both")
+        room = (await page.told("done"))["id"]
+        await page.send(type="say", client="c2", room=room, text="Hi both")
+        assert (await ann.told("message"))["message"]["text"] == "Hi both"
+        await ann.told("edited", text="Hello.")
+        await page.told("edited", text="Hello.")
+
+
+async def test_a_file_goes_up_and_comes_down_as_an_attachment():
+    """Whatever it is, a browser saves it and never runs it."""
+    async with running(settings()) as site, site.page() as page:
+        html = b"<script>alert(1)</script>"
+        headers = {"X-Rejoinder": "1", "Content-Type": "text/html"}
+        status, file = await site.post("/files?name=..%2F..%2Fevil%0d.html", data=html, headers=headers)
+        assert status == 201
+        assert file["name"] == "evil.html"
+        await page.send(type="say", client="c1", room="helper~you", text="", files=[file["id"]])
+        assert (await page.told("message"))["message"]["files"] == [file]
+        async with site.http.get(site.url + file["url"]) as answer:
+            assert await answer.read() == html
+            assert answer.headers["content-disposition"].startswith("attachment;")
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert answer.headers["content-type"] == "application/octet-stream"
+            assert "sandbox" in answer.headers["content-security-policy"]
+        assert (await site.get("/files/none"))[0] == 404
+
+
+@pytest.mark.parametrize("path", ["/health", "/ready", "/metrics", "/api/openapi.json", "/", "/login", "/v1/models"])
+async def test_what_is_there(path):
+    async with running(settings()) as site:
+        status, body = await site.get(path)
+        assert status == 200, body
+
+
+async def test_metrics_count():
+    async with running(settings()) as site, site.page(path="/console/socket") as console, site.page() as page:
+        await page.send(type="say", client="c1", room="helper~you", text="Hi")
+        await console.told("turn")
+        text = (await site.get("/metrics"))[1]
+        assert 'rejoinder_turns_total{agent="helper",outcome="answered"} 1.0' in text
+        assert 'rejoinder_messages_received_total{channel="web"} 1.0' in text
+        assert "rejoinder_web_sockets 1.0" in text
+        assert 'rejoinder_channel_up{channel="web"} 1.0' in text
+
+
+async def test_the_console_follows_a_message():
+    """Live, with the end of its turn, and the figures of each second."""
+    async with running(settings()) as site, site.page(path="/console/socket") as console, site.page() as page:
+        await page.send(type="say", client="c1", room="helper~you", text="Hi")
+        received = await console.told("received", text="Hi")
+        turn = await console.told("turn", message=received["message"])
+        assert (turn["agent"], turn["outcome"]) == ("helper", "answered")
+        assert turn["took"] > 0
+        assert (await console.told("gauges"))["sockets"] == 1
+        status, series = await site.get("/api/series")
+        assert status == 200
+        assert series["points"]
+        async with site.page(path="/console/socket") as late:
+            await late.told("received", text="Hi")
+
+
+async def test_a_stopped_server_lets_browsers_go():
+    """They hear it at once, and come back when it is there again."""
+    async with running(settings()) as site:
+        page = await site.page().__aenter__()
+    message = await page.socket.receive()
+    assert message.data in (1001, 1012, None)

@@ -20,8 +20,10 @@ export class Chart {
   #points = /** @type {any[]} */ ([]);
   #at = -1;
 
-  /** @param {string} title @param {Series[]} series @param {(value: number) => string} words */
-  constructor(title, series, words) {
+  /** @param {string} title @param {Series[]} series @param {(value: number) => string} words
+   * @param {number} least the lowest top of the scale */
+  constructor(title, series, words, least) {
+    this.least = least;
     this.series = series;
     this.words = words;
     this.svg = make("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "plot", role: "img", tabindex: "0", preserveAspectRatio: "none" });
@@ -40,7 +42,7 @@ export class Chart {
   draw(points) {
     points = this.#points = thinned(points, this.series.map(({ field }) => field));
     const values = this.series.flatMap(({ field }) => points.map((point) => point[field])).filter((value) => value !== null);
-    const top = niceTop(Math.max(1, ...values));
+    const top = niceTop(Math.max(this.least, ...values));
     const x = (/** @type {number} */ i) => LEFT + (i / Math.max(1, points.length - 1)) * (WIDTH - LEFT - 4);
     const y = (/** @type {number} */ value) => TOP + (1 - value / top) * (HEIGHT - TOP - BOTTOM);
     this.x = x;

@@ -111,7 +111,7 @@ export class Flow {
     return h(
       "div",
       { class: "details" },
-      steps(journey.steps),
+      journey.steps.length || !journey.turns.length ? steps(journey.steps) : null,
       turns.length ? h("div", {}, h("h3", {}, "Turns"), h("ul", {}, ...turns)) : null,
       sent.length ? h("div", {}, h("h3", {}, "Sent"), h("ul", {}, ...sent)) : null,
       h("button", { type: "button", class: "plain", onclick: () => this.explain(journey.message) }, "Why? The recorded trace"),
@@ -122,7 +122,7 @@ export class Flow {
 /** How far it came: in, decided, agent, out. @param {Journey} journey */
 function dots(journey) {
   const last = journey.turns.at(-1);
-  const decided = journey.outcome ? (journey.outcome === "drop" ? "stop" : "ok") : "";
+  const decided = journey.outcome === "drop" ? "stop" : journey.outcome || last ? "ok" : "";
   const agent = last ? (last.outcome === "answered" ? "ok" : "bad") : journey.outcome === "turn" ? "now" : "";
   return ["ok", decided, agent, journey.sent.length ? "ok" : ""].map((kind) => h("i", { class: kind }));
 }

@@ -17,9 +17,9 @@ const state = new ConsoleState();
 const flow = new Flow(state);
 const tables = cards();
 const count = (/** @type {number} */ value) => String(Math.round(value * 10) / 10);
-const latency = new Chart("Latency", [{ name: "first word", field: "first_word_ms" }, { name: "whole answer", field: "answered_ms" }, { name: "slowest 5 %", field: "answered_p95_ms" }], duration);
-const throughput = new Chart("Messages a minute", [{ name: "in", field: "received" }, { name: "out", field: "sent" }], count);
-const load = new Chart("Load", [{ name: "agents at work", field: "running" }, { name: "waiting", field: "waiting" }, { name: "outbox", field: "outbox" }], count);
+const latency = new Chart("Latency", [{ name: "first word", field: "first_word_ms" }, { name: "whole answer", field: "answered_ms" }, { name: "slowest 5 %", field: "answered_p95_ms" }], duration, 100);
+const throughput = new Chart("Messages a minute", [{ name: "in", field: "received" }, { name: "out", field: "sent" }], count, 4);
+const load = new Chart("Load", [{ name: "agents at work", field: "running" }, { name: "waiting", field: "waiting" }, { name: "outbox", field: "outbox" }], count, 4);
 const figures = h("dl", { class: "figures", "aria-label": "Now" });
 const live = h("span", { class: "live", role: "status" }, "connecting…");
 
@@ -47,7 +47,7 @@ function drawFigures() {
 function perMinute(points) {
   return points.map((point, i) => {
     const lately = points.slice(Math.max(0, i - SMOOTH + 1), i + 1);
-    const rate = (/** @type {string} */ field) => (lately.reduce((sum, each) => sum + each[field], 0) / lately.length) * 60;
+    const rate = (/** @type {string} */ field) => (lately.reduce((sum, each) => sum + each[field], 0) / SMOOTH) * 60;
     return { at: point.at, received: rate("received"), sent: rate("sent") };
   });
 }

@@ -96,7 +96,11 @@ async def review() -> Stage:
     await post("lobby", "cod", "نعم، سأراجعه الآن. שלום גם לך.", ago=400)
     await post("lobby", "you", "🎉🎉", ago=300)
     for i, (who, words) in enumerate(
-        (("bee", "What about slow clients?"), ("ada", "Two seconds, then they resume."), ("you", "Good, let us do that."))
+        (
+            ("bee", "What about slow clients?"),
+            ("ada", "Two seconds, then they resume."),
+            ("you", "Good, let us do that."),
+        )
     ):
         await post("lobby", who, words, thread=first.id, ago=290 - i * 20)
     choices = (p.Choice("Allow once", "allow"), p.Choice("Always", "always"), p.Choice("Deny", "deny"))
@@ -105,7 +109,12 @@ async def review() -> Stage:
     await post("lobby", "you", "Ship it.", ago=60, edited=True)
     long = "A long line without an end: " + "very " * 60 + "long, and a word that cannot be broken: " + "x" * 150
     await post("dm-ada", "you", "How do you stream a table?", ago=5 * hour)
-    await post("dm-ada", "ada", f"{REVIEW}\n\n---\n\n### Nested\n- one\n  - two\n    1. three\n- [x] done\n- [ ] to do\n\n{long}", ago=4 * hour)
+    await post(
+        "dm-ada",
+        "ada",
+        f"{REVIEW}\n\n---\n\n### Nested\n- one\n  - two\n    1. three\n- [x] done\n- [ ] to do\n\n{long}",
+        ago=4 * hour,
+    )
     await post("design", "bee", "The new icons are in. Which hue for Cod?", ago=2 * hour)
     await post("dm-bee", "bee", "I have read everything. Call me when you need me.", ago=30 * hour)
     stage.read = {("you", room.id): stage.seq for room in ROOMS if room.id != "design"}
@@ -144,7 +153,9 @@ async def console(stage: Stage) -> None:
         p.FlowDecided(ms - 29_999, "telegram", "-1001", "771", "drop", muted),
         p.FlowReceived(ms - 9_000, "telegram", "42", "772", "Sam", "summarise the thread please"),
         p.FlowDecided(ms - 8_999, "telegram", "42", "772", "turn", steps),
-        p.FlowTurn(ms - 2_000, "telegram", "42", "772", "telegram:42", "bee", "failed", "the model did not answer in 60 s", 7.0),
+        p.FlowTurn(
+            ms - 2_000, "telegram", "42", "772", "telegram:42", "bee", "failed", "the model did not answer in 60 s", 7.0
+        ),
     )
     stage.flow = list(flow)
     points: list[p.Gauges] = []

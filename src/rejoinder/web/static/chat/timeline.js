@@ -22,6 +22,7 @@ export class Timeline {
   #views = /** @type {Map<string, MessageView>} */ (new Map());
   #separators = /** @type {Map<string, any>} */ (new Map());
   #follows = true;
+  #stuckAt = 0;
   #asking = "";
   #missed = 0;
   #newFrom = /** @type {number | null} */ (null);
@@ -65,6 +66,7 @@ export class Timeline {
     this.#separators.clear();
     this.list.replaceChildren();
     this.#follows = true;
+    this.#stuckAt = 0;
     this.#missed = 0;
     this.#asking = "";
     this.#newFrom = readTo;
@@ -129,6 +131,7 @@ export class Timeline {
     else this.#hold(anchor);
     this.#showPill();
     this.#fillUp();
+    if (this.current && this.state.timeline(this.place).loaded) this.seen();
   }
 
   /** @returns {Element[]} */
@@ -242,8 +245,13 @@ export class Timeline {
 
   #stick() {
     if (!this.#follows || this.#scrollTo) return;
+    if (this.scroller.scrollTop < this.#stuckAt - AT_BOTTOM && !this.atBottom) {
+      this.#follows = false; // the reader has moved; the event that tells is still to come
+      return;
+    }
     if (this.state.timeline(this.place).ids.length > KEPT + 100 && this.state.trim(this.place, KEPT)) this.sync();
     this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.#stuckAt = this.scroller.scrollTop;
   }
 
   /** The first row in sight and where it stands. @returns {[Element, number] | null} */
@@ -280,7 +288,7 @@ export class Timeline {
 
   /** To the newest message, wherever the window stands. */
   toEnd() {
-    this.#missed = 0;
+    this.#missed = this.#stuckAt = 0;
     this.#follows = true;
     if (!this.state.timeline(this.place).end) {
       this.state.timelines.delete(this.place);

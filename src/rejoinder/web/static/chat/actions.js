@@ -1,0 +1,21 @@
+/**
+ * What one can do with a message, as the views call it. `app.js` makes one; a view needs to know nothing else.
+ *
+ * @typedef {import("./state.js").Message} Message
+ * @typedef {object} Actions
+ * @property {(id: string) => void} jump scroll to a message, loading its surroundings if need be
+ * @property {(message: Message, emoji: string, remove: boolean) => void} react
+ * @property {(message: Message, anchor: any) => void} pick choose an emoji to react with
+ * @property {(message: Message) => void} openThread
+ * @property {(message: Message, choice: import("./state.js").Choice) => void} press
+ * @property {(client: string) => void} retry
+ * @property {(client: string) => void} discard
+ * @property {() => Map<string, string>} mentions names by lower-case id
+ * @property {() => string} latestDelivered the client id of the newest own message that arrived
+ * @property {(place: string, where: {before?: number, around?: string}) => void} history
+ * @property {(message: Message, element: Element) => void} offer show the tools of a message
+ * @property {(key: string, message: Message, element: any) => boolean} key whether the key meant something
+ * @property {() => void} focus back to the message box
+ */
+
+export {};

@@ -1,0 +1,371 @@
+/** The wiring of the chat page: the line feeds the state, the state's changes reach the views, hands reach the line. */
+
+import { clean } from "../shared/clean.js";
+import { byId, fill, h, narrow } from "../shared/dom.js";
+import { icon } from "../shared/icons.js";
+import { Line } from "../shared/line.js";
+import { Announcer } from "./announcer.js";
+import { Dialogs } from "./dialogs.js";
+import { face, namesOf } from "./faces.js";
+import { Notifier } from "./notifier.js";
+import { Pane } from "./pane.js";
+import { Panel } from "./panel.js";
+import { Requests } from "./requests.js";
+import { Sidebar } from "./sidebar.js";
+import { ChatState, placeOf, threadOf } from "./state.js";
+import { welcome } from "./welcome.js";
+
+const PROTOCOL = 1;
+const CLOSED = { OTHER_PROTOCOL: 4002 };
+const SAY_IT_AFTER = 2; // failures before the banner appears: a restart of the server is no news
+
+export class App {
+  room = "";
+  latestDelivered = "";
+  #asked = /** @type {Map<string, {place: string, before?: number | null, around?: string | null}>} */ (new Map());
+  #goal = /** @type {import("./state.js").Message | null} */ (null);
+
+  constructor() {
+    this.state = new ChatState();
+    this.name = new URLSearchParams(location.search).get("as") ?? localStorage.getItem("rejoinder.name") ?? "";
+    this.line = new Line("/socket", { frame: (frame) => this.#frame(frame), open: () => this.#hello(), down: (code, tries) => this.#down(code, tries) });
+    this.requests = new Requests(localStorage, (frame) => this.line.send(frame));
+    this.dialogs = new Dialogs(this);
+    this.notifier = new Notifier(this);
+    this.announcer = new Announcer();
+    this.sidebar = new Sidebar(this);
+    this.pane = new Pane(this, { id: "room-text", label: "the room", empty: () => welcome(this), escape: () => this.#escape() });
+    this.panel = new Panel(this);
+    this.heading = h("div", { class: "heading" });
+    this.banner = h("div", { class: "banner", role: "status", hidden: true });
+    this.#build();
+  }
+
+  #build() {
+    const menu = h("button", { class: "quiet menu", type: "button", "aria-label": "Rooms and chats", "aria-controls": "sidebar", "aria-expanded": "false", onclick: () => this.drawer(true) }, icon("menu"), (this.menuMark = h("span", { class: "menu-mark", hidden: true })));
+    const search = h("button", { class: "quiet", type: "button", "aria-label": "Search", title: "Search (Ctrl Shift F)", onclick: () => this.panel.openSearch() }, icon("search"));
+    const keys = h("button", { class: "quiet keys-button", type: "button", "aria-label": "Keys", title: "Keys", onclick: () => this.dialogs.keys() }, icon("why"));
+    this.menu = menu;
+    fill(
+      byId("app"),
+      this.sidebar.element,
+      h("div", { class: "shade", onclick: () => this.drawer(false) }),
+      h("main", { class: "room-view" }, h("header", { class: "room-header" }, menu, this.heading, search, keys), this.banner, this.pane.element),
+      this.panel.element,
+      this.announcer.element,
+    );
+    addEventListener("keydown", (event) => this.#key(event));
+    addEventListener("hashchange", () => this.openRoom(decodeURIComponent(location.hash.slice(1))));
+    document.addEventListener("visibilitychange", () => this.sawRoom());
+    addEventListener("focus", () => this.sawRoom());
+    setInterval(() => this.#asked.size > 50 && this.#asked.clear(), 60_000);
+    this.line.connect();
+  }
+
+  // --- the line ------------------------------------------------------------------------------------------------
+
+  #hello() {
+    const { seq, journal } = this.state;
+    this.line.send({ type: "hello", protocol: PROTOCOL, name: this.name, seq, journal });
+  }
+
+  /** @param {number} code @param {number} tries */
+  #down(code, tries) {
+    if (code === CLOSED.OTHER_PROTOCOL) return this.#reload();
+    this.#asked.clear();
+    this.pane.timeline.answered();
+    this.panel.thread.timeline.answered();
+    if (tries >= SAY_IT_AFTER || !this.state.me) this.#showBanner("Reconnecting…");
+  }
+
+  /** The server speaks another protocol: a newer page is there. Once, lest it goes on for ever. */
+  #reload() {
+    if (sessionStorage.getItem("rejoinder.reloaded")) return this.#showBanner("This page is of another version than the server. Reload it.");
+    sessionStorage.setItem("rejoinder.reloaded", "1");
+    location.reload();
+  }
+
+  /** @param {string} words */
+  #showBanner(words) {
+    const waiting = this.requests.waiting;
+    fill(this.banner, h("span", { class: "spinner", "aria-hidden": "true" }), words, waiting ? h("span", {}, ` ${waiting} unsent, kept here`) : null);
+    this.banner.hidden = false;
+  }
+
+  /** @param {any} frame */
+  #frame(frame) {
+    if (frame.type === "done" || frame.type === "refused") return this.#confirmed(frame);
+    if (frame.type === "page") return this.#page(frame);
+    if (frame.type === "message" && frame.message.client && this.state.me?.id === frame.message.author) {
+      this.requests.done(frame.message.client);
+      this.latestDelivered = frame.message.client;
+    }
+    const changes = this.state.apply(frame, Date.now());
+    if (frame.type === "welcome") this.#welcomed(changes);
+    this.#show(changes);
+  }
+
+  /** @param {import("./state.js").Changes} changes */
+  #welcomed(changes) {
+    this.line.settled();
+    this.banner.hidden = true;
+    sessionStorage.removeItem("rejoinder.reloaded");
+    const wanted = this.room || decodeURIComponent(location.hash.slice(1)) || localStorage.getItem("rejoinder.room") || "";
+    const { rooms } = this.state;
+    const first = [...rooms.values()].find((room) => room.kind === "group") ?? [...rooms.values()][0];
+    const id = rooms.has(wanted) ? wanted : (first?.id ?? "");
+    if (changes.reset || this.room !== id) {
+      this.room = "";
+      this.openRoom(id);
+      if (this.panel.kind === "thread") this.panel.close();
+    }
+    this.requests.resend();
+  }
+
+  /** @param {any} frame */
+  #confirmed(frame) {
+    if (frame.type === "done") {
+      const request = this.requests.done(frame.client);
+      if (request?.frame.type === "make_room") this.#expected = frame.id;
+      if (this.#expected && this.state.rooms.has(this.#expected)) this.openRoom(this.#expected);
+      return;
+    }
+    const request = this.requests.refused(frame.client, frame.reason);
+    if (this.#asked.delete(frame.client)) this.pane.timeline.answered();
+    if (request?.frame.type === "say") this.#syncAll();
+    else this.#note(frame.reason);
+  }
+  #expected = "";
+
+  /** @param {any} page */
+  #page(page) {
+    if (this.panel.takes(page)) return;
+    const asked = this.#asked.get(page.client);
+    if (!asked) return;
+    this.#asked.delete(page.client);
+    for (const pane of this.#panes()) if (pane.place === asked.place) pane.timeline.answered();
+    this.#show(this.state.addPage(asked, page));
+    if (this.#goal && placeOf(this.#goal) === asked.place) this.goTo(this.#goal);
+  }
+
+  /** @param {import("./state.js").Changes} changes */
+  #show(changes) {
+    for (const pane of this.#panes()) {
+      if (changes.timelines.has(pane.place)) pane.timeline.sync();
+      for (const id of changes.messages) pane.timeline.touch(id);
+      if (changes.typing.has(pane.place)) pane.showTyping();
+    }
+    for (const id of changes.stale) this.#refresh(id);
+    for (const message of changes.arrived) this.#arrived(message);
+    for (const message of changes.finished) this.#finished(message);
+    if (changes.rooms) {
+      this.sawRoom();
+      this.#drawRooms();
+    }
+  }
+
+  #drawRooms() {
+    this.sidebar.draw();
+    this.notifier.count();
+    this.menuMark.hidden = this.state.unread() === 0;
+    if (this.#expected && this.state.rooms.has(this.#expected)) this.openRoom(this.#expected);
+    this.#drawHeading();
+  }
+
+  /** @param {import("./state.js").Message} message */
+  #arrived(message) {
+    if (this.state.isMine(message)) return;
+    for (const pane of this.#panes()) if (pane.place === placeOf(message)) pane.timeline.missed();
+  }
+
+  /** @param {import("./state.js").Message} message */
+  #finished(message) {
+    this.notifier.tell(message);
+    if (message.room === this.room && !this.state.isMine(message)) this.announcer.say(this.state.member(message.author).name, message.text);
+  }
+
+  /** A growing message has a hole: its whole text so far is asked for. @param {string} id */
+  #refresh(id) {
+    const message = this.state.messages.get(id);
+    if (message) this.history(placeOf(message), { around: id, limit: 1 });
+  }
+
+  /** @param {string} text */
+  #note(text) {
+    this.#show(this.state.apply({ type: "note", room: this.room, text }, Date.now()));
+  }
+
+  #panes() {
+    return this.panel.kind === "thread" ? [this.pane, this.panel.thread] : [this.pane];
+  }
+
+  #syncAll() {
+    for (const pane of this.#panes()) pane.timeline.sync();
+  }
+
+  // --- what people do ------------------------------------------------------------------------------------------
+
+  /** A request that is kept until it is confirmed. @param {any} frame @param {import("./state.js").File[]} [files] */
+  ask(frame, files) {
+    const given = Object.fromEntries(Object.entries(frame).filter(([, value]) => value !== null && value !== undefined));
+    this.requests.add(/** @type {any} */ ({ ...given, client: newId() }), Date.now(), files);
+    this.#syncAll();
+  }
+
+  /** @param {string} place @param {{before?: number, around?: string, limit?: number}} where */
+  history(place, { before, around, limit = 50 }) {
+    const client = newId();
+    const [room, thread] = place.split("\n");
+    const sent = this.line.send({ type: "history", client, room, thread: thread ?? null, before: before ?? null, around: around ?? null, limit });
+    if (sent) this.#asked.set(client, { place, before, around });
+  }
+
+  /** @param {string} query @param {string | null} room @returns {string} the id of the request */
+  search(query, room) {
+    const client = newId();
+    this.line.send({ type: "search", client, query, room });
+    return client;
+  }
+
+  /** @param {string} id */
+  openRoom(id) {
+    const room = this.state.rooms.get(id);
+    if (!room || id === this.room) return;
+    this.#expected = "";
+    this.room = id;
+    localStorage.setItem("rejoinder.room", id);
+    history.replaceState(null, "", `${location.search}#${encodeURIComponent(id)}`);
+    if (this.panel.kind === "thread") this.panel.close();
+    const agents = room.agents.map((agent) => this.state.member(agent));
+    const to = room.kind === "direct" ? namesOf(agents) : `#${clean(room.title)}`;
+    this.pane.show(id, { readTo: room.unread ? room.read : null, placeholder: `Message ${to}` });
+    this.#drawRooms();
+    if (!narrow()) this.pane.composer.focus();
+  }
+
+  #drawHeading() {
+    const room = this.state.rooms.get(this.room);
+    if (!room) return;
+    const agents = room.agents.map((id) => this.state.member(id));
+    const faces = h("span", { class: "faces" }, ...agents.slice(0, 4).map((agent) => face(agent, "small")));
+    const names = h("span", { class: "with" }, room.kind === "group" ? namesOf(agents) : `direct chat · @${agents[0]?.id ?? ""}`);
+    fill(this.heading, room.kind === "direct" ? faces : null, h("div", {}, h("h1", {}, h("bdi", {}, clean(room.title))), names), room.kind === "group" ? faces : null);
+  }
+
+  /** Marks the open room as read when somebody looks at its newest message. */
+  sawRoom() {
+    if (document.hidden || !document.hasFocus() || !this.pane.timeline.current) return;
+    const { unread = 0 } = this.state.rooms.get(this.room) ?? {};
+    const seq = this.state.readAll(this.room);
+    if (seq !== null) this.line.send({ type: "read", room: this.room, seq });
+    if (seq !== null || unread) {
+      this.notifier.count();
+      this.menuMark.hidden = this.state.unread() === 0;
+    }
+  }
+
+  /** @param {import("./state.js").Message} message */
+  openThread(message) {
+    this.panel.openThread(message);
+  }
+
+  /** @param {string} id @param {Pane} from */
+  jump(id, from) {
+    const message = this.state.messages.get(id);
+    const inThread = from !== this.pane && message && placeOf(message) !== from.place;
+    if (inThread) this.pane.timeline.jump(id);
+    else if (message?.thread && from === this.pane) this.goTo(message);
+    else from.timeline.jump(id);
+    if (inThread && narrow()) this.panel.close();
+  }
+
+  /** To any message of any room. @param {import("./state.js").Message} message */
+  goTo(message) {
+    this.#goal = null;
+    if (narrow()) this.panel.close();
+    this.openRoom(message.room);
+    if (message.thread) {
+      const root = this.state.messages.get(message.thread) ?? { ...message, id: message.thread, thread: null };
+      if (this.panel.kind !== "thread" || threadOf(this.panel.thread.place) !== message.thread) this.panel.openThread(root);
+      this.panel.thread.timeline.jump(message.id);
+    } else if (!this.state.timeline(message.room).loaded) {
+      this.#goal = message;
+    } else {
+      this.pane.timeline.jump(message.id);
+    }
+  }
+
+  /** @param {string} title @param {string[]} agents */
+  makeRoom(title, agents) {
+    if (title) this.ask({ type: "make_room", title, agents });
+  }
+
+  /** @param {string} name */
+  rename(name) {
+    if (name === this.name) return;
+    this.name = name;
+    localStorage.setItem("rejoinder.name", name);
+    this.state.seq = null;
+    this.line.renew();
+  }
+
+  /** @param {import("./state.js").Message} message */
+  remove(message) {
+    this.dialogs.remove(message, () => this.ask({ type: "delete", message: message.id }));
+  }
+
+  /** @param {import("./state.js").Message} message */
+  copy(message) {
+    navigator.clipboard?.writeText(clean(message.text));
+    this.announcer.say("Copied", message.text);
+  }
+
+  /** @param {string} client */
+  retry(client) {
+    this.requests.retry(client, newId(), Date.now());
+    this.#syncAll();
+  }
+
+  /** @param {string} client */
+  discard(client) {
+    this.requests.done(client);
+    this.#syncAll();
+  }
+
+  mentions() {
+    const names = new Map([["all", "all"]]);
+    for (const member of this.state.members.values()) names.set(member.id.toLowerCase(), clean(member.name));
+    return names;
+  }
+
+  /** @param {string} room */
+  completable(room) {
+    const { agents = [] } = this.state.rooms.get(room) ?? {};
+    return { commands: this.state.commands, people: agents.map((id) => this.state.member(id)) };
+  }
+
+  /** The side bar on a phone. @param {boolean} open */
+  drawer(open) {
+    document.body.classList.toggle("drawer", open);
+    this.menu.setAttribute("aria-expanded", String(open));
+    if (open) this.sidebar.element.querySelector("button, a").focus();
+    else if (this.sidebar.element.contains(document.activeElement) && narrow()) this.menu.focus();
+  }
+
+  #escape() {
+    if (this.panel.kind) this.panel.close();
+    else this.pane.timeline.toEnd();
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    const control = event.ctrlKey || event.metaKey;
+    if (control && event.key.toLowerCase() === "k") this.dialogs.switcher();
+    else if (control && event.shiftKey && event.key.toLowerCase() === "f") this.panel.openSearch();
+    else if (event.key === "Escape" && document.body.classList.contains("drawer")) this.drawer(false);
+    else return;
+    event.preventDefault();
+  }
+}
+
+const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,0 +1,133 @@
+/** Completes `/commands` at the beginning, `@names` and `:emoji:` anywhere: a list above the message box. */
+
+import { fill, h } from "../shared/dom.js";
+import { findEmoji } from "./emoji.js";
+
+/**
+ * @typedef {{insert: string, label: string, detail: string, mark?: Node | string}} Offer
+ * @typedef {{from: number, to: number, offers: Offer[]}} Found
+ */
+
+const MOST = 8;
+
+/**
+ * What could be completed at the cursor; pure, so that tests need no page.
+ * @param {string} text @param {number} cursor
+ * @param {{commands: {name: string, description: string}[], people: {id: string, name: string}[]}} known
+ * @returns {Found | null}
+ */
+export function completions(text, cursor, known) {
+  const before = text.slice(0, cursor);
+  const command = /^\/([\w-]*)$/.exec(before);
+  if (command) {
+    const fitting = known.commands.filter(({ name }) => bare(name).startsWith(command[1].toLowerCase()));
+    const offers = fitting.map(({ name, description }) => ({ insert: `/${bare(name)} `, label: `/${bare(name)}`, detail: description }));
+    return found(0, cursor, offers);
+  }
+  const mention = /(?:^|[\s(])@([\p{L}\p{N}_.-]*)$/u.exec(before);
+  if (mention) {
+    const query = mention[1].toLowerCase();
+    const people = [...known.people, { id: "all", name: "Everybody here" }];
+    const fitting = people.filter(({ id, name }) => id.toLowerCase().startsWith(query) || name.toLowerCase().startsWith(query));
+    const offers = fitting.map(({ id, name }) => ({ insert: `@${id} `, label: `@${id}`, detail: name }));
+    return found(cursor - query.length - 1, cursor, offers);
+  }
+  const emoji = /(?:^|\s):([a-z_+-][a-z0-9_+-]+)$/i.exec(before);
+  if (emoji) {
+    const offers = findEmoji(emoji[1]).map((entry) => ({ insert: `${entry.emoji} `, label: `:${entry.name}:`, detail: "", mark: entry.emoji }));
+    return found(cursor - emoji[1].length - 1, cursor, offers);
+  }
+  return null;
+}
+
+/** @param {string} name */
+const bare = (name) => name.replace(/^\//, "").toLowerCase();
+
+/** @param {number} from @param {number} to @param {Offer[]} offers @returns {Found | null} */
+const found = (from, to, offers) => (offers.length ? { from, to, offers: offers.slice(0, MOST) } : null);
+
+export class Completion {
+  #found = /** @type {Found | null} */ (null);
+  #chosen = 0;
+
+  /** @param {any} box the message box @param {() => any} known @param {string} id */
+  constructor(box, known, id) {
+    this.box = box;
+    this.known = known;
+    this.list = h("ul", { class: "completion", role: "listbox", id, "aria-label": "Suggestions", hidden: true });
+    box.setAttribute("role", "combobox");
+    box.setAttribute("aria-autocomplete", "list");
+    box.setAttribute("aria-controls", id);
+    this.#draw();
+  }
+
+  update() {
+    const { value, selectionStart, selectionEnd } = this.box;
+    this.#found = selectionStart === selectionEnd ? completions(value, selectionStart, this.known()) : null;
+    this.#chosen = 0;
+    this.#draw();
+  }
+
+  close() {
+    this.#found = null;
+    this.#draw();
+  }
+
+  /** @param {KeyboardEvent} event @returns {boolean} whether the key was the list's */
+  key(event) {
+    if (!this.#found) return false;
+    const count = this.#found.offers.length;
+    if (event.key === "ArrowDown") this.#choose((this.#chosen + 1) % count);
+    else if (event.key === "ArrowUp") this.#choose((this.#chosen + count - 1) % count);
+    else if (event.key === "Escape") this.close();
+    else if (event.key === "Tab" || (event.key === "Enter" && !this.#isWhole())) this.#take(this.#chosen);
+    else return false;
+    event.preventDefault();
+    return true;
+  }
+
+  /** A command that is typed out is sent by Enter, not completed once more. */
+  #isWhole() {
+    const { from, to, offers } = /** @type {Found} */ (this.#found);
+    return offers[this.#chosen].insert.trim() === this.box.value.slice(from, to);
+  }
+
+  /** @param {number} index */
+  #choose(index) {
+    this.#chosen = index;
+    this.#draw();
+  }
+
+  /** @param {number} index */
+  #take(index) {
+    const { from, to, offers } = /** @type {Found} */ (this.#found);
+    this.box.setRangeText(offers[index].insert, from, to, "end");
+    this.close();
+    this.box.dispatchEvent(new Event("input", { bubbles: true }));
+    this.box.focus();
+  }
+
+  #draw() {
+    const offers = this.#found?.offers ?? [];
+    this.list.hidden = offers.length === 0;
+    this.box.setAttribute("aria-expanded", String(offers.length > 0));
+    const rows = offers.map((offer, i) =>
+      h(
+        "li",
+        {
+          role: "option",
+          id: `${this.list.id}-${i}`,
+          "aria-selected": String(i === this.#chosen),
+          onpointerdown: (/** @type {Event} */ event) => (event.preventDefault(), this.#take(i)),
+        },
+        offer.mark ? h("span", { class: "glyph" }, offer.mark) : null,
+        h("strong", {}, offer.label),
+        h("span", {}, offer.detail),
+      ),
+    );
+    fill(this.list, ...rows);
+    if (offers.length) this.box.setAttribute("aria-activedescendant", `${this.list.id}-${this.#chosen}`);
+    else this.box.removeAttribute("aria-activedescendant");
+    rows[this.#chosen]?.scrollIntoView({ block: "nearest" });
+  }
+}

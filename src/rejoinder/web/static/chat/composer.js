@@ -1,0 +1,219 @@
+/** The message box: drafts that survive a reload, replying, editing, files, completion. */
+
+import { clean, oneLine } from "../shared/clean.js";
+import { fill, h } from "../shared/dom.js";
+import { icon } from "../shared/icons.js";
+import { Completion } from "./completion.js";
+import { Uploads } from "./uploads.js";
+
+const LONGEST = 32_000;
+const TYPING_EVERY = 3_000;
+
+/**
+ * @typedef {import("./state.js").Message} Message
+ * @typedef {object} Hands what the box asks of its surroundings
+ * @property {(text: string, replyTo: Message | null, files: import("./state.js").File[]) => void} say
+ * @property {(message: Message, text: string) => void} edit
+ * @property {() => void} typing
+ * @property {() => Message | undefined} lastOwn
+ * @property {() => void} escape Escape with nothing left to cancel
+ */
+
+export class Composer {
+  #place = "";
+  #replyTo = /** @type {Message | null} */ (null);
+  #editing = /** @type {Message | null} */ (null);
+  #lastTyping = 0;
+
+  /** @param {import("./state.js").ChatState} state @param {string} id @param {string} label @param {Hands} hands
+   * @param {() => any} known what can be completed */
+  constructor(state, id, label, hands, known) {
+    this.state = state;
+    this.hands = hands;
+    this.box = h("textarea", {
+      id,
+      rows: 1,
+      maxlength: LONGEST,
+      placeholder: "Message",
+      "aria-label": label,
+      autocomplete: "off",
+      oninput: () => this.#typed(),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
+      onpaste: (/** @type {ClipboardEvent} */ event) => this.#pasted(event),
+      onblur: () => this.completion.close(),
+      dir: "auto",
+    });
+    this.completion = new Completion(this.box, known, `${id}-list`);
+    this.uploads = new Uploads(() => state.uploadLimit, () => this.#ready());
+    this.context = h("div", { class: "context", hidden: true });
+    this.chooser = h("input", { type: "file", multiple: true, hidden: true, "aria-label": "Files", onchange: () => this.#chosen() });
+    this.button = h("button", { type: "submit", class: "send", "aria-label": "Send", title: "Send (Enter)" }, icon("send"));
+    const attach = h("button", { type: "button", class: "quiet", "aria-label": "Attach files", title: "Attach files", onclick: () => this.chooser.click() }, icon("attach"));
+    this.element = h(
+      "form",
+      { class: "composer", onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), this.submit()) },
+      this.completion.list,
+      this.context,
+      this.uploads.element,
+      h("div", { class: "box" }, attach, this.chooser, this.box, this.button),
+    );
+    this.#ready();
+  }
+
+  /** @param {string} place @param {string} [placeholder] */
+  show(place, placeholder = "Message") {
+    if (place === this.#place) return;
+    this.#place = place;
+    this.#replyTo = this.#editing = null;
+    this.box.value = localStorage.getItem(this.#draftKey) ?? "";
+    this.box.placeholder = placeholder;
+    this.#context();
+    this.#grow();
+    this.#ready();
+  }
+
+  focus() {
+    this.box.focus();
+  }
+
+  /** @param {string} text */
+  put(text) {
+    this.box.value = text;
+    this.#typed();
+    this.focus();
+  }
+
+  /** @param {Message} message */
+  replyTo(message) {
+    if (this.#editing) this.#restoreDraft();
+    this.#replyTo = message;
+    this.#context();
+    this.focus();
+  }
+
+  /** @param {Message} message */
+  edit(message) {
+    this.#editing = message;
+    this.#replyTo = null;
+    this.box.value = message.text;
+    this.#context();
+    this.#grow();
+    this.#ready();
+    this.focus();
+    this.box.setSelectionRange(message.text.length, message.text.length);
+  }
+
+  submit() {
+    const text = this.box.value.trim();
+    if (this.uploads.busy || (!text && (this.#editing || !this.uploads.count))) return;
+    if (this.#editing) {
+      if (text !== this.#editing.text) this.hands.edit(this.#editing, text);
+      this.#restoreDraft();
+    } else {
+      this.hands.say(text, this.#replyTo, this.uploads.take());
+      this.box.value = "";
+      localStorage.removeItem(this.#draftKey);
+    }
+    this.#replyTo = null;
+    this.#lastTyping = 0;
+    this.completion.close();
+    this.#context();
+    this.#grow();
+    this.#ready();
+  }
+
+  get #draftKey() {
+    return `rejoinder.draft.${this.#place}`;
+  }
+
+  #restoreDraft() {
+    this.#editing = null;
+    this.box.value = localStorage.getItem(this.#draftKey) ?? "";
+    this.#context();
+    this.#grow();
+    this.#ready();
+  }
+
+  #typed() {
+    if (!this.#editing) {
+      if (this.box.value) localStorage.setItem(this.#draftKey, this.box.value);
+      else localStorage.removeItem(this.#draftKey);
+    }
+    if (this.box.value && Date.now() - this.#lastTyping > TYPING_EVERY) {
+      this.#lastTyping = Date.now();
+      this.hands.typing();
+    }
+    this.completion.update();
+    this.#grow();
+    this.#ready();
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.isComposing || this.completion.key(event)) return;
+    if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      this.submit();
+    } else if (event.key === "Escape") {
+      event.preventDefault();
+      if (this.#editing) this.#restoreDraft();
+      else if (this.#replyTo) this.#cancelReply();
+      else this.hands.escape();
+    } else if (event.key === "ArrowUp" && !this.box.value) {
+      const own = this.hands.lastOwn();
+      if (own) {
+        event.preventDefault();
+        this.edit(own);
+      }
+    }
+  }
+
+  #cancelReply() {
+    this.#replyTo = null;
+    this.#context();
+  }
+
+  /** @param {ClipboardEvent} event */
+  #pasted(event) {
+    const files = event.clipboardData?.files;
+    if (!files?.length) return;
+    event.preventDefault();
+    this.uploads.add(files);
+  }
+
+  #chosen() {
+    this.uploads.add(this.chooser.files);
+    this.chooser.value = "";
+    this.focus();
+  }
+
+  #context() {
+    const meant = this.#editing ?? this.#replyTo;
+    this.context.hidden = meant === null;
+    if (!meant) return fill(this.context);
+    const words = this.#editing ? "Editing your message" : `Replying to ${clean(this.state.member(meant.author).name)}`;
+    const cancel = () => {
+      if (this.#editing) this.#restoreDraft();
+      else this.#cancelReply();
+      this.focus();
+    };
+    fill(
+      this.context,
+      icon(this.#editing ? "edit" : "reply"),
+      h("strong", {}, words),
+      h("span", { dir: "auto" }, oneLine(meant.text)),
+      h("button", { type: "button", class: "quiet", "aria-label": "Cancel", title: "Cancel (Esc)", onclick: cancel }, icon("close")),
+    );
+  }
+
+  #ready() {
+    const empty = !this.box.value.trim() && !this.uploads?.count;
+    this.button.disabled = Boolean(empty || this.uploads?.busy);
+    this.button.title = this.uploads?.busy ? "Waiting for the upload" : "Send (Enter)";
+  }
+
+  #grow() {
+    this.box.style.setProperty("height", "auto");
+    this.box.style.setProperty("height", `${this.box.scrollHeight}px`);
+  }
+}

@@ -1,0 +1,226 @@
+/**
+ * One message on the page. It keeps its element from the moment it is sent until it is whole: each part is drawn
+ * again only when what it shows has changed.
+ */
+
+import { clean, oneLine } from "../shared/clean.js";
+import { fill, h } from "../shared/dom.js";
+import { icon } from "../shared/icons.js";
+import { markdown } from "../shared/markdown.js";
+import { patch } from "../shared/patch.js";
+import { clockOf, fullOf, shortOf, sizeOf } from "../shared/times.js";
+import { face, nameOf, namesOf } from "./faces.js";
+
+/**
+ * @typedef {import("./state.js").Message} Message
+ * @typedef {{message: Message, sending?: import("./requests.js").Request | null, delivered?: boolean}} Shown
+ * @typedef {import("./actions.js").Actions} Actions
+ */
+
+const ONLY_EMOJI = /^(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|\u200d|\ufe0f|\s){1,16}$/u;
+const PICTURES = /^image\/(png|jpeg|gif|webp|avif)$/;
+
+export class MessageView {
+  #drawn = /** @type {Message | null} */ (null);
+  #sending = /** @type {any} */ (undefined);
+  #compact = /** @type {boolean | null} */ (null);
+  #delivered = false;
+
+  /** @param {import("./state.js").ChatState} state @param {Actions} actions @param {boolean} inThread */
+  constructor(state, actions, inThread) {
+    this.state = state;
+    this.actions = actions;
+    this.inThread = inThread;
+    this.side = h("div", { class: "side" });
+    this.head = h("div", { class: "head" });
+    this.quote = h("div", { class: "quote-place" });
+    this.body = h("div", { class: "body" });
+    this.files = h("div", { class: "files" });
+    this.choices = h("div", { class: "choices" });
+    this.reactions = h("div", { class: "reactions" });
+    this.under = h("div", { class: "under" });
+    this.status = h("div", { class: "status" });
+    const parts = [this.head, this.quote, this.body, this.files, this.choices, this.reactions, this.under, this.status];
+    this.element = h("article", { class: "message", tabIndex: -1 }, this.side, h("div", { class: "main" }, parts));
+  }
+
+  /** @param {Shown} shown @param {boolean} compact whether it follows a message of the same author */
+  update({ message, sending = null, delivered = false }, compact) {
+    const before = this.#drawn;
+    const changed = (/** @type {keyof Message} */ field) => before === null || before[field] !== message[field];
+    if (changed("author") || changed("at") || this.#compact !== compact) this.#drawAuthor(message, compact);
+    if (changed("edited") || changed("only_for") || this.#compact !== compact) this.#drawHead(message, compact);
+    if (changed("reply_to")) this.#drawQuote(message);
+    if (changed("text") || changed("growing") || changed("edited")) this.#drawBody(message);
+    if (changed("files")) fill(this.files, ...(message.files ?? []).map(drawFile));
+    if (changed("choices")) this.#drawChoices(message);
+    if (changed("reactions")) this.#drawReactions(message);
+    if (changed("under")) this.#drawUnder(message);
+    if (this.#sending !== sending?.state || this.#delivered !== delivered || changed("id")) {
+      this.#drawStatus(sending, delivered);
+    }
+    const { element } = this;
+    element.dataset.id = message.id;
+    element.classList.toggle("compact", compact);
+    element.classList.toggle("mine", this.state.isMine(message) || sending !== null);
+    element.classList.toggle("gateway", message.author === "");
+    element.classList.toggle("private", Boolean(message.only_for));
+    element.classList.toggle("growing", Boolean(message.growing));
+    element.classList.toggle("sending", sending?.state === "waiting");
+    element.classList.toggle("failed", sending?.state === "failed");
+    this.#drawn = message;
+    this.#compact = compact;
+    this.#sending = sending?.state;
+    this.#delivered = delivered;
+  }
+
+  /** @param {Message} message @param {boolean} compact */
+  #drawAuthor(message, compact) {
+    const author = this.state.member(message.author);
+    const time = h("time", { datetime: new Date(message.at).toISOString(), title: fullOf(message.at) }, clockOf(message.at));
+    fill(this.side, compact ? time : face(author));
+    this.element.setAttribute("aria-label", `${clean(author.name)}, ${clockOf(message.at)}`);
+  }
+
+  /** @param {Message} message @param {boolean} compact */
+  #drawHead(message, compact) {
+    const author = this.state.member(message.author);
+    const badge = author.agent ? h("span", { class: "badge" }, "agent") : null;
+    const time = h("time", { datetime: new Date(message.at).toISOString(), title: fullOf(message.at) }, clockOf(message.at));
+    const alone = message.only_for ? h("span", { class: "only" }, icon("eye"), "Only you can see this") : null;
+    fill(this.head, ...(compact ? [alone] : [nameOf(author), badge, time, alone]));
+  }
+
+  /** @param {Message} message */
+  #drawQuote(message) {
+    const quoted = message.reply_to;
+    if (!quoted) return fill(this.quote);
+    const author = this.state.member(quoted.author ?? "");
+    const words = quoted.text ? oneLine(quoted.text) : "a message that is gone";
+    const label = `In reply to ${clean(author.name)}: ${words}. Jump to it`;
+    fill(
+      this.quote,
+      h(
+        "button",
+        { class: "quote", type: "button", hue: author.face.hue, "aria-label": label, onclick: () => this.actions.jump(quoted.id) },
+        quoted.text || quoted.author ? face(author, "tiny") : null,
+        quoted.text || quoted.author ? nameOf(author) : null,
+        h("span", { class: "words", dir: "auto" }, words),
+      ),
+    );
+  }
+
+  /** @param {Message} message */
+  #drawBody(message) {
+    const mentions = this.actions.mentions();
+    const trees = markdown(message.text, { growing: message.growing, mentions });
+    if (message.edited && !message.growing) {
+      const mark = { tag: "span", attrs: { class: "edited" }, children: [" (edited)"] };
+      const last = trees.at(-1);
+      if (last && typeof last !== "string" && last.tag === "p") last.children = [...(last.children ?? []), mark];
+      else trees.push({ tag: "p", children: [mark] });
+    }
+    patch(this.body, trees);
+    this.body.classList.toggle("jumbo", ONLY_EMOJI.test(message.text) && message.text.trim() !== "");
+    this.body.hidden = trees.length === 0 && !message.growing;
+  }
+
+  /** @param {Message} message */
+  #drawChoices(message) {
+    const buttons = (message.choices ?? []).map((choice) => {
+      const button = h("button", { type: "button", class: "choice", onclick: () => press() }, clean(choice.label));
+      const press = () => {
+        for (const other of this.choices.children) other.disabled = true;
+        button.classList.add("pressed");
+        this.actions.press(message, choice);
+      };
+      return button;
+    });
+    fill(this.choices, ...buttons);
+    if (buttons.length) this.choices.setAttribute("role", "group");
+    else this.choices.removeAttribute("role");
+    if (buttons.length) this.choices.setAttribute("aria-label", "Choices");
+    else this.choices.removeAttribute("aria-label");
+  }
+
+  /** @param {Message} message */
+  #drawReactions(message) {
+    const me = this.state.me?.id ?? "";
+    const chips = (message.reactions ?? []).map(({ emoji, who }) => {
+      const mine = who.includes(me);
+      const names = namesOf(who.map((id) => (id === me ? { ...this.state.member(id), name: "you" } : this.state.member(id))));
+      return h(
+        "button",
+        {
+          type: "button",
+          class: mine ? "reaction mine" : "reaction",
+          "aria-pressed": String(mine),
+          "aria-label": `${emoji} ${who.length}: ${names}`,
+          title: names,
+          "data-emoji": emoji,
+          onclick: () => this.actions.react(message, emoji, mine),
+        },
+        h("span", { class: "glyph" }, clean(emoji)),
+        h("span", { class: "count" }, who.length),
+      );
+    });
+    if (chips.length) {
+      const more = h(
+        "button",
+        { type: "button", class: "reaction add", "aria-label": "Add a reaction", title: "Add a reaction", onclick: (/** @type {Event} */ e) => this.actions.pick(message, e.currentTarget) },
+        icon("smile"),
+      );
+      chips.push(more);
+    }
+    fill(this.reactions, ...chips);
+  }
+
+  /** @param {Message} message */
+  #drawUnder(message) {
+    if (!message.under || this.inThread) return fill(this.under);
+    const { replies, latest } = message.under;
+    const count = `${replies} ${replies === 1 ? "reply" : "replies"}`;
+    fill(
+      this.under,
+      h(
+        "button",
+        { type: "button", class: "thread-link", onclick: () => this.actions.openThread(message) },
+        icon("thread"),
+        h("strong", {}, count),
+        h("span", {}, `last ${shortOf(latest, Date.now())}`),
+      ),
+    );
+  }
+
+  /** @param {import("./requests.js").Request | null} sending @param {boolean} delivered */
+  #drawStatus(sending, delivered) {
+    if (sending?.state === "failed") {
+      const { client } = sending.frame;
+      return fill(
+        this.status,
+        icon("alert"),
+        h("span", {}, sending.reason ?? "Not sent."),
+        h("button", { type: "button", onclick: () => this.actions.retry(client) }, "Try again"),
+        h("button", { type: "button", onclick: () => this.actions.discard(client) }, "Discard"),
+      );
+    }
+    if (sending) return fill(this.status, h("span", { class: "mark", title: "On its way", role: "img", "aria-label": "On its way" }, icon("clock")));
+    if (delivered) return fill(this.status, h("span", { class: "mark", title: "Arrived", role: "img", "aria-label": "Arrived" }, icon("check")));
+    fill(this.status);
+  }
+}
+
+/** @param {import("./state.js").File} file */
+function drawFile(file) {
+  const name = clean(file.name);
+  if (PICTURES.test(file.mime)) {
+    return h("a", { class: "picture", href: file.url, title: name }, h("img", { src: file.url, alt: name, loading: "lazy" }));
+  }
+  return h(
+    "a",
+    { class: "file", href: file.url, download: name },
+    icon("file"),
+    h("span", { class: "file-name" }, h("bdi", {}, name)),
+    h("span", { class: "file-size" }, sizeOf(file.size)),
+  );
+}

@@ -1,0 +1,40 @@
+/** Tells of messages that come while nobody looks: the number in the title always, a notification if wanted. */
+
+import { clean, oneLine } from "../shared/clean.js";
+
+const KEY = "rejoinder.notify";
+
+export class Notifier {
+  /** @param {import("./app.js").App} app */
+  constructor(app) {
+    this.app = app;
+  }
+
+  get on() {
+    return localStorage.getItem(KEY) === "1" && "Notification" in window && Notification.permission === "granted";
+  }
+
+  async toggle() {
+    if (this.on) localStorage.removeItem(KEY);
+    else if ("Notification" in window && (await Notification.requestPermission()) === "granted") localStorage.setItem(KEY, "1");
+    this.app.sidebar.draw();
+  }
+
+  /** A message is whole. @param {import("./state.js").Message} message */
+  tell(message) {
+    if (!this.on || !document.hidden || message.silent || this.app.state.isMine(message)) return;
+    const author = this.app.state.member(message.author);
+    const room = this.app.state.rooms.get(message.room);
+    const shown = new Notification(clean(`${author.name} · ${room?.title ?? ""}`), { body: oneLine(message.text), tag: message.room, icon: "/static/icon.svg" });
+    shown.onclick = () => {
+      window.focus();
+      this.app.goTo(message);
+    };
+  }
+
+  count() {
+    const unread = this.app.state.unread();
+    const room = this.app.state.rooms.get(this.app.room);
+    document.title = `${unread ? `(${unread}) ` : ""}${room ? `${clean(room.title)} · ` : ""}rejoinder`;
+  }
+}

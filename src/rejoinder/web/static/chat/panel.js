@@ -1,0 +1,107 @@
+/** The place beside the room: a thread, or what a search found. */
+
+import { clean, oneLine } from "../shared/clean.js";
+import { fill, h } from "../shared/dom.js";
+import { icon } from "../shared/icons.js";
+import { shortOf } from "../shared/times.js";
+import { face, nameOf } from "./faces.js";
+import { Pane } from "./pane.js";
+
+const PAUSE = 200;
+
+export class Panel {
+  kind = /** @type {"" | "thread" | "search"} */ ("");
+  #timer = 0;
+  #asked = "";
+
+  /** @param {import("./app.js").App} app */
+  constructor(app) {
+    this.app = app;
+    this.title = h("h2", {});
+    this.content = h("div", { class: "panel-content" });
+    const close = h("button", { class: "quiet", type: "button", "aria-label": "Close", title: "Close (Esc)", onclick: () => this.close() }, icon("close"));
+    this.element = h("aside", { class: "panel", hidden: true, "aria-label": "Thread", onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === "Escape" && !e.defaultPrevented && this.close() }, h("header", {}, this.title, close), this.content);
+    this.thread = new Pane(app, { id: "thread-text", label: "the thread", escape: () => this.close() });
+    this.query = h("input", { type: "search", placeholder: "Words to find", "aria-label": "Words to find", autocomplete: "off", oninput: () => this.#typed() });
+    this.here = h("input", { type: "checkbox", onchange: () => this.#search() });
+    this.hits = h("ol", { class: "hits" });
+    this.count = h("p", { class: "nothing", role: "status" });
+  }
+
+  /** @param {import("./state.js").Message} root */
+  openThread(root) {
+    this.#open("thread", "Thread");
+    fill(this.content, this.thread.element);
+    this.thread.show(`${root.room}\n${root.id}`, { placeholder: "Reply in the thread" });
+    this.thread.composer.focus();
+  }
+
+  openSearch() {
+    this.#open("search", "Search");
+    const only = h("label", { class: "only-here" }, this.here, "only in this room");
+    fill(this.content, h("div", { class: "search-form" }, this.query, only), this.count, this.hits);
+    this.query.focus();
+    this.query.select();
+  }
+
+  close() {
+    if (!this.kind) return;
+    this.kind = "";
+    this.thread.place = this.thread.timeline.place = "";
+    this.element.hidden = true;
+    document.body.classList.remove("with-panel");
+    this.app.pane.composer.focus();
+  }
+
+  /** @param {any} page @returns {boolean} whether it was an answer to this search */
+  takes(page) {
+    if (page.client !== this.#asked) return false;
+    const { state } = this.app;
+    const count = page.messages.length;
+    this.count.textContent = count ? `${count}${page.more ? "+" : ""} ${count === 1 ? "message" : "messages"}` : "Nothing found.";
+    const rows = page.messages.map((/** @type {import("./state.js").Message} */ message) => {
+      const author = state.member(message.author);
+      const room = state.rooms.get(message.room);
+      const where = h("span", { class: "where" }, `${clean(room?.title ?? "")} · ${shortOf(message.at, Date.now())}`);
+      const words = h("span", { class: "hit-text", dir: "auto" }, ...this.#marked(message.text));
+      const go = () => this.app.goTo(message);
+      return h("li", {}, h("button", { type: "button", class: "hit", onclick: go }, face(author, "small"), h("span", {}, nameOf(author), where, words)));
+    });
+    fill(this.hits, ...rows);
+    return true;
+  }
+
+  /** @param {"thread" | "search"} kind @param {string} title */
+  #open(kind, title) {
+    this.kind = kind;
+    this.title.textContent = title;
+    this.element.setAttribute("aria-label", title);
+    this.element.hidden = false;
+    document.body.classList.add("with-panel");
+  }
+
+  #typed() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#search(), PAUSE);
+  }
+
+  #search() {
+    const query = this.query.value.trim();
+    if (!query) {
+      this.#asked = "";
+      this.count.textContent = "";
+      return fill(this.hits);
+    }
+    this.#asked = this.app.search(query, this.here.checked ? this.app.room : null);
+  }
+
+  /** The surroundings of the first hit, with the words found marked. @param {string} text @returns {(Node | string)[]} */
+  #marked(text) {
+    const line = oneLine(text, 10_000);
+    const words = this.query.value.trim().split(/\s+/).map((/** @type {string} */ word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    const any = new RegExp(`(${words.join("|")})`, "iu");
+    const first = Math.max(0, line.search(any) - 40);
+    const cut = `${first ? "…" : ""}${line.slice(first, first + 180)}${line.length > first + 180 ? "…" : ""}`;
+    return cut.split(new RegExp(any, "giu")).map((part, i) => (i % 2 ? h("mark", {}, part) : part));
+  }
+}

@@ -1,0 +1,90 @@
+/** Rooms and direct chats with what is unread in them. */
+
+import { clean, oneLine } from "../shared/clean.js";
+import { fill, h } from "../shared/dom.js";
+import { icon } from "../shared/icons.js";
+import { themeButton } from "../shared/theme_button.js";
+import { shortOf } from "../shared/times.js";
+import { face } from "./faces.js";
+
+/** @typedef {import("./state.js").Room} Room */
+
+export class Sidebar {
+  /** @param {import("./app.js").App} app */
+  constructor(app) {
+    this.app = app;
+    this.groups = h("ul", { class: "rooms", "aria-label": "Rooms" });
+    this.directs = h("ul", { class: "rooms", "aria-label": "Direct chats" });
+    this.who = h("button", { class: "who", type: "button", onclick: () => app.dialogs.name() });
+    this.bell = h("button", { class: "quiet", type: "button", onclick: () => app.notifier.toggle() });
+    const make = h("button", { class: "quiet", type: "button", "aria-label": "New room", title: "New room", onclick: () => app.dialogs.makeRoom() }, icon("plus"));
+    const find = h(
+      "button",
+      { class: "find", type: "button", onclick: () => app.dialogs.switcher() },
+      icon("search"),
+      h("span", {}, "Go to…"),
+      h("kbd", {}, navigator.platform.startsWith("Mac") ? "⌘K" : "Ctrl K"),
+    );
+    const close = h("button", { class: "quiet close-drawer", type: "button", "aria-label": "Close the list of rooms", onclick: () => app.drawer(false) }, icon("close"));
+    this.element = h(
+      "nav",
+      { class: "sidebar", id: "sidebar", "aria-label": "Rooms and chats" },
+      h("div", { class: "brand" }, h("span", { class: "logo", "aria-hidden": "true" }), h("strong", {}, "rejoinder"), close),
+      find,
+      h(
+        "div",
+        { class: "sections" },
+        h("div", { class: "section" }, h("h2", {}, "Rooms"), make),
+        this.groups,
+        h("div", { class: "section" }, h("h2", {}, "Direct")),
+        this.directs,
+      ),
+      h("div", { class: "foot" }, this.who, this.bell, themeButton(), h("a", { class: "quiet", href: "/console", title: "Console", "aria-label": "Console" }, icon("gauge"))),
+    );
+  }
+
+  draw() {
+    const rooms = [...this.app.state.rooms.values()];
+    fill(this.groups, ...rooms.filter((room) => room.kind === "group").map((room) => this.#row(room)));
+    const newest = (/** @type {Room} */ room) => room.latest?.at ?? 0;
+    const directs = rooms.filter((room) => room.kind === "direct").sort((a, b) => newest(b) - newest(a));
+    fill(this.directs, ...directs.map((room) => this.#row(room)));
+    const { me } = this.app.state;
+    if (me) fill(this.who, face(me, "small"), h("bdi", {}, clean(me.name)));
+    this.who.setAttribute("aria-label", `You are ${clean(me?.name ?? "")}. Change the name`);
+    const on = this.app.notifier.on;
+    fill(this.bell, icon("bell"));
+    this.bell.setAttribute("aria-pressed", String(on));
+    this.bell.setAttribute("aria-label", "Notifications");
+    this.bell.title = on ? "Notifications: on" : "Notifications: off";
+  }
+
+  /** @param {Room} room */
+  #row(room) {
+    const { state } = this.app;
+    const agents = room.agents.map((id) => state.member(id));
+    const current = room.id === this.app.room;
+    const unread = room.unread > 0 && !current ? h("span", { class: "unread" }, room.unread > 99 ? "99+" : room.unread) : null;
+    const last = room.latest;
+    const preview = last ? `${room.kind === "group" ? `${clean(state.member(last.author).name)}: ` : ""}${oneLine(last.text, 60) || "📎"}` : "";
+    const looks = room.kind === "direct" && agents[0] ? face(agents[0]) : h("span", { class: "hash", "aria-hidden": "true" }, "#");
+    return h(
+      "li",
+      {},
+      h(
+        "a",
+        {
+          href: `#${encodeURIComponent(room.id)}`,
+          class: unread ? "room has-unread" : "room",
+          "aria-current": current ? "page" : null,
+          "aria-label": `${clean(room.title)}${unread ? `, ${room.unread} unread` : ""}`,
+          "data-room": room.id,
+          onclick: (/** @type {Event} */ event) => (event.preventDefault(), this.app.openRoom(room.id), this.app.drawer(false)),
+        },
+        looks,
+        h("span", { class: "room-text" }, h("bdi", { class: "room-title" }, clean(room.title)), preview ? h("span", { class: "preview", dir: "auto" }, preview) : null),
+        h("span", { class: "room-side" }, last ? h("time", {}, shortOf(last.at, Date.now())) : null, unread),
+      ),
+    );
+  }
+}

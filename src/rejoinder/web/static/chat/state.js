@@ -1,0 +1,348 @@
+/**
+ * What the page knows: frames in, changes out. No clock, no page, no line; the tests run it without a browser.
+ *
+ * Rule 1: a timeline is one window without gaps over a room or a thread; `end` says that it reaches the newest.
+ * Rule 2: a message is kept once, by id; a window holds ids in the order of `seq`.
+ * Rule 3: the highest `seq` seen is all that a reconnect needs.
+ */
+
+/**
+ * @typedef {{hue: number, initials: string, emoji?: string}} Face
+ * @typedef {{id: string, name: string, face: Face, agent?: boolean}} Member
+ * @typedef {{id: string, author?: string, text?: string}} Quoted
+ * @typedef {{id: string, name: string, mime: string, size: number, url: string}} File
+ * @typedef {{emoji: string, who: string[]}} Reaction
+ * @typedef {{label: string, says: string}} Choice
+ * @typedef {{id: string, room: string, author: string, at: number, seq: number, text: string, thread?: string | null,
+ *   reply_to?: Quoted | null, files?: File[], reactions?: Reaction[], choices?: Choice[],
+ *   under?: {replies: number, latest: number} | null, client?: string, only_for?: string, edited?: boolean,
+ *   growing?: boolean, silent?: boolean}} Message
+ * @typedef {{id: string, kind: "direct" | "group", title: string, agents: string[], unread: number, read: number,
+ *   latest: Message | null}} Room
+ * @typedef {{ids: string[], more: boolean, end: boolean, loaded: boolean}} Timeline
+ * @typedef {{room: string, text: string, thread?: string | null, id: number}} Note
+ * @typedef {{reset?: boolean, rooms?: boolean, messages: Set<string>, timelines: Set<string>, typing: Set<string>,
+ *   stale: Set<string>, arrived: Message[], finished: Message[]}} Changes
+ *   `stale`: growing messages with a hole, to be asked for again
+ */
+
+/** The name of the timeline a message, a note or a typing mark stands in. */
+export const placeOf = (/** @type {{room: string, thread?: string | null}} */ { room, thread }) =>
+  thread ? `${room}\n${thread}` : room;
+
+export const GATEWAY = /** @type {Member} */ ({ id: "", name: "rejoinder", face: { hue: 0, initials: "r", emoji: "⚙️" } });
+
+const TYPING_LASTS = 6000;
+
+export class ChatState {
+  seq = /** @type {number | null} */ (null);
+  journal = "";
+  me = /** @type {Member | null} */ (null);
+  members = /** @type {Map<string, Member>} */ (new Map());
+  rooms = /** @type {Map<string, Room>} */ (new Map());
+  commands = /** @type {{name: string, description: string}[]} */ ([]);
+  messages = /** @type {Map<string, Message>} */ (new Map());
+  timelines = /** @type {Map<string, Timeline>} */ (new Map());
+  notes = /** @type {Map<string, Note[]>} */ (new Map());
+  uploadLimit = Infinity;
+  version = "";
+  #typing = /** @type {Map<string, Map<string, number>>} */ (new Map());
+  #countedTo = 0;
+  #lastNote = 0;
+
+  /** @param {any} frame @param {number} now @returns {Changes} */
+  apply(frame, now) {
+    const changes = noChanges();
+    if (typeof frame.seq === "number") this.seq = Math.max(this.seq ?? 0, frame.seq);
+    const handle = /** @type {any} */ (this)[`_${frame.type}`];
+    if (handle) handle.call(this, frame, changes, now);
+    return changes;
+  }
+
+  // --- asking --------------------------------------------------------------------------------------------------
+
+  /** @param {string} id @returns {Member} */
+  member(id) {
+    if (id === "") return GATEWAY;
+    return this.members.get(id) ?? { id, name: id, face: { hue: 220, initials: id.slice(0, 2).toUpperCase() } };
+  }
+
+  /** @param {Message} message */
+  isMine(message) {
+    return this.me !== null && message.author === this.me.id;
+  }
+
+  /** @param {string} place @returns {Timeline} */
+  timeline(place) {
+    return this.timelines.get(place) ?? { ids: [], more: true, end: true, loaded: false };
+  }
+
+  /** The messages of a window; a thread begins with the message it hangs under. @param {string} place @returns {Message[]} */
+  shown(place) {
+    const root = this.messages.get(threadOf(place) ?? "");
+    const inside = this.timeline(place).ids.map((id) => /** @type {Message} */ (this.messages.get(id)));
+    return root ? [root, ...inside] : inside;
+  }
+
+  /** @param {string} place @param {number} now @returns {Member[]} */
+  typing(place, now) {
+    const found = [...(this.#typing.get(place) ?? [])].filter(([, until]) => until > now);
+    return found.map(([who]) => this.member(who));
+  }
+
+  /** The newest message of one's own that can still be changed. @param {string} place */
+  lastOwn(place) {
+    return this.shown(place).findLast((message) => this.isMine(message) && !message.only_for);
+  }
+
+  /** Unread messages of all rooms. */
+  unread() {
+    return [...this.rooms.values()].reduce((sum, room) => sum + room.unread, 0);
+  }
+
+  // --- what the page does itself -------------------------------------------------------------------------------
+
+  /** Everything in the room is seen; the new mark, or null when it was already. @param {string} id */
+  readAll(id) {
+    const room = this.rooms.get(id);
+    if (!room) return null;
+    const newest = Math.max(0, ...[...this.messages.values()].filter((m) => m.room === id).map((m) => m.seq));
+    room.unread = 0;
+    if (newest <= room.read) return null;
+    room.read = newest;
+    return newest;
+  }
+
+  /** Puts an answer to `history` into its window. @param {{place: string, before?: number | null, around?: string | null}} asked
+   * @param {{messages: Message[], more: boolean}} page @returns {Changes} */
+  addPage({ place, before, around }, page) {
+    const changes = noChanges();
+    const window = this.timeline(place);
+    const known = new Set(window.ids);
+    const touches = page.messages.some((message) => known.has(message.id));
+    for (const message of page.messages) {
+      this.messages.set(message.id, message);
+      changes.messages.add(message.id);
+    }
+    const ids = page.messages.filter((message) => placeOf(message) === place).map((message) => message.id);
+    const keep = before || touches ? window.ids : [];
+    const merged = this.#sorted([...new Set([...keep, ...ids])]);
+    const grewUp = merged[0] !== window.ids[0];
+    this.timelines.set(place, {
+      ids: merged,
+      more: around ? (touches ? (grewUp ? true : window.more) : true) : page.more || (!before && merged.length > ids.length && window.more),
+      end: around ? this.#reachesEnd(place, merged, touches && !ids.some((id) => !known.has(id)), window) : before ? window.end : true,
+      loaded: true,
+    });
+    changes.timelines.add(place);
+    return changes;
+  }
+
+  /** Lets go of the oldest messages of a long window. @param {string} place @param {number} keep */
+  trim(place, keep) {
+    const window = this.timeline(place);
+    if (window.ids.length <= keep) return false;
+    this.timelines.set(place, { ...window, ids: window.ids.slice(-keep), more: true });
+    return true;
+  }
+
+  /** @param {string} place @param {number} id */
+  dropNote(place, id) {
+    this.notes.set(place, (this.notes.get(place) ?? []).filter((note) => note.id !== id));
+  }
+
+  // --- frames --------------------------------------------------------------------------------------------------
+
+  /** @param {any} frame @param {Changes} changes */
+  _welcome(frame, changes) {
+    if (!frame.resumed) {
+      this.messages.clear();
+      this.timelines.clear();
+      this.seq = frame.seq;
+    }
+    this.#typing.clear();
+    this.journal = frame.journal;
+    this.version = frame.version;
+    this.me = frame.me;
+    this.commands = frame.commands ?? [];
+    this.uploadLimit = frame.upload_limit;
+    this.#countedTo = frame.seq;
+    this.members = new Map([...frame.agents, ...frame.people, frame.me].map((member) => [member.id, member]));
+    this.rooms = new Map(frame.rooms.map((/** @type {any} */ room) => [room.id, whole(room)]));
+    for (const message of frame.growing ?? []) {
+      if (this.messages.has(message.id) || frame.resumed) this.#place(message, changes);
+    }
+    changes.reset = !frame.resumed;
+    changes.rooms = true;
+  }
+
+  /** @param {any} frame @param {Changes} changes */
+  _room(frame, changes) {
+    const before = this.rooms.get(frame.room.id);
+    const { unread = 0, read = 0, latest = null } = before ?? {};
+    this.rooms.set(frame.room.id, { ...whole(frame.room), unread, read, latest });
+    changes.rooms = true;
+  }
+
+  /** @param {any} frame @param {Changes} changes */
+  _person(frame, changes) {
+    this.members.set(frame.person.id, frame.person);
+    changes.rooms = true;
+  }
+
+  /** @param {any} frame @param {Changes} changes */
+  _message({ message }, changes) {
+    const isNew = !this.messages.has(message.id);
+    this.#place(message, changes);
+    this.#stopsTyping(message, changes);
+    const room = this.rooms.get(message.room);
+    if (!isNew || !room) return;
+    if (message.thread) this.#countReply(message.thread, 1, message.at, changes);
+    else if (!room.latest || message.seq > room.latest.seq) room.latest = message;
+    if (!this.isMine(message) && message.seq > this.#countedTo && message.seq > room.read) room.unread += 1;
+    changes.rooms = true;
+    if (message.seq > this.#countedTo) changes.arrived.push(message);
+    if (!message.growing) changes.finished.push(message);
+  }
+
+  /** @param {any} frame @param {Changes} changes */
+  _edited(frame, changes) {
+    const { growing } = this.messages.get(frame.message) ?? {};
+    this.#change(frame.message, changes, (message) => ({
+      ...message,
+      text: frame.text,
+      choices: frame.choices ?? [],
+      edited: message.edited || Boolean(frame.edited),
+      growing: false,
+    }));
+    const whole = this.messages.get(frame.message);
+    if (growing && whole) changes.finished.push(whole);
+  }
+
+  /** @param {any} frame @param {Changes} changes */
+  _deleted(frame, changes) {
+    const gone = this.messages.get(frame.message);
+    this.messages.delete(frame.message);
+    for (const [place, window] of this.timelines) {
+      if (!window.ids.includes(frame.message)) continue;
+      this.timelines.set(place, { ...window, ids: window.ids.filter((id) => id !== frame.message) });
+      changes.timelines.add(place);
+    }
+    if (gone?.thread) this.#countReply(gone.thread, -1, 0, changes);
+    const room = this.rooms.get(frame.room);
+    if (!room) return;
+    if (gone && !this.isMine(gone) && gone.seq > room.read && room.unread > 0) room.unread -= 1;
+    if (room.latest?.id === frame.message) room.latest = this.shown(room.id).at(-1) ?? null;
+    changes.rooms = true;
+  }
+
+  /** @param {any} frame @param {Changes} changes */
+  _reacted(frame, changes) {
+    this.#change(frame.message, changes, (message) => ({ ...message, reactions: frame.reactions }));
+  }
+
+  /** @param {any} frame @param {Changes} changes */
+  _read(frame, changes) {
+    const room = this.rooms.get(frame.room);
+    if (!room || frame.read <= room.read) return;
+    room.read = frame.read;
+    room.unread = [...this.messages.values()].filter(
+      (message) => message.room === room.id && message.seq > room.read && !this.isMine(message),
+    ).length;
+    changes.rooms = true;
+  }
+
+  /** @param {any} frame @param {Changes} changes */
+  _delta(frame, changes) {
+    const message = this.messages.get(frame.message);
+    if (!message) return;
+    if (message.text.length !== frame.at) changes.stale.add(message.id);
+    else this.#change(message.id, changes, () => ({ ...message, text: message.text + frame.text }));
+  }
+
+  /** @param {any} frame @param {Changes} changes @param {number} now */
+  _typing(frame, changes, now) {
+    if (frame.who === this.me?.id) return;
+    const place = placeOf(frame);
+    const here = this.#typing.get(place) ?? new Map();
+    this.#typing.set(place, here.set(frame.who, now + TYPING_LASTS));
+    changes.typing.add(place);
+  }
+
+  /** @param {any} frame @param {Changes} changes */
+  _note(frame, changes) {
+    const place = placeOf(frame);
+    const note = { ...frame, id: ++this.#lastNote };
+    this.notes.set(place, [...(this.notes.get(place) ?? []), note].slice(-5));
+    changes.timelines.add(place);
+  }
+
+  // --- keeping -------------------------------------------------------------------------------------------------
+
+  /** @param {Message} message @param {Changes} changes */
+  #place(message, changes) {
+    this.messages.set(message.id, message);
+    changes.messages.add(message.id);
+    const place = placeOf(message);
+    const window = this.timelines.get(place);
+    if (!window?.loaded || !window.end || window.ids.includes(message.id)) return;
+    this.timelines.set(place, { ...window, ids: this.#sorted([...window.ids, message.id]) });
+    changes.timelines.add(place);
+  }
+
+  /** @param {string} id @param {Changes} changes @param {(message: Message) => Message} how */
+  #change(id, changes, how) {
+    const message = this.messages.get(id);
+    if (!message) return;
+    const changed = how(message);
+    this.messages.set(id, changed);
+    changes.messages.add(id);
+    const room = this.rooms.get(changed.room);
+    if (room?.latest?.id === id) {
+      room.latest = changed;
+      changes.rooms = true;
+    }
+  }
+
+  /** @param {string} root @param {number} by @param {number} at @param {Changes} changes */
+  #countReply(root, by, at, changes) {
+    this.#change(root, changes, (message) => {
+      const { replies = 0, latest = 0 } = message.under ?? {};
+      return { ...message, under: replies + by > 0 ? { replies: replies + by, latest: Math.max(latest, at) } : null };
+    });
+  }
+
+  /** @param {Message} message @param {Changes} changes */
+  #stopsTyping(message, changes) {
+    const place = placeOf(message);
+    if (this.#typing.get(place)?.delete(message.author)) changes.typing.add(place);
+  }
+
+  /** @param {string[]} ids */
+  #sorted(ids) {
+    const seq = (/** @type {string} */ id) => this.messages.get(id)?.seq ?? 0;
+    return ids.sort((a, b) => seq(a) - seq(b));
+  }
+
+  /** @param {string} place @param {string[]} ids @param {boolean} nothingNew @param {Timeline} window */
+  #reachesEnd(place, ids, nothingNew, window) {
+    if (window.end && window.loaded && ids.includes(window.ids.at(-1) ?? "")) return true;
+    const newest = this.rooms.get(place)?.latest?.seq;
+    const last = this.messages.get(ids.at(-1) ?? "")?.seq ?? 0;
+    return nothingNew || (newest !== undefined && last >= newest);
+  }
+}
+
+/** @returns {Changes} */
+function noChanges() {
+  return { messages: new Set(), timelines: new Set(), typing: new Set(), stale: new Set(), arrived: [], finished: [] };
+}
+
+/** Fields at their default may be left out. @param {any} room @returns {Room} */
+const whole = (room) => ({ unread: 0, read: 0, latest: null, ...room });
+
+/** @param {string} place */
+export const threadOf = (place) => place.split("\n")[1] ?? null;
+
+/** @param {string} place */
+export const roomOf = (place) => place.split("\n")[0];

@@ -1,0 +1,393 @@
+/**
+ * The messages of a room or a thread. It follows the newest one only while the reader is at the bottom, keeps the
+ * reader's place when older ones come in, and is one stop of the Tab key: arrows walk through it.
+ */
+
+import { clean } from "../shared/clean.js";
+import { calm, h } from "../shared/dom.js";
+import { icon } from "../shared/icons.js";
+import { dayKey, dayName } from "../shared/times.js";
+import { MessageView } from "./message.js";
+import { roomOf, threadOf } from "./state.js";
+
+const SAME_BREATH = 5 * 60_000;
+const AT_BOTTOM = 40;
+const NEAR_TOP = 600;
+const KEPT = 400;
+
+/** @typedef {import("./state.js").Message} Message */
+
+export class Timeline {
+  place = "";
+  #views = /** @type {Map<string, MessageView>} */ (new Map());
+  #separators = /** @type {Map<string, any>} */ (new Map());
+  #follows = true;
+  #stuckAt = 0;
+  #asking = "";
+  #missed = 0;
+  #newFrom = /** @type {number | null} */ (null);
+  #frame = 0;
+  #dirty = /** @type {Set<string>} */ (new Set());
+  #scrollTo = /** @type {string | null} */ (null);
+
+  /**
+   * @param {import("./state.js").ChatState} state
+   * @param {import("./requests.js").Requests} requests
+   * @param {import("./actions.js").Actions} actions
+   * @param {{label: string, empty?: () => Node, seen?: () => void}} options
+   */
+  constructor(state, requests, actions, { label, empty, seen }) {
+    this.state = state;
+    this.requests = requests;
+    this.actions = actions;
+    this.empty = empty;
+    this.seen = seen ?? (() => {});
+    this.list = h("div", { class: "list", role: "log", "aria-live": "off", "aria-label": label });
+    this.scroller = h("div", { class: "scroller", onscroll: () => this.#scrolled() }, this.list);
+    this.pill = h(
+      "button",
+      { class: "pill", type: "button", hidden: true, onclick: () => this.toEnd() },
+      icon("down"),
+      h("span", {}, "Newest messages"),
+    );
+    this.element = h("div", { class: "timeline" }, this.scroller, this.pill);
+    new ResizeObserver(() => this.#stick()).observe(this.list);
+    new ResizeObserver(() => this.#stick()).observe(this.scroller);
+    this.list.addEventListener("click", (/** @type {Event} */ event) => this.#clicked(event));
+    this.list.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.#key(event));
+    this.list.addEventListener("mouseover", (/** @type {Event} */ event) => this.#points(event));
+    this.list.addEventListener("focusin", (/** @type {Event} */ event) => this.#points(event));
+  }
+
+  /** @param {string} place @param {number | null} [readTo] where the reader was; what is newer gets a line above it */
+  show(place, readTo = null) {
+    this.place = place;
+    this.#views.clear();
+    this.#separators.clear();
+    this.list.replaceChildren();
+    this.#follows = true;
+    this.#stuckAt = 0;
+    this.#missed = 0;
+    this.#asking = "";
+    this.#newFrom = readTo;
+    if (!this.state.timeline(place).loaded) this.ask({});
+    this.sync();
+  }
+
+  /** @param {{before?: number, around?: string}} where */
+  ask({ before, around }) {
+    const key = `${before ?? ""}/${around ?? ""}`;
+    if (this.#asking === key) return;
+    this.#asking = key;
+    this.actions.history(this.place, { before, around });
+  }
+
+  /** An answer came, or the line broke: asking again is allowed. */
+  answered() {
+    this.#asking = "";
+  }
+
+  get atBottom() {
+    const { scrollTop, clientHeight, scrollHeight } = this.scroller;
+    return scrollHeight - scrollTop - clientHeight < AT_BOTTOM;
+  }
+
+  /** Whether the reader sees the newest message. */
+  get current() {
+    return this.#follows && this.state.timeline(this.place).end;
+  }
+
+  /** A message changed: drawn with the next frame, once, however many pieces came. @param {string} id */
+  touch(id) {
+    this.#dirty.add(id);
+    if (!this.#frame) this.#frame = requestAnimationFrame(() => this.#redraw());
+  }
+
+  #redraw() {
+    this.#frame = 0;
+    for (const id of this.#dirty) {
+      const message = this.state.messages.get(id);
+      if (!message) continue;
+      const view = this.#views.get(keyOf(message)) ?? this.#views.get(message.id);
+      view?.update({ message, delivered: this.#isDelivered(message) }, view.element.classList.contains("compact"));
+    }
+    this.#dirty.clear();
+    this.#stick();
+  }
+
+  /** The list changed: puts every row where it belongs and touches none that stands right. */
+  sync() {
+    if (!this.place) return;
+    const anchor = this.#anchor();
+    const rows = this.#rows();
+    const wanted = new Set(rows);
+    for (const child of [...this.list.children]) if (!wanted.has(child)) child.remove();
+    rows.forEach((row, i) => {
+      if (this.list.children[i] !== row) this.list.insertBefore(row, this.list.children[i] ?? null);
+    });
+    this.#rove();
+    if (this.#scrollTo) this.#arrive();
+    else if (this.#follows) this.#stick();
+    else this.#hold(anchor);
+    this.#showPill();
+    this.#fillUp();
+    if (this.current && this.state.timeline(this.place).loaded) this.seen();
+  }
+
+  /** @returns {Element[]} */
+  #rows() {
+    const messages = this.state.shown(this.place);
+    const sending = this.requests.unsent(roomOf(this.place), threadOf(this.place));
+    const { loaded, more, end } = this.state.timeline(this.place);
+    const notes = this.state.notes.get(this.place) ?? [];
+    if (!loaded) return [this.#row("loading", () => h("div", { class: "loading", role: "status" }, "Loading…"))];
+    const rows = /** @type {Element[]} */ ([]);
+    if (more) rows.push(this.#row("older", () => h("div", { class: "loading" }, "Older messages…")));
+    if (!messages.length && !sending.length && this.empty) return [this.#row("empty", this.empty)];
+    let last = /** @type {Message | null} */ (null);
+    const keys = new Set();
+    const put = (/** @type {Message} */ message, /** @type {any} */ request) => {
+      if (!last || dayKey(last.at) !== dayKey(message.at)) {
+        rows.push(this.#row(`day ${dayKey(message.at)}`, () => dayLine(message.at)));
+        last = null;
+      }
+      if (this.#newFrom !== null && message.seq > this.#newFrom && (!last || last.seq <= this.#newFrom) && !this.state.isMine(message) && !request && !keys.has("new")) {
+        keys.add("new");
+        rows.push(this.#row("new", () => h("div", { class: "separator new", role: "separator" }, h("span", {}, "New"))));
+        last = null;
+      }
+      const key = keyOf(message);
+      keys.add(key);
+      const view = this.#view(key);
+      view.update({ message, sending: request, delivered: this.#isDelivered(message) }, sameBreath(last, message));
+      rows.push(view.element);
+      last = message;
+    };
+    for (const message of messages) put(message, null);
+    if (end) for (const request of sending) put(this.#unsentMessage(request), request);
+    for (const note of notes) rows.push(this.#row(`note ${note.id}`, () => this.#noteLine(note)));
+    for (const key of this.#views.keys()) if (!keys.has(key)) this.#views.delete(key);
+    return rows;
+  }
+
+  /** @param {import("./requests.js").Request} request @returns {Message} */
+  #unsentMessage({ frame, at, files }) {
+    const quoted = frame.reply_to ? this.state.messages.get(frame.reply_to) : null;
+    return {
+      id: `unsent ${frame.client}`,
+      client: frame.client,
+      room: frame.room ?? "",
+      author: this.state.me?.id ?? "",
+      at,
+      seq: Infinity,
+      text: frame.text ?? "",
+      thread: frame.thread,
+      files,
+      reply_to: frame.reply_to ? { id: frame.reply_to, author: quoted?.author, text: quoted?.text } : null,
+    };
+  }
+
+  /** @param {Message} message */
+  #isDelivered(message) {
+    return Boolean(message.client) && this.actions.latestDelivered() === message.client;
+  }
+
+  /** @param {string} key */
+  #view(key) {
+    let view = this.#views.get(key);
+    if (!view) this.#views.set(key, (view = new MessageView(this.state, this.actions, Boolean(threadOf(this.place)))));
+    return view;
+  }
+
+  /** @param {string} key @param {() => any} make */
+  #row(key, make) {
+    let row = this.#separators.get(key);
+    if (!row) this.#separators.set(key, (row = make()));
+    return row;
+  }
+
+  /** @param {import("./state.js").Note} note */
+  #noteLine(note) {
+    const drop = () => {
+      this.state.dropNote(this.place, note.id);
+      this.sync();
+      this.actions.focus();
+    };
+    return h(
+      "div",
+      { class: "note", role: "note" },
+      icon("alert"),
+      h("span", { dir: "auto" }, clean(note.text)),
+      h("button", { type: "button", class: "quiet", "aria-label": "Dismiss", onclick: drop }, icon("close")),
+    );
+  }
+
+  // --- where the reader is -------------------------------------------------------------------------------------
+
+  #scrolled() {
+    const wasFollowing = this.#follows;
+    this.#follows = this.atBottom;
+    if (this.#follows && !wasFollowing) this.#missed = 0;
+    this.#fillUp();
+    this.#showPill();
+    if (this.current) this.seen();
+  }
+
+  /** Asks for what lies beyond the edges of the window. */
+  #fillUp() {
+    const window = this.state.timeline(this.place);
+    if (!window.loaded || this.#scrollTo) return;
+    const { scrollTop, scrollHeight, clientHeight } = this.scroller;
+    const first = this.state.messages.get(window.ids[0]);
+    if (window.more && first && scrollTop < NEAR_TOP) this.ask({ before: first.seq });
+    else if (!window.end && scrollHeight - scrollTop - clientHeight < NEAR_TOP) this.ask({ around: window.ids.at(-1) });
+  }
+
+  #stick() {
+    if (!this.#follows || this.#scrollTo) return;
+    if (this.scroller.scrollTop < this.#stuckAt - AT_BOTTOM && !this.atBottom) {
+      this.#follows = false; // the reader has moved; the event that tells is still to come
+      return;
+    }
+    if (this.state.timeline(this.place).ids.length > KEPT + 100 && this.state.trim(this.place, KEPT)) this.sync();
+    this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.#stuckAt = this.scroller.scrollTop;
+  }
+
+  /** The first row in sight and where it stands. @returns {[Element, number] | null} */
+  #anchor() {
+    const top = this.scroller.getBoundingClientRect().top;
+    for (const { element } of this.#views.values()) {
+      const box = element.getBoundingClientRect();
+      if (box.height && box.bottom > top) return [element, box.top];
+    }
+    return null;
+  }
+
+  /** @param {[Element, number] | null} anchor */
+  #hold(anchor) {
+    if (!anchor || !anchor[0].isConnected) return;
+    const moved = anchor[0].getBoundingClientRect().top - anchor[1];
+    if (moved) this.scroller.scrollTop += moved;
+  }
+
+  /** A message of somebody else came while the reader was elsewhere. */
+  missed() {
+    if (this.current) return;
+    this.#missed += 1;
+    this.#showPill();
+  }
+
+  #showPill() {
+    const { end, loaded } = this.state.timeline(this.place);
+    this.pill.hidden = !loaded || (this.#follows && end);
+    const words = this.#missed ? `${this.#missed} new ${this.#missed === 1 ? "message" : "messages"}` : "Newest messages";
+    if (this.pill.lastChild.textContent !== words) this.pill.lastChild.textContent = words;
+    this.pill.classList.toggle("news", this.#missed > 0);
+  }
+
+  /** To the newest message, wherever the window stands. */
+  toEnd() {
+    this.#missed = this.#stuckAt = 0;
+    this.#follows = true;
+    if (!this.state.timeline(this.place).end) {
+      this.state.timelines.delete(this.place);
+      this.ask({});
+    }
+    this.sync();
+    this.seen();
+  }
+
+  /** @param {string} id */
+  jump(id) {
+    this.#scrollTo = id;
+    if (this.state.timeline(this.place).ids.includes(id)) this.#arrive();
+    else this.ask({ around: id });
+  }
+
+  #arrive() {
+    const message = this.state.messages.get(this.#scrollTo ?? "");
+    const view = message && this.#views.get(keyOf(message));
+    if (!view?.element.isConnected) return;
+    this.#scrollTo = null;
+    this.#follows = false;
+    view.element.scrollIntoView({ block: "center", behavior: calm() ? "auto" : "smooth" });
+    view.element.focus({ preventScroll: true });
+    view.element.classList.remove("flash");
+    void view.element.offsetWidth; // the animation begins again only after a layout without it
+    view.element.classList.add("flash");
+    setTimeout(() => view.element.classList.remove("flash"), 2000);
+    this.#showPill();
+  }
+
+  // --- hands ---------------------------------------------------------------------------------------------------
+
+  /** @param {EventTarget | null} target @returns {Message | undefined} */
+  #messageAt(target) {
+    const element = /** @type {Element | null} */ (target)?.closest?.(".message");
+    return element ? this.state.messages.get(/** @type {HTMLElement} */ (element).dataset.id ?? "") : undefined;
+  }
+
+  /** @param {Event} event */
+  #points(event) {
+    const message = this.#messageAt(event.target);
+    const element = /** @type {Element} */ (event.target).closest?.(".message");
+    if (event.type === "focusin" && element) this.#rove(element);
+    if (message && element) this.actions.offer(message, element);
+  }
+
+  /** @param {any} event */
+  #clicked(event) {
+    const copy = event.target.closest("[data-copy]");
+    if (!copy) return;
+    navigator.clipboard?.writeText(copy.closest("figure").querySelector("code").textContent);
+    copy.textContent = "Copied";
+    setTimeout(() => (copy.textContent = "Copy"), 1500);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    const target = /** @type {any} */ (event.target);
+    if (!target.classList?.contains("message") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const all = [...this.list.querySelectorAll(".message")];
+    const at = all.indexOf(target);
+    const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: all.length - 1 }[event.key];
+    const message = this.#messageAt(target);
+    if (to !== undefined) {
+      event.preventDefault();
+      if (to >= all.length) this.actions.focus();
+      else all[Math.max(0, to)]?.focus();
+    } else if (message && this.actions.key(event.key, message, target)) {
+      event.preventDefault();
+    }
+  }
+
+  /** Exactly one message can be reached by Tab. @param {Element} [chosen] */
+  #rove(chosen) {
+    const all = [...this.list.querySelectorAll(".message")];
+    const now = chosen ?? all.findLast((element) => element.tabIndex === 0 && element.contains(document.activeElement)) ?? all.at(-1);
+    for (const element of all) {
+      const index = element === now ? 0 : -1;
+      if (element.tabIndex !== index) element.tabIndex = index;
+    }
+  }
+}
+
+/** An own message keeps its row when the server's copy takes the place of the one on its way. @param {Message} message */
+const keyOf = (message) => (message.client ? `client ${message.client}` : message.id);
+
+/** @param {Message | null} last @param {Message} message */
+function sameBreath(last, message) {
+  return (
+    last !== null &&
+    last.author === message.author &&
+    message.at - last.at < SAME_BREATH &&
+    !message.reply_to &&
+    Boolean(last.only_for) === Boolean(message.only_for) &&
+    message.author !== ""
+  );
+}
+
+/** @param {number} at */
+const dayLine = (at) => h("div", { class: "separator", role: "separator" }, h("span", {}, dayName(at, Date.now())));
+

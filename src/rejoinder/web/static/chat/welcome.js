@@ -1,0 +1,43 @@
+/** What an empty room shows: who is here, and what to try first. */
+
+import { clean } from "../shared/clean.js";
+import { h } from "../shared/dom.js";
+import { face, namesOf } from "./faces.js";
+
+const TRY = [
+  ["reply to me", "a native reply, with the line it answers"],
+  ["react with 🎉", "an emoji on your message"],
+  ["stay silent", "read, and not a word said"],
+  ["/think high", "how hard it thinks from now on"],
+];
+const TRY_TOGETHER = [
+  ["Hello @all, who are you?", "everybody answers"],
+  ["@all please review: should we ship on Friday?", "agents reply to each other"],
+];
+
+/** @param {import("./app.js").App} app */
+export function welcome(app) {
+  const room = app.state.rooms.get(app.room);
+  if (!room) return h("div", { class: "empty" }, h("p", {}, "No room yet."));
+  const agents = room.agents.map((id) => app.state.member(id));
+  const suggestions = agents.length > 1 ? [...TRY_TOGETHER, ...TRY.slice(0, 2)] : TRY;
+  const title = room.kind === "direct" ? `Say hello to ${namesOf(agents)}` : `Welcome to ${clean(room.title)}`;
+  const lead =
+    agents.length > 1
+      ? `${namesOf(agents)} are here. Write to all, or begin with @ and a name to mean one of them.`
+      : "Write below, or try one of these. Replies, reactions, threads: everything you would do with people.";
+  return h(
+    "div",
+    { class: "empty" },
+    h("div", { class: "empty-faces" }, ...agents.slice(0, 5).map((agent) => face(agent, "large"))),
+    h("h2", {}, title),
+    h("p", {}, lead),
+    h(
+      "div",
+      { class: "suggestions", role: "group", "aria-label": "Things to try" },
+      ...suggestions.map(([words, meaning]) =>
+        h("button", { type: "button", class: "suggestion", onclick: () => app.pane.say(words) }, h("strong", {}, words), h("span", {}, meaning)),
+      ),
+    ),
+  );
+}

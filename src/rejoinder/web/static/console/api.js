@@ -1,0 +1,15 @@
+/** `/api` as the console uses it. An error is its sentence. */
+
+/** @param {string} path @returns {Promise<any>} */
+export const get = (path) => call(path, { headers: { Accept: "application/json" } });
+
+/** @param {string} path @returns {Promise<any>} */
+export const post = (path) => call(path, { method: "POST", headers: { "X-Rejoinder": "1" } });
+
+/** @param {string} path @param {RequestInit} init */
+async function call(path, init) {
+  const answer = await fetch(`/api/${path}`, init);
+  const body = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Error(body.error ?? `the server answered ${answer.status}`);
+  return body;
+}

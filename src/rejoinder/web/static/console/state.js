@@ -1,0 +1,82 @@
+/** What the console knows of the flow: frames in, journeys of messages out. No page, no clock. */
+
+/**
+ * @typedef {{stage: string, decision: string, reason?: string | null, took?: number}} Step
+ * @typedef {{id: string, channel: string, chat: string, message: string, at: number, sender: string, text: string,
+ *   entry: string, outcome: string, steps: Step[], turns: any[], sent: any[]}} Journey one message on its way
+ */
+
+const KEPT = 200;
+const POINTS = 900;
+
+export class ConsoleState {
+  journeys = /** @type {Map<string, Journey>} */ (new Map());
+  sessions = /** @type {any[]} */ ([]);
+  points = /** @type {any[]} */ ([]);
+
+  /** @param {any} frame @returns {string | null} the journey that changed, `gauges`, or null */
+  apply(frame) {
+    if (frame.type === "gauges") {
+      if (frame.at > (this.points.at(-1)?.at ?? 0)) this.points.push(frame);
+      if (this.points.length > POINTS) this.points.shift();
+      return "gauges";
+    }
+    if (frame.type === "session") {
+      this.sessions = [frame, ...this.sessions].slice(0, 20);
+      return "session";
+    }
+    if (frame.type === "sent") return this.#sent(frame);
+    const journey = this.#journey(frame);
+    if (frame.type === "received") Object.assign(journey, { sender: frame.sender, text: frame.text, entry: frame.entry ?? "text", at: frame.at });
+    else if (frame.type === "decided") Object.assign(journey, { outcome: frame.outcome, steps: frame.steps });
+    else if (frame.type === "turn") journey.turns = [...journey.turns, frame];
+    else return null;
+    return journey.id;
+  }
+
+  /** The earlier points of the charts. @param {any[]} points */
+  addSeries(points) {
+    const first = this.points[0]?.at ?? Infinity;
+    this.points = [...points.filter((point) => point.at < first), ...this.points].slice(-POINTS);
+  }
+
+  /** The newest first. @returns {Journey[]} */
+  newest() {
+    return [...this.journeys.values()].reverse();
+  }
+
+  /** @param {any} frame */
+  #journey({ channel, chat, message, at }) {
+    const id = `${channel}\n${chat}\n${message}`;
+    let journey = this.journeys.get(id);
+    if (!journey) {
+      journey = { id, channel, chat, message, at, sender: "", text: "", entry: "text", outcome: "", steps: [], turns: [], sent: [] };
+      this.journeys.set(id, journey);
+      if (this.journeys.size > KEPT) this.journeys.delete(/** @type {string} */ (this.journeys.keys().next().value));
+    }
+    return journey;
+  }
+
+  /** What was sent belongs to the newest message of its chat. @param {any} frame */
+  #sent(frame) {
+    const journey = this.newest().find((each) => each.channel === frame.channel && each.chat === frame.chat);
+    if (!journey) return null;
+    journey.sent = [...journey.sent, frame];
+    return journey.id;
+  }
+}
+
+/** How a journey stands, in one word. @param {Journey} journey @returns {"waiting" | "turn" | "answer" | "drop" | "answered" | "failed" | "cancelled"} */
+export function standing(journey) {
+  const last = journey.turns.at(-1);
+  if (last) return last.outcome;
+  return /** @type {any} */ (journey.outcome || "waiting");
+}
+
+/** The reason of the stage that ended it, or of the turn that failed. @param {Journey} journey */
+export function reasonOf(journey) {
+  const failed = journey.turns.findLast((turn) => turn.why);
+  if (failed) return failed.why;
+  const last = journey.steps.at(-1);
+  return last && last.decision !== "continue" ? (last.reason ?? "") : "";
+}

@@ -1,0 +1,74 @@
+"""The operator's page: what happens, why, and what to do about what went wrong."""
+
+import re
+import time
+
+import pytest
+from playwright.async_api import expect
+
+from rejoinder.channels.web import protocol as p
+from tests.browser.conftest import Open, Playing, RealGateway
+from tests.browser.hands import say
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_the_flow_is_live_and_tells_the_reason(open_page: Open, staged: Playing) -> None:
+    page = await open_page(f"{staged.url}/console")
+    await expect(page.locator(".journey")).to_have_count(3)
+    at = int(time.time() * 1000)
+    await staged.stage.show(p.FlowReceived(at, "web", "lobby", "w99", "Mira", "anybody here?"))
+    first = page.locator(".journey").first
+    await expect(first).to_contain_text("anybody here?")
+    await expect(first).to_contain_text("arrived")
+    steps = (p.Step("activation", "drop", "nobody was mentioned", 0.00004),)
+    await staged.stage.show(p.FlowDecided(at, "web", "lobby", "w99", "drop", steps))
+    await expect(first).to_contain_text("not answered")
+    await expect(first).to_contain_text("nobody was mentioned")
+    await first.get_by_role("button").click()
+    await expect(first.locator("tbody tr")).to_contain_text("activation")
+    await page.get_by_label("Filter the flow").fill("anybody")
+    await expect(page.locator(".journey")).to_have_count(1)
+
+
+async def test_why_of_any_message(open_page: Open, staged: Playing) -> None:
+    """By a click in the chat, by its id, and a sentence when there is none."""
+    page = await open_page(f"{staged.url}/console#w37")
+    await expect(page.locator(".trace")).to_contain_text("owner of this gateway")
+    await page.get_by_label("Message id to explain").fill("w1000")
+    await page.get_by_role("button", name="Why?", exact=True).click()
+    await expect(page.locator(".why-answer")).to_contain_text("no message has the id w1000")
+
+
+async def test_dead_letters_are_sent_again_and_strangers_let_in(open_page: Open, staged: Playing) -> None:
+    page = await open_page(f"{staged.url}/console")
+    outbox = page.get_by_role("region", name="Outbox")
+    await expect(outbox).to_contain_text("bot was blocked by the user")
+    await outbox.get_by_role("button", name="Send part 7 again").click()
+    await page.get_by_role("button", name="Let Noor (991) in").click()
+    await expect(page.get_by_role("region", name="Channels")).to_contain_text("the token was revoked")
+    await expect(page.get_by_role("region", name="Waiting for a turn")).to_contain_text("and in French")
+    assert staged.stage.posted == ["outbox/7/retry", "pairing/K7QF2M/approve"]
+
+
+async def test_charts_say_their_figures(open_page: Open, staged: Playing) -> None:
+    """A chart is an image with its newest figures as its name; arrow keys read earlier ones."""
+    page = await open_page(f"{staged.url}/console")
+    chart = page.get_by_role("img", name="Latency")
+    await expect(chart).to_have_accessible_name(re.compile("first word: .* ms, whole answer:"))
+    await chart.focus()
+    await chart.press("Home")
+    await expect(chart).to_have_accessible_name(re.compile("first word: –"))
+
+
+async def test_on_the_real_gateway(open_page: Open, gateway: RealGateway) -> None:
+    """A message said in the chat appears in the flow with its turn; sessions and figures follow."""
+    chat = await open_page(gateway.url)
+    page = await open_page(f"{gateway.url}/console")
+    await expect(page.get_by_text("live", exact=True)).to_be_visible()
+    await say(chat, "reply to me")
+    journey = page.locator(".journey").first
+    await expect(journey).to_contain_text("reply to me")
+    await expect(journey).to_contain_text("answered")
+    await expect(page.locator(".figures")).to_contain_text("browsers")
+    await expect(page.get_by_role("region", name="Channels").first).to_contain_text("listens")

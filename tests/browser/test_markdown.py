@@ -1,0 +1,110 @@
+"""The page's own reader of Markdown, run where it lives: in the browser, without a room."""
+
+import pytest
+
+from tests.browser.conftest import Open, Playing
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+READ = """async ([text, growing]) => {
+    const { markdown } = await import("/static/shared/markdown.js");
+    const short = (tree) => typeof tree === "string" ? tree
+        : tree.tag === "br" || tree.tag === "hr" ? `<${tree.tag}>`
+        : `<${tree.tag}>${(tree.children ?? []).map(short).join("")}</${tree.tag}>`;
+    const mentions = new Map([["ada", "Ada"]]);
+    return markdown(text, { growing, mentions }).map(short).join("");
+}"""
+
+WHOLE = [
+    ("plain\nnext line", "<p>plain<br>next line</p>"),
+    ("**bold *and* more** x", "<p><strong>bold <em>and</em> more</strong> x</p>"),
+    ("***both***", "<p><em><strong>both</strong></em></p>"),
+    ("snake_case_name and 2 * 3 * 4", "<p>snake_case_name and 2 * 3 * 4</p>"),
+    ("~~gone~~ ~stays~", "<p><s>gone</s> ~stays~</p>"),
+    ("`a*b*` ``c`d``", "<p><code>a*b*</code> <code>c`d</code></p>"),
+    (r"\*no\* &lt;b&gt; <b>", "<p>*no* <b> <b></p>"),
+    ("# One\n### Three", "<h3>One</h3><h5>Three</h5>"),
+    ("- a\n  - b\n- c", "<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>"),
+    ("1. a\n2. b\n\ntext", "<ol><li>a</li><li>b</li></ol><p>text</p>"),
+    ("- [x] done\n- [ ] open", "<ul><li><span>✓</span>done</li><li><span></span>open</li></ul>"),
+    ("> a\n> b\n\nc", "<blockquote><p>a<br>b</p></blockquote><p>c</p>"),
+    ("a\n\n---\n\nb", "<p>a</p><hr><p>b</p>"),
+    (
+        "|a|b|\n|-|-:|\n|1|`x|y`|",
+        "<div><table><thead><tr><th>a</th><th>b</th></tr></thead>"
+        "<tbody><tr><td>1</td><td><code>x|y</code></td></tr></tbody></table></div>",
+    ),
+    ("a | b is no table", "<p>a | b is no table</p>"),
+    ("see https://a.b/c_(d). Yes", "<p>see <a>https://a.b/c_(d)</a>. Yes</p>"),
+    ("[https://good.example](https://evil.example)", "<p><a>https://good.example</a></p>"),
+    ("[x](javascript:alert(1))", "<p>x</p>"),
+    ("<https://a.b> ![alt](https://a.b/c.png)", "<p><a>https://a.b</a> <a>🖼 alt</a></p>"),
+    ("hi @ada and @nobody, me@ada.org", "<p>hi <span>@Ada</span> and @nobody, me@ada.org</p>"),
+    ("```\n**raw**\n```", "<figure><figcaption><span>text</span><button>Copy</button></figcaption>"
+     "<pre><code>**raw**</code></pre></figure>"),
+    ("", ""),
+]  # fmt: skip
+
+GROWING = [
+    ("**bol", "<p><strong>bol</strong></p>"),
+    ("some **", "<p>some </p>"),
+    ("some `cod", "<p>some <code>cod</code></p>"),
+    ("see [the li", "<p>see the li</p>"),
+    ("see [the link](https://exam", "<p>see the link</p>"),
+    ("text\n-", "<p>text</p>"),
+    ("text\n``", "<p>text</p>"),
+    ("| a | b |", "<div><table><thead><tr><th>a</th><th>b</th></tr></thead></table></div>"),
+    ("| a | b |\n|--", "<div><table><thead><tr><th>a</th><th>b</th></tr></thead></table></div>"),
+    ("done **here** and\n\nnext *wor", "<p>done <strong>here</strong> and</p><p>next <em>wor</em></p>"),
+    ("a * b\n\nmore", "<p>a * b</p><p>more</p>"),
+]
+
+
+@pytest.fixture
+def module_page(open_page: Open, quiet: Playing):
+    async def opened():
+        return await open_page(f"{quiet.url}/login")
+
+    return opened
+
+
+async def test_readings(module_page) -> None:
+    """Whole texts as people expect them; growing ones as if what is open were closed."""
+    page = await module_page()
+    for text, expected in WHOLE:
+        assert await page.evaluate(READ, [text, False]) == expected, text
+    for text, expected in GROWING:
+        assert await page.evaluate(READ, [text, True]) == expected, text
+
+
+async def test_any_text_has_a_reading_in_time(module_page) -> None:
+    """No text hangs the page: 32,000 characters of nothing but marks are read in a moment, at every length."""
+    page = await module_page()
+    took = await page.evaluate("""async () => {
+        const { markdown } = await import("/static/shared/markdown.js");
+        const marks = ["*a **b ", "[", "`a``", "> ", "- a\\n", "*a_ ", "|a", "http://a ", "![](", "\\\\", "<", "1. ", "~~"];
+        const started = performance.now();
+        for (const mark of marks)
+            for (const growing of [true, false]) markdown(mark.repeat(32000 / mark.length), { growing });
+        const soup = marks.join("").repeat(20);
+        for (let i = 0; i < soup.length; i += 7) markdown(soup.slice(0, i), { growing: true });
+        return performance.now() - started;
+    }""")
+    assert took < 30_000
+
+
+async def test_growing_never_takes_back_a_finished_block(module_page) -> None:
+    """Of a text fed letter by letter, every block but the last two is what it will be in the end."""
+    page = await module_page()
+    changed = await page.evaluate("""async () => {
+        const { markdown } = await import("/static/shared/markdown.js");
+        const text = "Intro **bold**\\n\\n- one\\n- two `x`\\n\\n```py\\ncode\\n```\\n\\n| a | b |\\n|---|---|\\n| 1 | 2 |\\n\\n> quote\\n\\nEnd.";
+        const whole = markdown(text).map((tree) => JSON.stringify(tree));
+        const bad = [];
+        for (let i = 1; i < text.length; i++) {
+            const now = markdown(text.slice(0, i), { growing: true }).map((tree) => JSON.stringify(tree));
+            now.slice(0, -2).forEach((tree, at) => { if (tree !== whole[at]) bad.push([i, tree]); });
+        }
+        return bad;
+    }""")
+    assert changed == []

@@ -1,0 +1,370 @@
+"""The chat page on a stage where every word and every moment is the test's."""
+
+import asyncio
+import re
+
+import pytest
+from playwright.async_api import expect
+
+from rejoinder.channels.web import protocol as p
+from tests.browser.conftest import PHONE, Open, Playing
+from tests.browser.hands import at_bottom, box, message, messages, say, tool, whole
+from tests.browser.scenes import STREAM, in_pieces
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+# --- streaming and the reader's place -----------------------------------------------------------------
+
+
+async def test_a_growing_message_keeps_its_nodes(open_page: Open, quiet: Playing) -> None:
+    """Without flicker: while it streams, finished blocks are never taken out, and the height never shrinks."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await say(page, "go")
+    await page.evaluate("""() => {
+        const list = document.querySelector("main .list");
+        window.removed = []; window.heights = [];
+        new MutationObserver((records) => {
+            for (const record of records)
+                for (const node of record.removedNodes)
+                    if (node.nodeType === 1 && node.textContent.length > 12) window.removed.push(node.textContent);
+            window.heights.push(list.scrollHeight);
+        }).observe(list, { childList: true, characterData: true, subtree: true });
+    }""")
+    await quiet.stage.stream("lobby", "ada", in_pieces(STREAM, 3), pause=0.005)
+    await whole(page)
+    await expect(message(page, "All tests pass.").locator("li strong code")).to_have_text("drain()")
+    assert await page.evaluate("window.removed") == []
+    heights = await page.evaluate("window.heights")
+    assert heights == sorted(heights)
+
+
+async def test_half_written_marks_are_never_seen(open_page: Open, quiet: Playing) -> None:
+    """Half a `**word`, `code` or [link](… looks as it will look: no mark flickers by."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await say(page, "go")
+    await page.evaluate("""() => {
+        window.seen = new Set();
+        const watch = () => {
+            const text = document.querySelector("main .message:last-child .body")?.innerText ?? "";
+            if (/[*`[\\]|]|https/.test(text)) window.seen.add(text);
+        };
+        new MutationObserver(watch).observe(document.querySelector("main .list"),
+            { childList: true, characterData: true, subtree: true });
+    }""")
+    text = "Some **bold words**, *leaning*, `code()` and [a link](https://example.org/x).\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+    await quiet.stage.stream("lobby", "ada", list(text), pause=0.002)
+    await whole(page)
+    await expect(page.locator("main td").last).to_have_text("2")
+    assert await page.evaluate("[...window.seen]") == []
+
+
+async def test_the_reader_keeps_the_place(open_page: Open, staged: Playing) -> None:
+    """The newest message is followed only from the bottom; elsewhere a pill counts what came, and leads there."""
+    page = await open_page(f"{staged.url}/#lobby")
+    await expect(message(page, "Ship it.")).to_be_visible()
+    assert await at_bottom(page)
+    await staged.stage.post("lobby", "ada", "one\n\n" * 20)
+    await expect(message(page, "one")).to_be_visible()
+    await expect(message(page, "one").locator("p").last).to_be_in_viewport()
+    scroller = page.locator("main .scroller")
+    await scroller.evaluate("e => e.scrollTop -= 700")
+    before = await scroller.evaluate("e => e.scrollTop")
+    await staged.stage.stream("lobby", "bee", in_pieces(STREAM, 20), pause=0.001)
+    await expect(page.get_by_role("button", name="1 new message")).to_be_visible()
+    assert await scroller.evaluate("e => e.scrollTop") == before
+    await page.get_by_role("button", name="1 new message").click()
+    assert await at_bottom(page)
+    await expect(page.locator(".pill")).to_be_hidden()
+
+
+async def test_older_messages_come_when_scrolling_up(open_page: Open, quiet: Playing) -> None:
+    """History by pages, without moving what one reads, down to the first message."""
+    for i in range(130):
+        await quiet.stage.post("lobby", "ada", f"message number {i}", ago=7200 - i)
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(message(page, "message number 129")).to_be_visible()
+    for _ in range(12):
+        if await messages(page).count() == 130:
+            break
+        await page.locator("main .scroller").evaluate("e => e.scrollTop = 0")
+        await asyncio.sleep(0.1)
+    await expect(messages(page)).to_have_count(130)
+    texts = await page.locator("main .message .body").all_inner_texts()
+    assert texts == [f"message number {i}" for i in range(130)]
+    await expect(page.get_by_text("Older messages…")).to_have_count(0)
+
+
+async def test_jump_to_a_message_that_is_not_loaded(open_page: Open, quiet: Playing) -> None:
+    """The quoted message may be far: its surroundings are loaded, and the pill leads back to the present."""
+    first = await quiet.stage.post("lobby", "ada", "the very first", ago=9000)
+    for i in range(200):
+        await quiet.stage.post("lobby", "bee", f"message number {i}", ago=8000 - i)
+    await quiet.stage.post("lobby", "cod", "I mean this", reply_to=first.id)
+    page = await open_page(f"{quiet.url}/#lobby")
+    await message(page, "I mean this").locator(".quote").click()
+    await expect(message(page, "the very first")).to_be_in_viewport()
+    await quiet.stage.post("lobby", "ada", "news from the present")
+    await page.get_by_role("button", name=re.compile("new message|Newest")).click()
+    await expect(message(page, "news from the present")).to_be_in_viewport()
+
+
+async def test_unread_marks(open_page: Open, quiet: Playing) -> None:
+    """A room one does not look at counts; opened, it shows where the new begins, and the count is gone everywhere."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(page.locator("h1")).to_have_text("lobby")
+    await quiet.stage.post("design", "bee", "first")
+    await quiet.stage.post("design", "bee", "second")
+    await expect(page.get_by_role("link", name="design, 2 unread")).to_be_visible()
+    assert (await page.title()).startswith("(2)")
+    await page.get_by_role("link", name="design").click()
+    await expect(page.get_by_role("separator").filter(has_text="New")).to_be_visible()
+    await expect(page.locator(".unread")).to_have_count(0)
+    await expect(page).to_have_title(re.compile(r"^design"))
+    assert ("you", "design") in quiet.stage.read
+
+
+# --- what a message can be ----------------------------------------------------------------------------
+
+
+async def test_agent_text_is_never_markup(open_page: Open, quiet: Playing) -> None:
+    """Nothing an agent writes becomes an element, a script, a foreign image or a line that runs backwards."""
+    evil = '<img src=x onerror="window.hit=1"><script>window.hit=1</script> [x](javascript:window.hit=1) '
+    evil += '![p](https://evil.example/p.png) \u202egnp.exe\u202c \u0007bell <b onclick="1">bold</b>'
+    await quiet.stage.post("lobby", "ada", evil)
+    page = await open_page(f"{quiet.url}/#lobby")
+    body = message(page, "onerror").locator(".body")
+    await expect(body).to_be_visible()
+    assert await body.locator("img, script, b").count() == 0
+    assert await page.evaluate("window.hit") is None
+    text = await body.inner_text()
+    assert "\u202e" not in text
+    assert "\u0007" not in text
+    hrefs = await body.locator("a").evaluate_all("all => all.map(a => [a.getAttribute('href'), a.rel])")
+    assert hrefs == [["https://evil.example/p.png", "noopener noreferrer nofollow"]]
+
+
+async def test_a_choice_is_pressed_once(open_page: Open, staged: Playing) -> None:
+    page = await open_page(f"{staged.url}/#lobby")
+    await page.get_by_role("button", name="Allow once").click()
+    await expect(page.get_by_text("You chose allow.")).to_be_visible()
+    await expect(page.locator(".choice")).to_have_count(0)
+    assert [frame.says for frame in staged.stage.heard if isinstance(frame, p.Press)] == ["allow"]
+
+
+async def test_what_only_i_see_is_marked_and_notes_are_dismissed(open_page: Open, staged: Playing) -> None:
+    page = await open_page(f"{staged.url}/#lobby")
+    await expect(message(page, "Session of Ada").get_by_text("Only you can see this")).to_be_visible()
+    await staged.stage.live(p.Note("lobby", "The reaction was not given: no such emoji."))
+    note = page.get_by_role("note")
+    await expect(note).to_contain_text("no such emoji")
+    await note.get_by_role("button", name="Dismiss").click()
+    await expect(note).to_have_count(0)
+
+
+async def test_files_are_uploaded_and_too_large_ones_are_not(open_page: Open, quiet: Playing) -> None:
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(page.locator("h1")).to_have_text("lobby")
+    chooser = page.locator("main input[type=file]")
+    await chooser.set_input_files(
+        [
+            {"name": "plan.txt", "mimeType": "text/plain", "buffer": b"one, two"},
+            {"name": "big.bin", "mimeType": "application/octet-stream", "buffer": b"x" * 1_000_001},
+        ]
+    )
+    await expect(page.locator(".chip.problem")).to_contain_text("larger than")
+    await say(page, "here it is")
+    await expect(message(page, "here it is").locator("a.file")).to_contain_text("plan.txt")
+    assert [file.name for file, _ in quiet.stage.files.values()] == ["plan.txt"]
+
+
+async def test_a_refused_message_says_why_and_can_be_sent_again(open_page: Open, quiet: Playing) -> None:
+    page = await open_page(f"{quiet.url}/#lobby")
+    quiet.stage.refuse = "This room is closed for today."
+    await box(page).fill("may I?")
+    await box(page).press("Enter")
+    failed = page.locator(".message.failed")
+    await expect(failed).to_contain_text("This room is closed for today.")
+    await page.reload()
+    await expect(failed).to_contain_text("may I?")
+    quiet.stage.refuse = None
+    await failed.get_by_role("button", name="Try again").click()
+    await expect(failed).to_have_count(0)
+    await expect(messages(page)).to_have_count(1)
+
+
+async def test_two_tabs_send_an_unsent_message_once(open_page: Open, quiet: Playing) -> None:
+    """The line is dead, the page is reloaded, another tab opens: each would send it, and it arrives once."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(page.locator("h1")).to_have_text("lobby")
+    quiet.stage.deaf = True
+    await quiet.stage.drop()
+    await box(page).fill("once")
+    await box(page).press("Enter")
+    await page.reload()
+    other = await page.context.new_page()
+    await other.goto(f"{quiet.url}/#lobby")
+    quiet.stage.deaf = False
+    for tab in (page, other):
+        await tab.evaluate("dispatchEvent(new Event('online'))")
+        await expect(messages(tab)).to_have_count(1)
+        await expect(messages(tab).first).to_have_attribute("data-id", re.compile("^w"))
+    assert [m.text for m in quiet.stage.messages.values()] == ["once"]
+
+
+async def test_a_hole_in_a_stream_is_filled(open_page: Open, quiet: Playing) -> None:
+    """A delta that does not fit makes the page ask for the message again."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await say(page, "go")
+    grown = await quiet.stage.post("lobby", "ada", "", growing=True)
+    quiet.stage.messages[grown.id] = p.Message(grown.id, "lobby", "ada", grown.at, grown.seq, "Hello wor", growing=True)
+    await quiet.stage.live(p.Delta("lobby", grown.id, 6, "wor"))
+    await expect(message(page, "Hello wor")).to_be_visible()
+    await quiet.stage.live(p.Delta("lobby", grown.id, 9, "ld"))
+    await expect(message(page, "Hello world")).to_be_visible()
+
+
+# --- finding ------------------------------------------------------------------------------------------
+
+
+async def test_search_finds_and_jumps(open_page: Open, staged: Playing) -> None:
+    page = await open_page(f"{staged.url}/#lobby")
+    await page.keyboard.press("Control+Shift+F")
+    await page.get_by_label("Words to find").fill("nested three")
+    hit = page.locator(".hit")
+    await expect(hit).to_have_count(1)
+    await expect(hit.locator("mark").first).to_be_visible()
+    await hit.click()
+    await expect(page.locator("h1")).to_have_text("Ada")
+    await expect(page.locator("main .message.flash")).to_contain_text("Nested")
+
+
+async def test_completion(open_page: Open, quiet: Playing) -> None:
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(page.locator("h1")).to_have_text("lobby")
+    await box(page).press_sequentially("/th")
+    await expect(page.get_by_role("option", name="/think")).to_be_visible()
+    await box(page).press("Tab")
+    await expect(box(page)).to_have_value("/think ")
+    await box(page).fill("")
+    await box(page).press_sequentially("hi @b")
+    await box(page).press("Enter")
+    await expect(box(page)).to_have_value("hi @bee ")
+    await box(page).press_sequentially(":rock")
+    await box(page).press("Enter")
+    await expect(box(page)).to_have_value("hi @bee 🚀 ")
+
+
+async def test_first_visit_invites(open_page: Open, quiet: Playing) -> None:
+    page = await open_page(f"{quiet.url}/#dm-ada")
+    await expect(page.get_by_role("heading", name="Say hello to Ada")).to_be_visible()
+    await page.get_by_role("button", name=re.compile("^react with 🎉")).click()
+    await expect(message(page, "react with 🎉")).to_be_visible()
+
+
+async def test_a_room_is_made(open_page: Open, quiet: Playing) -> None:
+    page = await open_page(f"{quiet.url}/#lobby")
+    await page.get_by_role("button", name="New room").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Name").fill("Review")
+    await dialog.get_by_label("Cod").uncheck()
+    await dialog.get_by_role("button", name="Make the room").click()
+    await expect(page.locator("h1")).to_have_text("Review")
+    assert quiet.stage.rooms["review"].agents == ("ada", "bee")
+
+
+# --- hands, eyes, sizes -------------------------------------------------------------------------------
+
+
+async def test_keyboard_only(open_page: Open, staged: Playing) -> None:
+    """Write, switch the room, walk through messages, reply, react, open a thread and come back without a mouse."""
+    staged.stage.answer = None
+    page = await open_page(f"{staged.url}/#lobby")
+    await expect(box(page)).to_be_focused()
+    await page.keyboard.press("Control+K")
+    await page.keyboard.type("desi")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("h1")).to_have_text("design")
+    await expect(box(page)).to_be_focused()
+    await page.keyboard.press("Control+K")
+    await page.keyboard.type("lobby")
+    await page.keyboard.press("Enter")
+    await expect(message(page, "Ship it.")).to_be_visible()
+    await expect(box(page)).to_be_focused()
+    await messages(page).last.focus()
+    await page.keyboard.press("ArrowUp")
+    await page.keyboard.press("ArrowUp")
+    await expect(message(page, "May I run")).to_be_focused()
+    await page.keyboard.press("r")
+    await page.keyboard.type("yes")
+    await page.keyboard.press("Enter")
+    await expect(message(page, "yes").locator(".quote")).to_contain_text("May I run")
+    await messages(page).last.focus()
+    await page.keyboard.press("e")
+    await page.keyboard.type("heart")
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("Enter")
+    await expect(message(page, "yes").locator(".reaction[data-emoji='❤️']")).to_be_visible()
+    await expect(messages(page).last).to_be_focused()
+    await page.keyboard.press("t")
+    await expect(box(page, thread=True)).to_be_focused()
+    await page.keyboard.press("Escape")
+    await expect(box(page)).to_be_focused()
+
+
+async def test_the_message_list_is_one_tab_stop(open_page: Open, staged: Playing) -> None:
+    page = await open_page(f"{staged.url}/#lobby")
+    await expect(message(page, "Ship it.")).to_be_visible()
+    assert await page.locator("main .message[tabindex='0']").count() == 1
+
+
+async def test_whole_messages_are_announced_once(open_page: Open, quiet: Playing) -> None:
+    """A screen reader hears a streamed message when it is whole, not with every word."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await say(page, "go")
+    await page.evaluate("""() => {
+        window.heard = [];
+        new MutationObserver((records) => records.forEach((r) => r.addedNodes.forEach((n) => window.heard.push(n.textContent))))
+            .observe(document.querySelector("[aria-live=polite].sr-only"), { childList: true, subtree: true });
+    }""")
+    await quiet.stage.stream("lobby", "ada", in_pieces("Many small pieces make one sentence.", 3), pause=0.001)
+    await whole(page)
+    assert await page.evaluate("window.heard") == ["Ada: Many small pieces make one sentence."]
+
+
+async def test_phone_width(open_page: Open, staged: Playing) -> None:
+    """At 360 pixels nothing is cut off: the side bar is a drawer, a thread covers the room."""
+    page = await open_page(f"{staged.url}/#lobby", viewport=PHONE, has_touch=True)
+    await expect(message(page, "Ship it.")).to_be_visible()
+    width = "() => document.scrollingElement.scrollWidth"
+    assert await page.evaluate(width) == 360
+    assert await page.locator("main .scroller").evaluate("e => e.scrollWidth - e.clientWidth") == 0
+    await expect(page.locator(".sidebar")).to_be_hidden()
+    await page.get_by_role("button", name="Rooms and chats").click()
+    await page.get_by_role("link", name="Ada").click()
+    await expect(page.locator(".sidebar")).to_be_hidden()
+    await expect(page.locator("h1")).to_have_text("Ada")
+    assert await page.locator("main .scroller").evaluate("e => e.scrollWidth - e.clientWidth") == 0
+    await page.goto(f"{staged.url}/console")
+    await expect(page.locator(".journey").first).to_be_visible()
+    assert await page.evaluate(width) == 360
+
+
+async def test_light_and_dark(open_page: Open, quiet: Playing) -> None:
+    """The system's theme, until the switch chooses another, which is kept."""
+    page = await open_page(f"{quiet.url}/#lobby", color_scheme="dark")
+    await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    await page.get_by_role("button", name="Theme: as the system").click()
+    await expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    await page.reload()
+    await expect(page.locator("html")).to_have_attribute("data-theme", "light")
+
+
+async def test_the_tool_bar_of_own_messages_only_changes_own_messages(open_page: Open, staged: Playing) -> None:
+    page = await open_page(f"{staged.url}/#lobby")
+    await message(page, "May I run").hover()
+    await expect(page.get_by_role("toolbar").get_by_role("button", name="Delete")).to_have_count(0)
+    await tool(page, message(page, "Ship it."), "Edit")
+    await expect(box(page)).to_have_value("Ship it.")
+    await box(page).press("Escape")
+    await expect(box(page)).to_have_value("")

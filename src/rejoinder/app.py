@@ -15,17 +15,20 @@ import rejoinder
 from rejoinder import plugins
 from rejoinder.agents.base import Agent, CanClose
 from rejoinder.agents.discover import PROGRAMS, discover
-from rejoinder.channels.base import CanReact, Channel, Delivered, Inlet, Outcome, PrefersQueue
+from rejoinder.channels.base import CanEdit, CanReact, CanStream, Channel, Delivered, Inlet, Outcome, PrefersQueue
 from rejoinder.channels.base import Limits as Lengths
-from rejoinder.channels.platforms import PLATFORMS
+from rejoinder.channels.platforms import PLATFORMS, Pace
 from rejoinder.config import schema
-from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.channels import ChannelSettings, ReplyToModes
 from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of_gateway
 from rejoinder.config.show import effective, part
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Inbound, Part, Reply
 from rejoinder.inbound.rules import make_rules
+from rejoinder.outbound.budget import Rate
+from rejoinder.outbound.draft import Streaming
+from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.hooks import Hook, Hooks
@@ -34,9 +37,10 @@ from rejoinder.runtime.profiles import profile_of
 from rejoinder.runtime.relay import Hears, Watcher, tell
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Sessions
-from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
+from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings, Speech
 from rejoinder.secret import Secret
 from rejoinder.session import QueueChoice
+from rejoinder.store import sqlite
 from rejoinder.turns.choose import Limits
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import Mode, QueueOverride, resolve
@@ -66,18 +70,10 @@ class Gateway:
         for module in plugins.others("hook"):
             for name, hook in module.HOOKS.items():
                 self.hooks.on(name, hook)
-        self._settings = settings
+        self._made = runtime_settings(settings, self.agents, self.channels)
+        self._sessions = sessions
+        self._watcher = watcher or Watcher()
         self._stack = AsyncExitStack()
-        made = runtime_settings(settings, self.agents, self.channels)
-        self._engine = Engine(
-            self.agents,
-            self.channels.values(),
-            self.runs,
-            made,
-            sessions,
-            watcher=watcher or Watcher(),
-            hooks=self.hooks,
-        )
 
     def on(self, name: str, hook: Hook) -> None:
         """Calls an async function with each happening of this name: `message_received`, `session_started`,
@@ -102,6 +98,18 @@ class Gateway:
                 raise problem
 
     async def __aenter__(self) -> Self:
+        self.store = sqlite.open_store("sqlite::memory:")
+        self._stack.push_async_callback(self.store.close)
+        self._engine = Engine(
+            self.agents,
+            self.channels,
+            self.runs,
+            self._made,
+            self.store,
+            self._sessions,
+            watcher=self._watcher,
+            hooks=self.hooks,
+        )
         for agent in self.agents.values():
             if isinstance(agent, CanClose):
                 self._stack.push_async_callback(agent.close)
@@ -139,6 +147,7 @@ def runtime_settings(
         typing=TypingSettings(period_ms=int(defaults.typing_interval_seconds * 1000)),
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
         silence=settings.directives.silence,
+        granted=frozenset(settings.directives.allow),
         context_tokens=defaults.context_tokens or 0,
         version=rejoinder.__version__,
         show_config=lambda key: _configured(settings, key),
@@ -169,7 +178,35 @@ def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> Ch
         plugin_queue=QueueOverride(mode=Mode(channel.queue_mode)) if isinstance(channel, PrefersQueue) else None,
         extra_system_prompt=said.common.extra_system_prompt,
         status=StatusSettings(enabled=said.common.status_reactions),
+        speech=_speech(name, channel, settings),
     )
+
+
+def _speech(name: str, channel: Channel, settings: schema.Settings) -> Speech:
+    """How a channel is spoken to: by its platform's own limits and pace, as configured."""
+    said, defaults = settings.channels[name], settings.agent_defaults
+    common, platform = said.common, PLATFORMS.get(said.kind)
+    pace = platform.pace if platform is not None else Pace()
+    modes = common.reply_to_mode
+    by_kind = modes if isinstance(modes, ReplyToModes) else ReplyToModes(modes, modes)
+    shows = isinstance(channel, CanStream | CanEdit)
+    mode = common.streaming or ("edits" if shows else "blocks" if defaults.block_streaming_default else "off")
+    delay = defaults.human_delay
+    return Speech(
+        manner=Manner(said.kind, channel.limits.length, channel.limits.unit, common.tables),
+        streaming=Streaming(mode, pace.edit),
+        reply_direct=by_kind.direct,
+        reply_group=by_kind.group,
+        prefix=settings.messages.response_prefix if common.response_prefix is None else common.response_prefix,
+        reactions=platform.reactions if platform is not None else "unicode",
+        on_unknown=common.on_unknown,
+        chat_rate=None if pace.chat is None else Rate(*pace.chat),
+        account_rate=None if pace.account is None else Rate(*pace.account),
+        human_delay=_HUMAN_DELAYS.get(delay.mode, (delay.min_ms / 1000, delay.max_ms / 1000)),
+    )
+
+
+_HUMAN_DELAYS = {"off": (0.0, 0.0), "natural": (0.8, 2.5)}
 
 
 # --- opened -------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ _HARMLESS = re.compile(r"[\"'(*_\[]*([A-Z]?[a-z']{0,14})[.,;:!?\"')*_\]]*")
 _GIVES = re.compile(r"(?:bearer|basic|[=:][\"']?)\s{0,3}\Z", re.IGNORECASE)
 _HEADS = (
     *("sk-", "sk_", "rk_", "gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_", "glpat-", "xapp-"),
-    *("xox", "ya29", "whsec_", "hf_", "npm_", "pypi-", "syt_", "ey", "A"),
+    *("xox", "ya29", "whsec_", "hf_", "npm_", "pypi-", "syt_", "ey"),
 )
 _BEGINNINGS = frozenset(head[:size] for head in _HEADS for size in range(1, len(head) + 1))
 
@@ -45,10 +45,11 @@ class Reveal:
         return self._show(len(self._held))
 
     def _is_harmless(self, held: str, start: int) -> bool:
-        word = _HARMLESS.fullmatch(held, start)
-        if word is None or word[1] in _BEGINNINGS:
-            return False
-        return not _GIVES.search(held[:start][-16:] if start >= 16 else self._tail[-16:] + held[:start])
+        """Whether the word that begins there, or began in what was shown, is surely none."""
+        before = self._tail[-32:] + held[:start] if start < 32 else held[start - 32 : start]
+        settled = before if start else before.rstrip(VISIBLE)
+        word = _HARMLESS.fullmatch(before[len(settled) :] + held[start:])
+        return word is not None and word[1] not in _BEGINNINGS and not _GIVES.search(settled)
 
     def _show(self, end: int) -> str:
         if not end:

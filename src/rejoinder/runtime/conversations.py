@@ -1,42 +1,46 @@
 """The places where people and agents talk: one for each chat and thread of each channel."""
 
 import asyncio
-import logging
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 
-from rejoinder.channels.base import CanNote, CanReact, CanStream, Channel, Delivered, Outcome
-from rejoinder.events import Inbound, Part, ReplySent, Route, Said
+from rejoinder.channels.base import CanNote, CanReact, Channel, Delivered
+from rejoinder.events import Inbound, Part, Route, Said
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.facts import Step
+from rejoinder.outbound import plan
+from rejoinder.outbound.deeds import Open, keyed
+from rejoinder.outbound.plan import Planned, Wording
+from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.messages import Messages
-
-log = logging.getLogger(__name__)
+from rejoinder.runtime.outbox import Outbox
+from rejoinder.runtime.sender import Fate, Sent
+from rejoinder.runtime.settings import ChannelFacts
+from rejoinder.store.base import Message
 
 TRACES = 1000
-
-
-def _nobody(_: object) -> None:
-    """Nobody wants to know."""
+PATIENCE = 5.0
+"""Seconds for which who says something waits for the platform; it is said all the same."""
 
 
 class Conversation:
     """One place of one channel: its messages, and the one line on which things are said there."""
 
-    def __init__(self, channel: Channel, route: Route, tell: Tell = _nobody) -> None:
-        self._tell = tell
+    def __init__(self, channel: Channel, route: Route, outbox: Outbox, how: ChannelFacts) -> None:
         self.channel = channel
         self.route = route
+        self.how = how
+        self.outbox = outbox
+        self.sender = outbox.at(route)
+        self.sender.noted = self._noted
         self.messages = Messages()
         self.arrived: deque[Inbound] = deque()  # what has not been decided yet, in the order in which it came
         self.overheard: tuple[Said, ...] = ()  # said since the agent was last asked (IN-32)
         self.other_bot = False
         self.bot_turns = BotTurns()
         self._traces: dict[str, tuple[Step, ...]] = {}
-        self._line = asyncio.Lock()
 
     def heard(self, inbound: Inbound, today: date) -> None:
         """Notes a message of somebody's, whatever becomes of it (OD-52). A native command is no message."""
@@ -52,31 +56,32 @@ class Conversation:
         """An agent of ours has had its turn here."""
         self.bot_turns = count_turn(self.bot_turns, Seen("own", today))
 
+    async def find(self, reference: str) -> str | None:
+        """The platform id behind a handle or an id, if it is a message of this conversation (OD-52)."""
+        return self.messages.find(reference)
+
+    # --- what the gateway says itself --------------------------------------------------------------
+
     async def send(self, text: str, *, reply_to: str | None = None, silent: bool = False) -> str | None:
-        """Says one whole message; its platform id, or None when the platform did not take it."""
-        part = Part(route=self.route, text=text, reply_to=reply_to, silent=silent)
-        async with self._line:
-            sent = self._receipt(await self.channel.send(part), text)
-        if sent is not None:
-            self._tell(ReplySent(self.route, sent, text))
-        return sent
+        """Says something of the gateway's own; the platform id, or None when it was not taken, or not yet."""
+        wording = Wording(reply_to=reply_to, silent=silent)
+        return await self._post(
+            plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
+        )
 
-    async def begin(self, channel: CanStream, text: str, *, reply_to: str | None, silent: bool) -> str | None:
-        part = Part(route=self.route, text=text, reply_to=reply_to, silent=silent)
-        async with self._line:
-            return self._receipt(await channel.begin(part), text)
+    async def begin(self, text: str, *, silent: bool) -> str | None:
+        """Opens a message that grows, on a channel that can show one."""
+        part = Part(route=self.route, text=text, silent=silent)
+        return await self._post([Planned(*keyed(Open(part), self.outbox.new_stem()))])
 
-    def completed(self, message: str, text: str) -> None:
-        """A message that was growing is whole."""
-        self.messages.add(message, text, ours=True)
-        self._tell(ReplySent(self.route, message, text))
+    async def _post(self, planned: list[Planned]) -> str | None:
+        fates = self.sender.post(planned)
+        if fates:
+            await asyncio.wait(fates, timeout=PATIENCE)
+        return _message_of(fates[0]) if fates else None
 
-    def _receipt(self, outcome: Outcome, text: str) -> str | None:
-        if isinstance(outcome, Delivered):
-            self.messages.add(outcome.message, text, ours=True)
-            return outcome.message
-        log.warning("%s did not take a message: %s", self.channel.name, outcome.reason)
-        return None
+    def _noted(self, message: Message) -> None:
+        self.messages.add(message.id, message.text, ours=True)
 
     async def note(self, text: str) -> None:
         if can(self.channel, CanNote):
@@ -103,16 +108,23 @@ class Conversation:
         return next(reversed(self._traces.values()), ())
 
 
+def _message_of(fate: "asyncio.Future[Fate]") -> str | None:
+    known = fate.result() if fate.done() and not fate.cancelled() else None
+    return known.message if isinstance(known, Sent) else None
+
+
 class Conversations:
-    def __init__(self, channels: Iterable[Channel], tell: Tell) -> None:
-        self._tell = tell
-        self._channels = {channel.name: channel for channel in channels}
+    def __init__(self, channels: Mapping[str, Channel], outbox: Outbox, how: Callable[[str], ChannelFacts]) -> None:
+        self._channels = channels
+        self._outbox = outbox
+        self._how = how
         self._places: dict[Route, Conversation] = {}
 
     def of(self, message: Inbound) -> Conversation:
         route = Route(message.channel, message.chat.id, message.thread, message.account)
         if route not in self._places:
-            self._places[route] = Conversation(self._channels[message.channel], route, self._tell)
+            channel = self._channels[message.channel]
+            self._places[route] = Conversation(channel, route, self._outbox, self._how(message.channel))
         return self._places[route]
 
     def at(self, route: Route) -> Conversation | None:

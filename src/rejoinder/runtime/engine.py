@@ -5,7 +5,7 @@ waits for none of it.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from time import perf_counter
 
@@ -26,6 +26,7 @@ from rejoinder.runtime.facts import World
 from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.inbox import Inbox
 from rejoinder.runtime.lanes import Asked, Lanes
+from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.presence import StatusSigns
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.relay import Watcher
@@ -36,6 +37,7 @@ from rejoinder.runtime.slots import Slots
 from rejoinder.runtime.tally import Tally
 from rejoinder.runtime.work import Workers
 from rejoinder.session import QueueChoice, Session, session_key
+from rejoinder.store.base import Store
 from rejoinder.turns import backlog
 from rejoinder.turns.backlog import estimate_tokens
 from rejoinder.turns.modes import Drop, Mode, QueueOverride, QueueSettings, resolve
@@ -54,9 +56,10 @@ class Engine:
     def __init__(
         self,
         agents: Mapping[str, Agent],
-        channels: Iterable[Channel],
+        channels: Mapping[str, Channel],
         runs: Runs,
         settings: RuntimeSettings,
+        store: Store,
         sessions: Sessions | None = None,
         clock: Callable[[], datetime] = utc_now,
         watcher: Watcher = NOBODY,
@@ -69,7 +72,8 @@ class Engine:
         self._tally = Tally()
         self._sessions = sessions or MemorySessions()
         self._tell = (hooks or Hooks()).tell
-        self._conversations = Conversations(channels, self._tell)
+        self.outbox = Outbox(channels, store, runs, settings, clock, self._tell)
+        self._conversations = Conversations(channels, self.outbox, settings.channel)
         questions, access = Questions(runs, settings.question_seconds), Access(settings.rules)
         workers = Workers(agents, self._sessions, settings, runs, questions, clock, watcher, self._tell)
         self._lanes = Lanes(workers, runs, Slots(settings.limits), settings.lease)

@@ -13,12 +13,12 @@ from inspect import iscoroutinefunction
 from typing import Any
 
 from rejoinder.errors import BadUse
-from rejoinder.events import MessageReceived, ReplySent, SessionEnded, SessionStarted, TurnEnded
+from rejoinder.events import DeliveryFailed, MessageReceived, ReplySent, SessionEnded, SessionStarted, TurnEnded
 from rejoinder.runtime.runs import Runs
 
 log = logging.getLogger(__name__)
 
-Happening = MessageReceived | SessionStarted | SessionEnded | TurnEnded | ReplySent
+Happening = MessageReceived | SessionStarted | SessionEnded | TurnEnded | ReplySent | DeliveryFailed
 Hook = Callable[[Any], Awaitable[None]]
 Tell = Callable[[Happening], None]
 
@@ -28,6 +28,7 @@ HOOKS: Mapping[str, type[Happening]] = {
     "session_ended": SessionEnded,
     "turn_ended": TurnEnded,
     "reply_sent": ReplySent,
+    "delivery_failed": DeliveryFailed,
 }
 SECONDS = 5.0
 

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from itertools import count
 from weakref import WeakValueDictionary
 
 from rejoinder.channels.base import Channel
@@ -11,7 +12,7 @@ from rejoinder.outbound.deeds import Deed, React, Remove, words
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sender import Account, Sender
-from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.settings import RuntimeSettings, Speech
 from rejoinder.store.base import PartState, Store, StoredPart
 
 log = logging.getLogger(__name__)
@@ -33,6 +34,7 @@ class Outbox:
         self._settings = settings
         self._clock = clock
         self._tell = tell
+        self._count = count(1)
         self._accounts: dict[tuple[str, str], Account] = {}
         self._senders: WeakValueDictionary[Route, Sender] = WeakValueDictionary()
 
@@ -44,6 +46,14 @@ class Outbox:
             sender = Sender(route, account, self._store, self._runs, self._clock, self._tell, self._gave_up)
             self._senders[route] = sender
         return sender
+
+    def new_stem(self) -> str:
+        """What the key of something begins with that belongs to no turn: used once, in no other process either."""
+        return f"g{int(self._clock().timestamp() * 1e6):x}-{next(self._count)}"
+
+    def speech(self, channel: str) -> Speech | None:
+        """How this channel is spoken to; None: there is no such channel."""
+        return self._settings.channel(channel).speech if channel in self._channels else None
 
     def _account(self, route: Route) -> Account:
         key = (route.channel, route.account)

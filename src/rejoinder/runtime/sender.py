@@ -20,8 +20,19 @@ from typing import Final, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.channels.base import CanDelete, CanEdit, CanFind, CanReact, CanStream, Channel, Delivered
-from rejoinder.channels.base import Outcome, Rejected, RetryAfter, Unknown
+from rejoinder.channels.base import (
+    CanDelete,
+    CanEdit,
+    CanFind,
+    CanReact,
+    CanStream,
+    Channel,
+    Delivered,
+    Outcome,
+    Rejected,
+    RetryAfter,
+    Unknown,
+)
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import Part, ReplySent, Route
@@ -310,17 +321,17 @@ class Sender:
 
     async def _remove(self, message: str, after: tuple[str, ...], row: StoredPart) -> Outcome:
         """Takes it back, or leaves nothing to be read of it; not before what replaces it has arrived (OD-61)."""
-        channel = self.channel
+        channel: object = self.channel
         if after and row.turn is not None:
             turn = await self._store.turn(row.turn)
             arrived = {part.key for part in turn.parts if part.state == "sent"} if turn is not None else set[str]()
             if not arrived.issuperset(after):
                 return Rejected("what was to replace it has not arrived")
-        outcome: Outcome = Rejected(f"{channel.name} cannot delete")
+        outcome: Outcome = Rejected(f"{self.channel.name} cannot delete")
         if can(channel, CanDelete):
             outcome = await channel.delete(self.route, message)
         if isinstance(outcome, Rejected) and outcome.why != "target" and can(channel, CanEdit):
-            log.warning("%s did not delete %s: %s", channel.name, message, outcome.reason)
+            log.warning("%s did not delete %s: %s", self.channel.name, message, outcome.reason)
             return await channel.edit(self.route, message, Part(self.route, NOTHING))
         return outcome
 

@@ -11,8 +11,11 @@ from msgspec.structs import replace
 from rejoinder.agents.base import Agent, CanLoad, CanSteer, Failed, Question, Usage
 from rejoinder.events import TurnEnded
 from rejoinder.inbound.facts import Step
+from rejoinder.outbound.prefix import Speaker
+from rejoinder.outbound.template import fill, values_of
 from rejoinder.outbound.typing import mode_for
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.acting import Occasion
 from rejoinder.runtime.attempts import Attempts
 from rejoinder.runtime.briefing import brief, brief_further, level, people_of
 from rejoinder.runtime.delivery import Answer
@@ -70,11 +73,12 @@ class Workers:
         await self._sessions.save(replace(turn_taken(session), touched=self._clock()))
         answer = Answer(
             run.conversation,
-            agent.name,
-            run.trigger,
+            self._occasion(run, agent),
             may_speak=lambda: run.may_speak() and not _only_listens(run),
             says_when_empty=_is_awaited(run),
             silence=self._settings.silence,
+            prefix=self._prefix(run),
+            speaker=lambda: Speaker(agent.name, relay.model or turn.model or "", turn.think or ""),
         )
         failed: Failed | None = None
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
@@ -93,15 +97,16 @@ class Workers:
                     lambda: answer.begun or not run.may_speak(),
                     answer.add_line if verbose else _unsaid,
                 )
+                self._note_failure(run, failed)
                 if failed is None:
                     await answer.finish(_footer(session, relay.usage, relay.model))
-                    ended = "answered"
+                    ended = "answered" if answer.undelivered is None else "failed"
                 else:
                     await answer.fail(failed.sentence, failed.detail)
                     ended = "failed"
             if answer.begun:
                 run.conversation.spoke(self._clock().date())
-            await self._remember(run, relay.usage, answer, failed)
+            await self._remember(run, relay.usage, answer)
         except asyncio.CancelledError:
             await answer.abandon()
             raise
@@ -122,7 +127,7 @@ class Workers:
                 agent.load_session(run.session, saved)
         return await self._sessions.find(run.session, run.agent, self._clock())
 
-    async def _remember(self, run: Run, usage: Usage, answer: Answer, failed: Failed | None) -> None:
+    async def _remember(self, run: Run, usage: Usage, answer: Answer) -> None:
         """What the next turn and `/status` are told. Read afresh: a command may have changed it meanwhile."""
         session = await self._sessions.find(run.session, run.agent, self._clock())
         if (told := answer.outcomes.told()) is not None:
@@ -136,10 +141,30 @@ class Workers:
         )
         if usage.context_tokens:
             self.context[run.session] = usage.context_tokens
+
+    def _note_failure(self, run: Run, failed: Failed | None) -> None:
+        """Before anything is said of it: who reads the sentence finds the rest in `/status`."""
         if failed is None:
             self.failures.pop(run.session, None)
         else:
             self.failures[run.session] = f"{failed.kind}: {failed.detail or failed.sentence}"
+
+    def _occasion(self, run: Run, agent: Agent) -> Occasion:
+        message = run.asked[-1].message
+        return Occasion(
+            run.trigger,
+            agent.name,
+            message.inbound.sender.id,
+            direct=not message.in_group,
+            other_bot=run.conversation.other_bot,
+            texts=tuple(asked.message.inbound.text for asked in run.asked),
+            granted=self._settings.granted,
+        )
+
+    def _prefix(self, run: Run) -> str:
+        """What stands before the answer, with what is known of the message it answers (DE-5)."""
+        written = run.conversation.how.speech.prefix
+        return fill(written, values_of(run.asked[-1].message.inbound, run.session)) if "{{" in written else written
 
     def _typing(self, run: Run) -> TypingSign:
         message = run.asked[-1].message

@@ -26,7 +26,24 @@ def test_what_people_say_is_prose(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["*b*", "a_b", "`c`", "# h", "- i", "+ i", "1. i", "> q", "a  \nb", " a", "a\n\n\nb", "|", "<i>", "@all", "a\tb", ""],
+    [
+        "*b*",
+        "a_b",
+        "`c`",
+        "# h",
+        "- i",
+        "+ i",
+        "1. i",
+        "> q",
+        "a  \nb",
+        " a",
+        "a\n\n\nb",
+        "|",
+        "<i>",
+        "@all",
+        "a\tb",
+        "",
+    ],
 )
 def test_what_may_be_markup_is_not(text):
     assert not is_prose(text)

@@ -1,5 +1,6 @@
-"""THE wiring: settings -> agents, channels, rules, engine."""
+"""THE wiring: settings -> agents, channels, store, rules, engine."""
 
+import asyncio
 import os
 import shutil
 from collections.abc import Iterable, Mapping
@@ -36,16 +37,19 @@ from rejoinder.runtime.inlet import ChannelInlet
 from rejoinder.runtime.profiles import profile_of
 from rejoinder.runtime.relay import Hears, Watcher, tell
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings, Speech
 from rejoinder.secret import Secret
 from rejoinder.session import QueueChoice
-from rejoinder.store import sqlite
+from rejoinder.store.base import Health, Store
 from rejoinder.turns.choose import Limits
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import Mode, QueueOverride, resolve
 from rejoinder.turns.status import StatusSettings
 
+MEMORY = "sqlite::memory:"
+"""A store that keeps nothing beyond the process: for a chat in the terminal, a single reply, and tests."""
+GRACE = 20.0
+"""Seconds for which agents may go on when the gateway is told to end."""
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
 
@@ -53,13 +57,15 @@ SELF = "you"
 class Gateway:
     """One configuration at work. Enter it, and `dispatch` takes messages; leave it, and nothing of it runs on."""
 
+    store: Store
+
     def __init__(
         self,
         settings: schema.Settings,
         *,
         agents: Mapping[str, Agent] | None = None,
         channels: Iterable[Channel] = (),
-        sessions: Sessions | None = None,
+        store: str = MEMORY,
         watcher: Watcher | None = None,
         hooks: Hooks | None = None,
     ) -> None:
@@ -70,9 +76,10 @@ class Gateway:
         for module in plugins.others("hook"):
             for name, hook in module.HOOKS.items():
                 self.hooks.on(name, hook)
-        self._made = runtime_settings(settings, self.agents, self.channels)
-        self._sessions = sessions
+        self._settings = runtime_settings(settings, self.agents, self.channels)
+        self._url = store
         self._watcher = watcher or Watcher()
+        self.listening: list[asyncio.Task[None]] = []
         self._stack = AsyncExitStack()
 
     def on(self, name: str, hook: Hook) -> None:
@@ -84,29 +91,38 @@ class Gateway:
         """What a channel calls: returns when the message is safe, not when it is answered."""
         await self._engine.accept(inbound)
 
+    async def health(self) -> Health:
+        """Whether messages can be kept now; if not, why and what to do (DU-15)."""
+        return await self.store.health()
+
     async def serve(self) -> None:
-        """Until every channel has come to its end and all that they brought is answered."""
-        listening = [
-            self.runs.start(f"channel:{name}", channel.listen(ChannelInlet(self.dispatch)))
+        """Until every channel has come to its end, or is told to, and all that they brought is answered."""
+        self.listening = listening = [
+            self.runs.start(f"channel:{name}", channel.listen(ChannelInlet(name, self._engine, self.store)))
             for name, channel in self.channels.items()
         ]
         for task in listening:
             await self.runs.wait(task)
         await self.runs.idle()
         for task in listening:
-            if (problem := task.exception()) is not None:
+            if not task.cancelled() and (problem := task.exception()) is not None:
                 raise problem
 
+    async def drain(self, grace: float = GRACE) -> None:
+        """Goes down in good order: takes no further message, lets runs end for so many seconds, gives back the rest."""
+        for task in self.listening:
+            await self.runs.cancel(task)
+        await self._engine.lanes.drain(grace)
+
     async def __aenter__(self) -> Self:
-        self.store = sqlite.open_store("sqlite::memory:")
+        self.store = await asyncio.to_thread(open_store, self._url)
         self._stack.push_async_callback(self.store.close)
         self._engine = Engine(
             self.agents,
             self.channels,
             self.runs,
-            self._made,
+            self._settings,
             self.store,
-            self._sessions,
             watcher=self._watcher,
             hooks=self.hooks,
         )
@@ -118,7 +134,20 @@ class Gateway:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._stack.aclose()
+        try:
+            await self.drain(grace=0)
+        finally:
+            await self._stack.aclose()
+
+
+def open_store(url: str) -> Store:
+    """The engine the configuration names, for this gateway alone."""
+    scheme = url.partition(":")[0]
+    if scheme != "sqlite":
+        raise BadConfiguration(f"gateway.store: there is no store {url!r} yet; write sqlite:FILE")
+    from rejoinder.store import sqlite
+
+    return sqlite.open_store(url)
 
 
 # --- made ready ---------------------------------------------------------------------------------

@@ -13,13 +13,25 @@ from rejoinder.testing import ScriptedAgent, conversation
 from tests.conversations.test_plugged_in import plug_in
 
 
+class Told(list):
+    def __init__(self):
+        super().__init__()
+        self.more = asyncio.Event()
+
+    async def until(self, name):
+        while name not in names(self):
+            self.more.clear()
+            await self.more.wait()
+
+
 @pytest.fixture
 def heard(monkeypatch):
     """What a package that subscribed to everything is told."""
-    told = []
+    told = Told()
 
     async def listen(happening):
         told.append(happening)
+        told.more.set()
 
     plug_in(monkeypatch, "rejoinder.hooks", HOOKS=dict.fromkeys(HOOKS, listen))
     return told
@@ -35,6 +47,7 @@ async def test_a_package_hears_what_happens(heard):
         await chat.says("hello", event="e1")
         await chat.says("hello", event="e1")
         await chat.hears("Hi.")
+        await heard.until("TurnEnded")
         await chat.says("/new again")
         await chat.hears("New session.")
         await chat.hears("Anew.")

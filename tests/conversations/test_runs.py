@@ -173,6 +173,7 @@ async def test_usage_is_counted_and_shown_when_wanted():
         await chat.hears("Usage line: tokens.")
         await chat.says("two")
         await chat.hears("B.\n\n_20 tokens in, 3 out_")
+        await chat.rests()
         await chat.says("/usage")
         assert "30 tokens in, 5 out" in (await chat.hears()).text
 
@@ -249,22 +250,21 @@ async def test_reactions_show_what_becomes_of_a_message():
         await chat.channel.until(lambda: chat.channel.messages[asked].reactions == ["👌"])
 
 
-async def test_a_session_is_continued_under_the_name_its_agent_gave_it():
+async def test_a_session_is_continued_under_the_name_its_agent_gave_it(tmp_path):
     """TU-33: the mapping is saved at creation, and loaded before the first turn after a restart."""
     from rejoinder.app import Gateway, with_channel
-    from rejoinder.runtime.sessions import MemorySessions
 
     class Loading(ScriptedAgent):
         def load_session(self, session, saved):
             self.loaded = (session, saved)
 
-    sessions = MemorySessions()
+    store = f"sqlite:{tmp_path / 'rejoinder.db'}"
     for agent in (Loading([SessionOpened("theirs-1"), "One."]), Loading("Two.")):
         channel = FakeChannel()
         settings = with_channel(Settings(), channel.name, agent.name, ("ann",))
-        async with Gateway(settings, agents={agent.name: agent}, channels=[channel], sessions=sessions) as gateway:
+        async with Gateway(settings, agents={agent.name: agent}, channels=[channel], store=store) as gateway:
             gateway.runs.start("serve", gateway.serve())
-            await channel.says("hello")
+            await channel.says("hello", event=f"to {id(agent)}")
             await channel.until(lambda channel=channel: any(m.author == "bot" for m in channel.messages.values()))
     assert agent.loaded == (agent.turns[0].session, "theirs-1")
 

@@ -10,7 +10,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from rejoinder.events import Turn
+from rejoinder.events import PromptPart, Turn
 
 
 class TextDelta(Struct, frozen=True, tag="text"):
@@ -150,6 +150,20 @@ class CanLoad(Protocol):
     """
 
     def load_session(self, session: str, saved: str) -> None: ...
+
+
+class Exchange(Struct, frozen=True):
+    """A question and its answer; an empty answer means that there was none."""
+
+    parts: tuple[PromptPart, ...]
+    answer: str = ""
+
+
+@runtime_checkable
+class CanRecall(Protocol):
+    """Keeps the conversation itself: told once in each process, before a session's first turn, what was said."""
+
+    def recall(self, session: str, past: tuple[Exchange, ...]) -> None: ...
 
 
 @runtime_checkable

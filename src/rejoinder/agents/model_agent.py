@@ -13,11 +13,11 @@ from typing import Any, Protocol
 import aiohttp
 from msgspec import Struct, field
 
-from rejoinder.agents.base import AgentEvent, Done, ModelSelected, ToolEnded
+from rejoinder.agents.base import AgentEvent, Done, Exchange, ModelSelected, ToolEnded
 from rejoinder.agents.endpoint import Endpoint, server_events
 from rejoinder.agents.failures import failed
 from rejoinder.agents.guard import guarded
-from rejoinder.agents.history import Exchange, Histories, fitting
+from rejoinder.agents.history import Histories, fitting
 from rejoinder.agents.think import LEVELS
 from rejoinder.events import PromptPart, PromptText, Turn
 
@@ -96,6 +96,9 @@ class ModelAgent:
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         return guarded(self._events(turn), idle=self._limits.idle_timeout, hard=self._limits.hard_timeout)
+
+    def recall(self, session: str, past: tuple[Exchange, ...]) -> None:
+        self._histories.recall(session, past)
 
     def forget(self, session: str) -> None:
         self._histories.forget(session)

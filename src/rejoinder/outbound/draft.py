@@ -162,7 +162,8 @@ def _whole_block(text: str, streaming: Streaming, *, idle: bool) -> tuple[str, i
         head, *following = chunk.cut(text, streaming.most)
         if not following:
             return head.text, len(text), ""
-        return head.text, text.index(following[0].source, len(head.source)), following[0].opening
+        end = text.index(head.source) + len(head.source)
+        return head.text, text.index(following[0].source, end), following[0].opening
     end = text.rfind("\n\n", streaming.least) if not idle else len(text)
     if end < 0 or any(inside.start < end < inside.stop or inside.stop == end for inside in enclosures(text[:end])):
         return None

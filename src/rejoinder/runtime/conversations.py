@@ -3,12 +3,15 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from datetime import date
+from datetime import UTC, date, datetime
+
+from msgspec.structs import replace
 
 from rejoinder.channels.base import CanNote, CanReact, Channel, Delivered
 from rejoinder.events import Inbound, Part, Route, Said
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.facts import Step
+from rejoinder.inbound.groups import overhear
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import Open, keyed
 from rejoinder.outbound.plan import Planned, Wording
@@ -16,41 +19,96 @@ from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.messages import Messages
 from rejoinder.runtime.outbox import Outbox
+from rejoinder.runtime.recent import Bounded, Recent
 from rejoinder.runtime.sender import Fate, Sent
 from rejoinder.runtime.settings import ChannelFacts
-from rejoinder.store.base import Message
+from rejoinder.store.base import InboxEvent, Message, NoteMessages, PlaceFacts, Store
 
-TRACES = 1000
+TRACES = 50
+KEPT = 2000
 PATIENCE = 5.0
 """Seconds for which who says something waits for the platform; it is said all the same."""
+OVERHEARD = "overheard"
+"""How the reason begins with which such an event is settled: the next turn of its place is told of it (IN-32)."""
 
 
 class Conversation:
     """One place of one channel: its messages, and the one line on which things are said there."""
 
-    def __init__(self, channel: Channel, route: Route, outbox: Outbox, how: ChannelFacts) -> None:
+    def __init__(self, channel: Channel, route: Route, store: Store, outbox: Outbox, how: ChannelFacts) -> None:
         self.channel = channel
         self.route = route
+        self.store = store
         self.how = how
         self.outbox = outbox
         self.sender = outbox.at(route)
         self.sender.noted = self._noted
-        self.messages = Messages()
-        self.arrived: deque[Inbound] = deque()  # what has not been decided yet, in the order in which it came
+        self.sender.forgotten = self._forgotten
+        self.messages = Messages(store, route)
+        self.arrived: deque[InboxEvent] = deque()  # what has not been decided yet, in the order in which it came
         self.overheard: tuple[Said, ...] = ()  # said since the agent was last asked (IN-32)
-        self.other_bot = False
+        self.facts = PlaceFacts()
         self.bot_turns = BotTurns()
-        self._traces: dict[str, tuple[Step, ...]] = {}
+        self._traces: Bounded[str, tuple[Step, ...]] = Bounded(TRACES)
+        self._is_open = False
 
-    def heard(self, inbound: Inbound, today: date) -> None:
-        """Notes a message of somebody's, whatever becomes of it (OD-52). A native command is no message."""
-        sender = inbound.sender
-        if inbound.entry != "native" and self.messages.get(inbound.message_id) is None:
-            self.messages.add(inbound.message_id, inbound.text, sender.display_name or sender.name)
-        if sender.is_self or inbound.entry == "reaction":
+    async def open(self, session: str, now: datetime) -> None:
+        """Reads, once, what the store knows of this place; `session` is whose turns count as having heard."""
+        if self._is_open:
             return
-        self.other_bot = self.other_bot or sender.is_bot
-        self.bot_turns = count_turn(self.bot_turns, Seen("bot" if sender.is_bot else "human", today))
+        self.facts = facts = await self.store.place(self.route, now)
+        self.bot_turns = BotTurns(
+            facts.bot_turns, facts.bot_turns, facts.bot_turns, facts.bot_turns_today, now.astimezone(UTC).date()
+        )
+        await self.messages.read()
+        if self.messages.count:
+            for message in await self.store.unheard(session, self.route):
+                if message.kind in ("human", "bot") and await self._was_overheard(message.id):
+                    self.overheard = overhear(self.overheard, _said(message))
+        self._is_open = True
+
+    async def _was_overheard(self, message: str) -> bool:
+        events = await self.store.events_of(message)
+        return any(
+            event.state == "settled" and event.reason.startswith(OVERHEARD) and _route(event.inbound) == self.route
+            for event in events
+        )
+
+    # --- what was said ----------------------------------------------------------------------------
+
+    def counting(self, inbound: Inbound, today: date) -> BotTurns:
+        """The turns of bots with this message among them (IN-23)."""
+        if inbound.sender.is_self or inbound.entry == "reaction":
+            return self.bot_turns
+        return count_turn(self.bot_turns, Seen("bot" if inbound.sender.is_bot else "human", today))
+
+    def to_note(self, inbound: Inbound, now: datetime, *, readable: bool) -> tuple[NoteMessages, ...]:
+        """Every message goes into the index, whatever becomes of it (OD-52); what a stranger says without words.
+
+        A native command or a reaction is no message.
+        """
+        if inbound.entry in ("native", "reaction") or self.messages.get(inbound.message_id) is not None:
+            return ()
+        sender = inbound.sender
+        kind = "own" if sender.is_self else "bot" if sender.is_bot else "human"
+        name = sender.display_name or sender.name
+        message = Message(inbound.message_id, sender.id, now, kind, name, inbound.text if readable else "")
+        return (NoteMessages(self.route, (message,)),)
+
+    def noted(self, messages: Iterable[Message]) -> None:
+        """The index has these now."""
+        for message in messages:
+            self.messages.add(message)
+            self.facts = replace(
+                self.facts,
+                owned=self.facts.owned or (message.kind == "own" and message.number == 1),
+                posted=self.facts.posted or message.kind == "own",
+                other_bot=self.facts.other_bot or message.kind == "bot",
+            )
+
+    def hear(self, said: Said) -> None:
+        handle = self.messages.handle(said.message_id) or ""
+        self.overheard = overhear(self.overheard, replace(said, handle=handle))
 
     def spoke(self, today: date) -> None:
         """An agent of ours has had its turn here."""
@@ -58,7 +116,8 @@ class Conversation:
 
     async def find(self, reference: str) -> str | None:
         """The platform id behind a handle or an id, if it is a message of this conversation (OD-52)."""
-        return self.messages.find(reference)
+        known = await self.messages.look_up(reference)
+        return None if known is None else known.id
 
     # --- what the gateway says itself --------------------------------------------------------------
 
@@ -81,7 +140,10 @@ class Conversation:
         return _message_of(fates[0]) if fates else None
 
     def _noted(self, message: Message) -> None:
-        self.messages.add(message.id, message.text, ours=True)
+        self.noted((message,))
+
+    def _forgotten(self, message: str) -> None:
+        self.messages.forget(message)
 
     async def note(self, text: str) -> None:
         if can(self.channel, CanNote):
@@ -98,8 +160,9 @@ class Conversation:
     def trace(self, message: str, steps: Iterable[Step]) -> None:
         """Adds to what is told about a message."""
         self._traces[message] = (*self._traces.get(message, ()), *steps)
-        if len(self._traces) > TRACES:
-            del self._traces[next(iter(self._traces))]
+
+    def has_trace(self, message: str) -> bool:
+        return message in self._traces
 
     def trace_of(self, message: str | None) -> tuple[Step, ...]:
         """What became of this message; without one, of the last."""
@@ -114,18 +177,31 @@ def _message_of(fate: "asyncio.Future[Fate]") -> str | None:
 
 
 class Conversations:
-    def __init__(self, channels: Mapping[str, Channel], outbox: Outbox, how: Callable[[str], ChannelFacts]) -> None:
+    def __init__(
+        self,
+        channels: Mapping[str, Channel],
+        store: Store,
+        outbox: Outbox,
+        how: Callable[[str], ChannelFacts],
+    ) -> None:
         self._channels = channels
-        self._outbox = outbox
-        self._how = how
-        self._places: dict[Route, Conversation] = {}
+        self._places: Recent[Route, Conversation] = Recent(
+            lambda route: Conversation(channels[route.channel], route, store, outbox, how(route.channel)), KEPT
+        )
 
     def of(self, message: Inbound) -> Conversation:
-        route = Route(message.channel, message.chat.id, message.thread, message.account)
-        if route not in self._places:
-            channel = self._channels[message.channel]
-            self._places[route] = Conversation(channel, route, self._outbox, self._how(message.channel))
-        return self._places[route]
+        return self._places.get(_route(message))
 
     def at(self, route: Route) -> Conversation | None:
-        return self._places.get(route)
+        """None where the channel is no longer configured."""
+        return self._places.get(route) if route.channel in self._channels else None
+
+
+def _route(message: Inbound) -> Route:
+    return Route(message.channel, message.chat.id, message.thread, message.account)
+
+
+def _said(message: Message) -> Said:
+    return Said(
+        message.id, message.author, message.author_name, message.text, message.handle, is_bot=message.kind == "bot"
+    )

@@ -102,6 +102,7 @@ class Relay:
         match event:
             case TextDelta(text=text):
                 await self._thoughts.end()
+                self._run.said.append(text)
                 await self._answer.feed(text)
                 if self._answer.begun:
                     self._typing.seen("text")

@@ -42,6 +42,7 @@ from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.unit import Unit
 from rejoinder.runtime.verdict import Again, Arrived, GiveUp, Hold, Look, OnUnknown, conceded_in, judge, remembered
 from rejoinder.store.base import (
     BuryPart,
@@ -138,6 +139,8 @@ class Sender:
         self.channel = account.channel
         self.noted: Callable[[Message], None] | None = None
         """Told of every message of ours that is in the index from then on."""
+        self.forgotten: Callable[[str], None] | None = None
+        """Told of every message that was taken back."""
         self.drafts: Drafts | None = None
         self._account = account
         self._store = store
@@ -375,6 +378,8 @@ class Sender:
         self._looks = 0
         if isinstance(known, Message) and self.noted is not None:
             self.noted(known)
+        if isinstance(deed, Remove) and self.forgotten is not None:
+            self.forgotten(deed.message)
         self._over(row, Sent(message))
         if isinstance(deed, Say | Amend):
             self._tell(ReplySent(self.route, message, words(deed)))
@@ -478,19 +483,12 @@ class Sender:
         if account.chat_rate is not None:
             self._bucket = take(self._bucket or full(account.chat_rate, now), account.chat_rate, now)
 
-    # --- the store ----------------------------------------------------------------------------------
-
     async def _keep(self, *verbs: Verb[object]) -> tuple[object, ...]:
         """Writes what has happened already, however long the store takes to be good again (DU-15)."""
-        while True:
-            try:
-                if len(verbs) == 1:
-                    return (await self._store.write(verbs[0]),)
-                return await self._store.write(*verbs)
-            except StoreUnavailable as fault:
-                if fault.fault == "closed":
-                    raise
-                await asyncio.sleep(STORE_PAUSE)
+        unit = Unit()
+        results = [unit.add(verb) for verb in verbs]
+        await unit.insist(self._store)
+        return tuple(result() for result in results)
 
     def _over(self, row: StoredPart, fate: Fate) -> None:
         for waiting in self._following.pop(row.key, ()):

@@ -11,6 +11,10 @@ class Slots:
         self._asking: dict[str, Callable[[], None]] = {}
         self._running: set[str] = set()
 
+    @property
+    def has_room(self) -> bool:
+        return not self._asking and len(self._running) < self._limits.runs
+
     def ask(self, session: str, go: Callable[[], None]) -> None:
         """`go` is called as soon as there is room; a session asks for one run at a time."""
         self._asking[session] = go

@@ -16,6 +16,7 @@ from rejoinder.store.rows import (
     PART_STATES,
     TURN_STATES,
     UNENDED,
+    AllowEdit,
     Backlog,
     Busy,
     Census,
@@ -33,6 +34,7 @@ from rejoinder.store.rows import (
     Message,
     OpenTurn,
     Outcome,
+    Paired,
     PartState,
     PlaceFacts,
     Quarantined,
@@ -55,6 +57,7 @@ from rejoinder.store.verbs import (
     ClearBotTurns,
     Destination,
     DropInputs,
+    EditAllow,
     EndRun,
     ExpireLeases,
     ForgetMessage,
@@ -81,6 +84,7 @@ from rejoinder.store.verbs import (
     Sweep,
     Trace,
     TryEvents,
+    Unpair,
     Verb,
     WithdrawParts,
 )
@@ -162,6 +166,12 @@ class StoreReader(Protocol):
 
     async def is_paired(self, channel: str, account: str, sender: str) -> bool: ...
 
+    async def paired(self, channel: str) -> tuple[Paired, ...]: ...
+
+    async def allow_edits(self, channel: str) -> tuple[AllowEdit, ...]:
+        """In the order in which they were made."""
+        ...
+
     # the store itself
     async def census(self) -> Census: ...
 
@@ -210,6 +220,7 @@ __all__ = [
     "TURN_STATES",
     "UNENDED",
     "Accept",
+    "AllowEdit",
     "AppendTranscript",
     "ApproveKnock",
     "Backlog",
@@ -222,6 +233,7 @@ __all__ = [
     "Cursor",
     "Destination",
     "DropInputs",
+    "EditAllow",
     "EndRun",
     "Entry",
     "EventState",
@@ -245,6 +257,7 @@ __all__ = [
     "NoteMessages",
     "OpenTurn",
     "Outcome",
+    "Paired",
     "PartState",
     "PlaceFacts",
     "PlanParts",
@@ -272,6 +285,7 @@ __all__ = [
     "TraceLine",
     "TryEvents",
     "TurnState",
+    "Unpair",
     "Verb",
     "WithdrawParts",
 ]

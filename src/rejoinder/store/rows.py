@@ -235,6 +235,22 @@ class Knock(Struct, frozen=True):
     expires: datetime
 
 
+class Paired(Struct, frozen=True):
+    """Somebody an owner has let in."""
+
+    channel: str
+    account: str
+    sender: str
+
+
+class AllowEdit(Struct, frozen=True):
+    """An entry an owner has put on the allow-list of a channel, or taken off it."""
+
+    channel: str
+    entry: str
+    listed: bool
+
+
 class TraceLine(Struct, frozen=True):
     """One step of a message on its way, for `explain`."""
 

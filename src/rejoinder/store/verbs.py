@@ -14,6 +14,7 @@ from msgspec import Struct
 from rejoinder.events import Inbound, Route
 from rejoinder.session import Session
 from rejoinder.store.rows import (
+    AllowEdit,
     Busy,
     Cursor,
     Entry,
@@ -23,6 +24,7 @@ from rejoinder.store.rows import (
     Later,
     Message,
     Outcome,
+    Paired,
     PartState,
     Quarantined,
     Run,
@@ -294,6 +296,18 @@ class ApproveKnock(Verb[Knock | None], frozen=True):
 
     code: str
     now: datetime
+
+
+class Unpair(Verb[None], frozen=True):
+    """Who was let in is so no longer."""
+
+    paired: Paired
+
+
+class EditAllow(Verb[None], frozen=True):
+    """Holds until the same entry is edited again."""
+
+    edit: AllowEdit
 
 
 # --- the store itself ---------------------------------------------------------------------------

@@ -45,7 +45,10 @@ class FakeChannel:
     async def listen(self, deliver: Inlet) -> None:
         self._deliver = deliver
         await self._tell()
-        await self._closed.wait()
+        try:
+            await self._closed.wait()
+        finally:
+            self._deliver = None
 
     def close(self) -> None:
         self._closed.set()

@@ -19,6 +19,7 @@ from rejoinder.events import Route
 from rejoinder.store.base import (
     MOST_RESUMED,
     RESUMED_FOR,
+    AllowEdit,
     Census,
     Entry,
     Health,
@@ -28,6 +29,7 @@ from rejoinder.store.base import (
     Knock,
     Message,
     OpenTurn,
+    Paired,
     PartState,
     PlaceFacts,
     Recovery,
@@ -147,6 +149,12 @@ class SqliteReader:
 
     async def is_paired(self, channel: str, account: str, sender: str) -> bool:
         return await self._read(reads.is_paired, channel, account, sender)
+
+    async def paired(self, channel: str) -> tuple[Paired, ...]:
+        return await self._read(reads.paired, channel)
+
+    async def allow_edits(self, channel: str) -> tuple[AllowEdit, ...]:
+        return await self._read(reads.allow_edits, channel)
 
     async def census(self) -> Census:
         return await self._read(reads.census)

@@ -41,6 +41,8 @@ PERFORM: dict[type[Verb[Any]], Callable[[sqlite3.Connection, Any], Any]] = {
     base.Trace: memory.trace,
     base.KeepKnock: memory.keep_knock,
     base.ApproveKnock: memory.approve_knock,
+    base.Unpair: memory.unpair,
+    base.EditAllow: memory.edit_allow,
     base.ExpireLeases: upkeep.expire_leases,
     base.Sweep: upkeep.sweep,
 }

@@ -9,6 +9,7 @@ from rejoinder.events import Route
 from rejoinder.store.base import (
     IN_FLIGHT,
     UNENDED,
+    AllowEdit,
     Census,
     Entry,
     InboxEvent,
@@ -17,6 +18,7 @@ from rejoinder.store.base import (
     Knock,
     Message,
     OpenTurn,
+    Paired,
     PartState,
     PlaceFacts,
     Recovery,
@@ -24,7 +26,7 @@ from rejoinder.store.base import (
     TraceLine,
 )
 from rejoinder.store.recovery import backlogs
-from rejoinder.store.sqlite.memory import KNOCK, knock_from, unpack_entry, unpack_line, unpack_session
+from rejoinder.store.sqlite.memory import KNOCK, knock_from, unpack_entry, unpack_lines, unpack_session
 from rejoinder.store.sqlite.messages import HANDLE
 from rejoinder.store.sqlite.outbox import listed
 from rejoinder.store.sqlite.values import (
@@ -69,9 +71,8 @@ def inputs_of(db: sqlite3.Connection, event: int) -> tuple[Input, ...]:
 
 
 def trace(db: sqlite3.Connection, event: int) -> tuple[TraceLine, ...]:
-    return tuple(
-        unpack_line(row[0]) for row in db.execute("SELECT body FROM trace WHERE event = ? ORDER BY id", (event,))
-    )
+    rows = db.execute("SELECT body FROM trace WHERE event = ? ORDER BY id", (event,))
+    return tuple(line for row in rows for line in unpack_lines(row[0]))
 
 
 def waiting(db: sqlite3.Connection, session: str) -> tuple[Input, ...]:
@@ -170,6 +171,16 @@ def knocks(db: sqlite3.Connection, channel: str, account: str) -> tuple[Knock, .
 def is_paired(db: sqlite3.Connection, channel: str, account: str, sender: str) -> bool:
     sql = "SELECT 1 FROM paired WHERE channel = ? AND account = ? AND sender = ?"
     return db.execute(sql, (channel, account, sender)).fetchone() is not None
+
+
+def paired(db: sqlite3.Connection, channel: str) -> tuple[Paired, ...]:
+    sql = "SELECT channel, account, sender FROM paired WHERE channel = ? ORDER BY since"
+    return tuple(Paired(*row) for row in db.execute(sql, (channel,)))
+
+
+def allow_edits(db: sqlite3.Connection, channel: str) -> tuple[AllowEdit, ...]:
+    rows = db.execute("SELECT entry, listed FROM allow_edit WHERE channel = ? ORDER BY id", (channel,))
+    return tuple(AllowEdit(channel, entry, bool(listed)) for entry, listed in rows)
 
 
 def census(db: sqlite3.Connection) -> Census:

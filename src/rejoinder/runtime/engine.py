@@ -110,7 +110,7 @@ class Engine:
         self._sessions = Sessions(store)
         self._tell = (hooks or Hooks()).tell
         self._queueing = Queueing(settings, runs)
-        self.outbox = Outbox(channels, store, runs, settings, clock, self._tell)
+        self.outbox = Outbox(channels, store, runs, settings.channel, clock, self._tell)
         self.conversations = Conversations(channels, store, self.outbox, settings.channel)
         questions, access = Questions(runs, settings.question_seconds), Access(settings.rules, store)
         workers = Workers(agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell)

@@ -12,7 +12,7 @@ from rejoinder.outbound.deeds import Deed, React, Remove, words
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sender import Account, Sender
-from rejoinder.runtime.settings import RuntimeSettings, Speech
+from rejoinder.runtime.settings import ChannelFacts, Speech
 from rejoinder.store.base import PartState, Store, StoredPart
 
 log = logging.getLogger(__name__)
@@ -24,14 +24,14 @@ class Outbox:
         channels: Mapping[str, Channel],
         store: Store,
         runs: Runs,
-        settings: RuntimeSettings,
+        how: Callable[[str], ChannelFacts],
         clock: Callable[[], datetime],
         tell: Tell,
     ) -> None:
         self._channels = channels
         self._store = store
         self._runs = runs
-        self._settings = settings
+        self._how = how
         self._clock = clock
         self._tell = tell
         self._count = count(1)
@@ -53,12 +53,12 @@ class Outbox:
 
     def speech(self, channel: str) -> Speech | None:
         """How this channel is spoken to; None: there is no such channel."""
-        return self._settings.channel(channel).speech if channel in self._channels else None
+        return self._how(channel).speech if channel in self._channels else None
 
     def _account(self, route: Route) -> Account:
         key = (route.channel, route.account)
         if key not in self._accounts:
-            speech = self._settings.channel(route.channel).speech
+            speech = self._how(route.channel).speech
             channel = self._channels[route.channel]
             self._accounts[key] = Account(channel, speech.account_rate, speech.chat_rate, speech.on_unknown)
         return self._accounts[key]

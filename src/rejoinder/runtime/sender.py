@@ -67,8 +67,10 @@ log = logging.getLogger(__name__)
 
 LEASE: Final = timedelta(minutes=10)
 STORE_PAUSE: Final = 1.0
-LOOKS: Final = 8
-"""How often the platform is asked whether a part of unknown fate is there; over half a minute (DU-3)."""
+LOOKS = 8
+LOOK_PAUSE = 1.0
+"""How often the platform is asked whether a part of unknown fate is there, and how many seconds longer each time:
+over half a minute in all (DU-3)."""
 NOTHING: Final = "\u200b"
 """What stands in the place of a message that cannot be deleted (OD-41, OD-61)."""
 
@@ -242,10 +244,14 @@ class Sender:
                 planned, claimed = await self._store.write(plan, self._claim(now))
             else:
                 planned = await self._store.write(plan)
-        except Superseded:
+        except StoreUnavailable:
+            raise
+        except Exception as error:  # one that cannot be planned must not hold up those behind it
             self._requests.popleft()
+            if not isinstance(error, Superseded):
+                log.exception("%s: something could not be planned", self.channel.name)
             for fate in request.fates:
-                _settle(fate, WITHDRAWN)
+                _settle(fate, WITHDRAWN if isinstance(error, Superseded) else Unsent(str(error)))
             return
         self._requests.popleft()
         crashpoint("K15")
@@ -410,8 +416,7 @@ class Sender:
             case _:
                 self._looks += 1
                 if self._looks < LOOKS:
-                    pause = float(self._looks)
-                    asyncio.get_running_loop().call_later(pause, self.settle, row)
+                    asyncio.get_running_loop().call_later(self._looks * LOOK_PAUSE, self.settle, row)
                 elif self._account.on_unknown == "resend":
                     await self._keep(ResendPart(row))
                     self._rows = True

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rejoinder.agents.scripted import ScriptedAgent
     from rejoinder.testing.chat import Chat, conversation
     from rejoinder.testing.contracts import AgentContract
-    from rejoinder.testing.fake_channel import FakeChannel, Shown
+    from rejoinder.testing.fake_channel import FakeChannel, FakeKeeper, FakeMessenger, Shown
     from rejoinder.testing.model_server import ModelServer
     from rejoinder.testing.store_contract import StoreContract
 
@@ -22,6 +22,8 @@ _HOME = {
     "AgentContract": "rejoinder.testing.contracts",
     "Chat": "rejoinder.testing.chat",
     "FakeChannel": "rejoinder.testing.fake_channel",
+    "FakeKeeper": "rejoinder.testing.fake_channel",
+    "FakeMessenger": "rejoinder.testing.fake_channel",
     "ModelServer": "rejoinder.testing.model_server",
     "ScriptedAgent": "rejoinder.agents.scripted",
     "Shown": "rejoinder.testing.fake_channel",
@@ -33,6 +35,8 @@ __all__ = [
     "AgentContract",
     "Chat",
     "FakeChannel",
+    "FakeKeeper",
+    "FakeMessenger",
     "ModelServer",
     "ScriptedAgent",
     "Shown",

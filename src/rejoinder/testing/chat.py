@@ -11,7 +11,7 @@ from rejoinder.agents.scripted import ScriptedAgent
 from rejoinder.app import Gateway, with_channel
 from rejoinder.config.schema import Settings
 from rejoinder.runtime.runs import Runs
-from rejoinder.testing.fake_channel import FakeChannel, Shown
+from rejoinder.testing.fake_channel import FakeChannel, FakeMessenger, Shown
 
 OWNER = "ann"
 PATIENCE = 5.0  # seconds until a test that waits for what never comes fails with the transcript
@@ -20,7 +20,7 @@ PATIENCE = 5.0  # seconds until a test that waits for what never comes fails wit
 class Chat:
     """Every `hears` goes on where the last one ended, so the order of the answers is checked too."""
 
-    def __init__(self, channel: FakeChannel, gateway: Gateway, runs: Runs) -> None:
+    def __init__(self, channel: FakeMessenger, gateway: Gateway, runs: Runs) -> None:
         self.channel = channel
         self.gateway = gateway
         self._runs = runs
@@ -97,7 +97,7 @@ class Chat:
 @asynccontextmanager
 async def conversation(
     agent: Agent,
-    channel: FakeChannel | None = None,
+    channel: FakeMessenger | None = None,
     settings: Settings | None = None,
     *,
     owners: tuple[str, ...] = (OWNER,),

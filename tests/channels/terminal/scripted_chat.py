@@ -1,4 +1,7 @@
-"""Run as a program: the chat in this terminal, with an agent that says what stands in the argument; a number is a pause."""
+"""Run as a program: the chat in this terminal, with an agent that says what stands in the argument.
+
+A number in it is a pause.
+"""
 
 import ast
 import asyncio

@@ -18,19 +18,34 @@ from rejoinder import plugins
 from rejoinder.agents.base import Agent, CanClose
 from rejoinder.agents.discover import PROGRAMS, discover
 from rejoinder.channels.base import CanClose as ClosesDown
-from rejoinder.channels.base import CanReact, Channel, Delivered, Inlet, Outcome, PrefersQueue, ShowsMenu
+from rejoinder.channels.base import (
+    CanEdit,
+    CanReact,
+    CanStream,
+    Channel,
+    Delivered,
+    Inlet,
+    Outcome,
+    PrefersQueue,
+    ShowsMenu,
+)
 from rejoinder.channels.base import Limits as Lengths
-from rejoinder.channels.platforms import PLATFORMS
+from rejoinder.channels.platforms import PLATFORMS, Pace
 from rejoinder.config import schema
-from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.channels import ChannelSettings, ReplyToModes
 from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of_gateway
 from rejoinder.config.show import effective, part
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadConfiguration
-from rejoinder.events import Inbound, Part, Rendering, Reply, Route
+from rejoinder.events import Inbound, Part, Reply, Route
 from rejoinder.inbound.commands.registry import native_menu
 from rejoinder.inbound.rules import make_rules
-from rejoinder.outbound.render import Message, messages
+from rejoinder.outbound import plan
+from rejoinder.outbound.budget import Rate
+from rejoinder.outbound.deeds import encode, kind
+from rejoinder.outbound.draft import Streaming
+from rejoinder.outbound.plan import Manner
+from rejoinder.outbound.redact import redact
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.runtime.background import Background
 from rejoinder.runtime.compaction import CompactionSettings
@@ -41,7 +56,7 @@ from rejoinder.runtime.memory import settle_memory as settle_memory
 from rejoinder.runtime.profiles import profile_of
 from rejoinder.runtime.relay import Hears, Watcher, tell
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
+from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings, Speech
 from rejoinder.secret import Secret
 from rejoinder.session import QueueChoice
 from rejoinder.store.base import Health, Intent, Store
@@ -87,7 +102,7 @@ class Gateway:
         self._settings = runtime_settings(settings, self.agents, self.channels)
         self._url = store
         self._watcher = watcher or Watcher()
-        self._listening: list[asyncio.Task[None]] = []
+        self.listening: list[asyncio.Task[None]] = []
         self._stack = AsyncExitStack()
 
     def on(self, name: str, hook: Hook) -> None:
@@ -114,7 +129,7 @@ class Gateway:
 
     async def serve(self) -> None:
         """Until every channel has come to its end, or is told to, and all that they brought is answered."""
-        self._listening = listening = [
+        self.listening = listening = [
             self.runs.start(f"channel:{name}", channel.listen(ChannelInlet(name, self._engine, self.store)))
             for name, channel in self.channels.items()
         ]
@@ -127,7 +142,7 @@ class Gateway:
 
     async def drain(self, grace: float = GRACE) -> None:
         """Goes down in good order: takes no further message, lets runs end for so many seconds, gives back the rest."""
-        for task in self._listening:
+        for task in self.listening:
             await self.runs.cancel(task)
         await self._engine.lanes.drain(grace)
 
@@ -196,6 +211,7 @@ def runtime_settings(
         typing=TypingSettings(period_ms=int(defaults.typing_interval_seconds * 1000)),
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
         silence=settings.directives.silence,
+        granted=frozenset(settings.directives.allow),
         compaction=CompactionSettings(
             budget=defaults.context_tokens or 0,
             flushes=defaults.memory_flush,
@@ -234,7 +250,35 @@ def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> Ch
         plugin_queue=QueueOverride(mode=Mode(channel.queue_mode)) if isinstance(channel, PrefersQueue) else None,
         extra_system_prompt=said.common.extra_system_prompt,
         status=StatusSettings(enabled=said.common.status_reactions),
+        speech=_speech(name, channel, settings),
     )
+
+
+def _speech(name: str, channel: Channel, settings: schema.Settings) -> Speech:
+    """How a channel is spoken to: by its platform's own limits and pace, as configured."""
+    said, defaults = settings.channels[name], settings.agent_defaults
+    common, platform = said.common, PLATFORMS.get(said.kind)
+    pace = platform.pace if platform is not None else Pace()
+    modes = common.reply_to_mode
+    by_kind = modes if isinstance(modes, ReplyToModes) else ReplyToModes(modes, modes)
+    shows = isinstance(channel, CanStream | CanEdit)
+    mode = common.streaming or ("edits" if shows else "blocks" if defaults.block_streaming_default else "off")
+    delay = defaults.human_delay
+    return Speech(
+        manner=Manner(said.kind, channel.limits.length, channel.limits.unit, common.tables),
+        streaming=Streaming(mode, pace.edit),
+        reply_direct=by_kind.direct,
+        reply_group=by_kind.group,
+        prefix=settings.messages.response_prefix if common.response_prefix is None else common.response_prefix,
+        reactions=platform.reactions if platform is not None else "unicode",
+        on_unknown=common.on_unknown,
+        chat_rate=None if pace.chat is None else Rate(*pace.chat),
+        account_rate=None if pace.account is None else Rate(*pace.account),
+        human_delay=_HUMAN_DELAYS.get(delay.mode, (delay.min_ms / 1000, delay.max_ms / 1000)),
+    )
+
+
+_HUMAN_DELAYS = {"off": (0.0, 0.0), "natural": (0.8, 2.5)}
 
 
 # --- opened -------------------------------------------------------------------------------------
@@ -344,24 +388,9 @@ def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool =
         raise BadConfiguration(f"no channel called {route.channel!r} is configured; there are: {there}")
     platform = PLATFORMS.get(said.kind)
     limits = platform.limits if platform is not None else Lengths()
-    key = f"operator:{uuid4()}"
-    made = messages(text, said.kind, limits.length, limits.unit)
-    return tuple(_spoken(route, f"{key}:{number}", each, silent) for number, each in enumerate(made))
-
-
-def _spoken(route: Route, key: str, made: Message, silent: bool) -> Intent:
-    def part(rendering: Rendering, key: str) -> Part:
-        return Part(route, rendering.text, None, silent, key, rendering.entities, rendering.html)
-
-    plain = part(made.fallback, f"{key}/plain")
-    return Intent(key, route, msgspec.json.encode(_Say(part(made.rendering, key), plain)), "say")
-
-
-class _Say(Struct, frozen=True, omit_defaults=True, tag="say"):
-    """A message, and the same words for a platform that refuses the formatting (DE-13)."""
-
-    part: Part
-    plain: Part
+    manner = Manner(said.kind, limits.length, limits.unit, said.common.tables)
+    planned = plan.say(redact(text), route, manner, plan.Wording(silent=silent), f"operator:{uuid4()}")
+    return tuple(Intent(each.key, route, encode(each.deed), kind(each.deed)) for each in planned)
 
 
 # --- run ----------------------------------------------------------------------------------------

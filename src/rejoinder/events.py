@@ -381,3 +381,12 @@ class ReplySent(Struct, frozen=True):
     route: Route
     message: str
     text: str
+
+
+class DeliveryFailed(Struct, frozen=True):
+    """Something that was to be said has been given up; it can be sent again by hand (DE-33)."""
+
+    route: Route
+    key: str
+    text: str
+    why: str

@@ -19,6 +19,7 @@ async def asks_twice(agent, sentence: str, owner_finds: str, *, before: tuple[st
         for said in before:
             await chat.hears(said)
         await chat.hears(sentence)
+        await chat.rests()
         await chat.says("/status")
         status = (await chat.hears()).text
         assert owner_finds in status, status

@@ -134,6 +134,7 @@ async def test_why_tells_what_each_stage_and_the_agent_did():
     async with conversation(ScriptedAgent("[[reply_to:m99]]\nHi.")) as chat:
         await chat.says("hello")
         await chat.hears("Hi.")
+        await chat.rests()
         await chat.says("/why")
         trace = (await chat.hears()).text
     assert "finalise: continue" in trace

@@ -21,6 +21,7 @@ async def test_bots_fall_silent_until_a_person_writes():
         for heard in ("Yes.", "Indeed.", NOTICE):
             await chat.channel.says("right?", sender="other", bot=True, **ROOM)
             await chat.hears(heard)
+            await chat.rests()
         await chat.channel.says("right?", sender="other", bot=True, **ROOM)
         await chat.channel.says("hello", **ROOM)
         await chat.hears("Hello, Ann.")
@@ -35,6 +36,7 @@ async def test_the_limit_of_a_day_is_lifted_by_the_owner():
         for heard in ("One.", "Two."):
             await chat.channel.says("so?", sender="other", bot=True, **ROOM)
             await chat.hears(heard)
+            await chat.rests()
         await chat.channel.says("so?", sender="other", bot=True, **ROOM)
         await chat.channel.says("/session bots", **ROOM)
         await chat.hears("Bot turns are counted from zero again.")

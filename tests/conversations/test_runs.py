@@ -176,6 +176,7 @@ async def test_usage_is_counted_and_shown_when_wanted():
         await chat.hears("Usage line: tokens.")
         await chat.says("two")
         await chat.hears("B.\n\n_20 tokens in, 3 out_")
+        await chat.rests()
         await chat.says("/usage")
         assert "30 tokens in, 5 out" in (await chat.hears()).text
 

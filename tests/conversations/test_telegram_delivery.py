@@ -2,14 +2,10 @@
 
 import asyncio
 
-import pytest
-
 from rejoinder.channels.platforms import platform as known
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.platform import oracles
 from tests.conversations.test_telegram import telegram
-
-pytest.importorskip("rejoinder.runtime.sender", reason="answers do not go through the outbox yet")
 
 
 async def test_too_fast_is_waited_for():

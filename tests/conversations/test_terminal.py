@@ -98,7 +98,7 @@ async def test_an_answer_that_ends_in_silence_is_taken_back():
 
 async def test_what_has_scrolled_away_is_said_to_be_taken_back():
     long = "".join(f"line {n}\n" for n in range(100))
-    async with chatting([long, "\nNO_REPLY"], rows=12) as terminal:
+    async with chatting([long, 0.3, "\nNO_REPLY"], rows=12) as terminal:
         terminal.keys("hm\r")
         await terminal.shows("bot took m2 back")
 

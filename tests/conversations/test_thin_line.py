@@ -53,9 +53,12 @@ async def test_a_target_of_elsewhere_is_denied_and_the_text_goes_out_once():
 
 async def test_a_reply_asked_for_after_the_text_moves_the_message():
     """OD-61: sent as a reply first, then the plain one goes."""
-    script = ScriptedAgent(["Text first.\n", '<actions><reply to="m1"/></actions>'])
+    more = asyncio.Event()
+    script = ScriptedAgent(["Text first.\n", more.wait, '<actions><reply to="m1"/></actions>'])
     async with conversation(script) as chat:
         asked = await chat.says("hello")
+        await chat.sees("Text first.")
+        more.set()
         assert (await chat.hears("Text first.")).reply_to == asked
     first, second = [m for m in chat.channel.messages.values() if m.author == "bot"]
     assert first.deleted

@@ -135,3 +135,9 @@ def test_a_long_text_without_a_place_to_cut(text: str, unit: Unit) -> None:
     """Nothing about a text makes cutting it a stall: the run would not end here if it did."""
     chunks = split(text, 2000, unit)
     assert "".join(chunks).split() == text.split()
+
+
+def test_a_long_line_in_a_fence_that_is_never_closed():
+    """DE-11: what closes the fence counts, though the text itself does not close it."""
+    text = "aa\n```\ncc. " + "d" * 30 + "aaaa"
+    assert all(len(message) <= 40 for message in split(text, 40))

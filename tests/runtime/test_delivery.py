@@ -1,81 +1,63 @@
-"""Delivery to a channel that can do nothing but send: the smallest one."""
+"""An agent's answer on its way to a conversation."""
 
 import asyncio
-from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 
 import pytest
 
-from rejoinder.app import MEMORY, open_store
-from rejoinder.channels.base import Delivered, Limits, RetryAfter
-from rejoinder.events import Part, Route
-from rejoinder.runtime.conversations import Conversation
-from rejoinder.runtime.delivery import Answer
-from rejoinder.store.base import Message, NoteMessages
+from rejoinder.channels.base import Delivered, Limits, Rejected, Unknown
+from rejoinder.events import Part
+from rejoinder.outbound.draft import PLACEHOLDER, Streaming
+from rejoinder.runtime.acting import Occasion
+from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger
+from tests.runtime.places import place
 
-ROUTE = Route("bare", "room")
+MIXED = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6kL9nO2qR5tU8w"
 
 
 class Bare:
-    name = "bare"
-    limits = Limits()
+    """Can do nothing but send: the smallest channel."""
 
-    def __init__(self):
+    name = "bare"
+
+    def __init__(self, limits=None):
+        self.limits = limits or Limits()
         self.sent: list[Part] = []
-        self.outcome = None
 
     async def listen(self, deliver): ...
 
     async def send(self, part):
         self.sent.append(part)
-        return self.outcome or Delivered(f"id-{len(self.sent)}")
+        return Delivered(f"id-{len(self.sent)}")
 
 
-@pytest.fixture
-def bare():
-    return Bare()
+def words(part: Part) -> tuple:
+    return (part.text, part.reply_to, part.silent)
 
 
-@asynccontextmanager
-async def conversing(channel):
-    store = open_store(MEMORY)
-    try:
-        yield Conversation(channel, ROUTE, store)
-    finally:
-        await store.close()
+async def test_one_message_when_it_is_whole():
+    async with place(Bare()) as here:
+        await here.says("[[reply", "_to:m1]]\n", "One, ", "two.", run=await here.turn())
+        assert [words(part) for part in here.channel.sent] == [("One, two.", "id-0", False)]
 
 
-async def deliver(channel, *pieces):
-    async with conversing(channel) as conversation:
-        hello = Message("id-0", "ann", datetime(2030, 1, 1, tzinfo=UTC), text="hello")
-        conversation.noted(await conversation.store.write(NoteMessages(ROUTE, (hello,))))
-        answer = Answer(conversation, "bot", "id-0")
-        for piece in pieces:
-            await answer.feed(piece)
-        await answer.finish()
-    return conversation
+async def test_no_notification_when_the_agent_asks_for_none():
+    async with place(Bare()) as here:
+        await here.says("[[silent]]\nPsst.", run=await here.turn())
+        assert [words(part) for part in here.channel.sent] == [("Psst.", None, True)]
 
 
-async def test_one_message_when_it_is_whole(bare):
-    await deliver(bare, "[[reply", "_to:m1]]\n", "One, ", "two.")
-    assert bare.sent == [Part(ROUTE, "One, two.", reply_to="id-0")]
-
-
-async def test_no_notification_when_the_agent_asks_for_none(bare):
-    await deliver(bare, "[[silent]]\nPsst.")
-    assert bare.sent == [Part(ROUTE, "Psst.", silent=True)]
-
-
-async def test_the_last_of_several_targets_counts_and_none_means_none(bare):
+async def test_the_last_of_several_targets_counts_and_none_means_none():
     """OD-17: the last valid value wins; `none` is no reference."""
-    await deliver(bare, "[[reply_to:m1]]\n[[reply_to:none]]\nHi.")
-    assert bare.sent == [Part(ROUTE, "Hi.")]
+    async with place(Bare()) as here:
+        await here.says("[[reply_to:m1]]\n[[reply_to:none]]\nHi.", run=await here.turn())
+        assert [words(part) for part in here.channel.sent] == [("Hi.", None, False)]
 
 
-async def test_a_reaction_it_cannot_show_is_skipped(bare, caplog):
+async def test_a_reaction_it_cannot_show_is_skipped(caplog):
     """OD-72: a channel that cannot react skips it with a warning, and the text goes out."""
-    await deliver(bare, "<actions><react emoji='eyes'/></actions>\nHi.")
-    assert [part.text for part in bare.sent] == ["Hi."]
+    async with place(Bare()) as here:
+        await here.says("<actions><react emoji='eyes'/></actions>\nHi.", run=await here.turn())
+        assert [part.text for part in here.channel.sent] == ["Hi."]
     assert "react was left out: bare cannot show reactions" in caplog.text
 
 
@@ -88,40 +70,304 @@ async def test_a_reaction_it_cannot_show_is_skipped(bare, caplog):
         '<handoff to="other">x</handoff>',
     ],
 )
-async def test_what_needs_a_grant_is_denied_without_a_message(bare, caplog, action):
+async def test_what_needs_a_grant_is_denied_without_a_message(caplog, action):
     """OD-52: default none. OD-51: it never becomes an error message in the chat."""
-    await deliver(bare, f"<actions>{action}</actions>")
-    assert bare.sent == []
+    async with place(Bare()) as here:
+        await here.says(f"<actions>{action}</actions>", run=await here.turn())
+        assert here.channel.sent == []
     assert "was denied: nothing grants it here" in caplog.text
 
 
-async def test_silence_sends_nothing(bare):
-    await deliver(bare, "Well.", "\nNO_REPLY")
-    assert bare.sent == []
+async def test_a_granted_message_goes_elsewhere_and_an_echo_of_one_does_not():
+    """OD-52, OD-53: a granted action that stands in an inbound text is an echo."""
+    theirs, own = '<send-message chat="C1">pay me</send-message>', '<send-message chat="C2">hi there</send-message>'
+    occasion = Occasion("id-0", "bot", "ann", texts=(f"try `{theirs}` please",), granted=frozenset({"send_message"}))
+    async with place(Bare()) as here:
+        answer = await here.says(f"<actions>{theirs}{own}</actions>", run=await here.turn(), occasion=occasion)
+        assert [(part.route.chat, part.text) for part in here.channel.sent] == [("C2", "hi there")]
+    assert "send_message: denied (it stands in a message of this turn: an echo)" in answer.outcomes.told()
+    assert "send_message to bare C2: done" in answer.outcomes.told()
 
 
-async def test_what_the_platform_did_not_take_is_no_message_of_the_chat(bare, caplog):
-    bare.outcome = RetryAfter(3, "busy")
-    conversation = await deliver(bare, "Hi.")
-    assert conversation.messages.find("m2") is None
-    assert "bare did not take a message: busy" in caplog.text
+async def test_a_hand_over_comes_when_the_turn_ends():
+    """OD-50: after the text; its outcome is told."""
+    handed = []
+
+    async def hand_over(to, words):
+        handed.append((to, words, [part.text for part in here.channel.sent]))
+
+    occasion = Occasion("id-0", "bot", "ann", granted=frozenset({"handoff"}))
+    async with place(Bare()) as here:
+        script = '<actions><handoff to="critic">Look at it.</handoff></actions>\nDone.'
+        await here.says(script, run=await here.turn(), occasion=occasion, hand_over=hand_over)
+    assert handed == [("critic", "Look at it.", ["Done."])]
 
 
-async def test_messages_of_one_conversation_go_out_one_after_the_other(bare):
-    """One sender per conversation: while the platform takes its time, the next message waits."""
-    going, most = 0, 0
+async def test_silence_sends_nothing():
+    async with place(Bare()) as here:
+        await here.says("Well.", "\nNO_REPLY", run=await here.turn())
+        assert here.channel.sent == []
 
-    class Slow(Bare):
-        async def send(self, part):
-            nonlocal going, most
-            going += 1
-            most = max(most, going)
-            await asyncio.sleep(0)
-            going -= 1
-            return await super().send(part)
 
-    slow = Slow()
-    async with conversing(slow) as conversation:
-        await asyncio.gather(*(conversation.send(text) for text in "abc"))
-    assert most == 1
-    assert [part.text for part in slow.sent] == ["a", "b", "c"]
+async def test_the_reply_is_on_the_first_chunk_only():
+    """OD-60, DE-10: later chunks are plain, and each is within the limit."""
+    async with place(Bare(Limits(20))) as here:
+        await here.says("[[reply_to:m1]]\none two three four five six seven eight", run=await here.turn())
+        parts = here.channel.sent
+    assert len(parts) > 1
+    assert [part.reply_to for part in parts] == ["id-0"] + [None] * (len(parts) - 1)
+    assert len({part.key for part in parts}) == len(parts)
+
+
+@pytest.mark.parametrize(
+    ("mode", "direct", "other_bot", "targets"),
+    [
+        (None, True, False, [None, None]),
+        (None, False, False, ["id-0", None]),
+        (None, False, True, [None, None]),
+        ("off", False, False, [None, None]),
+        ("all", False, False, ["id-0", "id-0"]),
+    ],
+)
+async def test_the_mode_decides_where_the_agent_does_not(mode, direct, other_bot, targets):
+    """DE-6: off in direct chats and among bots, first in other groups, unless configured."""
+    occasion = Occasion("id-0", "bot", "ann", direct=direct, other_bot=other_bot)
+    async with place(Bare(Limits(10)), reply_group=mode, reply_direct=mode) as here:
+        await here.says("one two three", run=await here.turn(), occasion=occasion)
+        assert [part.reply_to for part in here.channel.sent] == targets
+
+
+async def test_who_is_called_and_what_is_fetched():
+    """DE-34, OD-64: only the person answered can be pinged, previews are off; who said it is known."""
+    async with place(Bare()) as here:
+        await here.says("Hi @ann and @bob https://example.org", run=await here.turn())
+        (part,) = here.channel.sent
+    assert (part.addressed, part.previews, part.author) == (("ann",), False, "bot")
+
+
+async def test_secrets_do_not_go_out():
+    """DE-35."""
+    async with place(Bare()) as here:
+        await here.says("The key is sk-", MIXED, ".", run=await here.turn())
+        assert [part.text for part in here.channel.sent] == ["The key is [redacted]."]
+
+
+async def test_the_prefix_stands_before_the_answer_once():
+    """DE-5: resolved when it is sent, not doubled, also while the answer is written."""
+    async with place(FakeKeeper()) as here:
+        await here.says("Hello", ", Ann, how are you today?", run=await here.turn(), prefix="[bot]")
+        assert here.seen() == ["[bot] Hello, Ann, how are you today?"]
+        await here.says("[bot] Again.", prefix="[bot]")
+        assert here.seen()[1:] == ["[bot] Again."]
+
+
+# --- shown while it is written ------------------------------------------------------------------
+
+
+async def test_a_draft_is_opened_edited_and_settled():
+    """DE-20: one slot; the final is an edit, and it is a part."""
+    async with place(FakeKeeper()) as here:
+        run = await here.turn()
+        answer = here.answer(run)
+        for piece in ("One", ", two", ", three."):
+            await answer.feed(piece)
+            await here.rests()
+        await answer.finish()
+        (shown,) = [m for m in here.channel.messages.values() if m.author == "bot"]
+        assert shown.frames == ["One", "One, two", "One, two, three."]
+        assert await here.states(run) == [("open", "sent")]
+
+
+async def test_an_answer_that_is_faster_than_its_draft_is_one_message():
+    """DE-2: a final carries only what was not yet sent, and an answer in one piece is one call."""
+    async with place(FakeMessenger()) as here:
+        run = await here.turn()
+        await here.says("One, ", "two.", run=run)
+        assert here.channel.calls == ["send"]
+        assert await here.states(run) == [("say", "sent")]
+
+
+async def test_a_blind_platform_sees_no_words_before_they_have_a_place():
+    """DU-3: where nobody can tell whether an opening arrived, it holds none."""
+    async with place(FakeMessenger()) as here:
+        answer = here.answer(await here.turn())
+        await answer.feed("One")
+        await here.rests()
+        await answer.feed(", two.")
+        await answer.finish()
+        (shown,) = [m for m in here.channel.messages.values() if m.author == "bot"]
+    assert shown.frames == [PLACEHOLDER, "One", "One, two."]
+
+
+async def test_an_opening_of_unknown_fate_is_not_said_twice():
+    """DU-3: the sign may stand there, the answer stands once."""
+    async with place(FakeMessenger()) as here:
+        run = await here.turn()
+        here.channel.fails(Unknown("reset"), accepted=True)
+        answer = here.answer(run)
+        await answer.feed("One")
+        await here.rests()
+        await answer.feed(", two.")
+        await answer.finish()
+        assert here.seen() == [PLACEHOLDER, "One, two."]
+        assert await here.states(run) == [("open", "held"), ("say", "sent")]
+
+
+async def test_among_bots_nothing_is_shown_before_it_is_whole():
+    """DE-21: drafts are off; the answer is one fresh message."""
+    occasion = Occasion("id-0", "bot", "ann", direct=False, other_bot=True)
+    async with place(FakeKeeper()) as here:
+        answer = here.answer(await here.turn(), occasion=occasion)
+        await answer.feed("One")
+        await here.rests()
+        assert here.seen() == []
+        await answer.feed(", two.")
+        await answer.finish()
+        assert here.seen() == ["One, two."]
+
+
+async def test_a_draft_rolls_over():
+    """DE-20: into a next message, and all of it stands in the end."""
+    async with place(FakeKeeper(limits=Limits(20))) as here:
+        answer = here.answer(await here.turn())
+        for word in ["one", "two", "three", "four", "five", "six", "seven"]:
+            await answer.feed(word + " ")
+            await here.rests()
+        await answer.finish()
+        assert " ".join(here.seen()) == "one two three four five six seven"
+        assert len(here.seen()) == 2
+
+
+async def test_a_later_target_moves_the_message():
+    """OD-61: as a reply first, then the old one goes."""
+    async with place(FakeKeeper()) as here:
+        run = await here.turn()
+        answer = here.answer(run)
+        await answer.feed("Text first.\n")
+        await here.rests()
+        await answer.feed('<actions><reply to="m1"/></actions>')
+        await answer.finish()
+        await here.rests()
+        first, second = [m for m in here.channel.messages.values() if m.author == "bot"]
+        assert (first.deleted, first.reply_to) == (True, None)
+        assert (second.deleted, second.reply_to, second.text.strip()) == (False, "id-0", "Text first.")
+        assert here.channel.calls == ["send", "send", "delete"]
+
+
+async def test_what_replaces_a_message_has_to_arrive_before_it_goes():
+    """OD-61, OD-65: only when all chunks were accepted; the placeholder stays, and the turn has failed."""
+    async with place(FakeKeeper()) as here:
+        answer = here.answer(await here.turn())
+        await answer.feed("Text first.\n")
+        await here.rests()
+        here.channel.fails(Rejected("no"))
+        await answer.feed('<actions><reply to="m1"/></actions>')
+        await answer.finish()
+        await here.rests()
+        assert [text.strip() for text in here.seen()] == ["Text first."]
+        assert answer.undelivered == "no"
+
+
+async def test_a_message_that_cannot_be_deleted_is_emptied():
+    """OD-61: a failed delete is a warning, and it is edited to U+200B."""
+    async with place(FakeKeeper()) as here:
+        answer = here.answer(await here.turn())
+        await answer.feed("Well, I think.")
+        await here.rests()
+        here.channel.fails(Rejected("too old"))
+        await answer.feed("\nNO_REPLY")
+        await answer.finish()
+        assert here.seen() == ["\u200b"]
+
+
+async def test_blocks_go_out_while_the_rest_is_written():
+    """DE-22: each a message; the final carries the rest."""
+    streaming = Streaming("blocks", least=20, most=40)
+    async with place(Bare(), streaming=streaming, human_delay=(0.0, 0.0)) as here:
+        answer = here.answer(await here.turn())
+        await answer.feed("A first paragraph here.\n\nThe rest ")
+        await here.rests()
+        assert [part.text for part in here.channel.sent] == ["A first paragraph here."]
+        await answer.feed("of it.")
+        await answer.finish()
+        assert [part.text for part in here.channel.sent] == ["A first paragraph here.", "The rest of it."]
+
+
+async def test_live_text_is_fed_and_becomes_whole():
+    """DE-20: each delta; complete in the end."""
+    async with place(FakeChannel()) as here:
+        answer = here.answer(await here.turn())
+        for piece in ("One", ", ", "two."):
+            await answer.feed(piece)
+            await here.rests()
+        await answer.finish()
+        (shown,) = [m for m in here.channel.messages.values() if m.author == "bot"]
+    assert shown.frames[:3] == ["One", "One,", "One, two."]
+    assert shown.complete
+
+
+async def test_a_failure_leaves_what_was_said():
+    async with place(FakeMessenger()) as here:
+        answer = here.answer(await here.turn())
+        await answer.feed("Half")
+        await here.rests()
+        await answer.fail("It is busy.", "")
+        assert here.seen() == ["Half", "It is busy."]
+
+
+async def test_who_may_not_speak_leaves_no_sign_behind():
+    """TU-20: a bare sign goes, words stay as they are."""
+    speaks = True
+    async with place(FakeMessenger(), streaming=Streaming("edits", pace=60)) as here:
+        answer = here.answer(await here.turn(), may_speak=lambda: speaks)
+        here.channel.fails(Delivered("x"), Rejected("not yet"))
+        await answer.feed("Hal")
+        await here.rests()
+        speaks = False
+        await answer.finish()
+        await here.rests()
+    assert PLACEHOLDER not in here.seen()
+
+
+# --- again after a crash ------------------------------------------------------------------------
+
+
+async def test_a_rerun_takes_over_the_slot_of_the_run_that_died():
+    """DU-2: by edit; nothing stands twice."""
+    async with place(FakeKeeper()) as here:
+        run = await here.turn()
+        answer = here.answer(run)
+        await answer.feed("The first try")
+        await here.rests()
+        here.restart()
+        earlier = (await here.store.turn(run.turn)).parts
+        await here.says("The second, ", "better one.", run=run, earlier=earlier)
+        assert here.seen() == ["The second, better one."]
+
+
+async def test_an_action_is_done_once_in_all_attempts():
+    """DU-2, OD-50: equal in name and arguments is not done again."""
+    script = '<actions><react emoji="eyes"/></actions>\nHi.'
+    async with place(FakeMessenger()) as here:
+        here.channel._add("ann", "hello", None)
+        occasion = Occasion("9001", "bot", "ann")
+        run = await here.turn(message="9001")
+        first = here.answer(run, occasion=occasion)
+        await first.feed(script)
+        await here.rests()
+        here.restart()
+        await here.says(script, run=run, occasion=occasion)
+    assert here.channel.messages["9001"].reactions == ["👀"]
+    assert here.channel.calls.count("react") == 1
+
+
+async def test_a_stopped_answer_withdraws_what_is_not_planned():
+    async with place(FakeMessenger()) as here:
+        answer = here.answer(await here.turn())
+        await answer.feed("Never said.")
+        finishing = asyncio.ensure_future(answer.finish())
+        await asyncio.sleep(0)
+        finishing.cancel()
+        await asyncio.wait([finishing])
+        await here.rests()
+        assert "Never said." not in here.seen()

@@ -14,28 +14,54 @@ from rejoinder.errors import BadUse
 Can = Literal["reply", "react", "send", "files", "voice", "ephemeral", "silent", "previews", "threads"]
 
 
+class Pace(Struct, frozen=True):
+    """How often a platform may be called. A rate is how many at once, and how many a second from then on."""
+
+    edit: float = 1.0
+    """Seconds between two edits of a message that is being written (DE-20)."""
+    chat: tuple[int, float] | None = None
+    account: tuple[int, float] | None = None
+
+
 class Platform(Struct, frozen=True):
     name: str
     limits: Limits
     can: frozenset[Can]
     reactions: Literal["unicode", "telegram", "slack"] = "unicode"
+    pace: Pace = Pace()
 
 
-def _platform(name: str, limits: Limits, can: str, reactions: Literal["unicode", "telegram", "slack"]) -> Platform:
-    return Platform(name, limits, frozenset(can.split()), reactions)  # type: ignore[arg-type]  # the tests check
+def _platform(
+    name: str, limits: Limits, can: str, reactions: Literal["unicode", "telegram", "slack"], pace: Pace
+) -> Platform:
+    return Platform(name, limits, frozenset(can.split()), reactions, pace)  # type: ignore[arg-type]  # the tests check
 
 
 PLATFORMS = {
     platform.name: platform
     for platform in (
-        _platform("web", Limits(), "reply react send files voice ephemeral silent previews threads", "unicode"),
-        _platform("terminal", Limits(), "reply react send", "unicode"),
-        _platform("telegram", Limits(4096, "utf16"), "reply react send files voice silent previews", "telegram"),
-        _platform("discord", Limits(2000), "reply react send files silent previews threads", "unicode"),
-        _platform("slack", Limits(4000), "reply react send files ephemeral previews", "slack"),
-        _platform("matrix", Limits(60_000, "bytes"), "reply react send files voice", "unicode"),
-        _platform("whatsapp", Limits(4096), "reply react send files voice previews", "unicode"),
-        _platform("signal", Limits(2000), "reply react send files voice", "unicode"),
+        _platform("web", Limits(), "reply react send files voice ephemeral silent previews threads", "unicode", Pace()),
+        _platform("terminal", Limits(), "reply react send", "unicode", Pace()),
+        _platform(
+            "telegram",
+            Limits(4096, "utf16"),
+            "reply react send files voice silent previews",
+            "telegram",
+            Pace(1.0, (5, 1.0), (30, 30.0)),
+        ),
+        _platform(
+            "discord",
+            Limits(2000),
+            "reply react send files silent previews threads",
+            "unicode",
+            Pace(1.2, (5, 1.0), (50, 50.0)),
+        ),
+        _platform("slack", Limits(4000), "reply react send files ephemeral previews", "slack", Pace(1.2, (5, 1.0))),
+        _platform("matrix", Limits(60_000, "bytes"), "reply react send files voice", "unicode", Pace(1.2)),
+        _platform(
+            "whatsapp", Limits(4096), "reply react send files voice previews", "unicode", Pace(1.0, None, (80, 80.0))
+        ),
+        _platform("signal", Limits(2000), "reply react send files voice", "unicode", Pace()),
     )
 }
 

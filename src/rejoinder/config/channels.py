@@ -34,6 +34,14 @@ class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid
     or `all`; or by kind of chat. Unset: off in direct chats and among bots, first in other groups."""
     response_prefix: str | None = None
     """As `messages.response_prefix`, for this channel."""
+    streaming: Literal["edits", "blocks", "off"] | None = None
+    """How an answer is shown while it is written: one message that is changed (`edits`), whole pieces (`blocks`),
+    or not at all (`off`). Unset: edits where the channel can, else as `agents.defaults.block_streaming_default`."""
+    tables: Literal["code", "bullets", "off"] = "code"
+    """What becomes of a table where the platform has none: aligned in a block of code, a list, or as written."""
+    on_unknown: Literal["hold", "resend"] = "hold"
+    """What is done with a message of which nobody can tell whether it arrived: `hold` never sends it twice,
+    `/resend` does; `resend` never loses it."""
     extra_system_prompt: str = ""
     """Told to the agent in every turn from this channel."""
     status_reactions: bool = False

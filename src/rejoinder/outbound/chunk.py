@@ -159,7 +159,7 @@ class _Cutter:
                     return place
             if around.start >= least:
                 return around.start
-            closed = self._fitting(at, room - self._length(self._closing(around.end)))
+            closed = self._fitting(at, room - self._length(around.closing))
             last = len(self._text[at : around.end].rstrip()) + at - 1  # some of the code is left for the next
             end = max(least, min(closed, last))
         return self._anywhere(at, end, least)

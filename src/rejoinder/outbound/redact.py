@@ -15,8 +15,11 @@ REDACTED = "[redacted]"
 
 _PLACEHOLDER = re.compile(r"[$<{*%\[]|your|(?:my|pass|password|pwd|secret|token|example|changeme|x+)\b", re.IGNORECASE)
 _UNBROKEN = re.compile(r"[A-Za-z0-9_+/=]{16,}+")
-_KEY_END = re.compile(r"-----END [A-Z ]{1,40}-----")
-_VISIBLE = "".join(map(chr, range(ord("!"), ord("~") + 1)))
+_LONG_WORD = re.compile(r"\S{15}")
+KEY_BEGIN = "-----BEGIN "
+KEY_END = re.compile(r"-----END [A-Z ]{1,40}-----")
+VISIBLE = "".join(map(chr, range(ord("!"), ord("~") + 1)))
+"""What a secret is written in."""
 
 
 def _always(secret: str) -> bool:
@@ -121,9 +124,16 @@ def redact(text: str, *, growing: bool = False) -> str:
     """The text without secrets; of a text that is `growing`, as much as can be shown already."""
     if growing:
         text = _settled(text)
+    if not _may_hold_a_secret(text):
+        return text
     for shape in SHAPES:
         text = shape.pattern.sub(_replacement(shape), text)
     return text
+
+
+def _may_hold_a_secret(text: str) -> bool:
+    """A password has its `=`, one in an address its `://`; all other shapes have a word this long."""
+    return "=" in text or "://" in text or _LONG_WORD.search(text) is not None
 
 
 def _replacement(shape: Shape) -> Callable[[re.Match[str]], str]:
@@ -138,6 +148,6 @@ def _replacement(shape: Shape) -> Callable[[re.Match[str]], str]:
 
 
 def _settled(text: str) -> str:
-    text = text.rstrip(_VISIBLE)
-    key = text.rfind("-----BEGIN ")
-    return text[:key] if key >= 0 and not _KEY_END.search(text, key) else text
+    text = text.rstrip(VISIBLE)
+    key = text.rfind(KEY_BEGIN)
+    return text[:key] if key >= 0 and not KEY_END.search(text, key) else text

@@ -1,52 +1,55 @@
 """The places where people and agents talk: one for each chat and thread of each channel."""
 
 import asyncio
-import logging
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime
 
 from msgspec.structs import replace
 
-from rejoinder.channels.base import CanNote, CanReact, CanStream, Channel, Delivered, Outcome
-from rejoinder.events import Choice, Inbound, Part, ReplySent, Route, Said
+from rejoinder.channels.base import CanNote, CanReact, Channel, Delivered
+from rejoinder.events import Choice, Inbound, Part, Route, Said
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import overhear
+from rejoinder.outbound import plan
+from rejoinder.outbound.deeds import Open, keyed
+from rejoinder.outbound.plan import Planned, Wording
+from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.messages import Messages
+from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.recent import Bounded, Recent
-from rejoinder.runtime.unit import Unit
-from rejoinder.store.base import ForgetMessage, InboxEvent, Message, NoteMessages, PlaceFacts, Store
-
-log = logging.getLogger(__name__)
+from rejoinder.runtime.sender import Fate, Sent
+from rejoinder.runtime.settings import ChannelFacts
+from rejoinder.store.base import InboxEvent, Message, NoteMessages, PlaceFacts, Store
 
 TRACES = 50
 KEPT = 2000
+PATIENCE = 5.0
+"""Seconds for which who says something waits for the platform; it is said all the same."""
 OVERHEARD = "overheard"
 """How the reason begins with which such an event is settled: the next turn of its place is told of it (IN-32)."""
-
-
-def _nobody(_: object) -> None:
-    """Nobody wants to know."""
 
 
 class Conversation:
     """One place of one channel: its messages, and the one line on which things are said there."""
 
-    def __init__(self, channel: Channel, route: Route, store: Store, tell: Tell = _nobody) -> None:
-        self._tell = tell
+    def __init__(self, channel: Channel, route: Route, store: Store, outbox: Outbox, how: ChannelFacts) -> None:
         self.channel = channel
         self.route = route
         self.store = store
+        self.how = how
+        self.outbox = outbox
+        self.sender = outbox.at(route)
+        self.sender.noted = self._noted
+        self.sender.forgotten = self._forgotten
         self.messages = Messages(store, route)
         self.arrived: deque[tuple[InboxEvent, ...]] = deque()  # what has not been decided yet, in order
         self.overheard: tuple[Said, ...] = ()  # said since the agent was last asked (IN-32)
         self.facts = PlaceFacts()
         self.bot_turns = BotTurns()
         self._traces: Bounded[str, tuple[Step, ...]] = Bounded(TRACES)
-        self._line = asyncio.Lock()
         self._is_open = False
 
     async def open(self, session: str, now: datetime) -> None:
@@ -110,45 +113,38 @@ class Conversation:
         """An agent of ours has had its turn here."""
         self.bot_turns = count_turn(self.bot_turns, Seen("own", today))
 
-    # --- what is said -----------------------------------------------------------------------------
+    async def find(self, reference: str) -> str | None:
+        """The platform id behind a handle or an id, if it is a message of this conversation (OD-52)."""
+        known = await self.messages.look_up(reference)
+        return None if known is None else known.id
+
+    # --- what the gateway says itself --------------------------------------------------------------
 
     async def send(
         self, text: str, *, reply_to: str | None = None, silent: bool = False, choices: tuple[Choice, ...] = ()
     ) -> str | None:
-        """Says one whole message; its platform id, or None when the platform did not take it."""
-        part = Part(route=self.route, text=text, reply_to=reply_to, silent=silent, choices=choices)
-        async with self._line:
-            sent = await self._receipt(await self.channel.send(part), text)
-        if sent is not None:
-            self._tell(ReplySent(self.route, sent, text))
-        return sent
+        """Says something of the gateway's own; the platform id, or None when it was not taken, or not yet."""
+        wording = Wording(reply_to=reply_to, silent=silent, choices=choices)
+        return await self._post(
+            plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
+        )
 
-    async def begin(self, channel: CanStream, text: str, *, reply_to: str | None, silent: bool) -> str | None:
-        part = Part(route=self.route, text=text, reply_to=reply_to, silent=silent)
-        async with self._line:
-            return await self._receipt(await channel.begin(part), text)
+    async def begin(self, text: str, *, silent: bool) -> str | None:
+        """Opens a message that grows, on a channel that can show one."""
+        part = Part(route=self.route, text=text, silent=silent)
+        return await self._post([Planned(*keyed(Open(part), self.outbox.new_stem()))])
 
-    async def completed(self, message: str, text: str) -> None:
-        """A message that was growing is whole."""
-        await self._said(message, text)
-        self._tell(ReplySent(self.route, message, text))
+    async def _post(self, planned: list[Planned]) -> str | None:
+        fates = self.sender.post(planned)
+        if fates:
+            await asyncio.wait(fates, timeout=PATIENCE)
+        return _message_of(fates[0]) if fates else None
 
-    async def taken_back(self, message: str) -> None:
+    def _noted(self, message: Message) -> None:
+        self.noted((message,))
+
+    def _forgotten(self, message: str) -> None:
         self.messages.forget(message)
-        await Unit(ForgetMessage(self.route, message)).insist(self.store)
-
-    async def _receipt(self, outcome: Outcome, text: str) -> str | None:
-        if isinstance(outcome, Delivered):
-            await self._said(outcome.message, text)
-            return outcome.message
-        log.warning("%s did not take a message: %s", self.channel.name, outcome.reason)
-        return None
-
-    async def _said(self, message: str, text: str) -> None:
-        unit = Unit()
-        noted = unit.add(NoteMessages(self.route, (Message(message, "", datetime.now(UTC), "own", text=text),)))
-        await unit.insist(self.store)
-        self.noted(noted())
 
     async def note(self, text: str) -> None:
         if can(self.channel, CanNote):
@@ -176,11 +172,22 @@ class Conversation:
         return next(reversed(self._traces.values()), ())
 
 
+def _message_of(fate: "asyncio.Future[Fate]") -> str | None:
+    known = fate.result() if fate.done() and not fate.cancelled() else None
+    return known.message if isinstance(known, Sent) else None
+
+
 class Conversations:
-    def __init__(self, channels: Mapping[str, Channel], store: Store, tell: Tell) -> None:
+    def __init__(
+        self,
+        channels: Mapping[str, Channel],
+        store: Store,
+        outbox: Outbox,
+        how: Callable[[str], ChannelFacts],
+    ) -> None:
         self._channels = channels
         self._places: Recent[Route, Conversation] = Recent(
-            lambda route: Conversation(channels[route.channel], route, store, tell), KEPT
+            lambda route: Conversation(channels[route.channel], route, store, outbox, how(route.channel)), KEPT
         )
 
     def of(self, message: Inbound) -> Conversation:

@@ -42,6 +42,7 @@ from rejoinder.runtime.effects import Effects, Performed
 from rejoinder.runtime.facts import World
 from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.lanes import Granted, Lanes
+from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.relay import Watcher
@@ -133,7 +134,9 @@ class Engine:
         self._tell = (hooks or Hooks()).tell
         self.nowhere = Nowhere()
         self._queueing = Queueing(settings, runs)
-        self.conversations = Conversations({**channels, self.nowhere.name: self.nowhere}, store, self._tell)
+        places = {**channels, self.nowhere.name: self.nowhere}
+        self.outbox = Outbox(places, store, runs, settings.channel, clock, self._tell)
+        self.conversations = Conversations(places, store, self.outbox, settings.channel)
         questions, access = Questions(runs, settings.question_seconds), Access(settings.rules, store)
         workers = Workers(agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell)
         self.books = StoreBooks(store, self._sessions, clock)

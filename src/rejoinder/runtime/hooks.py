@@ -13,12 +13,20 @@ from inspect import iscoroutinefunction
 from typing import Any
 
 from rejoinder.errors import BadUse
-from rejoinder.events import MessageDecided, MessageReceived, ReplySent, SessionEnded, SessionStarted, TurnEnded
+from rejoinder.events import (
+    DeliveryFailed,
+    MessageDecided,
+    MessageReceived,
+    ReplySent,
+    SessionEnded,
+    SessionStarted,
+    TurnEnded,
+)
 from rejoinder.runtime.runs import Runs
 
 log = logging.getLogger(__name__)
 
-Happening = MessageReceived | MessageDecided | SessionStarted | SessionEnded | TurnEnded | ReplySent
+Happening = MessageReceived | MessageDecided | SessionStarted | SessionEnded | TurnEnded | ReplySent | DeliveryFailed
 Hook = Callable[[Any], Awaitable[None]]
 Tell = Callable[[Happening], None]
 
@@ -29,6 +37,7 @@ HOOKS: Mapping[str, type[Happening]] = {
     "session_ended": SessionEnded,
     "turn_ended": TurnEnded,
     "reply_sent": ReplySent,
+    "delivery_failed": DeliveryFailed,
 }
 SECONDS = 5.0
 

@@ -186,7 +186,7 @@ class _Thoughts:
         elif self._slot is not None:
             await self._live.append(self._run.conversation.route, self._slot, text)
         elif text.strip():
-            self._slot = await self._run.conversation.begin(self._live, f"💭 {text}", reply_to=None, silent=True)
+            self._slot = await self._run.conversation.begin(f"💭 {text}", silent=True)
 
     async def end(self) -> None:
         kept, self._kept = self._kept.strip(), ""

@@ -7,7 +7,7 @@ Rule 3: a task that fails is one log line with its name; it takes no other task 
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from typing import Any, Self
 
 from rejoinder.errors import RejoinderError
@@ -51,10 +51,10 @@ class Runs:
         task.cancel()
         await self.wait(task)
 
-    async def idle(self) -> None:
-        """Returns when nothing runs any more; what is started meanwhile counts."""
-        while self._tasks:
-            await asyncio.wait(self._tasks)
+    async def idle(self, besides: Iterable[asyncio.Task[None]] = ()) -> None:
+        """Returns when nothing runs any more besides these; what is started meanwhile counts."""
+        while tasks := self._tasks.difference(besides):
+            await asyncio.wait(tasks)
 
     async def close(self) -> None:
         while self._tasks:

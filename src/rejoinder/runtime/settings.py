@@ -6,12 +6,33 @@ from typing import Literal
 from msgspec import Struct
 
 from rejoinder.inbound.rules import Rules
+from rejoinder.outbound.budget import Rate
+from rejoinder.outbound.draft import Streaming
+from rejoinder.outbound.emoji import Style
+from rejoinder.outbound.plan import Manner, ReplyMode
 from rejoinder.outbound.typing import Mode, TypingSettings
 from rejoinder.runtime.compaction import CompactionSettings
 from rejoinder.turns.choose import Limits
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import QueueOverride
 from rejoinder.turns.status import StatusSettings
+
+
+class Speech(Struct, frozen=True):
+    """How one channel is spoken to."""
+
+    manner: Manner = Manner()
+    streaming: Streaming = Streaming("live")
+    """As far as the channel can."""
+    reply_direct: ReplyMode | None = None
+    reply_group: ReplyMode | None = None
+    prefix: str = ""
+    reactions: Style = "unicode"
+    on_unknown: Literal["hold", "resend"] = "hold"
+    chat_rate: Rate | None = None
+    account_rate: Rate | None = None
+    human_delay: tuple[float, float] = (0.8, 2.5)
+    """Seconds before the second and later blocks, from and to (DE-22)."""
 
 
 class ChannelFacts(Struct, frozen=True):
@@ -22,6 +43,7 @@ class ChannelFacts(Struct, frozen=True):
     plugin_queue: QueueOverride | None = None
     extra_system_prompt: str = ""
     status: StatusSettings = StatusSettings()
+    speech: Speech = Speech()
 
 
 class RuntimeSettings(Struct, frozen=True, kw_only=True):
@@ -35,6 +57,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     system_prompts: Mapping[str, str] = {}
     """The operator's words to each agent, by its name."""
     silence: Literal["edges", "alone"] = "edges"
+    granted: frozenset[str] = frozenset()
+    """Directives the operator allows beyond the free ones (OD-52)."""
     compaction: CompactionSettings = CompactionSettings()
     question_seconds: float = 300
     version: str = ""

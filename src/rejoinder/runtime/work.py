@@ -14,8 +14,11 @@ from rejoinder.errors import Superseded
 from rejoinder.events import PromptPart, PromptText, TurnEnded
 from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import wants_intro
+from rejoinder.outbound.prefix import Speaker
+from rejoinder.outbound.template import fill, values_of
 from rejoinder.outbound.typing import mode_for
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.acting import Occasion
 from rejoinder.runtime.attempts import COMPACTED, Attempts, Notice
 from rejoinder.runtime.books import transcript
 from rejoinder.runtime.briefing import brief, brief_further, level, people_of
@@ -32,7 +35,7 @@ from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.unit import Unit
 from rejoinder.session import Session, with_event
-from rejoinder.store.base import EndRun, Entry, Outcome, SaveAgentSession, Store, Trace, TraceLine
+from rejoinder.store.base import EndRun, Entry, Outcome, SaveAgentSession, Store, StoredPart, Trace, TraceLine
 from rejoinder.turns.signals import Reason
 from rejoinder.turns.status import State
 
@@ -83,11 +86,14 @@ class Workers:
         run.told.append(turn.parts)
         answer = Answer(
             run.conversation,
-            agent.name,
-            run.trigger,
+            self._occasion(run, agent),
+            run=run.claim,
+            earlier=await self._earlier(run),
             may_speak=lambda: run.may_speak() and not _only_listens(run),
             says_when_empty=_is_awaited(run),
             silence=self._settings.silence,
+            prefix=self._prefix(run),
+            speaker=lambda: Speaker(agent.name, relay.model or turn.model or "", turn.think or ""),
         )
         failed: Failed | None = None
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
@@ -113,7 +119,7 @@ class Workers:
                 self._note_failure(run, failed)
                 if failed is None:
                     await answer.finish(_footer(session, relay.usage, relay.model))
-                    ended = "answered"
+                    ended = "answered" if answer.undelivered is None else "failed"
                 else:
                     await answer.fail(failed.sentence, failed.detail)
                     ended = "failed"
@@ -193,6 +199,30 @@ class Workers:
             self.failures.pop(run.session, None)
         else:
             self.failures[run.session] = f"{failed.kind}: {failed.detail or failed.sentence}"
+
+    def _occasion(self, run: Run, agent: Agent) -> Occasion:
+        message = run.asked[-1].message
+        return Occasion(
+            run.trigger,
+            agent.name,
+            message.inbound.sender.id,
+            direct=not message.in_group,
+            other_bot=run.conversation.facts.other_bot,
+            texts=tuple(asked.message.inbound.text for asked in run.asked),
+            granted=self._settings.granted,
+        )
+
+    async def _earlier(self, run: Run) -> tuple[StoredPart, ...]:
+        """What an attempt before this one has planned (DU-2)."""
+        if run.claim.attempt <= 1:
+            return ()
+        turn = await self._store.turn(run.claim.turn)
+        return turn.parts if turn is not None else ()
+
+    def _prefix(self, run: Run) -> str:
+        """What stands before the answer, with what is known of the message it answers (DE-5)."""
+        written = run.conversation.how.speech.prefix
+        return fill(written, values_of(run.asked[-1].message.inbound, run.session)) if "{{" in written else written
 
     def _typing(self, run: Run) -> TypingSign:
         message = run.asked[-1].message

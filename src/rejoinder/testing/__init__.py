@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rejoinder.testing.channel_contract import ChannelContract
     from rejoinder.testing.chat import Chat, conversation
     from rejoinder.testing.contracts import AgentContract
-    from rejoinder.testing.fake_channel import FakeChannel, Shown
+    from rejoinder.testing.fake_channel import FakeChannel, FakeKeeper, FakeMessenger, Shown
     from rejoinder.testing.model_server import ModelServer
     from rejoinder.testing.platform import FakePlatform, RemotePlatform
     from rejoinder.testing.store_contract import StoreContract
@@ -25,6 +25,8 @@ _HOME = {
     "ChannelContract": "rejoinder.testing.channel_contract",
     "Chat": "rejoinder.testing.chat",
     "FakeChannel": "rejoinder.testing.fake_channel",
+    "FakeKeeper": "rejoinder.testing.fake_channel",
+    "FakeMessenger": "rejoinder.testing.fake_channel",
     "FakePlatform": "rejoinder.testing.platform",
     "ModelServer": "rejoinder.testing.model_server",
     "RemotePlatform": "rejoinder.testing.platform",
@@ -39,6 +41,8 @@ __all__ = [
     "ChannelContract",
     "Chat",
     "FakeChannel",
+    "FakeKeeper",
+    "FakeMessenger",
     "FakePlatform",
     "ModelServer",
     "RemotePlatform",

@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
+from msgspec.structs import replace
+
 from rejoinder.agents.base import Agent
 from rejoinder.agents.scripted import ScriptedAgent
-from rejoinder.app import serve
+from rejoinder.app import Gateway, with_channel
 from rejoinder.config.schema import Settings
 from rejoinder.runtime.runs import Runs
-from rejoinder.testing.fake_channel import FakeChannel, Shown
+from rejoinder.testing.fake_channel import FakeChannel, FakeMessenger, Shown
 
 OWNER = "ann"
 PATIENCE = 5.0  # seconds until a test that waits for what never comes fails with the transcript
@@ -18,8 +20,9 @@ PATIENCE = 5.0  # seconds until a test that waits for what never comes fails wit
 class Chat:
     """Every `hears` goes on where the last one ended, so the order of the answers is checked too."""
 
-    def __init__(self, channel: FakeChannel, runs: Runs) -> None:
+    def __init__(self, channel: FakeMessenger, gateway: Gateway, runs: Runs) -> None:
         self.channel = channel
+        self.gateway = gateway
         self._runs = runs
         self._heard: set[str] = set()
 
@@ -55,6 +58,11 @@ class Chat:
     async def sees_reaction(self, emoji: str, *, on: str) -> None:
         await self._until(f"{emoji} on {on}", lambda: emoji in self.channel.messages[on].reactions)
 
+    async def rests(self) -> None:
+        """All that was said so far is done with, on our side too: what a message shows is there before that."""
+        async with asyncio.timeout(PATIENCE):
+            await self.gateway.runs.idle(besides=self.gateway.listening)
+
     async def reads_note(self, text: str) -> None:
         await self._until(f"the note {text!r}", lambda: text in self.channel.notes)
 
@@ -89,15 +97,18 @@ class Chat:
 @asynccontextmanager
 async def conversation(
     agent: Agent,
-    channel: FakeChannel | None = None,
+    channel: FakeMessenger | None = None,
     settings: Settings | None = None,
     *,
     owners: tuple[str, ...] = (OWNER,),
 ) -> AsyncGenerator[Chat]:
     """Through the whole gateway, with these settings; the channel is open to everybody, ann owns the bot."""
     channel = channel or FakeChannel()
-    async with Runs() as runs:
-        runs.start("gateway", serve(channel, agent, settings, owners))
-        chat = Chat(channel, runs)
+    wired = with_channel(settings or Settings(), channel.name, agent.name, owners)
+    wired = replace(wired, channels={channel.name: wired.channels[channel.name]})
+    gateway = Gateway(wired, agents={agent.name: agent}, channels=[channel])
+    async with Runs() as runs, gateway:
+        runs.start("gateway", gateway.serve())
+        chat = Chat(channel, gateway, runs)
         yield chat
         await chat.ends()

@@ -1,6 +1,11 @@
-"""A chat platform in memory that can do everything, and remembers each frame people would have seen."""
+"""A chat platform in memory that can do everything, and remembers each frame people would have seen.
+
+It is strict: a message that is empty or too long for its limits fails the test that sent it. It does what it is
+told to do wrong: `fails(Unknown("reset"), accepted=True)` takes the next message and does not say so.
+"""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
@@ -30,8 +35,15 @@ def _mentions(whom: str | Literal[False]) -> tuple[Mention, ...]:
     return (Mention(whom, token=f"@{whom}"),) if whom else ()
 
 
-class FakeChannel:
-    """Can stream, delete, react and note; whatever happens wakes those who wait in `until`."""
+class Failing(Struct, frozen=True):
+    """What a call gets in answer; `accepted`: it was done all the same."""
+
+    outcome: Outcome
+    accepted: bool
+
+
+class FakeMessenger:
+    """Can edit, delete, react, type and note; whatever happens wakes those who wait in `until`."""
 
     def __init__(self, name: str = "fake", limits: Limits | None = None) -> None:
         self.name = name
@@ -40,8 +52,11 @@ class FakeChannel:
         self.typed = 0  # how often the typing sign was shown
         self.limits = limits or Limits()
         self.messages: dict[str, Shown] = {}
+        self.parts: list[Part] = []  # all that was sent, whatever became of it
+        self.calls: list[str] = []
         self.notes: list[str] = []
         self.refuse: str | None = None  # set it, and the platform takes no further message
+        self._failing: deque[Failing] = deque()
         self._deliver: Inlet | None = None
         self._changed = asyncio.Condition()
         self._closed = asyncio.Event()
@@ -96,11 +111,107 @@ class FakeChannel:
         async with self._changed:
             await self._changed.wait_for(holds)
 
+    def fails(self, *outcomes: Outcome, accepted: bool = False) -> None:
+        """The next messages, edits, deletions and reactions get these answers."""
+        self._failing.extend(Failing(outcome, accepted) for outcome in outcomes)
+
     async def send(self, part: Part) -> Outcome:
-        return await self._post(part, complete=True)
+        return await self._post(part, "send", complete=True)
+
+    async def edit(self, route: Route, message: str, part: Part) -> Outcome:
+        self._check(part)
+        failing = self._next("edit")
+        shown = self.messages.get(message)
+        if shown is None or shown.deleted:
+            return Rejected(f"there is no message {message}", "target")
+        if failing is None or failing.accepted:
+            shown.text = part.text
+            shown.frames.append(part.text)
+            shown.complete = True
+            await self._tell()
+        return Delivered(message) if failing is None else failing.outcome
+
+    async def delete(self, route: Route, message: str) -> Outcome:
+        if (failing := self._next("delete")) is not None:
+            return failing.outcome
+        self.messages[message].deleted = True
+        await self._tell()
+        return Delivered(message)
+
+    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False) -> Outcome:
+        if (failing := self._next("react")) is not None and not failing.accepted:
+            return failing.outcome
+        reactions = self.messages[message].reactions
+        if not remove:
+            reactions.append(emoji)
+        elif emoji in reactions:
+            reactions.remove(emoji)
+        await self._tell()
+        return Delivered(message) if failing is None else failing.outcome
+
+    async def typing(self, route: Route) -> None:
+        self.typed += 1
+        await self._tell()
+
+    async def note(self, route: Route, text: str) -> None:
+        self.notes.append(text)
+        await self._tell()
+
+    async def _post(self, part: Part, call: str, *, complete: bool) -> Outcome:
+        failing = self._next(call)
+        if self.refuse is not None:
+            return Rejected(self.refuse)
+        self._check(part)
+        self.parts.append(part)
+        if failing is not None and not failing.accepted:
+            return failing.outcome
+        shown = self._add("bot", part.text, part.reply_to)
+        shown.complete = complete
+        await self._tell()
+        return Delivered(shown.id) if failing is None else failing.outcome
+
+    def _check(self, part: Part) -> None:
+        assert part.text.strip(), "an empty message was sent"
+        assert self.limits.length is None or len(part.text) <= self.limits.length, "a message is too long"
+
+    def _next(self, call: str) -> Failing | None:
+        self.calls.append(call)
+        return self._failing.popleft() if self._failing else None
+
+    def _add(self, author: str, text: str, reply_to: str | None) -> Shown:
+        shown = Shown(str(FIRST_ID + len(self.messages)), author, text, reply_to, frames=[text])
+        self.messages[shown.id] = shown
+        return shown
+
+    async def _tell(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+
+class FakeKeeper(FakeMessenger):
+    """A platform with keys of its own: a part of the same key is there once, however often it is sent."""
+
+    keeps_keys: Literal[True] = True
+
+    def __init__(self, name: str = "fake", limits: Limits | None = None) -> None:
+        super().__init__(name, limits)
+        self._by_key: dict[str, str] = {}
+
+    async def send(self, part: Part) -> Outcome:
+        if part.key in self._by_key:
+            self._next("send")
+            return Delivered(self._by_key[part.key])
+        known = set(self.messages)
+        outcome = await super().send(part)
+        self._by_key.update((part.key, message) for message in set(self.messages) - known)
+        return outcome
+
+
+class FakeChannel(FakeMessenger):
+    """Shows a message while it is written, as well."""
 
     async def begin(self, part: Part) -> Outcome:
-        return await self._post(part, complete=False)
+        return await self._post(part, "begin", complete=False)
 
     async def append(self, route: Route, message: str, text: str) -> None:
         shown = self.messages[message]
@@ -112,43 +223,3 @@ class FakeChannel:
     async def complete(self, route: Route, message: str) -> None:
         self.messages[message].complete = True
         await self._tell()
-
-    async def delete(self, route: Route, message: str) -> Outcome:
-        self.messages[message].deleted = True
-        await self._tell()
-        return Delivered(message)
-
-    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False) -> Outcome:
-        reactions = self.messages[message].reactions
-        if not remove:
-            reactions.append(emoji)
-        elif emoji in reactions:
-            reactions.remove(emoji)
-        await self._tell()
-        return Delivered(message)
-
-    async def typing(self, route: Route) -> None:
-        self.typed += 1
-        await self._tell()
-
-    async def note(self, route: Route, text: str) -> None:
-        self.notes.append(text)
-        await self._tell()
-
-    async def _post(self, part: Part, *, complete: bool) -> Outcome:
-        if self.refuse is not None:
-            return Rejected(self.refuse)
-        assert part.text.strip(), "an empty message was sent"
-        shown = self._add("bot", part.text, part.reply_to)
-        shown.complete = complete
-        await self._tell()
-        return Delivered(shown.id)
-
-    def _add(self, author: str, text: str, reply_to: str | None) -> Shown:
-        shown = Shown(str(FIRST_ID + len(self.messages)), author, text, reply_to, frames=[text])
-        self.messages[shown.id] = shown
-        return shown
-
-    async def _tell(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()

@@ -3,6 +3,7 @@
 `messages` is the whole way: a text becomes source chunks of which each fits when it is rendered (DE-10 to DE-14).
 """
 
+import re
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -45,6 +46,9 @@ RENDERERS = {
     "signal": Renderer(plain.render),
 }
 _NATIVE = Renderer(_as_written)
+_MARKUP = re.compile(
+    r"[\\`*_\[\]<>&~|#@\x00\ud800-\udfff]|[^\S \n]|^ | $|^[-+]|^[0-9]+[.)](?: |$)|\n\n\n|\A\n|\n\Z", re.MULTILINE
+)
 
 
 def renderer(platform: str) -> Renderer:
@@ -52,8 +56,15 @@ def renderer(platform: str) -> Renderer:
     return RENDERERS.get(platform, _NATIVE)
 
 
+def is_prose(text: str) -> bool:
+    """Whether it is plain words in plain paragraphs: every renderer shows it as it is, and no parser is needed."""
+    return bool(text) and _MARKUP.search(text) is None
+
+
 def render(source: str, platform: str, tables: Tables = "code") -> Rendering:
     """One message. A source of nothing but markup, as `#`, is shown as it is: it was meant to be seen."""
+    if is_prose(source):
+        return Rendering(source)
     by = renderer(platform)
     rendering = by.render(source, tables)
     return rendering if rendering.text.strip() else by.plain(source)
@@ -64,6 +75,8 @@ def messages(
 ) -> list[Message]:
     """The messages of a text; none when there is nothing to see (DE-14)."""
     by = renderer(platform)
+    if is_prose(text) and (limit is None or (by.size(Rendering(text)) if by.size else length(text, unit)) <= limit):
+        return [Message(text, Rendering(text), Rendering(text))]
 
     def size(source: str) -> int:
         both = render(source, platform, tables), by.plain(source)

@@ -1,0 +1,47 @@
+"""Rate budgets: a bucket of calls for each chat and each account, so that a platform need not say 429 (DE-32).
+
+What matters more may take the last call: a final or an action any, an edit leaves one, a typing sign two.
+"""
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+Rank = Literal["final", "action", "edit", "typing"]
+
+LEAVES: Final[dict[Rank, int]] = {"final": 0, "action": 0, "edit": 1, "typing": 2}
+"""How many calls each leaves for what matters more."""
+
+
+class Rate(Struct, frozen=True):
+    """So many calls at once, and so many a second from then on."""
+
+    burst: int
+    per_second: float
+
+
+class Bucket(Struct, frozen=True):
+    left: float
+    at: float
+
+
+def full(rate: Rate, now: float) -> Bucket:
+    return Bucket(rate.burst, now)
+
+
+def refill(bucket: Bucket, rate: Rate, now: float) -> Bucket:
+    passed = max(0.0, now - bucket.at)
+    return Bucket(min(rate.burst, bucket.left + passed * rate.per_second), now)
+
+
+def wait(bucket: Bucket, rate: Rate, rank: Rank, now: float) -> float:
+    """Seconds until a call of this rank may be made; 0: now."""
+    needed = min(1 + LEAVES[rank], rate.burst)
+    missing = needed - refill(bucket, rate, now).left
+    return max(0.0, missing / rate.per_second)
+
+
+def take(bucket: Bucket, rate: Rate, now: float) -> Bucket:
+    """A call was made. It may have been one too many: then the next one waits longer."""
+    filled = refill(bucket, rate, now)
+    return Bucket(filled.left - 1, now)

@@ -1,0 +1,93 @@
+"""What an outbox row asks a channel to do: frozen values, written down before the first byte goes out (DE-30).
+
+The row keeps the deed as JSON, so that whoever looks into the store can read it.
+"""
+
+from hashlib import blake2b
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.events import Part
+
+
+class Say(Struct, frozen=True, omit_defaults=True, tag="say"):
+    """A message of its own. `plain`: the same words for a platform that refused the formatting (DE-13)."""
+
+    part: Part
+    plain: Part | None = None
+
+
+class Open(Struct, frozen=True, omit_defaults=True, tag="open"):
+    """The beginning of a message that is still being written."""
+
+    part: Part
+
+
+class Amend(Struct, frozen=True, omit_defaults=True, tag="edit"):
+    """The last word of a message that was being written. `grown`: how much of it the platform was fed already."""
+
+    message: str
+    part: Part
+    plain: Part | None = None
+    grown: int = 0
+
+
+class React(Struct, frozen=True, omit_defaults=True, tag="react"):
+    message: str
+    emoji: str
+    remove: bool = False
+
+
+class Remove(Struct, frozen=True, omit_defaults=True, tag="delete"):
+    """Takes a message back. `after`: only when all of these parts have arrived (OD-61)."""
+
+    message: str
+    after: tuple[str, ...] = ()
+
+
+Deed = Say | Open | Amend | React | Remove
+
+_reading = msgspec.json.Decoder[Deed](Deed)
+_writing = msgspec.json.Encoder()
+
+
+def kind(deed: Deed) -> str:
+    return str(deed.__struct_config__.tag)
+
+
+def encode(deed: Deed) -> bytes:
+    return _writing.encode(deed)
+
+
+def decode(body: bytes) -> Deed:
+    return _reading.decode(body)
+
+
+def words(deed: Deed) -> str:
+    """What people would read of it."""
+    match deed:
+        case Say(part=part) | Open(part=part) | Amend(part=part):
+            return part.text
+        case React(emoji=emoji):
+            return emoji
+        case Remove():
+            return ""
+
+
+def keyed(deed: Deed, stem: str) -> tuple[str, Deed]:
+    """A key that stands for these bytes for ever, and the deed that carries it (DU-4).
+
+    The same deed of the same turn has the same key, whichever attempt thought of it.
+    """
+    key = f"{stem}/{blake2b(encode(deed), digest_size=9).hexdigest()}"
+    match deed:
+        case Say(part=part, plain=plain) | Amend(part=part, plain=plain):
+            # The plain words are other bytes: they go out under another key.
+            aside = None if plain is None else replace(plain, key=f"{key}/plain")
+            return key, replace(deed, part=replace(part, key=key), plain=aside)
+        case Open(part=part):
+            return key, replace(deed, part=replace(part, key=key))
+        case React() | Remove():
+            return key, deed

@@ -1,0 +1,209 @@
+"""A message that people see while it is written: when to open it, when to change it, where the next one begins.
+
+Rule 1: it decides when it is asked, by whoever is free to make a call: so the latest text wins, equal frames are
+        skipped, and a slow platform slows nothing but its own frames (DE-20).
+Rule 2: every frame is made by the same cutter and renderer as the final, from a beginning of its text (DE-1).
+Rule 3: each call has a number. The answer to an earlier call, or to one after the end, changes nothing: no late
+        edit overwrites a final.
+Rule 4: it knows no clock; time is a number that comes with each event.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.outbound import chunk
+from rejoinder.outbound.enclosures import enclosures
+from rejoinder.outbound.plan import Slot
+
+PLACEHOLDER = "…"
+
+
+class Streaming(Struct, frozen=True):
+    """How an answer is shown before it is whole.
+
+    `live`: every piece is fed to one growing message. `edits`: one message is changed, at a pace. `blocks`: whole
+    pieces, each a message (DE-22). `off`: not at all.
+    """
+
+    mode: Literal["live", "edits", "blocks", "off"] = "off"
+    pace: float = 1.0
+    placeholder: bool = False
+    """Open with a sign instead of words: where nobody can tell whether an opening arrived, words could stand twice."""
+    least: int = 800
+    most: int = 1200
+    idle: float = 1.0
+
+
+class Draft(Struct, frozen=True):
+    streaming: Streaming
+    text: str = ""
+    """All that may be shown so far."""
+    slots: tuple[Slot, ...] = ()
+    seen: int = 0
+    """How much of the text the last frame was made from; of blocks, how much has been sent."""
+    reopened: str = ""
+    """What the next block begins with: the fence or the head that the last one was cut in."""
+    blocks: int = 0
+    grown_at: float = 0.0
+    not_before: float = 0.0
+    call: int = 0
+    closed: bool = False
+
+    @property
+    def rest(self) -> str:
+        """What no block has said yet."""
+        return self.reopened + self.text[self.seen :]
+
+
+# --- what to do next ----------------------------------------------------------------------------
+
+
+class Rest(Struct, frozen=True):
+    """Nothing, until the text grows."""
+
+
+class Wait(Struct, frozen=True):
+    """Nothing before then."""
+
+    until: float
+
+
+class OpenSlot(Struct, frozen=True):
+    source: str
+    call: int
+    upto: int
+
+
+class EditSlot(Struct, frozen=True):
+    slot: int
+    source: str
+    call: int
+    upto: int
+
+
+class Feed(Struct, frozen=True):
+    """Add this to the growing message."""
+
+    text: str
+    call: int
+    upto: int
+
+
+class SendBlock(Struct, frozen=True):
+    source: str
+    reopened: str
+    call: int
+    upto: int
+
+
+Step = Rest | Wait | OpenSlot | EditSlot | Feed | SendBlock
+Cut = Callable[[str], list[str]]
+"""The sources of the messages a text becomes."""
+
+
+def grow(draft: Draft, piece: str, now: float) -> Draft:
+    return replace(draft, text=draft.text + piece, grown_at=now)
+
+
+def close(draft: Draft) -> Draft:
+    """The final is on its way: from here on nothing changes what it says."""
+    return replace(draft, closed=True, call=draft.call + 1)
+
+
+def next_step(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
+    if draft.closed or draft.streaming.mode == "off" or draft.seen == len(draft.text):
+        return draft, Rest()
+    if draft.streaming.mode == "blocks":
+        return _next_block(draft, now)
+    if not draft.slots and not draft.text.strip():
+        return draft, Rest()
+    if now < draft.not_before:
+        return draft, Wait(draft.not_before)
+    number = draft.call + 1
+    calling, upto = replace(draft, call=number), len(draft.text)
+    if draft.streaming.mode == "live":
+        if not draft.slots:
+            return calling, OpenSlot(draft.text, number, upto)
+        return calling, Feed(draft.text[draft.seen :], number, upto)
+    sources = cut(draft.text)
+    for at, (slot, source) in enumerate(zip(draft.slots, sources, strict=False)):
+        if slot.source != source:
+            return calling, EditSlot(at, source, number, upto if at + 1 == len(sources) else draft.seen)
+    if len(sources) > len(draft.slots):
+        first = not draft.slots and draft.streaming.placeholder
+        source = PLACEHOLDER if first else sources[len(draft.slots)]
+        done = not first and len(sources) == len(draft.slots) + 1
+        return calling, OpenSlot(source, number, upto if done else draft.seen)
+    return replace(draft, seen=upto), Rest()
+
+
+def _next_block(draft: Draft, now: float) -> tuple[Draft, Step]:
+    streaming, text = draft.streaming, draft.rest
+    if len(text) < streaming.least:
+        return draft, Rest()
+    idle_at = draft.grown_at + streaming.idle
+    block = _whole_block(text, streaming, idle=now >= idle_at)
+    if block is None:
+        return draft, Rest() if now >= idle_at else Wait(idle_at)
+    if now < draft.not_before:
+        return draft, Wait(draft.not_before)
+    source, taken, reopened = block
+    number = draft.call + 1
+    upto = draft.seen + taken - len(draft.reopened)
+    return replace(draft, call=number), SendBlock(source, reopened, number, upto)
+
+
+def _whole_block(text: str, streaming: Streaming, *, idle: bool) -> tuple[str, int, str] | None:
+    """The next block, how much of the text it takes, and what the one after it begins with."""
+    if len(text) > streaming.most:
+        head, *following = chunk.cut(text, streaming.most)
+        if not following:
+            return head.text, len(text), ""
+        end = text.index(head.source) + len(head.source)
+        return head.text, text.index(following[0].source, end), following[0].opening
+    end = text.rfind("\n\n", streaming.least) if not idle else len(text)
+    if end < 0 or any(inside.start < end < inside.stop or inside.stop == end for inside in enclosures(text[:end])):
+        return None
+    return text[:end], end, ""
+
+
+# --- what became of it --------------------------------------------------------------------------
+
+
+def opened(draft: Draft, step: OpenSlot, message: str, reply_to: str | None, now: float) -> Draft:
+    """The platform took the opening. Noted also after the end: the final has to know what is on the screen."""
+    slots = (*draft.slots, Slot(message, step.source, reply_to))
+    if draft.closed or step.call != draft.call:
+        return replace(draft, slots=slots)
+    # Behind a mere sign the words follow at once.
+    at_once = draft.streaming.mode == "live" or (draft.streaming.placeholder and len(slots) == 1)
+    return replace(draft, slots=slots, seen=step.upto, not_before=now + (0.0 if at_once else draft.streaming.pace))
+
+
+def shown(draft: Draft, step: EditSlot | Feed, now: float) -> Draft:
+    """The platform took the frame."""
+    if draft.closed or step.call != draft.call:
+        return draft
+    at = step.slot if isinstance(step, EditSlot) else len(draft.slots) - 1
+    slot = draft.slots[at]
+    source = step.source if isinstance(step, EditSlot) else slot.source + step.text
+    slots = (*draft.slots[:at], replace(slot, source=source), *draft.slots[at + 1 :])
+    pace = draft.streaming.pace if isinstance(step, EditSlot) else 0.0
+    return replace(draft, slots=slots, seen=step.upto, not_before=now + pace)
+
+
+def sent(draft: Draft, step: SendBlock, not_before: float) -> Draft:
+    """The block is on its way: it is never said again, whatever becomes of it."""
+    return replace(draft, seen=step.upto, reopened=step.reopened, blocks=draft.blocks + 1, not_before=not_before)
+
+
+def refused(draft: Draft, step: Step, until: float | None) -> Draft:
+    """The platform did not take it: again at that time, or (None) not before the answer is whole."""
+    if draft.closed:
+        return draft
+    if until is None:
+        return replace(draft, streaming=replace(draft.streaming, mode="off"))
+    return replace(draft, not_before=until)

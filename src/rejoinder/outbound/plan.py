@@ -1,0 +1,154 @@
+"""An answer becomes deeds: the messages it is cut into, and how those already on the screen become them.
+
+Rule 1: what was delivered is known by slot and receipt, never by comparing with what people see (DE-2).
+Rule 2: a reply stands on the first message only, unless the reply mode says all (OD-60, DE-6).
+Rule 3: no deed for what is not there to be seen (DE-14), and none for a message that already says it.
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.events import Choice, Part, Rendering, Route
+from rejoinder.outbound.chunk import Unit, length
+from rejoinder.outbound.deeds import Amend, Deed, Remove, Say, keyed
+from rejoinder.outbound.render import Message, messages
+from rejoinder.outbound.render.tables import Tables
+
+ReplyMode = Literal["off", "first", "all"]
+
+
+class Manner(Struct, frozen=True):
+    """How a platform is spoken to: whose format, and how long a message may be (DE-10)."""
+
+    platform: str = ""
+    limit: int | None = None
+    unit: Unit = "characters"
+    tables: Tables = "code"
+
+
+class Wording(Struct, frozen=True):
+    """What holds for the messages of one answer beside their text."""
+
+    reply_to: str | None = None
+    reply_all: bool = False
+    silent: bool = False
+    previews: bool = False
+    author: str = ""
+    addressed: tuple[str, ...] = ()
+    only_for: str | None = None
+    choices: tuple[Choice, ...] = ()
+    """Buttons under the last message."""
+
+
+class Slot(Struct, frozen=True):
+    """A message on the screen that was opened before the answer was whole."""
+
+    message: str
+    source: str
+    """What the platform last took of it, before it was rendered."""
+    reply_to: str | None = None
+
+
+class Planned(Struct, frozen=True):
+    key: str
+    deed: Deed
+
+
+def reply_mode(configured: ReplyMode | None, *, direct: bool, other_bot: bool) -> ReplyMode:
+    """DE-6: off where the agent decides, among bots and in direct chats; the first message in other groups."""
+    return configured or ("off" if direct or other_bot else "first")
+
+
+def cut(text: str, manner: Manner) -> list[Message]:
+    return messages(text, manner.platform, manner.limit, manner.unit, manner.tables)
+
+
+def part_of(message: Message, route: Route, wording: Wording, *, first: bool) -> Part:
+    return _part(message.rendering, route, wording, first=first)
+
+
+def _part(rendering: Rendering, route: Route, wording: Wording, *, first: bool) -> Part:
+    return Part(
+        route=route,
+        text=rendering.text,
+        entities=rendering.entities,
+        html=rendering.html,
+        reply_to=wording.reply_to if first or wording.reply_all else None,
+        silent=wording.silent,
+        author=wording.author,
+        addressed=wording.addressed,
+        previews=wording.previews,
+        only_for=wording.only_for,
+    )
+
+
+def _both(message: Message, route: Route, wording: Wording, *, first: bool) -> tuple[Part, Part | None]:
+    part = part_of(message, route, wording, first=first)
+    if message.fallback == message.rendering:
+        return part, None
+    return part, _part(message.fallback, route, wording, first=first)
+
+
+def say(text: str, route: Route, manner: Manner, wording: Wording, stem: str, *, first: int = 0) -> list[Planned]:
+    """The messages of a text; `first`: how many of this answer went before."""
+    said = [
+        Say(*_both(message, route, wording, first=first + place == 0))
+        for place, message in enumerate(cut(text, manner))
+    ]
+    if said and wording.choices:
+        said[-1] = _with_choices(said[-1], wording.choices)
+    return [Planned(*keyed(deed, f"{stem}/{number}")) for number, deed in enumerate(said, first)]
+
+
+def _with_choices(said: Say, choices: tuple[Choice, ...]) -> Say:
+    plain = None if said.plain is None else replace(said.plain, choices=choices)
+    return Say(replace(said.part, choices=choices), plain)
+
+
+def settle(
+    text: str,
+    slots: tuple[Slot, ...],
+    route: Route,
+    manner: Manner,
+    wording: Wording,
+    stem: str,
+    *,
+    live: bool = False,
+    may_move: bool = True,
+) -> list[Planned]:
+    """What makes of the messages on the screen the whole answer.
+
+    `live`: they were fed as they grew, so each is told that it is whole. `may_move`: they can be taken back, so
+    an answer whose target changed is said anew, as a reply, before they go (OD-61).
+    """
+    if slots and may_move and slots[0].reply_to != wording.reply_to:
+        said = say(text, route, manner, wording, stem)
+        after = tuple(planned.key for planned in said)
+        return said + [_removed(slot, stem, after) for slot in slots]
+    settled: list[Planned] = []
+    chunks = cut(text, manner)
+    for number, message in enumerate(chunks):
+        stem_here, first = f"{stem}/{number}", number == 0
+        part, plain = _both(message, route, wording, first=first)
+        if number >= len(slots):
+            settled.append(Planned(*keyed(Say(part, plain), stem_here)))
+        elif live or slots[number].source != message.source:
+            grown = len(slots[number].source) if live else 0
+            amended = Amend(slots[number].message, part, plain, grown)
+            settled.append(Planned(*keyed(amended, stem_here)))
+    return settled + [_removed(slot, stem) for slot in slots[len(chunks) :]]
+
+
+def _removed(slot: Slot, stem: str, after: tuple[str, ...] = ()) -> Planned:
+    return Planned(*keyed(Remove(slot.message, after), f"{stem}/delete"))
+
+
+def withdraw(slots: tuple[Slot, ...], stem: str) -> list[Planned]:
+    """Nothing of the answer is to be seen (OD-41)."""
+    return [_removed(slot, stem) for slot in slots]
+
+
+def fits(text: str, manner: Manner) -> bool:
+    return manner.limit is None or length(text, manner.unit) <= manner.limit

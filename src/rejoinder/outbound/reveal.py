@@ -1,0 +1,74 @@
+"""How much of a growing text can be shown already, so that no secret is ever seen in part (DE-1, DE-35).
+
+Rule 1: what is shown stays: the pieces that come out, joined, are the final text, however the text was cut.
+Rule 2: only a word that may become a secret waits for its end; plain words are shown letter by letter.
+Rule 3: nothing waits for ever: a word or a key longer than any secret is passed on.
+"""
+
+import re
+
+from rejoinder.outbound.redact import KEY_BEGIN, KEY_END, VISIBLE, redact
+
+_LONGEST_WORD, _LONGEST_KEY = 4096, 16_384
+_LOOK_BACK = 128  # further before a secret nothing of its shape begins
+_HARMLESS = re.compile(r"[\"'(*_\[]*([A-Z]?[a-z']{0,14})[.,;:!?\"')*_\]]*")
+_GIVES = re.compile(r"(?:bearer|basic|[=:][\"']?)\s{0,3}\Z", re.IGNORECASE)
+_HEADS = (
+    *("sk-", "sk_", "rk_", "gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_", "glpat-", "xapp-"),
+    *("xox", "ya29", "whsec_", "hf_", "npm_", "pypi-", "syt_", "ey"),
+)
+_BEGINNINGS = frozenset(head[:size] for head in _HEADS for size in range(1, len(head) + 1))
+
+
+class Reveal:
+    """Takes the text as it comes, gives what may be seen of it; `finish` gives the rest."""
+
+    __slots__ = ("_held", "_tail")
+
+    def __init__(self) -> None:
+        self._tail = ""  # the end of what was shown
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        self._held = held = self._held + piece
+        start = len(held.rstrip(VISIBLE))
+        if "-----" in held and (key := held.rfind(KEY_BEGIN)) >= 0:
+            end = KEY_END.search(held, key)
+            if end is None:
+                return self._show(key if len(held) - key < _LONGEST_KEY else len(held))
+            start = max(start, end.end())
+        if start == len(held) or self._is_harmless(held, start) or len(held) - start > _LONGEST_WORD:
+            start = len(held)
+        return self._show(start)
+
+    def finish(self) -> str:
+        return self._show(len(self._held))
+
+    def _is_harmless(self, held: str, start: int) -> bool:
+        """Whether the word that begins there, or began in what was shown, is surely none."""
+        before = self._tail[-32:] + held[:start] if start < 32 else held[start - 32 : start]
+        settled = before if start else before.rstrip(VISIBLE)
+        word = _HARMLESS.fullmatch(before[len(settled) :] + held[start:])
+        return word is not None and word[1] not in _BEGINNINGS and not _GIVES.search(settled)
+
+    def _show(self, end: int) -> str:
+        if not end:
+            return ""
+        new, self._held = self._held[:end], self._held[end:]
+        tail = self._tail
+        clean = redact(tail + new)
+        shown = clean[len(tail) :] if clean.startswith(tail) else clean[_common(clean, tail) :]
+        self._tail = _last_words(tail + shown)
+        return shown
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters they begin with alike: where they part, a secret began in what was shown."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def _last_words(text: str) -> str:
+    if len(text) <= 2 * _LOOK_BACK:
+        return text
+    blank = text.find(" ", len(text) - 2 * _LOOK_BACK, len(text) - _LOOK_BACK)
+    return text[blank:] if blank >= 0 else text[-_LOOK_BACK:]

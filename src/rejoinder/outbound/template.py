@@ -1,0 +1,43 @@
+"""Words of the operator with `{{Name}}` in them, filled from the message that is answered (DE-5).
+
+Names are the fields of `Inbound`, written as people like: `{{MessageId}}` is `message_id`. Nothing that is filled
+in is looked at again, and a name nobody knows is empty.
+"""
+
+import re
+from collections.abc import Mapping
+
+from rejoinder.events import Chat, Inbound, Sender
+
+_NAME = re.compile(r"\{\{\s*([A-Za-z][A-Za-z0-9_]*)\s*\}\}")
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    return _NAME.sub(lambda found: values.get(_squashed(found[1]), ""), template)
+
+
+def values_of(inbound: Inbound, session: str, *, stripped: str = "", is_new: bool = False) -> dict[str, str]:
+    """What can be filled in: every field that is a word or a person, and three that are not of the message."""
+    fields = {_squashed(name): _shown(getattr(inbound, name)) for name in Inbound.__struct_fields__}
+    return {
+        **fields,
+        "bodystripped": stripped or inbound.text.strip(),
+        "sessionid": session,
+        "isnewsession": "true" if is_new else "false",
+    }
+
+
+def _squashed(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _shown(value: object) -> str:
+    match value:
+        case Sender():
+            return value.display_name or value.name or value.id
+        case Chat():
+            return value.title or value.id
+        case str():
+            return value
+        case _:
+            return ""

@@ -1,0 +1,214 @@
+"""What the agent asks for beside its text: checked against what it may do here, done, and its outcome told.
+
+Rule 1: authority is the boundary: only messages of this conversation, only what is granted (OD-52).
+Rule 2: what acts, acts when its tag closes; it is a part of the outbox like any message (OD-50).
+Rule 3: equal ones of a turn act once, also across a restart: the same deed of a turn has the same key.
+Rule 4: nothing here fails a delivery or becomes a message in the chat (OD-51).
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from functools import cache
+from typing import Any
+
+from msgspec import Struct
+
+from rejoinder.channels.base import CanReact
+from rejoinder.events import Directive, Route
+from rejoinder.outbound import plan
+from rejoinder.outbound.deeds import React, keyed
+from rejoinder.outbound.directives import default_registry
+from rejoinder.outbound.directives.declaration import Declaration
+from rejoinder.outbound.echo import is_echo
+from rejoinder.outbound.emoji import project
+from rejoinder.outbound.plan import Planned, Wording
+from rejoinder.outbound.redact import redact
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.conversations import Conversation
+from rejoinder.runtime.outcomes import Outcomes
+from rejoinder.runtime.sender import Fate, Sender, Sent
+from rejoinder.store.base import Run
+
+log = logging.getLogger(__name__)
+
+MOST_ACTIONS = 20
+HandOver = Callable[[str, str], Awaitable[str | None]]
+"""Gives the turn to the agent of this name, with these words; a sentence when that cannot be."""
+
+
+class Occasion(Struct, frozen=True):
+    """What an answer answers. `texts`: all that people wrote for this turn."""
+
+    trigger: str
+    agent: str
+    person: str = ""
+    direct: bool = True
+    other_bot: bool = False
+    texts: tuple[str, ...] = ()
+    granted: frozenset[str] = frozenset()
+
+
+class Acting:
+    def __init__(
+        self, conversation: Conversation, occasion: Occasion, stem: str, run: Run | None, hand_over: HandOver | None
+    ) -> None:
+        speech = conversation.how.speech
+        configured = speech.reply_direct if occasion.direct else speech.reply_group
+        mode = plan.reply_mode(configured, direct=occasion.direct, other_bot=occasion.other_bot)
+        self.outcomes = Outcomes()
+        self.asked = False
+        """Something was asked for beside the shape of the reply."""
+        self._conversation = conversation
+        self._occasion = occasion
+        self._stem = stem
+        self._run = run
+        self._hand_over = hand_over
+        self._handed: list[tuple[str, str]] = []
+        self._target = None if mode == "off" else occasion.trigger
+        self._reply_all = mode == "all"
+        self._silent = False
+        self._previews = False
+        self._only_for: str | None = None
+        self._acted: set[str] = set()
+        self._under_way: list[tuple[str, asyncio.Future[Fate]]] = []
+
+    def wording(self) -> Wording:
+        occasion = self._occasion
+        return Wording(
+            reply_to=self._target,
+            reply_all=self._reply_all,
+            silent=self._silent,
+            previews=self._previews,
+            author=occasion.agent,
+            addressed=(occasion.person,) if occasion.person else (),
+            only_for=self._only_for,
+        )
+
+    async def obey(self, directive: Directive) -> None:
+        declared = _declared(directive.name)
+        name, args = directive.name, directive.args
+        self.asked = self.asked or not declared.shapes_reply
+        if declared.granted and name not in self._occasion.granted:
+            return await self._deny(name, "nothing grants it here")
+        if declared.granted and is_echo(directive, declared, self._occasion.texts):
+            return await self._deny(name, "it stands in a message of this turn: an echo")
+        match name:
+            case "reply_to":
+                await self._aim(args["id"])
+            case "react":
+                await self._react(args["emoji"], args.get("message", "current"), remove=args.get("remove", False))
+            case "send_message":
+                await self._send_message(args, directive.body or "")
+            case "handoff":
+                self._handed.append((args["to"], directive.body or ""))
+            case _:
+                self._shape(name, args, declared)
+
+    async def _aim(self, reference: str) -> None:
+        what = f"reply_to {reference}"
+        if reference == "none":
+            self._target, self._reply_all = None, False
+        elif (target := await self._find(reference)) is not None:
+            self._target = target
+            self.outcomes.note(what, "done")
+        else:
+            await self._deny(what, f"there is no message {reference!r} in this chat", "reply_to")
+
+    def _shape(self, name: str, args: dict[str, Any], declared: Declaration) -> None:
+        """Keys that say how the message looks, where the platform can show it so."""
+        match name:
+            case "silent":
+                self._silent = args["on"]
+            case "suppress_embeds":
+                self._previews = not args["on"]
+            case "ephemeral" if self._occasion.person and "ephemeral" in self._conversation.how.can:
+                self._only_for = self._occasion.person
+            case _:
+                pass
+        if name in ("silent", "suppress_embeds", "ephemeral") and declared.ability in self._conversation.how.can:
+            self.outcomes.note(name, "done")
+            return
+        self.outcomes.note(name, "unsupported", "it has no effect here")
+        log.debug("%s %s: %s has no effect here", self._conversation.channel.name, self._occasion.trigger, name)
+
+    async def _react(self, emoji: str, reference: str, *, remove: bool) -> None:
+        conversation = self._conversation
+        target = await self._find(reference)
+        sign = project(emoji, conversation.how.speech.reactions)
+        what = f"react {emoji}" + (f" on {reference}" if reference != "current" else "")
+        if not can(conversation.channel, CanReact):
+            self.outcomes.note(what, "unsupported", "this channel cannot show reactions")
+            await self._warn(f"react was left out: {conversation.channel.name} cannot show reactions")
+        elif target is None:
+            await self._deny(what, f"there is no message {reference!r} in this chat", "react")
+        elif sign.value is None:
+            why = sign.note or f"there is no emoji {emoji!r}"
+            self.outcomes.note(what, "failed", why)
+            await self._warn(f"react failed: {why}")
+        else:
+            key, deed = keyed(React(target, sign.value, remove), f"{self._stem}/act")
+            await self._do(what, "react", (Planned(key, deed),), conversation.sender)
+
+    async def _send_message(self, args: dict[str, Any], text: str) -> None:
+        here = self._conversation.route
+        route = Route(args.get("channel", here.channel), args["chat"], args.get("thread"), here.account)
+        what = f"send_message to {route.channel} {route.chat}"
+        elsewhere = self._conversation.outbox.speech(route.channel)
+        if elsewhere is None:
+            self.outcomes.note(what, "failed", f"there is no channel {route.channel!r}")
+            return await self._warn(f"send_message failed: there is no channel {route.channel!r}")
+        wording = Wording(author=self._occasion.agent)
+        said = plan.say(redact(text), route, elsewhere.manner, wording, f"{self._stem}/act")
+        await self._do(what, "send_message", said, self._conversation.outbox.at(route))
+
+    async def _do(self, what: str, name: str, planned: "tuple[Planned, ...] | list[Planned]", sender: Sender) -> None:
+        if all(each.key in self._acted for each in planned):
+            return
+        if len(self._acted) >= MOST_ACTIONS:
+            return await self._deny(what, f"at most {MOST_ACTIONS} actions per answer", name)
+        self._acted.update(each.key for each in planned)
+        self._under_way += ((what, fate) for fate in sender.post(planned, self._run))
+
+    # --- at the end ---------------------------------------------------------------------------------
+
+    async def finish(self, seconds: float) -> None:
+        """Waits for what is under way, and hands over: that acts when the turn ends."""
+        if waiting := [fate for _, fate in self._under_way if not fate.done()]:
+            await asyncio.wait(waiting, timeout=seconds)
+        for what, fate in self._under_way:
+            if not fate.done() or fate.cancelled():
+                self.outcomes.note(what, "failed", "it is still on its way")
+            elif isinstance(known := fate.result(), Sent):
+                self.outcomes.note(what, "done")
+            else:
+                self.outcomes.note(what, "failed", known.error)
+                await self._warn(f"{what.partition(' ')[0]} failed: {known.error}")
+        for to, words in self._handed[:MOST_ACTIONS]:
+            why = await self._hand_over(to, words) if self._hand_over is not None else "there is nobody else here"
+            if why is None:
+                self.outcomes.note(f"handoff to {to}", "done")
+            else:
+                self.outcomes.note(f"handoff to {to}", "failed", why)
+                await self._warn(f"handoff failed: {why}")
+
+    def call_off(self) -> None:
+        """What has not been planned yet is not done any more."""
+        for _, fate in self._under_way:
+            fate.cancel()
+
+    async def _find(self, reference: str) -> str | None:
+        return self._occasion.trigger if reference == "current" else await self._conversation.find(reference)
+
+    async def _deny(self, what: str, why: str, name: str | None = None) -> None:
+        self.outcomes.note(what, "denied", why)
+        await self._warn(f"{name or what} was denied: {why}")
+
+    async def _warn(self, why: str) -> None:
+        log.warning("%s %s: %s", self._conversation.channel.name, self._occasion.trigger, why)
+        await self._conversation.note(why)
+
+
+@cache
+def _declared(name: str) -> Declaration:
+    return next(declared for declared in default_registry().declarations if declared.name == name)

@@ -1,0 +1,528 @@
+"""One conversation's sender: what is to be said there goes out in order, one call at a time (DE-3, DE-30).
+
+Rule 1: nothing is sent that is not committed, and nothing is sent again that may have arrived, unless the channel
+        makes that harmless or the operator wants it (DU-3).
+Rule 2: planning and claiming is one commit, the receipt another; between them is the channel call and nothing else.
+Rule 3: whoever asked may go away: what has been planned is sent all the same. What has not been planned by then
+        is not.
+Rule 4: a task runs while there is something to do, and a timer when that is later. Drafts come last: they are
+        made when the line is free, from what is newest then.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from random import random
+from typing import Final, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.channels.base import (
+    CanDelete,
+    CanEdit,
+    CanFind,
+    CanReact,
+    CanStream,
+    Channel,
+    Delivered,
+    Outcome,
+    Rejected,
+    RetryAfter,
+    Unknown,
+)
+from rejoinder.crashpoint import crashpoint
+from rejoinder.errors import StoreUnavailable, Superseded
+from rejoinder.events import Part, ReplySent, Route
+from rejoinder.outbound.budget import Bucket, Rank, Rate, full, take, wait
+from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, decode, encode, kind, words
+from rejoinder.outbound.plan import Planned
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.unit import Unit
+from rejoinder.runtime.verdict import Again, Arrived, GiveUp, Hold, Look, OnUnknown, conceded_in, judge, remembered
+from rejoinder.store.base import (
+    BuryPart,
+    ClaimPart,
+    ForgetMessage,
+    HoldPart,
+    Intent,
+    Later,
+    MarkSent,
+    MarkUnknown,
+    Message,
+    PlanParts,
+    ResendPart,
+    RetryPart,
+    Run,
+    Store,
+    StoredPart,
+    Verb,
+)
+
+log = logging.getLogger(__name__)
+
+LEASE: Final = timedelta(minutes=10)
+STORE_PAUSE: Final = 1.0
+LOOKS = 8
+LOOK_PAUSE = 1.0
+"""How often the platform is asked whether a part of unknown fate is there, and how many seconds longer each time:
+over half a minute in all (DU-3)."""
+NOTHING: Final = "\u200b"
+"""What stands in the place of a message that cannot be deleted (OD-41, OD-61)."""
+
+
+# --- what became of a part ----------------------------------------------------------------------
+
+
+class Sent(Struct, frozen=True):
+    """`message`: the platform's id of it."""
+
+    message: str
+
+
+class Unsent(Struct, frozen=True):
+    """`held`: it may have arrived, and is not sent again unless somebody asks."""
+
+    error: str
+    held: bool = False
+
+
+Fate = Sent | Unsent
+
+WITHDRAWN: Final = Unsent("no longer to be said")
+
+
+class Request(Struct, frozen=True):
+    planned: tuple[Planned, ...]
+    run: Run | None
+    final: bool
+    fates: "tuple[asyncio.Future[Fate], ...]"
+
+
+class Drafts(Protocol):
+    """A message that is being written; asked for a frame whenever the line is free."""
+
+    async def work(self) -> float | None:
+        """Makes one call, or says in how many seconds there will be one to make; None: there is none."""
+        ...
+
+
+# --- what is shared by the conversations of an account ------------------------------------------
+
+
+class Account:
+    """One account of one channel: what all its conversations have to keep to."""
+
+    def __init__(self, channel: Channel, rate: Rate | None, chat_rate: Rate | None, on_unknown: OnUnknown) -> None:
+        self.channel = channel
+        self.on_unknown: OnUnknown = on_unknown
+        self.rate = rate
+        self.chat_rate = chat_rate
+        self.until = 0.0
+        self.bucket = None if rate is None else full(rate, 0.0)
+
+
+class Sender:
+    def __init__(
+        self,
+        route: Route,
+        account: Account,
+        store: Store,
+        runs: Runs,
+        clock: Callable[[], datetime],
+        tell: Tell,
+        gave_up: Callable[[StoredPart, Deed, str], None],
+    ) -> None:
+        self.route = route
+        self.channel = account.channel
+        self.noted: Callable[[Message], None] | None = None
+        """Told of every message of ours that is in the index from then on."""
+        self.forgotten: Callable[[str], None] | None = None
+        """Told of every message that was taken back."""
+        self.drafts: Drafts | None = None
+        self._account = account
+        self._store = store
+        self._runs = runs
+        self._clock = clock
+        self._tell = tell
+        self._gave_up = gave_up
+        self._requests: deque[Request] = deque()
+        self._following: dict[str, list[asyncio.Future[Fate]]] = {}
+        self._rows = False  # the store may have something to send here
+        self._looks = 0
+        self._until = 0.0
+        self._bucket: Bucket | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._woken = False
+
+    # --- asked --------------------------------------------------------------------------------------
+
+    def post(
+        self, planned: Sequence[Planned], run: Run | None = None, *, final: bool = False
+    ) -> "tuple[asyncio.Future[Fate], ...]":
+        """Has these said, in order, behind what was posted before; tells of each what became of it."""
+        loop = asyncio.get_running_loop()
+        request = Request(tuple(planned), run, final, tuple(loop.create_future() for _ in planned))
+        self._requests.append(request)
+        self.wake()
+        return request.fates
+
+    def follow(self, key: str) -> "asyncio.Future[Fate]":
+        """What becomes of a part that somebody planned before."""
+        fate: asyncio.Future[Fate] = asyncio.get_running_loop().create_future()
+        self._following.setdefault(key, []).append(fate)
+        return fate
+
+    def wake(self, *, rows: bool = False) -> None:
+        """There may be something to do. `rows`: somebody else has put it into the store."""
+        self._rows = self._rows or rows
+        self._woken = True
+        if self._task is None:
+            self._task = self._runs.start(f"send:{self.route.channel}:{self.route.chat}", self._work())
+
+    def has_room(self, rank: Rank) -> bool:
+        """Whether a call of this rank may be made now; what is dropped otherwise asks, and waits for nothing."""
+        return self._seconds_to_wait(rank) == 0.0
+
+    @property
+    def is_idle(self) -> bool:
+        return self._task is None and not self._requests
+
+    # --- the line -----------------------------------------------------------------------------------
+
+    async def _work(self) -> None:
+        try:
+            while self._woken:
+                self._woken = False
+                while await self._step():
+                    pass
+        except StoreUnavailable as fault:
+            if fault.fault != "closed":
+                self._wake_in(STORE_PAUSE)  # the store says in the log, once, why nothing can be kept
+        finally:
+            self._task = None
+
+    async def _step(self) -> bool:
+        """One thing; whether there may be another."""
+        seconds = self._seconds_to_wait("final")
+        if self._requests:
+            await self._plan(self._requests[0], claims=seconds == 0.0)
+            return True
+        if self._rows:
+            if seconds:
+                self._wake_in(seconds)
+                return False
+            return await self._send_next()
+        if self.drafts is None:
+            return False
+        seconds = self._seconds_to_wait("edit") or await self.drafts.work()
+        if seconds:
+            self._wake_in(seconds)
+        return seconds == 0.0
+
+    def _wake_in(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self.wake)
+
+    async def _plan(self, request: Request, *, claims: bool) -> None:
+        """Commits what is to be said, and with it the claim on what comes first."""
+        if request.fates and all(fate.cancelled() for fate in request.fates):
+            self._requests.popleft()
+            return
+        now = self._clock()
+        intents = tuple(Intent(each.key, self.route, encode(each.deed), kind(each.deed)) for each in request.planned)
+        plan = PlanParts(intents, now, request.run, request.final)
+        claimed: StoredPart | Later | None = None
+        try:
+            if claims and intents:
+                planned, claimed = await self._store.write(plan, self._claim(now))
+            else:
+                planned = await self._store.write(plan)
+        except StoreUnavailable:
+            raise
+        except Exception as error:  # one that cannot be planned must not hold up those behind it
+            self._requests.popleft()
+            if not isinstance(error, Superseded):
+                log.exception("%s: something could not be planned", self.channel.name)
+            for fate in request.fates:
+                _settle(fate, WITHDRAWN if isinstance(error, Superseded) else Unsent(str(error)))
+            return
+        self._requests.popleft()
+        crashpoint("K15")
+        self._rows = self._rows or bool(intents)
+        for row, fate in zip(planned, request.fates, strict=True):
+            if (known := _fate_of(row)) is not None:
+                _settle(fate, known)
+            else:
+                self._following.setdefault(row.key, []).append(fate)
+        if claims and intents:
+            await self._take(claimed)
+
+    def _claim(self, now: datetime) -> ClaimPart:
+        return ClaimPart(self.route, now, now + LEASE, sending=True)
+
+    async def _send_next(self) -> bool:
+        return await self._take(await self._store.write(self._claim(self._clock())))
+
+    async def _take(self, claimed: StoredPart | Later | None) -> bool:
+        match claimed:
+            case None:
+                self._rows = False
+            case Later(at=at):
+                self._wake_in(max(0.01, (at - self._clock()).total_seconds()))
+                self._rows = True
+                return False
+            case StoredPart():
+                await self._send(claimed)
+        return True
+
+    # --- one part -----------------------------------------------------------------------------------
+
+    async def _send(self, row: StoredPart) -> None:
+        deed = decode(row.body)
+        conceded = conceded_in(row.error)
+        crashpoint("K20" if isinstance(deed, React | Remove) else "K16")
+        try:
+            outcome = await self._perform(row, deed, conceded)
+        except Exception as error:  # a channel may be anybody's code
+            log.exception("%s failed at a part", self.channel.name)
+            outcome = Unknown(f"{type(error).__name__}: {error}")
+        crashpoint(_ACCEPTED.get(type(deed), "K17"))
+        await self._conclude(row, deed, outcome, conceded)
+        crashpoint("K19")
+
+    async def _perform(self, row: StoredPart, deed: Deed, conceded: frozenset[str]) -> Outcome:
+        channel = self.channel
+        self.spend()
+        match deed:
+            case Say(part=part, plain=plain):
+                return await channel.send(_form(part, plain, conceded))
+            case Open(part=part):
+                part = _form(part, None, conceded)
+                return await (channel.begin(part) if can(channel, CanStream) else channel.send(part))
+            case Amend():
+                return await self._amend(deed, conceded)
+            case React(message=message, emoji=emoji, remove=remove):
+                if can(channel, CanReact):
+                    return await channel.react(self.route, message, emoji, remove=remove)
+            case Remove(message=message, after=after):
+                return await self._remove(message, after, row)
+        return Rejected(f"{channel.name} cannot do it")
+
+    async def _amend(self, deed: Amend, conceded: frozenset[str]) -> Outcome:
+        channel, part = self.channel, deed.part
+        if "target" in conceded:  # the message has been taken away: the words are not
+            part = deed.plain if deed.plain is not None and "formatting" in conceded else part
+            return await channel.send(replace(part, key=f"{part.key}/anew"))
+        if can(channel, CanEdit):
+            return await channel.edit(self.route, deed.message, _form(part, deed.plain, conceded))
+        if can(channel, CanStream):
+            if rest := part.text[deed.grown :]:
+                await channel.append(self.route, deed.message, rest)
+            await channel.complete(self.route, deed.message)
+        return Delivered(deed.message)
+
+    async def _remove(self, message: str, after: tuple[str, ...], row: StoredPart) -> Outcome:
+        """Takes it back, or leaves nothing to be read of it; not before what replaces it has arrived (OD-61)."""
+        channel: object = self.channel
+        if after and row.turn is not None:
+            turn = await self._store.turn(row.turn)
+            arrived = {part.key for part in turn.parts if part.state == "sent"} if turn is not None else set[str]()
+            if not arrived.issuperset(after):
+                return Rejected("what was to replace it has not arrived")
+        outcome: Outcome = Rejected(f"{self.channel.name} cannot delete")
+        if can(channel, CanDelete):
+            outcome = await channel.delete(self.route, message)
+        if isinstance(outcome, Rejected) and outcome.why != "target" and can(channel, CanEdit):
+            log.warning("%s did not delete %s: %s", self.channel.name, message, outcome.reason)
+            return await channel.edit(self.route, message, Part(self.route, NOTHING))
+        return outcome
+
+    async def _conclude(self, row: StoredPart, deed: Deed, outcome: Outcome, conceded: frozenset[str]) -> None:
+        verdict = judge(
+            outcome,
+            deed,
+            self.channel,
+            tries=row.attempts,
+            conceded=conceded,
+            on_unknown=self._account.on_unknown,
+            jitter=random(),
+        )
+        now = self._clock()
+        match verdict:
+            case Arrived(message=message):
+                crashpoint("K12" if isinstance(deed, Open) else "K18")
+                await self._arrived(row, deed, message, now)
+            case Again():
+                await self._later(row, verdict, conceded, now)
+            case Look(error=error):
+                await self._keep(MarkUnknown(row, error))
+                await self._look(replace(row, state="unknown", error=error), deed)
+            case Hold(error=error):
+                unknown = replace(row, state="unknown")
+                await self._keep(MarkUnknown(row, error), HoldPart(unknown))
+                self._over(row, Unsent(error, held=True))
+                log.warning("%s: it is not known whether %s arrived: %s", self.channel.name, row.key, error)
+            case GiveUp(error=error):
+                await self._keep(BuryPart(row, error))
+                self._over(row, Unsent(error))
+                self._gave_up(row, deed, error)
+
+    async def _arrived(self, row: StoredPart, deed: Deed, message: str, now: datetime) -> None:
+        is_message = isinstance(deed, Say | Open | Amend)
+        author = deed.part.author if isinstance(deed, Say | Open | Amend) else ""
+        verbs: list[Verb[object]] = [MarkSent(row, message if is_message else None, now, words(deed), author)]
+        if isinstance(deed, Remove):
+            verbs.append(ForgetMessage(self.route, deed.message))
+        known = (await self._keep(*verbs))[0]
+        self._looks = 0
+        if isinstance(known, Message) and self.noted is not None:
+            self.noted(known)
+        if isinstance(deed, Remove) and self.forgotten is not None:
+            self.forgotten(deed.message)
+        self._over(row, Sent(message))
+        if isinstance(deed, Say | Amend):
+            self._tell(ReplySent(self.route, message, words(deed)))
+
+    async def _later(self, row: StoredPart, verdict: Again, conceded: frozenset[str], now: datetime) -> None:
+        error = remembered(verdict.error, verdict.concedes, conceded)
+        if verdict.concedes is not None:
+            log.warning("%s refused a %s: %s", self.channel.name, verdict.concedes, verdict.error)
+        elif verdict.seconds:
+            log.info("%s: again in %.1f s: %s", self.channel.name, verdict.seconds, verdict.error)
+        await self._keep(RetryPart(row, now + timedelta(seconds=verdict.seconds), error, verdict.counted))
+        if not verdict.counted:
+            self.pause(verdict.seconds, everywhere=verdict.everywhere)
+        self._rows = True
+
+    async def _look(self, row: StoredPart, deed: Deed) -> None:
+        """Asks the platform whether it is there; until that can be told nothing else is said here."""
+        channel, now = self.channel, self._clock()
+        outcome: Outcome = Unknown("it cannot be looked up")
+        if can(channel, CanFind) and isinstance(deed, Say | Open):
+            outcome = await channel.find(_form(deed.part, None, conceded_in(row.error)))
+        match outcome:
+            case Delivered(message=message):
+                await self._arrived(row, deed, message, now)
+            case RetryAfter(limited=False):
+                await self._keep(RetryPart(row, now, row.error))
+                self._rows = True
+            case _:
+                self._looks += 1
+                if self._looks < LOOKS:
+                    asyncio.get_running_loop().call_later(self._looks * LOOK_PAUSE, self.settle, row)
+                elif self._account.on_unknown == "resend":
+                    await self._keep(ResendPart(row))
+                    self._rows = True
+                else:
+                    await self._keep(HoldPart(row))
+                    self._over(row, Unsent(row.error, held=True))
+
+    # --- after a restart, and by hand ---------------------------------------------------------------
+
+    def settle(self, row: StoredPart) -> None:
+        """Finds out about a part that was under way when a process died, or that could not be told yet."""
+        self._runs.start(f"settle:{self.route.channel}:{self.route.chat}", self._settle(row))
+
+    async def _settle(self, row: StoredPart) -> None:
+        deed, now = decode(row.body), self._clock()
+        error = row.error or "the gateway ended while it was being sent"
+        verdict = judge(Unknown(error), deed, self.channel, tries=row.attempts, on_unknown=self._account.on_unknown)
+        try:
+            match verdict:
+                case Look():
+                    await self._look(row, deed)
+                case Hold():
+                    await self._keep(HoldPart(row))
+                    self._over(row, Unsent(error, held=True))
+                    log.warning("%s: it is not known whether %s arrived: %s", self.channel.name, row.key, error)
+                case _:
+                    await self._keep(RetryPart(row, now, remembered(error, None, conceded_in(row.error))))
+        except Superseded:
+            return  # somebody settled it
+        self.wake(rows=True)
+
+    async def resend(self, rows: Iterable[StoredPart]) -> int:
+        """Sends held or dead parts once more, the same bytes under the same key; how many."""
+        count = 0
+        for row in rows:
+            try:
+                await self._store.write(ResendPart(row))
+            except Superseded:
+                continue
+            count += 1
+        self.wake(rows=True)
+        return count
+
+    # --- pace ---------------------------------------------------------------------------------------
+
+    def pause(self, seconds: float, *, everywhere: bool = False) -> None:
+        """The platform wants nothing of us for so long."""
+        until = asyncio.get_running_loop().time() + seconds
+        if everywhere:
+            self._account.until = max(self._account.until, until)
+        else:
+            self._until = max(self._until, until)
+
+    def _seconds_to_wait(self, rank: Rank) -> float:
+        account, now = self._account, asyncio.get_running_loop().time()
+        seconds = max(0.0, self._until - now, account.until - now)
+        if account.rate is not None and account.bucket is not None:
+            seconds = max(seconds, wait(account.bucket, account.rate, rank, now))
+        if account.chat_rate is not None:
+            bucket = self._bucket or full(account.chat_rate, now)
+            seconds = max(seconds, wait(bucket, account.chat_rate, rank, now))
+        return seconds
+
+    def spend(self) -> None:
+        """A call is made."""
+        account, now = self._account, asyncio.get_running_loop().time()
+        if account.rate is not None and account.bucket is not None:
+            account.bucket = take(account.bucket, account.rate, now)
+        if account.chat_rate is not None:
+            self._bucket = take(self._bucket or full(account.chat_rate, now), account.chat_rate, now)
+
+    async def _keep(self, *verbs: Verb[object]) -> tuple[object, ...]:
+        """Writes what has happened already, however long the store takes to be good again (DU-15)."""
+        unit = Unit()
+        results = [unit.add(verb) for verb in verbs]
+        await unit.insist(self._store)
+        return tuple(result() for result in results)
+
+    def _over(self, row: StoredPart, fate: Fate) -> None:
+        for waiting in self._following.pop(row.key, ()):
+            _settle(waiting, fate)
+
+
+_ACCEPTED: Final[dict[type, str]] = {Open: "K11", React: "K21", Remove: "K21"}
+
+
+def _settle(waiting: "asyncio.Future[Fate]", fate: Fate) -> None:
+    if not waiting.done():
+        waiting.set_result(fate)
+
+
+def _fate_of(row: StoredPart) -> Fate | None:
+    """Of a part that was planned before: it is not said twice."""
+    match row.state:
+        case "sent":
+            return Sent(row.receipt or "")
+        case "held" | "dead" | "withdrawn":
+            return Unsent(row.error, held=row.state == "held")
+        case _:
+            return None
+
+
+def _form(part: Part, plain: Part | None, conceded: frozenset[str]) -> Part:
+    """The bytes of this try; what differs from the first goes under a key of its own (DU-4)."""
+    if "formatting" in conceded and plain is not None:
+        part = plain
+    if "target" in conceded:
+        part = replace(part, reply_to=None, key=f"{part.key}/alone")
+    return part

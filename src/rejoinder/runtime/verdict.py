@@ -1,0 +1,141 @@
+"""What follows from what a platform said to a deed: one table, no I/O (DE-31, DE-32, DE-13, OD-62).
+
+| outcome | then |
+| --- | --- |
+| delivered | it has arrived, under that id |
+| rejected, formatting | once more in plain words, under a new key |
+| rejected, target | once more without the reply; an edit becomes a message of its own |
+| rejected, account | everything of that account waits; nothing is given up |
+| rejected, gone or other | given up, and the owner is told |
+| retry | again, later each time; given up after so many tries |
+| limited | again when the platform says; that is no try |
+| unknown, and doing it twice is harmless | again |
+| unknown, and the channel can look | it looks |
+| unknown otherwise | held, or sent again, as configured |
+"""
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from rejoinder.channels.base import CanFind, Channel, Delivered, KeepsKeys, Outcome, Rejected, RetryAfter, Unknown
+from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say
+from rejoinder.runtime.abilities import can
+
+OnUnknown = Literal["hold", "resend"]
+
+LONGEST_PAUSE: Final = 60.0
+ACCOUNT_PAUSE: Final = 300.0
+"""Seconds after which an account that was refused is tried again: somebody may have mended its token."""
+MOST_TRIES: Final = 30
+MOST_TRIES_OF_A_SIGN: Final = 5
+"""A reaction or a removal that does not go through is not worth keeping a conversation waiting."""
+
+
+class Arrived(Struct, frozen=True):
+    message: str
+
+
+class Again(Struct, frozen=True):
+    """`concedes`: what is given up for the next try. `everywhere`: the whole account waits so long."""
+
+    seconds: float
+    error: str
+    counted: bool = True
+    everywhere: bool = False
+    concedes: Literal["formatting", "target", None] = None
+
+
+class Look(Struct, frozen=True):
+    """Ask the platform whether it is there."""
+
+    error: str
+
+
+class Hold(Struct, frozen=True):
+    error: str
+
+
+class GiveUp(Struct, frozen=True):
+    error: str
+
+
+Verdict = Arrived | Again | Look | Hold | GiveUp
+
+
+def judge(
+    outcome: Outcome,
+    deed: Deed,
+    channel: Channel,
+    *,
+    tries: int,
+    conceded: frozenset[str] = frozenset(),
+    on_unknown: OnUnknown = "hold",
+    jitter: float = 0.5,
+) -> Verdict:
+    """`tries`: how often it was tried, this time included; `jitter`: a number between 0 and 1."""
+    match outcome:
+        case Delivered(message=message):
+            return Arrived(message)
+        case Rejected(reason=reason, why="formatting") if _has_plain_words(deed) and "formatting" not in conceded:
+            return Again(0.0, reason, counted=False, concedes="formatting")
+        case Rejected(reason=reason, why="target") if _can_stand_alone(deed) and "target" not in conceded:
+            return Again(0.0, reason, counted=False, concedes="target")
+        case Rejected(reason=reason, why="account"):
+            return Again(ACCOUNT_PAUSE, reason, counted=False, everywhere=True)
+        case Rejected(reason=reason):
+            return GiveUp(reason)
+        case RetryAfter(limited=True):
+            seconds = outcome.seconds if outcome.seconds is not None else _pause(tries, jitter)
+            return Again(seconds, outcome.reason or "too fast", counted=False, everywhere=outcome.everywhere)
+        case RetryAfter(seconds=seconds, reason=reason):
+            return _again(deed, seconds or 0.0, reason or "not taken", tries, jitter)
+        case Unknown(reason=reason):
+            if can(channel, KeepsKeys) or isinstance(deed, Amend | React | Remove):
+                return _again(deed, 0.0, reason, tries, jitter)
+            if can(channel, CanFind):
+                return Look(reason)
+            return Hold(reason) if on_unknown == "hold" else _again(deed, 0.0, reason, tries, jitter)
+
+
+def _again(deed: Deed, seconds: float, reason: str, tries: int, jitter: float) -> Verdict:
+    if tries >= (MOST_TRIES_OF_A_SIGN if isinstance(deed, React | Remove) else MOST_TRIES):
+        return GiveUp(f"{reason}; given up after {tries} tries")
+    return Again(max(seconds, _pause(tries, jitter)), reason)
+
+
+def _pause(tries: int, jitter: float) -> float:
+    """Twice as long each time; jittered, so that not all who failed together come back together."""
+    return min(LONGEST_PAUSE, 2.0 ** min(max(tries, 1) - 1, 10)) * (0.5 + jitter)
+
+
+def _has_plain_words(deed: Deed) -> bool:
+    return isinstance(deed, Say | Amend) and deed.plain is not None
+
+
+def _can_stand_alone(deed: Deed) -> bool:
+    match deed:
+        case Say(part=part) | Open(part=part):
+            return part.reply_to is not None
+        case Amend():
+            return True
+        case React() | Remove():
+            return False
+
+
+def is_blind(channel: Channel) -> bool:
+    """Nobody can tell whether something arrived there of which no answer came (DU-3)."""
+    return not can(channel, KeepsKeys) and not can(channel, CanFind)
+
+
+# --- what was conceded is remembered in the row's error ------------------------------------------
+
+
+def remembered(error: str, concedes: str | None, before: frozenset[str]) -> str:
+    """The row's error, with what has been given up so far in front: a restart goes on from there."""
+    given_up = sorted(before | {concedes}) if concedes else sorted(before)
+    return "".join(f"[without {what}] " for what in given_up) + error
+
+
+def conceded_in(error: str) -> frozenset[str]:
+    return frozenset(what for what in ("formatting", "target") if f"[without {what}]" in error)

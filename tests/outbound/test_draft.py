@@ -1,0 +1,233 @@
+"""A message that is seen while it is written."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rejoinder.events import Route
+from rejoinder.outbound import draft as drafts
+from rejoinder.outbound.deeds import Amend, Remove, Say
+from rejoinder.outbound.draft import (
+    PLACEHOLDER,
+    Draft,
+    EditSlot,
+    Feed,
+    OpenSlot,
+    Rest,
+    SendBlock,
+    Streaming,
+    Wait,
+    next_step,
+)
+from rejoinder.outbound.plan import Manner, Wording, cut, settle
+
+MANNER = Manner("telegram", 40, "utf16")
+EDITS = Streaming("edits", pace=1.0)
+
+
+def sources(text):
+    return [message.source for message in cut(text, MANNER)]
+
+
+class Screen:
+    """Makes every call it is asked for, and keeps what people see."""
+
+    def __init__(self, streaming, manner=MANNER):
+        self.draft = Draft(streaming)
+        self.manner = manner
+        self.now = 0.0
+        self.messages: list[str] = []
+        self.frames: list[tuple[str, ...]] = []
+        self.calls = 0
+
+    def grows(self, piece):
+        self.draft = drafts.grow(self.draft, piece, self.now)
+
+    def cut(self, text):
+        return [message.source for message in cut(text, self.manner)]
+
+    def works(self):
+        """All that can be done now; returns what it waits for."""
+        while True:
+            self.draft, step = next_step(self.draft, self.now, self.cut)
+            match step:
+                case Rest() | Wait():
+                    return step
+                case OpenSlot(source=source):
+                    self.messages.append(source)
+                    self.draft = drafts.opened(self.draft, step, str(len(self.messages) - 1), None, self.now)
+                case EditSlot(slot=slot, source=source):
+                    assert self.messages[slot] != source, "an equal edit"
+                    self.messages[slot] = source
+                    self.draft = drafts.shown(self.draft, step, self.now)
+                case Feed(text=text):
+                    self.messages[-1] += text
+                    self.draft = drafts.shown(self.draft, step, self.now)
+                case SendBlock(source=source):
+                    self.messages.append(source)
+                    self.draft = drafts.sent(self.draft, step, self.now + 1)
+            self.calls += 1
+            self.frames.append(tuple(self.messages))
+
+    def finishes(self):
+        final = settle(
+            self.draft.text, self.draft.slots, Route("t", "1"), self.manner, Wording(), "t1", live=False, may_move=True
+        )
+        self.draft = drafts.close(self.draft)
+        for planned in final:
+            match planned.deed:
+                case Amend(message=message, part=part):
+                    self.messages[int(message)] = part.text
+                case Remove():
+                    self.messages.pop()
+                case Say(part=part):
+                    self.messages.append(part.text)
+
+
+def test_it_opens_with_the_first_word_and_changes_at_its_pace():
+    """DE-20: pace per channel, the latest wins."""
+    screen = Screen(EDITS)
+    screen.grows("  \n")
+    assert screen.works() == Rest()
+    for piece in ("One", " two", " three"):
+        screen.grows(piece)
+        screen.works()
+    assert screen.messages == ["  \nOne"]
+    assert screen.works() == Wait(1.0)
+    screen.now = 1.0
+    assert screen.works() == Rest()
+    assert screen.messages == ["  \nOne two three"]
+    assert screen.calls == 2
+
+
+def test_equal_frames_are_skipped():
+    """DE-20: a piece that changes no source makes no call."""
+    screen = Screen(EDITS)
+    screen.grows("one two three four five six seven eight nine")
+    screen.works()
+    screen.now = 9
+    screen.works()
+    calls = screen.calls
+    screen.grows("  ")
+    screen.now = 19
+    assert screen.works() == Rest()
+    assert screen.calls == calls
+
+
+def test_it_rolls_over_into_the_next_message():
+    """DE-20: the first one is complete before the second begins."""
+    screen = Screen(EDITS)
+    screen.grows("one two three four five six seven")
+    screen.works()
+    screen.now = 1
+    screen.grows(" eight nine ten eleven twelve")
+    screen.works()
+    screen.now = 2
+    screen.works()
+    assert screen.messages == sources(screen.draft.text)
+    assert len(screen.messages) == 2
+    assert all(len(frame[0]) <= 40 for frame in screen.frames)
+
+
+def test_a_sign_opens_where_nobody_can_tell_whether_words_arrived():
+    """DU-3: on a blind channel an opening of unknown fate holds no word that could stand twice."""
+    screen = Screen(Streaming("edits", placeholder=True))
+    screen.grows("Hello")
+    screen.works()
+    assert screen.frames == [(PLACEHOLDER,), ("Hello",)]
+
+
+def test_the_answer_to_a_late_call_changes_nothing():
+    """DE-20: a sequence number per slot."""
+    draft = drafts.grow(Draft(EDITS), "One", 0)
+    draft, opening = next_step(draft, 0, sources)
+    draft = drafts.opened(draft, opening, "7", None, 0)
+    draft = drafts.grow(draft, " two", 0)
+    draft, late = next_step(draft, 1, sources)
+    closed = drafts.close(draft)
+    assert drafts.shown(closed, late, 2) == closed
+    assert next_step(drafts.grow(closed, " three", 2), 9, sources)[1] == Rest()
+    assert drafts.opened(drafts.close(Draft(EDITS)), opening, "7", None, 0).slots[0].message == "7"
+
+
+def test_what_was_refused_is_tried_at_its_time_or_not_before_the_end():
+    draft = drafts.grow(Draft(EDITS), "One", 0)
+    draft, step = next_step(draft, 0, sources)
+    assert next_step(drafts.refused(draft, step, 5.0), 1, sources)[1] == Wait(5.0)
+    assert next_step(drafts.refused(draft, step, None), 9, sources)[1] == Rest()
+
+
+def test_live_feeds_every_piece():
+    """DE-20: web each delta."""
+    screen = Screen(Streaming("live"), Manner())
+    for piece in ("One", ", ", "two"):
+        screen.grows(piece)
+        screen.works()
+    assert screen.frames == [("One",), ("One, ",), ("One, two",)]
+
+
+@given(
+    st.lists(st.tuples(st.text("ab \n*`.", max_size=12), st.sampled_from([0.0, 0.4, 1.0])), max_size=25),
+    st.booleans(),
+)
+def test_what_is_seen_is_within_the_limit_and_ends_as_the_answer(growth, placeholder):
+    """DE-1, DE-10, DE-20: no frame is too long, and the final leaves what an answer in one piece would have left."""
+    screen = Screen(Streaming("edits", placeholder=placeholder))
+    for piece, passes in growth:
+        screen.grows(piece)
+        screen.works()
+        screen.now += passes
+    screen.finishes()
+    assert all(len(message.rendering.text) <= 40 for message in cut(screen.draft.text, MANNER))
+    whole = sources(screen.draft.text)
+    for said, source in zip(screen.messages, whole, strict=True):
+        assert said in (source, cut(source, MANNER)[0].rendering.text)
+
+
+BLOCKS = Streaming("blocks", least=20, most=40, idle=1.0)
+
+
+def test_blocks_are_cut_at_paragraphs_and_pause_between():
+    """DE-22: between the least and the most, break preference, a delay before the second."""
+    screen = Screen(BLOCKS, Manner())
+    screen.grows("A first paragraph here.\n\nAnd more of it, that is longer than the most there may be.")
+    assert screen.works() == Wait(1.0)
+    assert screen.messages == ["A first paragraph here."]
+    screen.now = 1.0
+    screen.works()
+    assert screen.messages[1] == "And more of it, that is longer than the"
+    assert screen.draft.rest.strip() == "most there may be."
+
+
+def test_what_pauses_is_sent_after_a_while():
+    """DE-22: coalescing over an idle second."""
+    screen = Screen(BLOCKS, Manner())
+    screen.grows("Twenty characters and some")
+    assert screen.works() == Wait(1.0)
+    screen.now = 1.0
+    screen.works()
+    assert screen.messages == ["Twenty characters and some"]
+
+
+@given(st.lists(st.sampled_from(["a", "bb", "cc. ", "d" * 15, "e ", "\n", "\n\n", "\n```\n"]), max_size=60))
+def test_blocks_and_rest_are_the_source(pieces):
+    """DE-2, DE-22: nothing is said twice and nothing is left out; what the cutter adds and white space aside."""
+    screen = Screen(BLOCKS, Manner())
+    for piece in pieces:
+        screen.grows(piece)
+        screen.works()
+        screen.now += 0.3
+    said = "".join([*screen.messages, screen.draft.rest])
+    bare = str.maketrans("", "", " \n`")
+    assert said.translate(bare) == "".join(pieces).translate(bare)
+    assert all(len(message) <= 40 for message in screen.messages)
+
+
+@pytest.mark.parametrize("fence", ["```py\n" + "x = 1\n" * 20 + "```"])
+def test_a_fence_is_closed_and_opened_again_between_blocks(fence):
+    """DE-11: in blocks too."""
+    screen = Screen(BLOCKS, Manner())
+    screen.grows(fence)
+    while isinstance(screen.works(), Wait):
+        screen.now += 1
+    assert all(message.count("```") == 2 for message in screen.messages)

@@ -1,0 +1,103 @@
+"""A conversation on a fake platform over a store in memory, without the rest of the gateway."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
+
+from rejoinder.channels.base import CanEdit, CanStream
+from rejoinder.events import Chat, Inbound, Route, Sender
+from rejoinder.outbound.draft import Streaming
+from rejoinder.outbound.plan import Manner
+from rejoinder.runtime.acting import Occasion
+from rejoinder.runtime.conversations import Conversation
+from rejoinder.runtime.delivery import Answer
+from rejoinder.runtime.outbox import Outbox
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.settings import ChannelFacts, Speech
+from rejoinder.store.base import Accept, BeginTurn, Destination, Message, NoteMessages, RouteEvent
+from rejoinder.store.sqlite import open_store
+
+ALL = frozenset({"reply", "react", "send", "ephemeral", "silent", "previews"})
+
+
+class Place:
+    """Everything a sender needs, and a clock that can be moved."""
+
+    def __init__(self, channel, store, runs, speech: Speech):
+        self.channel = channel
+        self.store = store
+        self.runs = runs
+        self.route = Route(channel.name, "room")
+        self.ahead = timedelta()
+        self.told = []
+        manner = replace(speech.manner, limit=channel.limits.length, unit=channel.limits.unit)
+        self.facts = ChannelFacts(can=ALL, speech=replace(speech, manner=manner))
+        self.restart()
+
+    def restart(self):
+        """A new process on the same store: nothing is remembered but what the store knows."""
+        self.outbox = Outbox(
+            {self.channel.name: self.channel}, self.store, self.runs, lambda _: self.facts, self.now, self.told.append
+        )
+        self.conversation = Conversation(self.channel, self.route, self.store, self.outbox, self.facts)
+        self.sender = self.conversation.sender
+
+    def now(self):
+        return datetime.now(UTC) + self.ahead
+
+    async def turn(self, text="hello", message="id-0"):
+        """Somebody writes, and a turn begins; the claim on it."""
+        inbound = Inbound(self.channel.name, f"e-{message}", message, Chat("room"), Sender("ann"), text)
+        (event,) = await self.store.write(Accept((inbound,), self.now()))
+        noted = NoteMessages(self.route, (Message(message, "ann", self.now(), text=text),))
+        _, begun, messages = await self.store.write(
+            RouteEvent(event.id, (Destination("s"),)),
+            BeginTurn("s", self.route, (event.id,), self.now(), self.now() + timedelta(hours=1)),
+            noted,
+        )
+        self.conversation.noted(messages)
+        return begun
+
+    def answer(self, run=None, *, earlier=(), occasion=None, **options) -> Answer:
+        return Answer(
+            self.conversation, occasion or Occasion("id-0", "bot", "ann"), run=run, earlier=earlier, **options
+        )
+
+    async def says(self, *pieces, run=None, **options) -> Answer:
+        answer = self.answer(run, **options)
+        for piece in pieces:
+            await answer.feed(piece)
+        await answer.finish()
+        return answer
+
+    async def begins(self, work):
+        """Starts it, and waits until nothing more can be done for it now."""
+        task = asyncio.ensure_future(work)
+        await asyncio.sleep(0)
+        await self.rests()
+        return task
+
+    async def rests(self):
+        await self.runs.idle()
+
+    async def states(self, run) -> list[tuple[str, str]]:
+        turn = await self.store.turn(run.turn)
+        return [(part.kind, part.state) for part in turn.parts]
+
+    def seen(self) -> list[str]:
+        return [m.text for m in self.channel.messages.values() if m.author == "bot" and not m.deleted]
+
+
+@asynccontextmanager
+async def place(channel, **speech) -> AsyncGenerator[Place]:
+    speech.setdefault("streaming", Streaming("edits" if isinstance(channel, CanEdit | CanStream) else "off", pace=0.0))
+    speech.setdefault("manner", Manner("telegram"))
+    store = open_store("sqlite::memory:")
+    try:
+        async with Runs() as runs:
+            yield Place(channel, store, runs, Speech(**speech))
+    finally:
+        await store.close()

@@ -1,0 +1,315 @@
+"""One sender per conversation: order, outcomes, limits, restarts."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from rejoinder.channels.base import Delivered, Limits, Rejected, RetryAfter, Unknown
+from rejoinder.events import DeliveryFailed, Part, ReplySent, Route
+from rejoinder.outbound.budget import Rate
+from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, words
+from rejoinder.runtime import sender
+from rejoinder.runtime.sender import Sent, Unsent
+from rejoinder.runtime.verdict import ACCOUNT_PAUSE, MOST_TRIES, Again, Arrived, GiveUp, Hold, Look, judge
+from rejoinder.store.base import ClaimPart
+from rejoinder.testing import FakeKeeper, FakeMessenger
+from tests.runtime.places import place
+
+ROUTE = Route("fake", "room")
+PLAIN = Part(ROUTE, "*hi*")
+SAY = Say(Part(ROUTE, "hi"))
+FORMATTED = Say(Part(ROUTE, "hi", html="<b>hi</b>"), PLAIN)
+REPLY = Say(Part(ROUTE, "hi", reply_to="7"))
+EDIT = Amend("5", Part(ROUTE, "hi"))
+REACT = React("5", "👀")
+
+
+class Finder(FakeMessenger):
+    """Can look up what arrived."""
+
+    def __init__(self, *found):
+        super().__init__()
+        self.found = list(found)
+
+    async def find(self, part):
+        return self.found.pop(0)
+
+
+NOTHING_CONCEDED = frozenset()
+BLIND, KEYS, FINDS = FakeMessenger(), FakeKeeper(), Finder()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "deed", "channel", "verdict"),
+    [
+        (Delivered("9"), SAY, BLIND, Arrived("9")),
+        (Rejected("bad", "formatting"), FORMATTED, BLIND, Again(0, "bad", counted=False, concedes="formatting")),
+        (Rejected("bad", "formatting"), SAY, BLIND, GiveUp("bad")),
+        (Rejected("gone", "target"), REPLY, BLIND, Again(0, "gone", counted=False, concedes="target")),
+        (Rejected("gone", "target"), SAY, BLIND, GiveUp("gone")),
+        (Rejected("gone", "target"), EDIT, BLIND, Again(0, "gone", counted=False, concedes="target")),
+        (Rejected("gone", "target"), REACT, BLIND, GiveUp("gone")),
+        (Rejected("kicked", "gone"), SAY, KEYS, GiveUp("kicked")),
+        (Rejected("401", "account"), SAY, KEYS, Again(ACCOUNT_PAUSE, "401", counted=False, everywhere=True)),
+        (RetryAfter(7, "slow", limited=True), SAY, BLIND, Again(7, "slow", counted=False)),
+        (RetryAfter(7, "", limited=True, everywhere=True), SAY, BLIND, Again(7, "too fast", False, True)),
+        (RetryAfter(None, "502"), SAY, BLIND, Again(1.0, "502")),
+        (RetryAfter(9, "502"), SAY, BLIND, Again(9, "502")),
+        (Unknown("reset"), SAY, KEYS, Again(1.0, "reset")),
+        (Unknown("reset"), SAY, FINDS, Look("reset")),
+        (Unknown("reset"), SAY, BLIND, Hold("reset")),
+        (Unknown("reset"), EDIT, BLIND, Again(1.0, "reset")),
+        (Unknown("reset"), REACT, BLIND, Again(1.0, "reset")),
+        (Unknown("reset"), Remove("5"), BLIND, Again(1.0, "reset")),
+        (Unknown("reset"), Open(Part(ROUTE, "hi")), BLIND, Hold("reset")),
+    ],
+)
+def test_what_follows_from_an_outcome(outcome, deed, channel, verdict):
+    """DE-31, DE-32, DE-13, OD-62, DU-3."""
+    assert judge(outcome, deed, channel, tries=1) == verdict
+
+
+@pytest.mark.parametrize(
+    ("outcome", "deed", "conceded"),
+    [(Rejected("bad", "formatting"), FORMATTED, {"formatting"}), (Rejected("gone", "target"), REPLY, {"target"})],
+)
+def test_a_concession_is_made_once(outcome, deed, conceded):
+    """DE-13, OD-62: once, for that chunk only."""
+    assert isinstance(judge(outcome, deed, BLIND, tries=2, conceded=frozenset(conceded)), GiveUp)
+
+
+def test_pauses_grow_and_end():
+    """DE-32: back-off with jitter; given up in the end."""
+    pauses = [judge(RetryAfter(None, "x"), SAY, BLIND, tries=n, jitter=0.5).seconds for n in range(1, MOST_TRIES)]
+    assert pauses[:4] == [1, 2, 4, 8]
+    assert pauses[-1] == 60
+    assert sum(pauses) > 1000
+    assert isinstance(judge(RetryAfter(None, "x"), SAY, BLIND, tries=MOST_TRIES), GiveUp)
+    jittered = {judge(RetryAfter(None, "x"), SAY, BLIND, tries=3, jitter=j).seconds for j in (0.0, 0.9)}
+    assert jittered == {2.0, 5.6}
+
+
+def test_resend_is_for_who_would_rather_have_it_twice():
+    """DU-3: `on_unknown = "resend"`."""
+    assert judge(Unknown("x"), SAY, BLIND, tries=1, on_unknown="resend") == Again(1.0, "x")
+
+
+# --- at work ------------------------------------------------------------------------------------
+
+
+async def test_nothing_is_sent_that_is_not_committed():
+    """DE-30: the row is `sending` when the platform hears of it, and has its receipt after."""
+    states = []
+
+    class Looking(FakeMessenger):
+        async def send(self, part):
+            states.extend(await here.states(run))
+            return await super().send(part)
+
+    async with place(Looking()) as here:
+        run = await here.turn()
+        await here.says("Hi.", run=run)
+        assert states == [("say", "sending")]
+        (part,) = (await here.store.turn(run.turn)).parts
+        assert (part.state, part.receipt, words(decode(part.body))) == ("sent", "9001", "Hi.")
+        assert here.conversation.messages.find("m2") == "9001"
+    assert here.told == [ReplySent(here.route, "9001", "Hi.")]
+
+
+async def test_messages_of_one_conversation_go_out_one_after_the_other():
+    """DE-3: a serial chain."""
+    going = most = 0
+
+    class Slow(FakeMessenger):
+        async def send(self, part):
+            nonlocal going, most
+            going += 1
+            most = max(most, going)
+            await asyncio.sleep(0.001)
+            going -= 1
+            return await super().send(part)
+
+    async with place(Slow()) as here:
+        await asyncio.gather(*(here.conversation.send(text) for text in "abcde"))
+    assert most == 1
+    assert here.seen() == [*"abcde"]
+
+
+async def test_a_refusal_does_not_stop_what_follows():
+    """DE-3, DE-33: it is dead, listed and told; the next goes out."""
+    async with place(FakeMessenger()) as here:
+        here.channel.fails(Rejected("kicked", "gone"))
+        assert await here.conversation.send("one") is None
+        assert await here.conversation.send("two") == "9001"
+        (dead,) = await here.store.parts_in("dead")
+        assert here.told[0] == DeliveryFailed(here.route, dead.key, "one", "kicked")
+        assert await here.outbox.resend(here.route) == 1
+        await here.rests()
+    assert here.seen() == ["two", "one"]
+
+
+async def test_formatting_that_is_refused_goes_out_plain_under_another_key():
+    """DE-13, DU-4: once, for that chunk only, in its place."""
+    first, second = "**bold** " + "word " * 40, "*light* " + "more " * 40
+    async with place(FakeMessenger(limits=Limits(300))) as here:
+        here.channel.fails(Rejected("can't parse entities", "formatting"))
+        await here.conversation.send(f"{first}\n\n{second}")
+        refused, plain, after = here.channel.parts
+        assert (refused.entities != (), plain.entities) == (True, ())
+        assert plain.text == first.strip()
+        assert refused.key != plain.key
+        assert after.entities != ()
+
+
+async def test_a_target_that_is_gone_costs_the_reply_and_not_the_message():
+    """OD-62: plain send, once. Never two messages."""
+    async with place(FakeMessenger()) as here:
+        here.channel.fails(Rejected("message to be replied not found", "target"))
+        await here.conversation.send("hi", reply_to="404")
+        assert [(part.text, part.reply_to) for part in here.channel.parts] == [("hi", "404"), ("hi", None)]
+        assert here.seen() == ["hi"]
+
+
+async def test_a_limit_is_kept_and_is_no_try():
+    """DE-32: no call inside the window; everything to that chat waits; finals are never dropped."""
+    async with place(FakeMessenger()) as here:
+        loop = asyncio.get_running_loop()
+        here.channel.fails(RetryAfter(0.2, "429", limited=True))
+        began = loop.time()
+        sending = asyncio.gather(here.conversation.send("one"), here.conversation.send("two"))
+        await asyncio.sleep(0.05)
+        assert here.channel.calls == ["send"]
+        assert not here.sender.has_room("typing")
+        await sending
+        assert loop.time() - began >= 0.2
+        assert here.seen() == ["one", "two"]
+
+
+async def test_the_limit_of_an_account_holds_for_every_chat():
+    """DE-32: a global one: the whole account."""
+    async with place(FakeMessenger()) as here:
+        here.channel.fails(RetryAfter(60, "429", limited=True, everywhere=True))
+        sending = await here.begins(here.conversation.send("one"))
+        other = here.outbox.at(Route("fake", "elsewhere"))
+        assert not other.has_room("final")
+        sending.cancel()
+
+
+async def test_what_the_platform_did_not_take_is_tried_again_with_the_same_bytes():
+    """DE-32, DU-4: identical bytes under the same key."""
+    async with place(FakeMessenger()) as here:
+        here.channel.fails(RetryAfter(0.01, "502"))
+        sending = await here.begins(here.conversation.send("one"))
+        here.ahead = timedelta(minutes=5)
+        here.sender.wake(rows=True)
+        assert await sending == "9001"
+        first, second = here.channel.parts
+        assert first == second
+
+
+async def test_a_native_key_makes_sending_again_harmless():
+    """DU-3: native key: 0 lost, 0 duplicated."""
+    async with place(FakeKeeper()) as here:
+        here.channel.fails(Unknown("reset"), accepted=True)
+        sending = await here.begins(here.conversation.send("one"))
+        here.ahead = timedelta(minutes=5)
+        here.sender.wake(rows=True)
+        assert await sending == "9001"
+        assert here.seen() == ["one"]
+
+
+async def test_a_blind_platform_holds_and_an_owner_resends():
+    """DU-3: never a duplicate, shown as unconfirmed; what follows is not held up."""
+    async with place(FakeMessenger()) as here:
+        here.channel.fails(Unknown("reset"))
+        assert await here.conversation.send("one") is None
+        assert await here.conversation.send("two") == "9001"
+        (held,) = await here.store.parts_in("held")
+        assert held.error == "reset"
+        assert await here.outbox.resend(here.route, "held") == 1
+        await here.rests()
+        assert here.seen() == ["two", "one"]
+
+
+@pytest.mark.parametrize(
+    ("found", "seen"),
+    [([Delivered("9001")], ["one"]), ([RetryAfter(0)], ["one", "one"]), ([Unknown("x")] * 8, ["one"])],
+)
+async def test_a_platform_that_can_be_asked_is_asked(found, seen, monkeypatch):
+    """DU-3: read back; sent again only when it is surely not there."""
+    async with place(Finder(*found)) as here:
+        monkeypatch.setattr(sender, "LOOK_PAUSE", 0.0)
+        here.channel.fails(Unknown("reset"), accepted=True)
+        await here.conversation.send("one")
+        assert here.seen() == seen
+
+
+async def test_after_a_restart_what_was_under_way_is_settled_first():
+    """DU-13: `sending` is unknown; then what waited goes out, in order, once."""
+    async with place(FakeKeeper()) as here:
+        here.channel.refuse = None
+        run = await here.turn()
+        here.channel.fails(RetryAfter(60, "502"))
+        answering = await here.begins(here.says("one", run=run))
+        answering.cancel()
+        await asyncio.wait([answering])
+        here.ahead = timedelta(hours=1)
+        # A process claims it and dies in the middle of the call, which the platform took.
+        claimed = await here.store.write(ClaimPart(here.route, here.now(), here.now(), sending=True))
+        await here.channel.send(decode(claimed.body).part)
+        here.restart()
+        recovery = await here.store.recover(here.now())
+        unknown = recovery.unknown or await _expired(here)
+        here.outbox.recover(unknown, recovery.to_send)
+        await here.rests()
+        assert here.seen() == ["one"]
+        assert await here.states(run) == [("say", "sent")]
+
+
+async def _expired(here):
+    from rejoinder.store.base import ExpireLeases
+
+    await here.store.write(ExpireLeases(here.now() + timedelta(seconds=1)))
+    return await here.store.parts_in("unknown")
+
+
+async def test_a_part_of_a_run_that_was_superseded_is_never_said():
+    """DU-11: the fence holds for what is said as well."""
+    async with place(FakeMessenger()) as here:
+        run = await here.turn()
+        from rejoinder.store.base import EndRun
+
+        await here.store.write(EndRun(run, "stopped", here.now()))
+        answer = await here.says("late", run=run)
+        assert here.seen() == []
+        assert answer.undelivered == "no longer to be said"
+
+
+async def test_budgets_keep_the_pace_before_the_platform_has_to_say_so():
+    """DE-32: a bucket for each chat; edits leave the last call for the final."""
+    async with place(FakeMessenger(), chat_rate=Rate(2, 20.0)) as here:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        await asyncio.gather(*(here.conversation.send(text) for text in "abcd"))
+        assert loop.time() - began >= 0.09
+        assert not here.sender.has_room("edit")
+    assert here.seen() == [*"abcd"]
+
+
+async def test_a_channel_that_raises_is_a_message_of_unknown_fate():
+    """A channel may be anybody's code."""
+
+    class Broken(FakeMessenger):
+        async def send(self, part):
+            raise ZeroDivisionError("by nought")
+
+    async with place(Broken()) as here:
+        assert await here.conversation.send("one") is None
+        (held,) = await here.store.parts_in("held")
+        assert held.error == "ZeroDivisionError: by nought"
+
+
+def test_fates_are_values():
+    assert Sent("1") == Sent("1")
+    assert Unsent("x") != Unsent("x", held=True)

@@ -36,6 +36,7 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     silence: Literal["edges", "alone"] = "edges"
     context_tokens: int = 0
     question_seconds: float = 300
+    on_crash: Literal["rerun", "ask", "drop"] = "rerun"
     version: str = ""
     show_config: Callable[[str], str] = lambda key: ""
     """The configuration in effect from this key on, as one may show it."""

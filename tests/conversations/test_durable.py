@@ -77,13 +77,13 @@ async def test_what_comes_together_is_one_commit(tmp_path, commits):
 def refusing(code, tried):
     """A disk that takes nothing; `tried` is set by each attempt."""
 
-    def carry_out(self, db, work):
+    def refuse(self, db, group):
         error = sqlite3.OperationalError("broken")
         error.sqlite_errorcode = code
-        work.loop.call_soon_threadsafe(tried.set)
+        group[0].loop.call_soon_threadsafe(tried.set)
         raise error
 
-    return carry_out
+    return refuse
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ async def test_while_nothing_can_be_kept_nothing_is_acknowledged(tmp_path, monke
         await machine.chat.hears("Hi.")
         await settled(gateway)
         with caplog.at_level(logging.ERROR), monkeypatch.context() as broken:
-            broken.setattr(Writer, "_carry_out", refusing(code, tried))
+            broken.setattr(Writer, "_all_at_once", refusing(code, tried))
             saying = asyncio.create_task(machine.chat.says("still there?"))
             for _ in range(3):
                 tried.clear()
@@ -131,7 +131,7 @@ async def test_a_store_that_breaks_while_an_agent_answers(tmp_path, monkeypatch)
         await machine.chat.says("hello")
         await machine.chat.asked(agent, 1)
         with monkeypatch.context() as broken:
-            broken.setattr(Writer, "_carry_out", refusing(sqlite3.SQLITE_FULL, tried))
+            broken.setattr(Writer, "_all_at_once", refusing(sqlite3.SQLITE_FULL, tried))
             go.set()
             await tried.wait()
         await machine.chat.hears("Hi.")

@@ -49,6 +49,7 @@ class FakeChannel:
             await self._closed.wait()
         finally:
             self._deliver = None
+            await self._tell()
 
     @property
     def listens(self) -> bool:

@@ -6,10 +6,12 @@ import sqlite3
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from rejoinder.channels.base import Delivered
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.runtime import unit
+from rejoinder.store.base import PutSession
 from rejoinder.store.sqlite.writer import Writer
 from rejoinder.testing import ScriptedAgent
 from tests.conversations.restarting import Machine, settled
@@ -153,3 +155,18 @@ async def test_what_has_ended_long_ago_is_swept(tmp_path, monkeypatch):
         monkeypatch.setattr(gateway.engine.upkeep, "_clock", lambda: clock() + timedelta(days=31))
         await gateway.engine.upkeep.sweep()
         assert (await gateway.store.census()).turns == {}
+
+
+async def test_a_session_changed_beside_the_gateway(tmp_path):
+    """DU-11: a decision over an old version is taken again, with what is there now."""
+    machine = Machine(tmp_path)
+    agent = ScriptedAgent("One.", "Two.")
+    async with machine.running(agent) as gateway:
+        await machine.chat.says("hello")
+        await machine.chat.hears("One.")
+        await settled(gateway)
+        (kept,) = await gateway.store.sessions()
+        await gateway.store.write(PutSession(replace(kept.session, think="high"), kept.version))
+        await machine.chat.says("more")
+        await machine.chat.hears("Two.")
+    assert [turn.think for turn in agent.turns] == [None, "high"]

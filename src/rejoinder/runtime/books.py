@@ -89,6 +89,12 @@ class StoreBooks:
     async def begin(self, run: Run) -> None:
         if run.resumed is not None:
             return await self._resume(run, run.resumed)
+        try:
+            await self._begin(run)
+        except Superseded:  # somebody beside the gateway has changed the session: it has been read again since
+            await self._begin(run)
+
+    async def _begin(self, run: Run) -> None:
         now = self._clock()
         async with self._sessions.changing(run.session, run.agent, now) as held:
             unit, heard = Unit(), run.conversation.messages.count

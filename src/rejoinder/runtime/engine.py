@@ -64,6 +64,7 @@ log = logging.getLogger(__name__)
 
 
 NOBODY = Watcher()
+DECIDED_AGAIN = 3
 
 
 def utc_now() -> datetime:
@@ -150,6 +151,7 @@ class Engine:
 
     async def _decide_in_order(self, conversation: Conversation) -> None:
         crashpoint("K5")
+        again = 0
         while conversation.arrived:
             event = conversation.arrived[0]
             try:
@@ -157,11 +159,16 @@ class Engine:
             except StoreUnavailable as fault:
                 await until_good(self._store, fault)
                 continue
+            except Superseded as lost:  # somebody beside the gateway has changed what it was decided by
+                log.info("%s; it is decided again", lost)
+                if (again := again + 1) < DECIDED_AGAIN:
+                    continue
             except Exception as error:  # one message must not hold up those behind it
                 log.exception("a message of %s could not be decided", conversation.channel.name)
                 with suppress(Superseded):  # it was decided, and failed later
                     await Unit(SettleEvent(event.id, f"failed: {type(error).__name__}")).insist(self._store)
             conversation.arrived.popleft()
+            again = 0
 
     async def _decide(self, event: InboxEvent, conversation: Conversation) -> None:
         now, rules, inbound = self._clock(), self._settings.rules, event.inbound

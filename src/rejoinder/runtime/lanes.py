@@ -454,6 +454,7 @@ class Lanes:
             lane = self._lanes[key] = SessionLane(key, agent, settings, *args)
             lane.draining = self._draining
         self._keys_at.setdefault(route, set()).add(key)
+        lane.routes.add(route)
         lane.obey(settings)
         return lane
 

@@ -13,9 +13,10 @@ from rejoinder.inbound.rules import channel_rules
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.notice import abilities_notice
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.entropy import sixteen
-from rejoinder.runtime.lanes import Asked, Run
+from rejoinder.runtime.lanes import Run
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import Session
 from rejoinder.turns.prompt import (

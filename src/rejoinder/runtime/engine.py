@@ -25,12 +25,13 @@ from rejoinder.inbound.finalise import arrived
 from rejoinder.inbound.outcome import Answer, Continue, Walk, walk
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.access import Access
+from rejoinder.runtime.asked import Granted
 from rejoinder.runtime.books import StoreBooks, begin_turn
 from rejoinder.runtime.conversations import OVERHEARD, Conversation, Conversations
 from rejoinder.runtime.effects import Effects, Performed
 from rejoinder.runtime.facts import World
 from rejoinder.runtime.hooks import Hooks
-from rejoinder.runtime.lanes import Granted, Lanes
+from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.recovery import Recovery

@@ -15,12 +15,13 @@ from rejoinder.events import PromptPart, PromptText, TurnEnded
 from rejoinder.inbound.facts import Step
 from rejoinder.outbound.typing import mode_for
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.attempts import Attempts
 from rejoinder.runtime.books import transcript
 from rejoinder.runtime.briefing import brief, brief_further, level, people_of
 from rejoinder.runtime.delivery import Answer
 from rejoinder.runtime.hooks import Tell
-from rejoinder.runtime.lanes import Asked, Run
+from rejoinder.runtime.lanes import Run
 from rejoinder.runtime.presence import TypingSign
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.recent import Bounded

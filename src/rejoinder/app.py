@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import signal
 from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
 from importlib.util import find_spec
@@ -112,7 +113,7 @@ class Gateway:
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
-        await self._engine.accept(inbound)
+        await self.engine.accept(inbound)
 
     async def health(self) -> Health:
         """Whether messages can be kept now; if not, why and what to do (DU-15)."""
@@ -121,16 +122,17 @@ class Gateway:
     @property
     def kept(self) -> tuple[Part, ...]:
         """What was said in the background and had no place to go."""
-        return tuple(self._engine.nowhere.kept)
+        return tuple(self.engine.nowhere.kept)
 
     async def begin(self, turn: Background) -> None:
         """A turn that nobody asked for: a heartbeat, a job of the clock."""
-        await self._engine.begin(turn)
+        await self.engine.begin(turn)
 
     async def serve(self) -> None:
         """Until every channel has come to its end, or is told to, and all that they brought is answered."""
+        await self.engine.recovery.run()
         self.listening = listening = [
-            self.runs.start(f"channel:{name}", channel.listen(ChannelInlet(name, self._engine, self.store)))
+            self.runs.start(f"channel:{name}", channel.listen(ChannelInlet(name, self.engine, self.store)))
             for name, channel in self.channels.items()
         ]
         for task in listening:
@@ -140,16 +142,32 @@ class Gateway:
             if not task.cancelled() and (problem := task.exception()) is not None:
                 raise problem
 
+    async def serve_until_told(self, grace: float = GRACE) -> None:
+        """As `serve`; SIGTERM or SIGINT end it in good order, a second one at once."""
+        loop, told = asyncio.get_running_loop(), asyncio.Event()
+
+        def end() -> None:
+            self.runs.start("drain", self.drain(0 if told.is_set() else grace))
+            told.set()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, end)
+        try:
+            await self.serve()
+        finally:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(number)
+
     async def drain(self, grace: float = GRACE) -> None:
         """Goes down in good order: takes no further message, lets runs end for so many seconds, gives back the rest."""
         for task in self.listening:
             await self.runs.cancel(task)
-        await self._engine.lanes.drain(grace)
+        await self.engine.lanes.drain(grace)
 
     async def __aenter__(self) -> Self:
         self.store = await asyncio.to_thread(open_store, self._url)
         self._stack.push_async_callback(self.store.close)
-        self._engine = Engine(
+        self.engine = Engine(
             self.agents,
             self.channels,
             self.runs,
@@ -166,6 +184,8 @@ class Gateway:
                 self._stack.push_async_callback(channel.close)
         self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.runs)
+        upkeep = await self._stack.enter_async_context(Runs())  # apart: who waits until all is done waits not for it
+        upkeep.start("upkeep", self.engine.upkeep.run())
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -207,6 +227,7 @@ def runtime_settings(
         lease=LeaseSettings(settings.gateway.idle_timeout_s, settings.gateway.hard_timeout_s),
         limits=_limits(settings.gateway),
         question_seconds=settings.gateway.question_timeout_s,
+        on_crash=settings.gateway.on_crash,
         typing_mode=settings.session.typing_mode,
         typing=TypingSettings(period_ms=int(defaults.typing_interval_seconds * 1000)),
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},

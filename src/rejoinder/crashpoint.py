@@ -7,8 +7,17 @@ runs, nothing is flushed. Unless the variable names a point, passing one costs a
     K2   parsed                              telegram; web: in the room log, not in the inbox
     K3   inside the inbox transaction        store
     K4   committed, not acknowledged         store
-    K5   acknowledged                        telegram
+    K5   acknowledged, nothing decided       engine
+    K6   debounce armed                      lanes
+    K7   lane claimed, no run row yet        lanes (where a turn begins at once the row is there already)
+    K8   run row written, agent not asked    lanes
+    K9   agent asked                         work
+    K14  agent ended, text not stored        work
     K17  part accepted, answer unread        telegram
+    K22  receipts in, turn open              work
+    K23  closed, not cleaned                 work
+    K24  drain                               lanes
+    K25  during recovery                     recovery
     K26  during a migration or a sweep       store
 """
 

@@ -1,6 +1,5 @@
 """Gathers what a turn is made of (TU-7, TU-30, TU-31); `turns.prompt` says how it is told."""
 
-import secrets
 from functools import cache
 from typing import Any
 
@@ -14,8 +13,10 @@ from rejoinder.inbound.rules import channel_rules
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.notice import abilities_notice
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.conversations import Conversation
-from rejoinder.runtime.lanes import Asked, Run
+from rejoinder.runtime.entropy import sixteen
+from rejoinder.runtime.lanes import Run
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import Session
 from rejoinder.turns.prompt import (
@@ -53,7 +54,7 @@ def brief(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -
         messages=tuple(_spoken(asked, agent) for asked in run.asked),
         thread_starter=starter,
         history=tuple(Quoted(s.text, s.author_name or s.author_id, s.handle or None, s.message_id) for s in earlier),
-        system_events=session.system_events,
+        system_events=(*session.system_events, *_interrupted(run)),
         after_abort=run.start.after_abort or session.aborted_last_run,
         overflow=run.start.overflow,
         passed_over=run.start.passed_over,
@@ -66,16 +67,25 @@ def brief(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -
         run.session,
         _system_part(run, session, settings, agent),
         user,
-        boundary=secrets.token_hex(BOUNDARY_BYTES),
+        boundary=sixteen()[:BOUNDARY_BYTES].hex(),
         model=model.value if profile.models.default or session.model or "model" in chosen else None,
         think=think if profile.think_levels and think != "off" else None,
     )
 
 
+def _interrupted(run: Run) -> tuple[str, ...]:
+    """What an agent has to know that is asked again (DU-2)."""
+    if run.resumed is None:
+        return ()
+    said = run.resumed.said
+    sent = f" This was already said and stays; do not say it again: {said}" if said else ""
+    return (f"A restart interrupted your answer to this.{sent}",)
+
+
 def brief_further(run: Run, asked: tuple[Asked, ...], agent: Agent) -> Turn:
     """Further messages for a run that is under way: they stand as they would in a turn of their own."""
     user = UserPart(messages=tuple(_spoken(each, agent) for each in asked))
-    return assemble(run.session, SystemPart(), user, boundary=secrets.token_hex(BOUNDARY_BYTES))
+    return assemble(run.session, SystemPart(), user, boundary=sixteen()[:BOUNDARY_BYTES].hex())
 
 
 def _system_part(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> SystemPart:

@@ -22,7 +22,7 @@ class Debounce:
         rules: Rules,
         runs: Runs,
         clock: Callable[[], datetime],
-        go_on: Callable[[tuple[InboxEvent, ...]], None],
+        go_on: Callable[..., object],
     ) -> None:
         self._rules = rules
         self._runs = runs
@@ -34,7 +34,7 @@ class Debounce:
     def take(self, event: InboxEvent, me: Me) -> None:
         inbound = event.inbound
         if not waits_for(self._rules.settings.debounce, inbound.channel):
-            self._go_on((event,))
+            self._go_on(event)
             return
         now = self._clock()
         key = f"{inbound.account}/{inbound.chat.id}/{inbound.thread}/{inbound.sender.id}"
@@ -54,7 +54,7 @@ class Debounce:
         if task := self._looking.pop(channel, None):
             task.cancel()
         for group in seen.ready:
-            self._go_on(tuple(waiting.pop(row.id)[1] for row in group))
+            self._go_on(*(waiting.pop(row.id)[1] for row in group))
         if seen.look_again is not None:
             seconds = (seen.look_again - now).total_seconds()
             self._looking[channel] = self._runs.start(f"debounce:{channel}", self._look_after(seconds, channel))

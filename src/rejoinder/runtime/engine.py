@@ -5,9 +5,10 @@ waits for none of it. A decision is one commit, with the beginning of its turn w
 it nothing has happened, after it the message has its end or its place in a lane (DU-12).
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime
 from time import perf_counter
 
@@ -16,7 +17,7 @@ from msgspec import Struct
 from rejoinder.agents.base import Agent
 from rejoinder.channels.base import Channel
 from rejoinder.crashpoint import crashpoint
-from rejoinder.errors import StoreUnavailable
+from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import (
     Inbound,
     MessageDecided,
@@ -34,6 +35,7 @@ from rejoinder.inbound.message import Message as Decided
 from rejoinder.inbound.outcome import Answer, Continue, Walk, walk
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.access import Access
+from rejoinder.runtime.asked import Granted
 from rejoinder.runtime.background import Background, Nowhere, message_of
 from rejoinder.runtime.books import StoreBooks, begin_turn
 from rejoinder.runtime.conversations import OVERHEARD, Conversation, Conversations
@@ -41,10 +43,11 @@ from rejoinder.runtime.debounce import Debounce
 from rejoinder.runtime.effects import Effects, Performed
 from rejoinder.runtime.facts import World
 from rejoinder.runtime.hooks import Hooks
-from rejoinder.runtime.lanes import Granted, Lanes
+from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.queueing import Queueing
+from rejoinder.runtime.recovery import Recovery
 from rejoinder.runtime.relay import Watcher
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Held, Sessions
@@ -52,6 +55,7 @@ from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.slots import Slots
 from rejoinder.runtime.tally import Tally
 from rejoinder.runtime.unit import Unit, until_good
+from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.waiting import pack
 from rejoinder.runtime.work import Workers
 from rejoinder.session import Session, session_key, with_event
@@ -74,6 +78,7 @@ log = logging.getLogger(__name__)
 
 
 NOBODY = Watcher()
+DECIDED_AGAIN = 3
 
 
 def utc_now() -> datetime:
@@ -144,8 +149,23 @@ class Engine:
         self._effects = Effects(
             agents, self.lanes, workers.compaction, questions, access, settings.show_config, self._tell
         )
+        self.upkeep = Upkeep(store, self.lanes, self.books, clock)
+        self.recovery = Recovery(
+            store,
+            self.conversations,
+            self._sessions,
+            self.lanes,
+            self._queueing,
+            runs,
+            self.take,
+            self.decide,
+            agents,
+            settings.on_crash,
+            clock,
+            self.outbox,
+        )
         self._world = World(settings, self.lanes, workers, access, self._tally, store)
-        self._debounce = Debounce(settings.rules, runs, clock, self._go_on)
+        self._debounce = Debounce(settings.rules, runs, clock, self.decide)
 
     async def accept(self, *messages: Inbound, cursor: Cursor | None = None) -> None:
         """What a channel calls; returns when they are safe, not when they are answered (DU-1)."""
@@ -157,16 +177,19 @@ class Engine:
         """Goes on with an event that is safe: at once, or with the rest of what its sender is typing (IN-76)."""
         self._debounce.take(event, self._world.me(self.conversations.of(event.inbound)))
 
-    def _go_on(self, group: tuple[InboxEvent, ...]) -> None:
+    def decide(self, *group: InboxEvent) -> asyncio.Task[None]:
         """What somebody typed in one go is decided as one message, after those of its place that came before it."""
-        message = group[-1].inbound
-        conversation = self.conversations.of(message)
+        inbound = group[-1].inbound
+        conversation = self.conversations.of(inbound)
         conversation.arrived.append(group)
-        if len(conversation.arrived) == 1:
-            self._runs.start(f"decide:{message.channel}:{message.chat.id}", self._decide_in_order(conversation))
+        if conversation.deciding is None or conversation.deciding.done():
+            where = f"{inbound.channel}:{inbound.chat.id}"
+            conversation.deciding = self._runs.start(f"decide:{where}", self._decide_in_order(conversation))
+        return conversation.deciding
 
     async def _decide_in_order(self, conversation: Conversation) -> None:
         crashpoint("K5")
+        again = 0
         while conversation.arrived:
             group = conversation.arrived[0]
             try:
@@ -174,11 +197,17 @@ class Engine:
             except StoreUnavailable as fault:
                 await until_good(self._store, fault)
                 continue
+            except Superseded as lost:  # somebody beside the gateway has changed what it was decided by
+                log.info("%s; it is decided again", lost)
+                if (again := again + 1) < DECIDED_AGAIN:
+                    continue
             except Exception as error:  # one message must not hold up those behind it
                 log.exception("a message of %s could not be decided", conversation.channel.name)
                 failed = f"failed: {type(error).__name__}"
-                await Unit(*(SettleEvent(event.id, failed) for event in group)).insist(self._store)
+                with suppress(Superseded):  # it was decided, and failed later
+                    await Unit(*(SettleEvent(event.id, failed) for event in group)).insist(self._store)
             conversation.arrived.popleft()
+            again = 0
 
     async def _decide(self, group: tuple[InboxEvent, ...], conversation: Conversation) -> None:
         now, rules = self._clock(), self._settings.rules

@@ -69,6 +69,12 @@ class FakeMessenger:
             await self._closed.wait()
         finally:
             self._deliver = None
+            await self._tell()
+
+    @property
+    def listens(self) -> bool:
+        """A gateway takes what is said here."""
+        return self._deliver is not None
 
     async def close(self) -> None:
         self._closed.set()

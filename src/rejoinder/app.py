@@ -89,7 +89,7 @@ class Gateway:
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
-        await self._engine.accept(inbound)
+        await self.engine.accept(inbound)
 
     async def health(self) -> Health:
         """Whether messages can be kept now; if not, why and what to do (DU-15)."""
@@ -97,8 +97,9 @@ class Gateway:
 
     async def serve(self) -> None:
         """Until every channel has come to its end, or is told to, and all that they brought is answered."""
+        await self.engine.recovery.run()
         self.listening = listening = [
-            self.runs.start(f"channel:{name}", channel.listen(ChannelInlet(name, self._engine, self.store)))
+            self.runs.start(f"channel:{name}", channel.listen(ChannelInlet(name, self.engine, self.store)))
             for name, channel in self.channels.items()
         ]
         for task in listening:
@@ -112,12 +113,12 @@ class Gateway:
         """Goes down in good order: takes no further message, lets runs end for so many seconds, gives back the rest."""
         for task in self.listening:
             await self.runs.cancel(task)
-        await self._engine.lanes.drain(grace)
+        await self.engine.lanes.drain(grace)
 
     async def __aenter__(self) -> Self:
         self.store = await asyncio.to_thread(open_store, self._url)
         self._stack.push_async_callback(self.store.close)
-        self._engine = Engine(
+        self.engine = Engine(
             self.agents,
             self.channels,
             self.runs,
@@ -131,6 +132,8 @@ class Gateway:
                 self._stack.push_async_callback(agent.close)
         self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.runs)
+        upkeep = await self._stack.enter_async_context(Runs())  # apart: who waits until all is done waits not for it
+        upkeep.start("upkeep", self.engine.upkeep.run())
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -172,6 +175,7 @@ def runtime_settings(
         lease=LeaseSettings(settings.gateway.idle_timeout_s, settings.gateway.hard_timeout_s),
         limits=Limits(runs=settings.gateway.max_runs),
         question_seconds=settings.gateway.question_timeout_s,
+        on_crash=settings.gateway.on_crash,
         typing_mode=settings.session.typing_mode,
         typing=TypingSettings(period_ms=int(defaults.typing_interval_seconds * 1000)),
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},

@@ -40,6 +40,9 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Seconds after which a run is ended, however lively."""
     question_timeout_s: Seconds = 300
     """Seconds for which an agent's request for permission waits; then it is denied."""
+    on_crash: Literal["rerun", "ask", "drop"] = "rerun"
+    """What becomes of an answer that a crash interrupted: the agent is asked again, the person is told and
+    may send the message again, or nothing."""
 
 
 # --- messages -----------------------------------------------------------------------------------

@@ -13,29 +13,35 @@ from msgspec.structs import replace
 from rejoinder.errors import Superseded
 from rejoinder.events import PromptText, Route
 from rejoinder.inbound.groups import wants_intro
-from rejoinder.runtime.lanes import Asked, Granted, Run
+from rejoinder.runtime.conversations import Conversation
+from rejoinder.runtime.lanes import Asked, Granted, Resumed, Run
 from rejoinder.runtime.sessions import Held, Sessions
 from rejoinder.runtime.unit import Unit
-from rejoinder.runtime.waiting import Told, pack_told
+from rejoinder.runtime.waiting import Told, pack_told, unpack_told
 from rejoinder.session import Session, turn_taken
 from rejoinder.store.base import (
+    MOST_ATTEMPTS,
     AppendTranscript,
     BeginTurn,
     Busy,
     DropInputs,
     EndRun,
     Entry,
+    Quarantined,
     ReleaseRun,
     RenewRun,
+    ResumeTurn,
     SteerInputs,
     Store,
     SummariseInputs,
     WithdrawParts,
 )
+from rejoinder.store.base import Run as Claim
 from rejoinder.turns.signals import Reason, Start
 
 log = logging.getLogger(__name__)
 
+GIVEN_UP = f"This message could not be handled {MOST_ATTEMPTS} times in a row and has been put aside."
 LEASE = timedelta(seconds=90)
 RENEWED_EVERY = 30.0
 
@@ -68,7 +74,7 @@ def begin_turn(
         claim = begun()
         if isinstance(claim, Busy):
             raise RuntimeError(f"{held.key} was to begin a turn while turn {claim.turn} runs")
-        return Granted(claim, session, told)
+        return Granted(claim, session)
 
     return granted
 
@@ -78,8 +84,11 @@ class StoreBooks:
         self._store = store
         self._sessions = sessions
         self._clock = clock
+        self._suspect: Run | None = None
 
     async def begin(self, run: Run) -> None:
+        if run.resumed is not None:
+            return await self._resume(run, run.resumed)
         now = self._clock()
         async with self._sessions.changing(run.session, run.agent, now) as held:
             unit, heard = Unit(), run.conversation.messages.count
@@ -87,6 +96,25 @@ class StoreBooks:
             run.is_claiming = True
             await unit.insist(self._store)
             run.granted = granted()
+
+    async def _resume(self, run: Run, resumed: Resumed) -> None:
+        """Once more, with what the agent would have been told; what was tried twice already is tried alone (DU-2)."""
+        turn = resumed.turn
+        if turn.attempts > 1:
+            before, self._suspect = self._suspect, run
+            if before is not None:
+                await before.gone.wait()
+        now, unit = self._clock(), Unit()
+        claimed = unit.add(ResumeTurn(turn.id, now, now + LEASE))
+        run.is_claiming = True
+        await unit.insist(self._store)
+        claim = claimed()
+        if isinstance(claim, Claim):
+            session = await self._sessions.find(run.session, run.agent, now)
+            run.granted = Granted(claim, _as_it_was(session, unpack_told(turn.payload)))
+        elif isinstance(claim, Quarantined):
+            log.error("%s: turn %d was put aside after %d attempts", run.session, turn.id, claim.attempts)
+            await tell_given_up(run.conversation, run.trigger)
 
     async def steered(self, run: Run, asked: tuple[Asked, ...]) -> None:
         events = _events(asked)
@@ -104,6 +132,8 @@ class StoreBooks:
         now = self._clock()
         if run.released:
             unit = Unit(ReleaseRun(run.claim)) if run.granted is not None else Unit()
+        elif run.granted is None and run.resumed is not None:
+            unit = Unit()
         elif run.granted is None:
             unit = Unit(DropInputs(run.session, run.events, "stopped"))
         else:
@@ -141,6 +171,18 @@ def transcript(run: Run, now: datetime) -> tuple[AppendTranscript, ...]:
     if said := "".join(run.said):
         entries.append(Entry("agent", (PromptText(said),), now, turn))
     return (AppendTranscript(run.session, tuple(entries)),)
+
+
+def _as_it_was(session: Session, told: Told) -> Session:
+    """The session as it was when the turn began: what it told then it tells again."""
+    touched = session.started if told.begins else session.touched
+    return replace(session, system_events=told.system_events, aborted_last_run=told.after_abort, touched=touched)
+
+
+async def tell_given_up(conversation: Conversation, message: str) -> None:
+    """The person and the operator, once each (DU-2)."""
+    await conversation.send(GIVEN_UP, reply_to=message)
+    await conversation.note(f"Message {message} was put aside; `rejoinder explain {message}` tells more.")
 
 
 def _events(asked: tuple[Asked, ...]) -> tuple[int, ...]:

@@ -53,7 +53,7 @@ def brief(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -
         messages=tuple(_spoken(asked, agent) for asked in run.asked),
         thread_starter=starter,
         history=tuple(Quoted(s.text, s.author_name or s.author_id, s.handle or None, s.message_id) for s in earlier),
-        system_events=session.system_events,
+        system_events=(*session.system_events, *_interrupted(run)),
         after_abort=run.start.after_abort or session.aborted_last_run,
         overflow=run.start.overflow,
         passed_over=run.start.passed_over,
@@ -70,6 +70,15 @@ def brief(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -
         model=model.value if profile.models.default or session.model or "model" in chosen else None,
         think=think if profile.think_levels and think != "off" else None,
     )
+
+
+def _interrupted(run: Run) -> tuple[str, ...]:
+    """What an agent has to know that is asked again (DU-2)."""
+    if run.resumed is None:
+        return ()
+    said = run.resumed.said
+    sent = f" This was already said and stays; do not say it again: {said}" if said else ""
+    return (f"A restart interrupted your answer to this.{sent}",)
 
 
 def brief_further(run: Run, asked: tuple[Asked, ...], agent: Agent) -> Turn:

@@ -46,6 +46,7 @@ class Conversation:
         self.sender.forgotten = self._forgotten
         self.messages = Messages(store, route)
         self.arrived: deque[InboxEvent] = deque()  # what has not been decided yet, in the order in which it came
+        self.deciding: asyncio.Task[None] | None = None
         self.overheard: tuple[Said, ...] = ()  # said since the agent was last asked (IN-32)
         self.facts = PlaceFacts()
         self.bot_turns = BotTurns()
@@ -73,6 +74,11 @@ class Conversation:
             event.state == "settled" and event.reason.startswith(OVERHEARD) and _route(event.inbound) == self.route
             for event in events
         )
+
+    @property
+    def other_bot(self) -> bool:
+        """Another bot has written here."""
+        return self.facts.other_bot
 
     # --- what was said ----------------------------------------------------------------------------
 

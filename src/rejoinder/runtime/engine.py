@@ -5,9 +5,10 @@ waits for none of it. A decision is one commit, with the beginning of its turn w
 it nothing has happened, after it the message has its end or its place in a lane (DU-12).
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime
 from time import perf_counter
 
@@ -16,7 +17,7 @@ from msgspec import Struct
 from rejoinder.agents.base import Agent
 from rejoinder.channels.base import Channel
 from rejoinder.crashpoint import crashpoint
-from rejoinder.errors import StoreUnavailable
+from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import Inbound, MessageReceived, Overhear, SessionStarted
 from rejoinder.inbound import BEFORE_SESSION, resume
 from rejoinder.inbound.bots import BotTurns
@@ -33,6 +34,7 @@ from rejoinder.runtime.lanes import Granted, Lanes
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.queueing import Queueing
+from rejoinder.runtime.recovery import Recovery
 from rejoinder.runtime.relay import Watcher
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Held, Sessions
@@ -40,6 +42,7 @@ from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.slots import Slots
 from rejoinder.runtime.tally import Tally
 from rejoinder.runtime.unit import Unit, until_good
+from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.waiting import pack
 from rejoinder.runtime.work import Workers
 from rejoinder.session import Session, session_key
@@ -117,6 +120,20 @@ class Engine:
         self.books = StoreBooks(store, self._sessions, clock)
         self.lanes = Lanes(workers, self.books, runs, Slots(settings.limits), settings.lease)
         self._effects = Effects(agents, self.lanes, questions, access, settings.show_config, self._tell)
+        self.upkeep = Upkeep(store, self.lanes, self.books, clock)
+        self.recovery = Recovery(
+            store,
+            self.conversations,
+            self._sessions,
+            self.lanes,
+            self._queueing,
+            runs,
+            self.take,
+            agents,
+            settings.on_crash,
+            clock,
+            self.outbox,
+        )
         self._world = World(settings, self.lanes, workers, access, self._tally, store)
 
     async def accept(self, *messages: Inbound, cursor: Cursor | None = None) -> None:
@@ -125,13 +142,14 @@ class Engine:
             self._tell(MessageReceived(event.inbound))
             self.take(event)
 
-    def take(self, event: InboxEvent) -> None:
+    def take(self, event: InboxEvent) -> asyncio.Task[None]:
         """Decides about an event that is safe, after those of its place that came before it."""
         conversation = self.conversations.of(event.inbound)
         conversation.arrived.append(event)
-        if len(conversation.arrived) == 1:
-            message = event.inbound
-            self._runs.start(f"decide:{message.channel}:{message.chat.id}", self._decide_in_order(conversation))
+        if conversation.deciding is None or conversation.deciding.done():
+            where = f"{event.inbound.channel}:{event.inbound.chat.id}"
+            conversation.deciding = self._runs.start(f"decide:{where}", self._decide_in_order(conversation))
+        return conversation.deciding
 
     async def _decide_in_order(self, conversation: Conversation) -> None:
         crashpoint("K5")
@@ -144,7 +162,8 @@ class Engine:
                 continue
             except Exception as error:  # one message must not hold up those behind it
                 log.exception("a message of %s could not be decided", conversation.channel.name)
-                await Unit(SettleEvent(event.id, f"failed: {type(error).__name__}")).insist(self._store)
+                with suppress(Superseded):  # it was decided, and failed later
+                    await Unit(SettleEvent(event.id, f"failed: {type(error).__name__}")).insist(self._store)
             conversation.arrived.popleft()
 
     async def _decide(self, event: InboxEvent, conversation: Conversation) -> None:

@@ -24,10 +24,10 @@ from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.presence import StatusSigns
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.slots import Slots
-from rejoinder.runtime.waiting import Told
+from rejoinder.runtime.waiting import unpack_told
 from rejoinder.session import Session
 from rejoinder.store.base import Run as Claim
-from rejoinder.store.base import StoredPart
+from rejoinder.store.base import StoredPart, StoredTurn
 from rejoinder.turns import backlog
 from rejoinder.turns.lane import Lane, Phase, may_speak, step
 from rejoinder.turns.lease import Expired, Held, Lease, LeaseSettings, examine
@@ -74,15 +74,18 @@ class Asked(Struct, frozen=True):
 
 
 class Granted(Struct, frozen=True):
-    """A turn the store knows of: the claim on it, the session as it was before, what the agent is told of it.
-
-    `before`: what an earlier attempt at this turn has planned or sent already.
-    """
+    """A turn the store knows of: the claim on it, and the session as it was before."""
 
     claim: Claim
     session: Session
-    told: Told = Told()
-    before: tuple[StoredPart, ...] = ()
+
+
+class Resumed(Struct, frozen=True):
+    """A turn that another process began, what it had planned or sent of the answer, and what people have read of it."""
+
+    turn: StoredTurn
+    parts: tuple[StoredPart, ...] = ()
+    said: str = ""
 
 
 class Crew(Protocol):
@@ -101,7 +104,7 @@ class Books(Protocol):
     """Who keeps what the lanes do."""
 
     async def begin(self, run: "Run") -> None:
-        """Claims the turn: `run.grant` from then on. `run.is_claiming` says that it can no longer be called off."""
+        """Claims the turn: `run.granted` from then on. `run.is_claiming` says that it can no longer be called off."""
         ...
 
     async def steered(self, run: "Run", asked: tuple[Asked, ...]) -> None: ...
@@ -122,6 +125,7 @@ class Run:
         self.start = start
         self.asked = asked
         self.granted: Granted | None = None
+        self.resumed: Resumed | None = None
         self.is_claiming = False
         self.claiming: asyncio.Task[None] | None = None
         self.task: asyncio.Task[None] | None = None
@@ -142,6 +146,11 @@ class Run:
         """The proof that this session is ours: every word of the run is planned with it."""
         assert self.granted is not None, "nothing is said before the turn is claimed"
         return self.granted.claim
+
+    @property
+    def before(self) -> tuple[StoredPart, ...]:
+        """What an earlier attempt at this turn has planned or sent already."""
+        return self.resumed.parts if self.resumed is not None else ()
 
     @property
     def events(self) -> tuple[int, ...]:
@@ -188,6 +197,7 @@ class SessionLane:
         self.run: Run | None = None
         self.draining = False
         self._asked: dict[str, tuple[Asked, ...]] = {}
+        self._resumed: Resumed | None = None
         self._granted: Granted | None = None  # for the turn that the next message starts
         self._timers: dict[str, asyncio.Task[None]] = {}
         self._crew = crew
@@ -226,13 +236,13 @@ class SessionLane:
         self._granted = granted
         self.feed(Arrived(message))
 
-    def resume(self, asked: tuple[Asked, ...], messages: tuple[backlog.Message, ...], granted: Granted) -> None:
+    def resume(self, asked: tuple[Asked, ...], messages: tuple[backlog.Message, ...], resumed: Resumed) -> None:
         """Goes on with a turn that another process began; the lane has nothing else to do yet."""
-        told = granted.told
+        told = unpack_told(resumed.turn.payload)
         start = Start(1, tuple(m.id for m in messages), told.overflow, told.passed_over, told.after_abort)
         self._asked |= {each.id: (each,) for each in asked}
         self.routes |= {message.route for message in messages}
-        self._granted = granted
+        self._resumed = resumed
         self.lane = replace(self.lane, phase=Phase.STARTING, run=start.run, turn=messages)
         self._perform(start)
 
@@ -278,6 +288,7 @@ class SessionLane:
                     return  # what waits is kept, and run by the next process
                 self.run = run = Run(self, action, self._take(action.ids))
                 run.granted, self._granted = self._granted, None
+                run.resumed, self._resumed = self._resumed, None
                 crashpoint("K7")
                 self._slots.ask(self.key, lambda: self._go(run))
             case Steer(ids=ids):
@@ -330,7 +341,8 @@ class SessionLane:
         if run.closed:
             self._free(run)
         else:
-            self._runs.start(f"end:{self.key}", self._close(run))
+            closing = self._runs.start(f"end:{self.key}", self._close(run))
+            closing.add_done_callback(lambda _: self._free(run))  # also when it never came to run
 
     async def _close(self, run: Run) -> None:
         if run.claiming is not None:
@@ -341,8 +353,6 @@ class SessionLane:
             await self._books.end(run)
         except StoreUnavailable:
             log.debug("%s: the store is closed, the next process finds the run open", self.key)
-        finally:
-            self._free(run)
 
     def _free(self, run: Run) -> None:
         run.gone.set()

@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 
 from rejoinder.channels.base import Channel
 from rejoinder.events import DeliveryFailed, Route
-from rejoinder.outbound.deeds import Deed, React, Remove, words
+from rejoinder.outbound.deeds import Deed, React, Remove, decode, words
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sender import Account, Sender
@@ -77,6 +77,10 @@ class Outbox:
                 self.at(row.route).settle(row)
         for route in to_send:
             self.wake(route)
+
+    def said(self, parts: tuple[StoredPart, ...]) -> str:
+        """What people have read of these for good: no draft, nothing that was given up (DU-2)."""
+        return "\n\n".join(words(decode(part.body)) for part in parts if part.kind == "say" and part.state == "sent")
 
     async def resend(self, route: Route, *states: PartState) -> int:
         """Sends once more what was not confirmed here, or was given up; how many parts."""

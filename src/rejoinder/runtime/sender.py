@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from random import random
 from typing import Final, Protocol
 
-from msgspec import Struct
+from msgspec import DecodeError, Struct
 from msgspec.structs import replace
 
 from rejoinder.channels.base import (
@@ -152,7 +152,9 @@ class Sender:
         self._gave_up = gave_up
         self._requests: deque[Request] = deque()
         self._following: dict[str, list[asyncio.Future[Fate]]] = {}
-        self._rows = False  # the store may have something to send here
+        self._ours: set[str] = set()  # keys of parts that are planned and not settled
+        self._rows = False  # the store may have others to send here
+        self._looking: set[int] = set()  # parts of unknown fate; what is behind them waits
         self._looks = 0
         self._until = 0.0
         self._bucket: Bucket | None = None
@@ -213,7 +215,7 @@ class Sender:
         if self._requests:
             await self._plan(self._requests[0], claims=seconds == 0.0)
             return True
-        if self._rows:
+        if self._rows or self._ours:
             if seconds:
                 self._wake_in(seconds)
                 return False
@@ -255,11 +257,11 @@ class Sender:
             return
         self._requests.popleft()
         crashpoint("K15")
-        self._rows = self._rows or bool(intents)
         for row, fate in zip(planned, request.fates, strict=True):
             if (known := _fate_of(row)) is not None:
                 _settle(fate, known)
             else:
+                self._ours.add(row.key)
                 self._following.setdefault(row.key, []).append(fate)
         if claims and intents:
             await self._take(claimed)
@@ -273,7 +275,7 @@ class Sender:
     async def _take(self, claimed: StoredPart | Later | None) -> bool:
         match claimed:
             case None:
-                self._rows = False
+                self._nothing_left()
             case Later(at=at):
                 self._wake_in(max(0.01, (at - self._clock()).total_seconds()))
                 self._rows = True
@@ -282,10 +284,24 @@ class Sender:
                 await self._send(claimed)
         return True
 
+    def _nothing_left(self) -> None:
+        """The store has nothing to send here: what somebody still waits for has been withdrawn (IN-70)."""
+        self._rows = False
+        self._ours.clear()
+        if not self._looking:
+            for waiting in [fate for fates in self._following.values() for fate in fates]:
+                _settle(waiting, WITHDRAWN)
+            self._following.clear()
+
     # --- one part -----------------------------------------------------------------------------------
 
     async def _send(self, row: StoredPart) -> None:
-        deed = decode(row.body)
+        try:
+            deed = decode(row.body)
+        except DecodeError as error:  # of another version, or damaged: it must not hold up what follows
+            log.error("%s: part %s cannot be read: %s", self.channel.name, row.key, error)
+            await self._keep(BuryPart(row, f"it cannot be read: {error}"))
+            return self._over(row, Unsent("it cannot be read"))
         conceded = conceded_in(row.error)
         crashpoint("K20" if isinstance(deed, React | Remove) else "K16")
         try:
@@ -404,6 +420,7 @@ class Sender:
     async def _look(self, row: StoredPart, deed: Deed) -> None:
         """Asks the platform whether it is there; until that can be told nothing else is said here."""
         channel, now = self.channel, self._clock()
+        self._looking.add(row.id)
         outcome: Outcome = Unknown("it cannot be looked up")
         if can(channel, CanFind) and isinstance(deed, Say | Open):
             outcome = await channel.find(_form(deed.part, None, conceded_in(row.error)))
@@ -412,6 +429,7 @@ class Sender:
                 await self._arrived(row, deed, message, now)
             case RetryAfter(limited=False):
                 await self._keep(RetryPart(row, now, row.error))
+                self._looking.discard(row.id)
                 self._rows = True
             case _:
                 self._looks += 1
@@ -419,6 +437,7 @@ class Sender:
                     asyncio.get_running_loop().call_later(self._looks * LOOK_PAUSE, self.settle, row)
                 elif self._account.on_unknown == "resend":
                     await self._keep(ResendPart(row))
+                    self._looking.discard(row.id)
                     self._rows = True
                 else:
                     await self._keep(HoldPart(row))
@@ -428,6 +447,7 @@ class Sender:
 
     def settle(self, row: StoredPart) -> None:
         """Finds out about a part that was under way when a process died, or that could not be told yet."""
+        self._looking.add(row.id)
         self._runs.start(f"settle:{self.route.channel}:{self.route.chat}", self._settle(row))
 
     async def _settle(self, row: StoredPart) -> None:
@@ -444,8 +464,9 @@ class Sender:
                     log.warning("%s: it is not known whether %s arrived: %s", self.channel.name, row.key, error)
                 case _:
                     await self._keep(RetryPart(row, now, remembered(error, None, conceded_in(row.error))))
-        except Superseded:
-            return  # somebody settled it
+                    self._looking.discard(row.id)
+        except Superseded:  # somebody settled it
+            self._looking.discard(row.id)
         self.wake(rows=True)
 
     async def resend(self, rows: Iterable[StoredPart]) -> int:
@@ -496,6 +517,8 @@ class Sender:
         return tuple(result() for result in results)
 
     def _over(self, row: StoredPart, fate: Fate) -> None:
+        self._ours.discard(row.key)
+        self._looking.discard(row.id)
         for waiting in self._following.pop(row.key, ()):
             _settle(waiting, fate)
 

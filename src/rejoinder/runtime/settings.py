@@ -60,6 +60,7 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     """Directives the operator allows beyond the free ones (OD-52)."""
     context_tokens: int = 0
     question_seconds: float = 300
+    on_crash: Literal["rerun", "ask", "drop"] = "rerun"
     version: str = ""
     show_config: Callable[[str], str] = lambda key: ""
     """The configuration in effect from this key on, as one may show it."""

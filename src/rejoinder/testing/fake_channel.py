@@ -65,6 +65,11 @@ class FakeMessenger:
         finally:
             self._deliver = None
 
+    @property
+    def listens(self) -> bool:
+        """A gateway takes what is said here."""
+        return self._deliver is not None
+
     def close(self) -> None:
         self._closed.set()
 

@@ -6,10 +6,12 @@ from pathlib import Path
 from rejoinder.events import PromptText
 from rejoinder.session import Session
 from rejoinder.store.base import (
+    AllowEdit,
     AppendTranscript,
     ApproveKnock,
     BeginTurn,
     ClearBotTurns,
+    EditAllow,
     Entry,
     ForgetMessage,
     KeepKnock,
@@ -17,12 +19,14 @@ from rejoinder.store.base import (
     MarkSent,
     Message,
     NoteMessages,
+    Paired,
     PlaceFacts,
     PlanParts,
     PutSession,
     SaveAgentSession,
     Trace,
     TraceLine,
+    Unpair,
 )
 from rejoinder.testing.store_contract.given import HERE, NOW, SOON, THREAD, accepted, an_intent, begun, claimed, loses
 from rejoinder.testing.store_contract.opened import Opened
@@ -146,3 +150,25 @@ class Memory(Opened):
             assert await store.is_paired("telegram", "default", "eve")
             assert not await store.is_paired("telegram", "second", "eve")
             assert await store.write(ApproveKnock("ABCDEFGH", NOW)) is None
+
+    async def test_who_was_let_in_is_so_until_taken_off(self, tmp_path: Path) -> None:
+        """IN-11: pairing and the allow-list are kept, the latest word about an entry counts."""
+        async with self.opened(tmp_path) as store:
+            for sender, code in (("eve", "ABCDEFGH"), ("bob", "HGFEDCBA")):
+                await store.write(KeepKnock(Knock("telegram", "default", sender, code, NOW, NOW, SOON)))
+                await store.write(ApproveKnock(code, NOW))
+            eve, bob = Paired("telegram", "default", "eve"), Paired("telegram", "default", "bob")
+            assert set(await store.paired("telegram")) == {eve, bob}
+            await store.write(Unpair(eve))
+            await store.write(Unpair(eve))
+            assert await store.paired("telegram") == (bob,)
+            assert not await store.is_paired("telegram", "default", "eve")
+            edits = [
+                AllowEdit("telegram", "a", True),
+                AllowEdit("telegram", "b", True),
+                AllowEdit("telegram", "a", False),
+            ]
+            for edit in edits:
+                await store.write(EditAllow(edit))
+            assert await store.allow_edits("telegram") == tuple(edits[1:])
+            assert await store.allow_edits("slack") == ()

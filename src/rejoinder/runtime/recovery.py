@@ -1,0 +1,197 @@
+"""After a restart: all that was accepted comes to its end, in order, and none of it in a storm (DU-13, TU-10).
+
+Rule 1: everything stands in its line before a channel is opened, so nobody who writes now overtakes.
+Rule 2: no decision is taken again: what was routed goes on as it was decided.
+Rule 3: an attempt is counted before it is made. What has been tried before is tried alone, so that what ends the
+        process is found, and nothing else is given up for it (DU-2).
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Literal, Protocol
+
+from msgspec.structs import replace
+
+from rejoinder.crashpoint import crashpoint
+from rejoinder.events import Route
+from rejoinder.runtime.books import tell_given_up
+from rejoinder.runtime.conversations import Conversation, Conversations
+from rejoinder.runtime.lanes import Asked, Lanes, Resumed
+from rejoinder.runtime.queueing import Queueing
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.sessions import Sessions
+from rejoinder.runtime.waiting import message_of, unpack
+from rejoinder.store.base import (
+    MOST_ATTEMPTS,
+    Backlog,
+    DropInputs,
+    EndRun,
+    InboxEvent,
+    Input,
+    OpenTurn,
+    ResumeTurn,
+    Run,
+    Store,
+    StoredPart,
+    TryEvents,
+)
+from rejoinder.turns.modes import Mode
+
+log = logging.getLogger(__name__)
+
+OnCrash = Literal["rerun", "ask", "drop"]
+
+AWAY = "I was away: your {count} messages from before are answered together."
+ASKED = "A restart interrupted the answer to this message; send it again if you still want one."
+AT_ONCE = 200
+
+
+class Senders(Protocol):
+    """Who sends what is planned."""
+
+    def recover(self, unknown: Iterable[StoredPart], to_send: Iterable[Route]) -> None:
+        """Goes on where the last process ended: first what may have arrived, then what did not."""
+        ...
+
+    def said(self, parts: tuple[StoredPart, ...]) -> str:
+        """What people have read of these for good."""
+        ...
+
+
+class Recovery:
+    def __init__(
+        self,
+        store: Store,
+        conversations: Conversations,
+        sessions: Sessions,
+        lanes: Lanes,
+        queueing: Queueing,
+        runs: Runs,
+        take: Callable[[InboxEvent], asyncio.Task[None]],
+        agents: Iterable[str],
+        on_crash: OnCrash,
+        clock: Callable[[], datetime],
+        senders: Senders | None = None,
+    ) -> None:
+        self._store = store
+        self._conversations = conversations
+        self._sessions = sessions
+        self._lanes = lanes
+        self._queueing = queueing
+        self._runs = runs
+        self._take = take
+        self._agents = frozenset(agents)
+        self._on_crash: OnCrash = on_crash
+        self._clock = clock
+        self._senders = senders
+
+    async def run(self) -> None:
+        """Everything is in its line, or under way, when this returns."""
+        found = await self._store.recover(self._clock())
+        crashpoint("K25")
+        if self._senders is not None:
+            self._senders.recover(found.unknown, found.to_send)
+        for turn in found.turns:
+            await self._go_on(turn)
+        for backlog in found.backlogs:
+            await self._queue(backlog)
+        await self._decide(found.events)
+
+    # --- turns that were begun --------------------------------------------------------------------
+
+    async def _go_on(self, open: OpenTurn) -> None:
+        turn = open.turn
+        conversation = self._conversations.at(turn.route)
+        inputs = [put for put in open.inputs if put.state in ("taken", "steered")]
+        if turn.state == "answered":
+            await self._close(open, "answered", "delivered after a restart")
+        elif conversation is None or not inputs or (decided := unpack(inputs[0].payload)).agent not in self._agents:
+            await self._close(open, "dropped", "its channel or its agent is no longer configured")
+        elif self._on_crash != "rerun":
+            await self._close(open, "dropped", "a restart interrupted it")
+            if self._on_crash == "ask":
+                self._say(conversation, ASKED, inputs[-1])
+        else:
+            session = await self._sessions.find(turn.session, decided.agent, self._clock())
+            await conversation.open(turn.session, self._clock())
+            asked = tuple(self._asked(put, conversation) for put in inputs)
+            in_line = tuple(self._queueing.in_line(each.message, session) for each in asked)
+            queue = self._queueing.of(turn.route.channel, session)
+            lane = self._lanes.lane(turn.session, decided.agent, queue, turn.route)
+            said = self._senders.said(open.parts) if self._senders is not None else ""
+            lane.resume(asked, in_line, Resumed(turn, open.parts, said))
+
+    async def _close(self, open: OpenTurn, outcome: Literal["answered", "dropped"], detail: str) -> None:
+        """An answered turn is only delivered: its parts are rows of their own."""
+        now = self._clock()
+        claim = await self._store.write(ResumeTurn(open.turn.id, now, now))
+        if isinstance(claim, Run):
+            await self._store.write(EndRun(claim, outcome, now, detail))
+
+    # --- what waited for a turn -------------------------------------------------------------------
+
+    async def _queue(self, backlog: Backlog) -> None:
+        conversation = self._conversations.at(backlog.route)
+        if conversation is None:
+            log.warning("%s is no longer configured: what waits there goes on waiting", backlog.route.channel)
+            return
+        waiting = (*backlog.gathered, *backlog.singly)
+        agent = unpack(waiting[0].payload).agent
+        if agent not in self._agents:
+            events = tuple(put.event.id for put in waiting)
+            await self._store.write(DropInputs(backlog.session, events, f"there is no agent {agent} any more"))
+            return
+        await conversation.open(backlog.session, self._clock())
+        session = await self._sessions.find(backlog.session, agent, self._clock())
+        queue = self._queueing.of(backlog.route.channel, session)
+        lane = self._lanes.lane(backlog.session, agent, queue, backlog.route)
+        left_out = [self._asked(put, conversation) for put in waiting if put.state == "summarised"]
+        lane.remember(tuple(self._queueing.in_line(each.message, session) for each in left_out))
+        gathered = tuple(self._asked(put, conversation) for put in backlog.gathered if put.state == "waiting")
+        if len(gathered) > 1:
+            self._say(conversation, AWAY.format(count=len(gathered)))
+        if gathered:
+            message = self._queueing.in_line(gathered[-1].message, session)
+            alone = replace(queue, mode=Mode.FOLLOWUP, debounce_ms=0)
+            lane.arrive(gathered, replace(message, id=f"gathered/{message.id}", settings=alone))
+        for put in backlog.singly:
+            if put.state == "waiting":
+                asked = self._asked(put, conversation)
+                lane.arrive((asked,), self._queueing.in_line(asked.message, session))
+
+    def _asked(self, put: Input, conversation: Conversation) -> Asked:
+        decided, inbound = unpack(put.payload), put.event.inbound
+        handle = conversation.messages.handle(inbound.message_id)
+        return self._queueing.asked(put.event.id, message_of(decided, inbound), conversation, decided.overheard, handle)
+
+    # --- what was accepted and not decided --------------------------------------------------------
+
+    async def _decide(self, events: tuple[InboxEvent, ...]) -> None:
+        if not any(event.attempts for event in events):
+            for start in range(0, len(events), AT_ONCE):
+                await self._store.write(TryEvents(tuple(event.id for event in events[start : start + AT_ONCE])))
+            for event in events:
+                self._take(event)
+            return
+        for event in events:
+            if await self._store.write(TryEvents((event.id,), most=MOST_ATTEMPTS - 1)):
+                self._put_aside(event)
+            else:
+                await self._runs.wait(self._take(event))
+
+    def _put_aside(self, event: InboxEvent) -> None:
+        inbound = event.inbound
+        log.error(
+            "message %s of %s was put aside after %d attempts", inbound.message_id, inbound.channel, MOST_ATTEMPTS
+        )
+        self._runs.start("put aside", tell_given_up(self._conversations.of(inbound), inbound.message_id))
+
+    def _say(self, conversation: Conversation, sentence: str, about: Input | None = None) -> None:
+        message = None if about is None else about.event.inbound.message_id
+        self._runs.start("recovery", _send(conversation, sentence, message))
+
+
+async def _send(conversation: Conversation, sentence: str, about: str | None) -> None:
+    await conversation.send(sentence, reply_to=about)

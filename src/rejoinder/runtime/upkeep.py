@@ -1,0 +1,44 @@
+"""What has to be done from time to time: runs that are alive say so, and what has grown old goes (DU-14)."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from rejoinder.errors import StoreUnavailable
+from rejoinder.runtime.books import RENEWED_EVERY, StoreBooks
+from rejoinder.runtime.lanes import Lanes
+from rejoinder.store.base import Retention, Store, Sweep
+
+log = logging.getLogger(__name__)
+
+SWEPT_EVERY = timedelta(hours=1)
+KEPT = timedelta(days=30)
+"""How long what has ended is known: an event that comes again within it is the same event (DU-1)."""
+
+
+class Upkeep:
+    def __init__(self, store: Store, lanes: Lanes, books: StoreBooks, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._lanes = lanes
+        self._books = books
+        self._clock = clock
+
+    async def run(self) -> None:
+        swept = self._clock()
+        while True:
+            await asyncio.sleep(RENEWED_EVERY)
+            try:
+                await self._books.renew(self._lanes.running)
+                if self._clock() - swept >= SWEPT_EVERY:
+                    await self.sweep()
+                    swept = self._clock()
+            except StoreUnavailable as fault:
+                log.debug("not now: %s", fault)  # the store has said it, once
+
+    async def sweep(self) -> None:
+        """In small steps, so that nobody waits long for the writer."""
+        now = self._clock()
+        keep = Retention(ended_before=now - KEPT, traces_before=now - KEPT)
+        while await self._store.write(Sweep(keep, now)):
+            continue

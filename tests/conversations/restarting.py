@@ -1,0 +1,53 @@
+"""A gateway on a store in a file, for conversations with a restart in the middle."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from rejoinder.agents.base import Agent
+from rejoinder.app import Gateway, with_channel
+from rejoinder.config.schema import Settings
+from rejoinder.runtime.runs import Runs
+from rejoinder.store.base import Census
+from rejoinder.testing import Chat, FakeChannel
+
+PATIENCE = 10.0
+
+
+class Machine:
+    """Where gateways come and go. The platform stays, and with it what people see."""
+
+    def __init__(self, folder: Path, settings: Settings | None = None) -> None:
+        self.url = f"sqlite:{folder / 'rejoinder.db'}"
+        self.channel = FakeChannel()
+        self.chat = Chat(self.channel, Runs())
+        self._settings = settings or Settings()
+
+    @asynccontextmanager
+    async def running(self, agent: Agent, *, killed: bool = False) -> AsyncGenerator[Gateway]:
+        """One process. `killed`: it ends as by kill -9, with nothing said, written or given back any more."""
+        settings = with_channel(self._settings, self.channel.name, agent.name, ("ann",))
+        async with Gateway(settings, agents={agent.name: agent}, channels=[self.channel], store=self.url) as gateway:
+            gateway.runs.start("serve", gateway.serve())
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    await self.channel.until(lambda: self.channel.listens)
+                    yield gateway
+                    if not killed:
+                        await settled(gateway)
+            finally:
+                if killed:
+                    await gateway.store.close()
+                    await gateway.runs.close()
+
+
+async def until(gateway: Gateway, holds: Callable[[Census], bool]) -> None:
+    """The store has come so far."""
+    while not holds(await gateway.store.census()):
+        continue
+
+
+async def settled(gateway: Gateway) -> None:
+    """Every turn that was begun has come to its end."""
+    await until(gateway, lambda census: not census.runs and not gateway.engine.lanes.running)

@@ -1,0 +1,158 @@
+"""What a message costs the store, and what happens while nothing can be kept."""
+
+import asyncio
+import logging
+import sqlite3
+from datetime import timedelta
+
+import pytest
+
+from rejoinder.channels.base import Delivered
+from rejoinder.events import Chat, Inbound, Sender
+from rejoinder.runtime import unit
+from rejoinder.store.sqlite.writer import Writer
+from rejoinder.testing import ScriptedAgent
+from tests.conversations.restarting import Machine, settled
+
+
+@pytest.fixture
+def commits(monkeypatch):
+    """What was committed together, by the names of the verbs, and where the channel was called."""
+    log = []
+    commit, write = Writer._commit, Writer.write
+
+    async def remembered(self, verbs):
+        waiting.append(tuple(type(verb).__name__ for verb in verbs))
+        return await write(self, verbs)
+
+    def counted(self, group):
+        commit(self, group)
+        if waiting:
+            log.append(tuple(name for verbs in waiting for name in verbs))
+            waiting.clear()
+
+    waiting = []
+    monkeypatch.setattr(Writer, "write", remembered)
+    monkeypatch.setattr(Writer, "_commit", counted)
+    return log
+
+
+async def test_a_message_costs_three_commits_before_its_send(tmp_path, commits):
+    """DU-12: accepted; decided with its turn begun; and what is planned, which is the sender's."""
+    machine = Machine(tmp_path)
+    seen = []
+
+    async def send(part):
+        seen.append(len(commits))
+        shown = machine.channel._add("bot", part.text, None)
+        await machine.channel._tell()
+        return Delivered(shown.id)
+
+    async with machine.running(ScriptedAgent("Hi.", "Again.")) as gateway:
+        machine.channel.begin = machine.channel.send = send
+        for said, heard in (("hello", "Hi."), ("once more", "Again.")):
+            commits.clear()
+            seen.clear()
+            await machine.chat.says(said)
+            await machine.chat.hears(heard)
+            await settled(gateway)
+            assert seen == [3], commits
+            accepted, decided, planned, sent, _ = commits
+            assert (planned, sent) == (("PlanParts", "ClaimPart"), ("MarkSent",))
+            assert accepted == ("Accept",)
+            assert {"RouteEvent", "Trace", "NoteMessages", "BeginTurn", "PutSession"} == set(decided)
+
+
+async def test_what_comes_together_is_one_commit(tmp_path, commits):
+    """DU-12: a channel that delivers a batch waits for one."""
+    machine = Machine(tmp_path)
+    async with machine.running(ScriptedAgent(*["Hi."] * 5)):
+        commits.clear()
+        deliver = machine.channel._deliver
+        batch = [Inbound("fake", f"e{n}", f"{n}", Chat(f"c{n}"), Sender(f"p{n}"), "hello") for n in range(5)]
+        await deliver(*batch, cursor="5")
+        assert commits[0] == ("Accept",)
+        for _ in batch:
+            await machine.chat.hears("Hi.")
+    assert [group for group in commits if "Accept" in group] == [("Accept",)]
+
+
+def refusing(code, tried):
+    """A disk that takes nothing; `tried` is set by each attempt."""
+
+    def carry_out(self, db, work):
+        error = sqlite3.OperationalError("broken")
+        error.sqlite_errorcode = code
+        work.loop.call_soon_threadsafe(tried.set)
+        raise error
+
+    return carry_out
+
+
+@pytest.mark.parametrize(
+    ("code", "fault"),
+    [
+        (sqlite3.SQLITE_FULL, "full"),
+        (sqlite3.SQLITE_READONLY, "read-only"),
+        (sqlite3.SQLITE_BUSY, "locked"),
+        (sqlite3.SQLITE_CORRUPT, "corrupt"),
+    ],
+)
+async def test_while_nothing_can_be_kept_nothing_is_acknowledged(tmp_path, monkeypatch, caplog, code, fault):
+    """DU-15: it is said once, health tells it, nothing is answered from memory; then everything goes on."""
+    monkeypatch.setattr(unit, "PAUSE", 0.01)
+    machine = Machine(tmp_path)
+    tried = asyncio.Event()
+    agent = ScriptedAgent("Hi.", "And you.")
+    async with machine.running(agent) as gateway:
+        await machine.chat.says("hello")
+        await machine.chat.hears("Hi.")
+        await settled(gateway)
+        with caplog.at_level(logging.ERROR), monkeypatch.context() as broken:
+            broken.setattr(Writer, "_carry_out", refusing(code, tried))
+            saying = asyncio.create_task(machine.chat.says("still there?"))
+            for _ in range(3):
+                tried.clear()
+                await tried.wait()
+            assert (await gateway.health()).fault == fault
+            assert not saying.done()
+            assert len(agent.turns) == 1
+        await saying
+        await machine.chat.hears("And you.")
+        assert (await gateway.health()).fault is None
+    assert len([record for record in caplog.records if "Nothing is acknowledged" in record.message]) == 1
+
+
+async def test_a_store_that_breaks_while_an_agent_answers(tmp_path, monkeypatch):
+    """DU-15: the answer is not lost and not said twice; it goes on when it can be kept."""
+    monkeypatch.setattr(unit, "PAUSE", 0.01)
+    machine = Machine(tmp_path)
+    tried, go = asyncio.Event(), asyncio.Event()
+
+    agent = ScriptedAgent([go.wait, "Hi."])
+    async with machine.running(agent) as gateway:
+        await machine.chat.says("hello")
+        await machine.chat.asked(agent, 1)
+        with monkeypatch.context() as broken:
+            broken.setattr(Writer, "_carry_out", refusing(sqlite3.SQLITE_FULL, tried))
+            go.set()
+            await tried.wait()
+        await machine.chat.hears("Hi.")
+        await settled(gateway)
+        assert (await gateway.store.census()).turns == {"closed": 1}
+    assert len(agent.turns) == 1
+
+
+async def test_what_has_ended_long_ago_is_swept(tmp_path, monkeypatch):
+    """DU-14: in small steps, and not before 30 days."""
+    machine = Machine(tmp_path)
+    async with machine.running(ScriptedAgent("Hi.")) as gateway:
+        await machine.chat.says("hello")
+        await machine.chat.hears("Hi.")
+        await settled(gateway)
+        await gateway.engine.upkeep.sweep()
+        assert (await gateway.store.census()).turns == {"closed": 1}
+        clock = gateway.engine.upkeep._clock
+        monkeypatch.setattr(gateway.engine.upkeep, "_clock", lambda: clock() + timedelta(days=31))
+        await gateway.engine.upkeep.sweep()
+        assert (await gateway.store.census()).turns == {}

@@ -1,0 +1,397 @@
+"""Conversations with a restart in the middle: nothing is lost, nothing is answered twice."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+
+from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
+from rejoinder.errors import StoreUnavailable
+from rejoinder.events import Chat, Inbound, Route, Sender
+from rejoinder.runtime.engine import Engine
+from rejoinder.store.base import MOST_ATTEMPTS, Accept, Intent, PlanParts
+from rejoinder.store.sqlite import open_store
+from rejoinder.testing import ScriptedAgent
+from tests.conversations.restarting import Machine, settled, until
+
+ROOM = Route("fake", "room")
+
+
+async def never() -> None:
+    await asyncio.Event().wait()
+
+
+def text_of(turn) -> str:
+    return "\n".join(part.text for part in turn.parts)
+
+
+def open_to_all(**common) -> Settings:
+    return Settings(channels={"fake": Channel("fake", ChannelSettings(dm="open", groups="open", **common), None)})
+
+
+def queueing(mode: str, **options) -> Settings:
+    return Settings(messages=MessagesSettings(queue=QueueSettings(mode=mode, **options)))
+
+
+# --- turns ----------------------------------------------------------------------------------------
+
+
+async def test_a_run_in_the_middle_is_run_again(tmp_path):
+    """DU-2: the agent is asked again, and told that it was interrupted."""
+    machine = Machine(tmp_path)
+    first = ScriptedAgent([never])
+    async with machine.running(first, killed=True):
+        asked = await machine.chat.says("hello there")
+        await machine.chat.asked(first, 1)
+    second = ScriptedAgent("Hi.")
+    async with machine.running(second) as gateway:
+        await machine.chat.hears("Hi.")
+        await settled(gateway)
+        (event,) = await gateway.store.events_of(asked)
+        (put,) = await gateway.store.inputs_of(event.id)
+        found = await gateway.store.turn(put.turn)
+        assert (found.turn.state, found.turn.outcome, found.turn.attempts) == ("closed", "answered", 2)
+    assert "hello there" in text_of(second.turns[0])
+    assert "A restart interrupted your answer" in text_of(second.turns[0])
+    assert "A restart" not in text_of(first.turns[0])
+
+
+@pytest.mark.parametrize(("on_crash", "said"), [("ask", "send it again"), ("drop", None)])
+async def test_an_interrupted_turn_as_configured(tmp_path, on_crash, said):
+    """DU-2: `on_crash` says whether the agent is asked again, the person is, or nobody."""
+    machine = Machine(tmp_path, Settings(gateway=GatewaySettings(on_crash=on_crash)))
+    first = ScriptedAgent([never])
+    async with machine.running(first, killed=True):
+        await machine.chat.says("hello")
+        await machine.chat.asked(first, 1)
+    second = ScriptedAgent("Fine.")
+    async with machine.running(second) as gateway:
+        if said is not None:
+            assert said in (await machine.chat.hears()).text
+        assert (await gateway.store.census()).turns == {"closed": 1}
+        await machine.chat.says("again")
+        await machine.chat.hears("Fine.")
+    assert len(second.turns) == 1
+
+
+async def test_what_waited_is_answered_after_what_ran(tmp_path):
+    """TU-10: waiting turns are rows; the order is that of arrival."""
+    machine = Machine(tmp_path, queueing("followup", debounce_ms=0))
+    first = ScriptedAgent([never])
+    async with machine.running(first, killed=True) as gateway:
+        for text in ("one", "two", "three"):
+            await machine.chat.says(text)
+        await machine.chat.asked(first, 1)
+        await until(gateway, lambda census: census.inputs == {"taken": 1, "waiting": 2})
+    second = ScriptedAgent("1.", "2.", "3.")
+    async with machine.running(second):
+        for answer in ("1.", "2.", "3."):
+            await machine.chat.hears(answer)
+    assert [word for turn in second.turns for word in ("one", "two", "three") if word in text_of(turn)] == [
+        "one",
+        "two",
+        "three",
+    ]
+
+
+async def test_a_long_backlog_is_gathered_with_one_notice(tmp_path):
+    """TU-10: beyond the latest 20 of a chat one turn, told once; the rest as it would have been."""
+    machine = Machine(tmp_path, queueing("followup", debounce_ms=0, cap=100))
+    first = ScriptedAgent([never])
+    async with machine.running(first, killed=True) as gateway:
+        for number in range(26):
+            await machine.chat.says(f"number {number}.")
+        await until(gateway, lambda census: census.inputs.get("waiting") == 25)
+    second = ScriptedAgent(*(f"answer {n}" for n in range(22)))
+    async with machine.running(second):
+        await machine.chat.hears("I was away: your 5 messages from before are answered together.")
+        for number in range(22):
+            await machine.chat.hears(f"answer {number}")
+    running, gathered, *singly = second.turns
+    assert "number 0." in text_of(running)
+    assert all(f"number {n}." in text_of(gathered) for n in range(1, 6))
+    assert [f"number {n}." in text_of(turn) for n, turn in enumerate(singly, 6)] == [True] * 20
+
+
+async def test_what_was_steered_is_in_the_turn_that_is_run_again(tmp_path):
+    """DU-2: the dead run took it in, so it belongs to its turn; it gets none of its own."""
+
+    class Steered(ScriptedAgent):
+        async def steer(self, turn):
+            self.turns.append(turn)
+            return True
+
+    machine = Machine(tmp_path, queueing("steer"))
+    first = Steered([never])
+    async with machine.running(first, killed=True) as gateway:
+        await machine.chat.says("one")
+        await machine.chat.asked(first, 1)
+        await machine.chat.says("two")
+        await until(gateway, lambda census: census.inputs == {"taken": 1, "steered": 1})
+    second = ScriptedAgent("Both.")
+    async with machine.running(second):
+        await machine.chat.hears("Both.")
+    assert "one" in text_of(second.turns[0])
+    assert "two" in text_of(second.turns[0])
+
+
+async def test_an_answered_turn_is_only_delivered(tmp_path):
+    """DU-2: once the whole answer is planned the agent is not asked again."""
+    machine = Machine(tmp_path)
+    first = ScriptedAgent([never])
+    async with machine.running(first, killed=True) as gateway:
+        await machine.chat.says("hello")
+        await machine.chat.asked(first, 1)
+        (run,) = gateway.engine.lanes.running
+        plan = PlanParts((Intent("k", ROOM, b"{}"),), datetime.now(UTC), run.claim, final=True)
+        await gateway.store.write(plan)
+    second = ScriptedAgent("Next.")
+    async with machine.running(second) as gateway:
+        census = await gateway.store.census()
+        assert census.turns == {"closed": 1}
+        assert census.parts
+        await machine.chat.says("more")
+        await machine.chat.hears("Next.")
+    assert len(second.turns) == 1
+
+
+async def test_what_never_ends_is_put_aside(tmp_path):
+    """DU-2: three attempts, then one notice to the person and one to the operator; the next message is answered."""
+    machine = Machine(tmp_path)
+    for attempt in range(MOST_ATTEMPTS):
+        agent = ScriptedAgent([never])
+        async with machine.running(agent, killed=True):
+            if attempt == 0:
+                await machine.chat.says("poison")
+            await machine.chat.asked(agent, 1)
+    last = ScriptedAgent("Fine.")
+    async with machine.running(last):
+        assert "put aside" in (await machine.chat.hears()).text
+        await machine.chat.says("hello")
+        await machine.chat.hears("Fine.")
+    assert len(last.turns) == 1
+    assert [note for note in machine.channel.notes if "put aside" in note]
+
+
+async def test_others_are_not_put_aside_for_it(tmp_path):
+    """DU-2: what was interrupted twice is tried alone, so that only what ends the process is given up."""
+    machine = Machine(tmp_path)
+    for attempt in range(MOST_ATTEMPTS):
+        agent = ScriptedAgent([never], [never])
+        async with machine.running(agent, killed=True):
+            for chat in ("a", "b") if attempt == 0 else ():
+                await machine.chat.says("hello", sender=chat, chat=chat)
+            await machine.chat.asked(agent, 2 if attempt < 2 else 1)
+        assert len(agent.turns) == (2 if attempt < 2 else 1)
+    last = ScriptedAgent("Hi.")
+    async with machine.running(last):
+        assert "put aside" in (await machine.chat.hears()).text
+        await machine.chat.hears("Hi.")
+
+
+async def test_a_drain_gives_the_turn_back(tmp_path):
+    """SIGTERM: what runs when time is up is run again by the next process, and no attempt is counted."""
+    machine = Machine(tmp_path)
+    for _ in range(MOST_ATTEMPTS + 1):
+        agent = ScriptedAgent([never])
+        async with machine.running(agent, killed=True) as gateway:
+            if not machine.channel.messages:
+                await machine.chat.says("hello")
+            await machine.chat.asked(agent, 1)
+            await gateway.drain(grace=0.01)
+            assert not machine.channel.listens
+    last = ScriptedAgent("Hi.")
+    async with machine.running(last):
+        await machine.chat.hears("Hi.")
+
+
+async def test_a_drain_lets_runs_end(tmp_path):
+    machine = Machine(tmp_path)
+    go = asyncio.Event()
+    agent = ScriptedAgent([go.wait, "Hi."], "Never.")
+    async with machine.running(agent) as gateway:
+        await machine.chat.says("hello")
+        await machine.chat.asked(agent, 1)
+        draining = asyncio.create_task(gateway.drain(grace=5))
+        await asyncio.sleep(0)
+        go.set()
+        await draining
+        await machine.chat.hears("Hi.")
+
+
+# --- what came in -----------------------------------------------------------------------------------
+
+
+async def test_what_was_accepted_and_not_decided_is_decided(tmp_path):
+    """DU-1: acknowledged means answered, once; the same event again is the same message."""
+    machine = Machine(tmp_path)
+    inbound = Inbound("fake", "e1", "m-1", Chat("room"), Sender("ann", "ann"), "hello")
+    store = open_store(machine.url)
+    await store.write(Accept((inbound,), datetime.now(UTC)))
+    await store.close()
+    agent = ScriptedAgent("Hi.", "Twice.")
+    async with machine.running(agent) as gateway:
+        await machine.chat.hears("Hi.")
+        await gateway.dispatch(inbound)
+        await settled(gateway)
+    assert len(agent.turns) == 1
+
+
+async def test_a_message_that_cannot_be_decided_is_put_aside(tmp_path, monkeypatch):
+    """DU-2: attempts are counted before handling; those behind it are decided."""
+    machine = Machine(tmp_path)
+    store = open_store(machine.url)
+    messages = [Inbound("fake", f"e{n}", f"{n}", Chat(f"c{n}"), Sender(f"p{n}"), f"text {n}") for n in (1, 2)]
+    await store.write(Accept(tuple(messages), datetime.now(UTC)))
+    await store.close()
+    reached = asyncio.Event()
+
+    async def hangs(self, event, conversation):
+        reached.set()
+        await never()
+
+    async def boot():
+        async with machine.running(ScriptedAgent(), killed=True):
+            pass
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Engine, "_decide", hangs)
+        for _ in range(MOST_ATTEMPTS - 1):
+            reached.clear()
+            booting = asyncio.create_task(boot())
+            await reached.wait()
+            booting.cancel()
+            await asyncio.wait({booting})
+    agent = ScriptedAgent("Two.")
+    async with machine.running(agent):
+        assert "put aside" in (await machine.chat.hears()).text
+        await machine.chat.hears("Two.")
+
+
+async def test_the_cursor_is_kept_with_what_it_stands_for(tmp_path):
+    """DU-1: how far a channel was read is in the same transaction, and told again after a restart."""
+    machine = Machine(tmp_path)
+    found = []
+    listen = machine.channel.listen
+
+    async def polling(deliver):
+        found.append(await deliver.cursor())
+        await deliver(cursor="17")
+        await listen(deliver)
+
+    machine.channel.listen = polling
+    for _ in range(2):
+        async with machine.running(ScriptedAgent(), killed=True):
+            pass
+    assert found == [None, "17"]
+
+
+async def test_a_second_gateway_is_refused(tmp_path):
+    """DU-13: with a sentence that says who is there."""
+    machine = Machine(tmp_path)
+    async with machine.running(ScriptedAgent()):
+        with pytest.raises(StoreUnavailable, match="a gateway is running on it: process"):
+            open_store(machine.url)
+
+
+# --- what is remembered -----------------------------------------------------------------------------
+
+
+async def test_what_people_chose_and_who_was_let_in_survives(tmp_path):
+    """DU-5: sessions, pairing and the allow-list."""
+    machine = Machine(tmp_path, Settings(channels={"fake": Channel("fake", ChannelSettings(dm="pairing"), None)}))
+    async with machine.running(ScriptedAgent(), killed=True):
+        await machine.chat.says("/think high")
+        await machine.chat.hears("Thinking: high.")
+        await machine.chat.says("hello", sender="eve", chat="eve")
+        code = (await machine.chat.hears()).text.split("code: ")[1][:8]
+    async with machine.running(ScriptedAgent(), killed=True):
+        await machine.chat.says(f"/approve {code}")
+        await machine.chat.hears("eve is let in.")
+        await machine.chat.says("/allowlist add bob")
+        assert "bob is on" in (await machine.chat.hears()).text
+    agent = ScriptedAgent("Hi, Eve.", "Hi, Bob.")
+    async with machine.running(agent, killed=True):
+        await machine.chat.says("/think")
+        assert "high" in (await machine.chat.hears()).text
+        await machine.chat.says("hello", sender="eve", chat="eve")
+        await machine.chat.hears("Hi, Eve.")
+        await machine.chat.says("hello", sender="bob", chat="bob")
+        await machine.chat.hears("Hi, Bob.")
+        await machine.chat.says("/allowlist remove eve")
+        assert "no longer" in (await machine.chat.hears()).text
+    async with machine.running(ScriptedAgent()):
+        await machine.chat.says("hello", sender="eve", chat="eve")
+        assert "pairing code" in (await machine.chat.hears()).text
+
+
+async def test_an_agent_without_a_memory_of_its_own_is_reminded(tmp_path):
+    """TU-33: once in each process; a reset starts later and is not undone."""
+
+    class Recalling(ScriptedAgent):
+        def __init__(self, *replies):
+            super().__init__(*replies)
+            self.recalled = []
+
+        def recall(self, session, past):
+            self.recalled += [(text_of(each), each.answer) for each in past]
+
+    machine = Machine(tmp_path)
+    async with machine.running(Recalling("Hi, Ann.")):
+        await machine.chat.says("I am Ann.")
+        await machine.chat.hears("Hi, Ann.")
+    second = Recalling("Ann.", "Yes.")
+    async with machine.running(second):
+        await machine.chat.says("Who am I?")
+        await machine.chat.hears("Ann.")
+        await machine.chat.says("Sure?")
+        await machine.chat.hears("Yes.")
+    ((question, answer),) = second.recalled
+    assert ("I am Ann." in question, answer) == (True, "Hi, Ann.")
+    third = Recalling("Who?")
+    async with machine.running(third):
+        await machine.chat.says("/new")
+        await machine.chat.hears()
+        await machine.chat.says("And now?")
+        await machine.chat.hears("Who?")
+    assert third.recalled == []
+
+
+async def test_handles_and_what_was_overheard_go_on(tmp_path):
+    """OD-22, IN-32: a handle is never given twice, and what was said meanwhile is told with the next turn."""
+    machine = Machine(tmp_path, open_to_all(require_mention=True))
+    async with machine.running(ScriptedAgent(), killed=True) as gateway:
+        first = await machine.channel.says("the key is under the mat", kind="group", sender="bob")
+        await machine.channel.says("/status", kind="group", sender="ann", mention=True)
+        await machine.chat.hears()
+        await until(gateway, lambda census: census.events == {"settled": 2})
+    agent = ScriptedAgent("[[reply_to:m1]]\nUnder the mat.", "Yes.")
+    async with machine.running(agent, killed=True) as gateway:
+        await machine.channel.says("where is it?", kind="group", sender="ann", mention=True)
+        assert (await machine.chat.hears("Under the mat.")).reply_to == first
+        await settled(gateway)
+        await machine.channel.says("sure?", kind="group", sender="ann", mention=True)
+        await machine.chat.hears("Yes.")
+    assert "the key is under the mat" in text_of(agent.turns[0])
+    assert "/status" not in text_of(agent.turns[0])
+    assert "the key is under the mat" not in text_of(agent.turns[1])
+
+
+async def test_what_a_turn_was_to_tell_is_told_again(tmp_path):
+    """DU-2: the session forgets it when the turn begins, the turn does not."""
+    machine = Machine(tmp_path)
+    first = ScriptedAgent([never])
+    async with machine.running(first, killed=True):
+        await machine.chat.says("/reasoning on")
+        await machine.chat.hears()
+        await machine.chat.says("hello")
+        await machine.chat.asked(first, 1)
+    second = ScriptedAgent("Hi.", "Again.")
+    async with machine.running(second):
+        await machine.chat.hears("Hi.")
+        await machine.chat.says("more")
+        await machine.chat.hears("Again.")
+    assert "Reasoning" in text_of(first.turns[0])
+    assert "Reasoning" in text_of(second.turns[0])
+    assert "Reasoning" not in text_of(second.turns[1])

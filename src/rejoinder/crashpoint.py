@@ -5,6 +5,17 @@ runs, nothing is flushed. Unless the variable names a point, passing one costs a
 
     K3   inside the inbox transaction        store
     K4   committed, not acknowledged         store
+    K10  at the n-th delta                   delivery
+    K11  placeholder accepted, answer unread sender
+    K12  placeholder id read, not stored     sender
+    K13  between edits of a draft            drafting
+    K15  intents committed                   sender
+    K16  part marked sending                 sender
+    K17  part accepted, answer unread        sender
+    K18  answer read, receipt not committed  sender
+    K19  between parts                       sender
+    K20  before an action                    sender
+    K21  action accepted, no receipt         sender
     K26  during a migration or a sweep       store
 """
 

@@ -180,7 +180,7 @@ async def test_a_limit_is_kept_and_is_no_try():
         sending = asyncio.gather(here.conversation.send("one"), here.conversation.send("two"))
         await asyncio.sleep(0.05)
         assert here.channel.calls == ["send"]
-        assert not here.sender.has_room("typing")
+        assert not here.sender.pace.has_room("typing")
         await sending
         assert loop.time() - began >= 0.2
         assert here.seen() == ["one", "two"]
@@ -192,7 +192,7 @@ async def test_the_limit_of_an_account_holds_for_every_chat():
         here.channel.fails(RetryAfter(60, "429", limited=True, everywhere=True))
         sending = await here.begins(here.conversation.send("one"))
         other = here.outbox.at(Route("fake", "elsewhere"))
-        assert not other.has_room("final")
+        assert not other.pace.has_room("final")
         sending.cancel()
 
 
@@ -293,7 +293,7 @@ async def test_budgets_keep_the_pace_before_the_platform_has_to_say_so():
         began = loop.time()
         await asyncio.gather(*(here.conversation.send(text) for text in "abcd"))
         assert loop.time() - began >= 0.09
-        assert not here.sender.has_room("edit")
+        assert not here.sender.pace.has_room("edit")
     assert here.seen() == [*"abcd"]
 
 

@@ -10,8 +10,9 @@ from rejoinder.channels.base import Channel
 from rejoinder.events import DeliveryFailed, Route
 from rejoinder.outbound.deeds import Deed, React, Remove, decode, words
 from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.pacing import Account
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sender import Account, Sender
+from rejoinder.runtime.sender import Sender
 from rejoinder.runtime.settings import ChannelFacts, Speech
 from rejoinder.store.base import PartState, Store, StoredPart
 

@@ -26,7 +26,6 @@ from rejoinder.channels.base import (
     CanFind,
     CanReact,
     CanStream,
-    Channel,
     Delivered,
     Outcome,
     Rejected,
@@ -36,14 +35,14 @@ from rejoinder.channels.base import (
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import Part, ReplySent, Route
-from rejoinder.outbound.budget import Bucket, Rank, Rate, full, take, wait
 from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, decode, encode, kind, words
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.pacing import Account, Pace
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.unit import Unit
-from rejoinder.runtime.verdict import Again, Arrived, GiveUp, Hold, Look, OnUnknown, conceded_in, judge, remembered
+from rejoinder.runtime.verdict import Again, Arrived, GiveUp, Hold, Look, conceded_in, judge, remembered
 from rejoinder.store.base import (
     BuryPart,
     ClaimPart,
@@ -111,21 +110,6 @@ class Drafts(Protocol):
         ...
 
 
-# --- what is shared by the conversations of an account ------------------------------------------
-
-
-class Account:
-    """One account of one channel: what all its conversations have to keep to."""
-
-    def __init__(self, channel: Channel, rate: Rate | None, chat_rate: Rate | None, on_unknown: OnUnknown) -> None:
-        self.channel = channel
-        self.on_unknown: OnUnknown = on_unknown
-        self.rate = rate
-        self.chat_rate = chat_rate
-        self.until = 0.0
-        self.bucket = None if rate is None else full(rate, 0.0)
-
-
 class Sender:
     def __init__(
         self,
@@ -144,6 +128,7 @@ class Sender:
         self.forgotten: Callable[[str], None] | None = None
         """Told of every message that was taken back."""
         self.drafts: Drafts | None = None
+        self.pace = Pace(account)
         self._account = account
         self._store = store
         self._runs = runs
@@ -156,8 +141,6 @@ class Sender:
         self._rows = False  # the store may have others to send here
         self._looking: set[int] = set()  # parts of unknown fate; what is behind them waits
         self._looks = 0
-        self._until = 0.0
-        self._bucket: Bucket | None = None
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._woken = False
@@ -187,10 +170,6 @@ class Sender:
         if self._task is None:
             self._task = self._runs.start(f"send:{self.route.channel}:{self.route.chat}", self._work())
 
-    def has_room(self, rank: Rank) -> bool:
-        """Whether a call of this rank may be made now; what is dropped otherwise asks, and waits for nothing."""
-        return self._seconds_to_wait(rank) == 0.0
-
     @property
     def is_idle(self) -> bool:
         return self._task is None and not self._requests
@@ -211,7 +190,7 @@ class Sender:
 
     async def _step(self) -> bool:
         """One thing; whether there may be another."""
-        seconds = self._seconds_to_wait("final")
+        seconds = self.pace.seconds_to_wait("final")
         if self._requests:
             await self._plan(self._requests[0], claims=seconds == 0.0)
             return True
@@ -222,7 +201,7 @@ class Sender:
             return await self._send_next()
         if self.drafts is None:
             return False
-        seconds = self._seconds_to_wait("edit") or await self.drafts.work()
+        seconds = self.pace.seconds_to_wait("edit") or await self.drafts.work()
         if seconds:
             self._wake_in(seconds)
         return seconds == 0.0
@@ -315,7 +294,7 @@ class Sender:
 
     async def _perform(self, row: StoredPart, deed: Deed, conceded: frozenset[str]) -> Outcome:
         channel = self.channel
-        self.spend()
+        self.pace.spend()
         match deed:
             case Say(part=part, plain=plain):
                 return await channel.send(_form(part, plain, conceded))
@@ -414,7 +393,7 @@ class Sender:
             log.info("%s: again in %.1f s: %s", self.channel.name, verdict.seconds, verdict.error)
         await self._keep(RetryPart(row, now + timedelta(seconds=verdict.seconds), error, verdict.counted))
         if not verdict.counted:
-            self.pause(verdict.seconds, everywhere=verdict.everywhere)
+            self.pace.pause(verdict.seconds, everywhere=verdict.everywhere)
         self._rows = True
 
     async def _look(self, row: StoredPart, deed: Deed) -> None:
@@ -480,34 +459,6 @@ class Sender:
             count += 1
         self.wake(rows=True)
         return count
-
-    # --- pace ---------------------------------------------------------------------------------------
-
-    def pause(self, seconds: float, *, everywhere: bool = False) -> None:
-        """The platform wants nothing of us for so long."""
-        until = asyncio.get_running_loop().time() + seconds
-        if everywhere:
-            self._account.until = max(self._account.until, until)
-        else:
-            self._until = max(self._until, until)
-
-    def _seconds_to_wait(self, rank: Rank) -> float:
-        account, now = self._account, asyncio.get_running_loop().time()
-        seconds = max(0.0, self._until - now, account.until - now)
-        if account.rate is not None and account.bucket is not None:
-            seconds = max(seconds, wait(account.bucket, account.rate, rank, now))
-        if account.chat_rate is not None:
-            bucket = self._bucket or full(account.chat_rate, now)
-            seconds = max(seconds, wait(bucket, account.chat_rate, rank, now))
-        return seconds
-
-    def spend(self) -> None:
-        """A call is made."""
-        account, now = self._account, asyncio.get_running_loop().time()
-        if account.rate is not None and account.bucket is not None:
-            account.bucket = take(account.bucket, account.rate, now)
-        if account.chat_rate is not None:
-            self._bucket = take(self._bucket or full(account.chat_rate, now), account.chat_rate, now)
 
     async def _keep(self, *verbs: Verb[object]) -> tuple[object, ...]:
         """Writes what has happened already, however long the store takes to be good again (DU-15)."""

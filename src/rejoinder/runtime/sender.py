@@ -21,25 +21,21 @@ from msgspec import DecodeError, Struct
 from msgspec.structs import replace
 
 from rejoinder.channels.base import (
-    CanDelete,
-    CanEdit,
     CanFind,
-    CanReact,
-    CanStream,
     Delivered,
     Outcome,
-    Rejected,
     RetryAfter,
     Unknown,
 )
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable, Superseded
-from rejoinder.events import Part, ReplySent, Route
+from rejoinder.events import ReplySent, Route
 from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, decode, encode, kind, words
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.pacing import Account, Pace
+from rejoinder.runtime.performing import form_of, perform
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.unit import Unit
 from rejoinder.runtime.verdict import Again, Arrived, GiveUp, Hold, Look, conceded_in, judge, remembered
@@ -70,9 +66,6 @@ LOOKS = 8
 LOOK_PAUSE = 1.0
 """How often the platform is asked whether a part of unknown fate is there, and how many seconds longer each time:
 over half a minute in all (DU-3)."""
-NOTHING: Final = "\u200b"
-"""What stands in the place of a message that cannot be deleted (OD-41, OD-61)."""
-
 
 # --- what became of a part ----------------------------------------------------------------------
 
@@ -284,60 +277,14 @@ class Sender:
         conceded = conceded_in(row.error)
         crashpoint("K20" if isinstance(deed, React | Remove) else "K16")
         try:
-            outcome = await self._perform(row, deed, conceded)
+            self.pace.spend()
+            outcome = await perform(deed, row, self.channel, self.route, conceded, self._store)
         except Exception as error:  # a channel may be anybody's code
             log.exception("%s failed at a part", self.channel.name)
             outcome = Unknown(f"{type(error).__name__}: {error}")
         crashpoint(_ACCEPTED.get(type(deed), "K17"))
         await self._conclude(row, deed, outcome, conceded)
         crashpoint("K19")
-
-    async def _perform(self, row: StoredPart, deed: Deed, conceded: frozenset[str]) -> Outcome:
-        channel = self.channel
-        self.pace.spend()
-        match deed:
-            case Say(part=part, plain=plain):
-                return await channel.send(_form(part, plain, conceded))
-            case Open(part=part):
-                part = _form(part, None, conceded)
-                return await (channel.begin(part) if can(channel, CanStream) else channel.send(part))
-            case Amend():
-                return await self._amend(deed, conceded)
-            case React(message=message, emoji=emoji, remove=remove):
-                if can(channel, CanReact):
-                    return await channel.react(self.route, message, emoji, remove=remove)
-            case Remove(message=message, after=after):
-                return await self._remove(message, after, row)
-        return Rejected(f"{channel.name} cannot do it")
-
-    async def _amend(self, deed: Amend, conceded: frozenset[str]) -> Outcome:
-        channel, part = self.channel, deed.part
-        if "target" in conceded:  # the message has been taken away: the words are not
-            part = deed.plain if deed.plain is not None and "formatting" in conceded else part
-            return await channel.send(replace(part, key=f"{part.key}/anew"))
-        if can(channel, CanEdit):
-            return await channel.edit(self.route, deed.message, _form(part, deed.plain, conceded))
-        if can(channel, CanStream):
-            if rest := part.text[deed.grown :]:
-                await channel.append(self.route, deed.message, rest)
-            await channel.complete(self.route, deed.message)
-        return Delivered(deed.message)
-
-    async def _remove(self, message: str, after: tuple[str, ...], row: StoredPart) -> Outcome:
-        """Takes it back, or leaves nothing to be read of it; not before what replaces it has arrived (OD-61)."""
-        channel: object = self.channel
-        if after and row.turn is not None:
-            turn = await self._store.turn(row.turn)
-            arrived = {part.key for part in turn.parts if part.state == "sent"} if turn is not None else set[str]()
-            if not arrived.issuperset(after):
-                return Rejected("what was to replace it has not arrived")
-        outcome: Outcome = Rejected(f"{self.channel.name} cannot delete")
-        if can(channel, CanDelete):
-            outcome = await channel.delete(self.route, message)
-        if isinstance(outcome, Rejected) and outcome.why != "target" and can(channel, CanEdit):
-            log.warning("%s did not delete %s: %s", self.channel.name, message, outcome.reason)
-            return await channel.edit(self.route, message, Part(self.route, NOTHING))
-        return outcome
 
     async def _conclude(self, row: StoredPart, deed: Deed, outcome: Outcome, conceded: frozenset[str]) -> None:
         verdict = judge(
@@ -402,7 +349,7 @@ class Sender:
         self._looking.add(row.id)
         outcome: Outcome = Unknown("it cannot be looked up")
         if can(channel, CanFind) and isinstance(deed, Say | Open):
-            outcome = await channel.find(_form(deed.part, None, conceded_in(row.error)))
+            outcome = await channel.find(form_of(deed.part, None, conceded_in(row.error)))
         match outcome:
             case Delivered(message=message):
                 await self._arrived(row, deed, message, now)
@@ -491,12 +438,3 @@ def _fate_of(row: StoredPart) -> Fate | None:
             return Unsent(row.error, held=row.state == "held")
         case _:
             return None
-
-
-def _form(part: Part, plain: Part | None, conceded: frozenset[str]) -> Part:
-    """The bytes of this try; what differs from the first goes under a key of its own (DU-4)."""
-    if "formatting" in conceded and plain is not None:
-        part = plain
-    if "target" in conceded:
-        part = replace(part, reply_to=None, key=f"{part.key}/alone")
-    return part

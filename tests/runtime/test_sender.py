@@ -10,7 +10,6 @@ from rejoinder.events import DeliveryFailed, Part, ReplySent, Route
 from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, words
 from rejoinder.runtime import sender
-from rejoinder.runtime.sender import Sent, Unsent
 from rejoinder.runtime.verdict import ACCOUNT_PAUSE, MOST_TRIES, Again, Arrived, GiveUp, Hold, Look, judge
 from rejoinder.store.base import ClaimPart
 from rejoinder.testing import FakeKeeper, FakeMessenger
@@ -310,6 +309,24 @@ async def test_a_channel_that_raises_is_a_message_of_unknown_fate():
         assert held.error == "ZeroDivisionError: by nought"
 
 
-def test_fates_are_values():
-    assert Sent("1") == Sent("1")
-    assert Unsent("x") != Unsent("x", held=True)
+async def test_a_gateway_that_goes_down_ends_the_call_it_is_in():
+    """DU-20, SIGTERM: what is under way gets its receipt, what is not stays planned; nothing is of unknown fate."""
+    going, go = asyncio.Event(), asyncio.Event()
+
+    class Slow(FakeMessenger):
+        async def send(self, part):
+            going.set()
+            await go.wait()
+            return await super().send(part)
+
+    async with place(Slow()) as here:
+        saying = [asyncio.ensure_future(here.conversation.send(text)) for text in "ab"]
+        await going.wait()
+        draining = asyncio.ensure_future(here.outbox.drain(0.01))
+        await asyncio.sleep(0.05)
+        go.set()
+        await draining
+        census = await here.store.census()
+        assert census.parts == {"sent": 1, "planned": 1}
+        for each in saying:
+            each.cancel()

@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 
 from rejoinder.events import Part, Rendering, Route
-from rejoinder.outbound.chunk import Unit, length
+from rejoinder.outbound.chunk import Unit
 from rejoinder.outbound.deeds import Amend, Deed, Remove, Say, keyed
 from rejoinder.outbound.render import Message, messages
 from rejoinder.outbound.render.tables import Tables
@@ -138,7 +138,3 @@ def _removed(slot: Slot, stem: str, after: tuple[str, ...] = ()) -> Planned:
 def withdraw(slots: tuple[Slot, ...], stem: str) -> list[Planned]:
     """Nothing of the answer is to be seen (OD-41)."""
     return [_removed(slot, stem) for slot in slots]
-
-
-def fits(text: str, manner: Manner) -> bool:
-    return manner.limit is None or length(text, manner.unit) <= manner.limit

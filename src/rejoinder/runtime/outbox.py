@@ -1,5 +1,6 @@
 """All senders of a gateway, and what is done with parts from outside: after a restart, by an owner, by hand."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -87,6 +88,17 @@ class Outbox:
         """Sends once more what was not confirmed here, or was given up; how many parts."""
         rows = [row for row in await self._store.parts_in(*(states or ("held", "dead"))) if row.route == route]
         return await self.at(route).resend(rows)
+
+    async def drain(self, seconds: float, for_calls: float = 5.0) -> None:
+        """Goes down in good order: sends for so many seconds, then begins no further call and ends those it is in."""
+        await self._end_work(seconds)
+        for account in self._accounts.values():
+            account.closed = True
+        await self._end_work(for_calls)
+
+    async def _end_work(self, seconds: float) -> None:
+        if working := [sender.work for sender in self._senders.values() if sender.work is not None]:
+            await asyncio.wait(working, timeout=seconds)
 
     def _gave_up(self, row: StoredPart, deed: Deed, error: str) -> None:
         if isinstance(deed, React | Remove):

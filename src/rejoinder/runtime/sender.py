@@ -164,8 +164,9 @@ class Sender:
             self._task = self._runs.start(f"send:{self.route.channel}:{self.route.chat}", self._work())
 
     @property
-    def is_idle(self) -> bool:
-        return self._task is None and not self._requests
+    def work(self) -> "asyncio.Task[None] | None":
+        """What it is doing, if anything."""
+        return self._task
 
     # --- the line -----------------------------------------------------------------------------------
 
@@ -183,6 +184,10 @@ class Sender:
 
     async def _step(self) -> bool:
         """One thing; whether there may be another."""
+        if self._account.closed:  # what was asked for is kept, and sent by the next process
+            if self._requests:
+                await self._plan(self._requests[0], claims=False)
+            return bool(self._requests)
         seconds = self.pace.seconds_to_wait("final")
         if self._requests:
             await self._plan(self._requests[0], claims=seconds == 0.0)

@@ -330,3 +330,32 @@ async def test_a_gateway_that_goes_down_ends_the_call_it_is_in():
         assert census.parts == {"sent": 1, "planned": 1}
         for each in saying:
             each.cancel()
+
+
+async def test_an_account_that_is_refused_pauses_and_nothing_is_given_up(caplog):
+    """DE-32: 401: the channel pauses, rows stay."""
+    async with place(FakeMessenger()) as here:
+        here.channel.fails(Rejected("Unauthorized", "account"))
+        sending = await here.begins(here.conversation.send("one"))
+        sending.cancel()
+        assert not here.sender.pace.has_room("final")
+        assert (await here.store.census()).parts == {"retry": 1}
+    assert "fake: nothing is sent for 300 s: Unauthorized; what is to be said is kept" in caplog.text
+
+
+async def test_a_draft_that_fails_costs_the_draft_alone():
+    """DE-3: a channel may be anybody's code."""
+
+    class Clumsy(FakeKeeper):
+        async def edit(self, route, message, part):
+            if part.text != "One, two, three.":
+                raise ZeroDivisionError("by nought")
+            return await super().edit(route, message, part)
+
+    async with place(Clumsy()) as here:
+        answer = here.answer(await here.turn())
+        for piece in ("One", ", two", ", three."):
+            await answer.feed(piece)
+            await here.rests()
+        await answer.finish()
+        assert here.seen() == ["One, two, three."]

@@ -199,10 +199,18 @@ class Sender:
             return await self._send_next()
         if self.drafts is None:
             return False
-        seconds = self.pace.seconds_to_wait("edit") or await self.drafts.work()
+        seconds = self.pace.seconds_to_wait("edit") or await self._draft(self.drafts)
         if seconds:
             self._wake_in(seconds)
         return seconds == 0.0
+
+    async def _draft(self, drafts: Drafts) -> float | None:
+        try:
+            return await drafts.work()
+        except Exception:  # a channel may be anybody's code; the answer itself does not depend on it
+            log.exception("%s failed at a draft", self.channel.name)
+            self.drafts = None
+            return None
 
     def _wake_in(self, seconds: float) -> None:
         if self._timer is not None:
@@ -288,7 +296,10 @@ class Sender:
             log.exception("%s failed at a part", self.channel.name)
             outcome = Unknown(f"{type(error).__name__}: {error}")
         crashpoint(_ACCEPTED.get(type(deed), "K17"))
-        await self._conclude(row, deed, outcome, conceded)
+        try:
+            await self._conclude(row, deed, outcome, conceded)
+        except Superseded as lost:  # the call took longer than the claim: whoever took it over settles it
+            log.warning("%s: %s", self.channel.name, lost)
         crashpoint("K19")
 
     async def _conclude(self, row: StoredPart, deed: Deed, outcome: Outcome, conceded: frozenset[str]) -> None:
@@ -341,6 +352,13 @@ class Sender:
         error = remembered(verdict.error, verdict.concedes, conceded)
         if verdict.concedes is not None:
             log.warning("%s refused a %s: %s", self.channel.name, verdict.concedes, verdict.error)
+        elif verdict.everywhere:
+            log.error(
+                "%s: nothing is sent for %.0f s: %s; what is to be said is kept",
+                self.channel.name,
+                verdict.seconds,
+                verdict.error,
+            )
         elif verdict.seconds:
             log.info("%s: again in %.1f s: %s", self.channel.name, verdict.seconds, verdict.error)
         await self._keep(RetryPart(row, now + timedelta(seconds=verdict.seconds), error, verdict.counted))

@@ -70,6 +70,8 @@ MEMORY = "sqlite::memory:"
 """A store that keeps nothing beyond the process: for a chat in the terminal, a single reply, and tests."""
 GRACE = 20.0
 """Seconds for which agents may go on when the gateway is told to end."""
+SENDING = 5.0
+"""Seconds for which what has been planned is still sent then; the rest is sent by the next process."""
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
 
@@ -163,6 +165,7 @@ class Gateway:
         for task in self.listening:
             await self.runs.cancel(task)
         await self.engine.lanes.drain(grace)
+        await self.engine.outbox.drain(min(grace, SENDING))
 
     async def __aenter__(self) -> Self:
         self.store = await asyncio.to_thread(open_store, self._url)

@@ -219,6 +219,12 @@ class ResetBotTurns(Struct, frozen=True, tag="reset_bot_turns"):
     route: Route
 
 
+class ResendParts(Struct, frozen=True, tag="resend_parts"):
+    """Send once more, into this place, what was never confirmed or was given up (DU-3, DE-33)."""
+
+    route: Route
+
+
 class UseTool(Struct, frozen=True, tag="use_tool"):
     """A skill that is a tool call: run it with this input and answer with what it says."""
 
@@ -237,6 +243,7 @@ Effect = (
     | AnswerQuestion
     | Overhear
     | ResetBotTurns
+    | ResendParts
     | UseTool
 )
 

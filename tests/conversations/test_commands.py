@@ -4,12 +4,13 @@ import asyncio
 
 import pytest
 
+from rejoinder.channels.base import Unknown
 from rejoinder.config.agents import HttpAgent
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Agent, Channel, Settings
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
 from rejoinder.secret import Secret
-from rejoinder.testing import ScriptedAgent, conversation
+from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
 from tests.conversations.agents import Asking, said, told
 from tests.conversations.settings import queueing
 
@@ -256,3 +257,17 @@ async def test_who_is_elevated_is_not_asked():
         await chat.hears("Elevated: full.")
         await chat.says("clean up")
         await chat.hears("I was told allow-once.")
+
+
+async def test_an_owner_has_sent_again_what_was_not_confirmed():
+    """DU-3: `/resend`, for who owns the bot."""
+    channel = FakeMessenger()
+    async with conversation(ScriptedAgent("Here it is."), channel) as chat:
+        channel.fails(Unknown("the connection broke"))
+        await chat.says("hello")
+        await chat.rests()
+        await chat.says("/resend")
+        await chat.hears("Here it is.")
+        await chat.hears("Sent again: 1.")
+        await chat.says("/resend")
+        await chat.hears("Nothing here waits to be sent again.")

@@ -46,7 +46,9 @@ async def test_a_message_costs_three_commits_before_its_send(tmp_path, commits):
 
     async def send(part):
         seen.append(len(commits))
-        return Delivered(machine.channel._add("bot", part.text, None).id)
+        shown = machine.channel._add("bot", part.text, None)
+        await machine.channel._tell()
+        return Delivered(shown.id)
 
     async with machine.running(ScriptedAgent("Hi.", "Again.")) as gateway:
         machine.channel.begin = machine.channel.send = send
@@ -56,8 +58,9 @@ async def test_a_message_costs_three_commits_before_its_send(tmp_path, commits):
             await machine.chat.says(said)
             await machine.chat.hears(heard)
             await settled(gateway)
-            assert seen[0] <= 3, commits
-            accepted, decided = commits[:2]
+            assert seen == [3], commits
+            accepted, decided, planned, sent, _ = commits
+            assert (planned, sent) == (("PlanParts", "ClaimPart"), ("MarkSent",))
             assert accepted == ("Accept",)
             assert {"RouteEvent", "Trace", "NoteMessages", "BeginTurn", "PutSession"} == set(decided)
 

@@ -10,7 +10,6 @@ from rejoinder.events import DeliveryFailed, Part, ReplySent, Route
 from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, words
 from rejoinder.runtime import sender
-from rejoinder.runtime.sender import Sent, Unsent
 from rejoinder.runtime.verdict import ACCOUNT_PAUSE, MOST_TRIES, Again, Arrived, GiveUp, Hold, Look, judge
 from rejoinder.store.base import ClaimPart
 from rejoinder.testing import FakeKeeper, FakeMessenger
@@ -180,7 +179,7 @@ async def test_a_limit_is_kept_and_is_no_try():
         sending = asyncio.gather(here.conversation.send("one"), here.conversation.send("two"))
         await asyncio.sleep(0.05)
         assert here.channel.calls == ["send"]
-        assert not here.sender.has_room("typing")
+        assert not here.sender.pace.has_room("typing")
         await sending
         assert loop.time() - began >= 0.2
         assert here.seen() == ["one", "two"]
@@ -192,7 +191,7 @@ async def test_the_limit_of_an_account_holds_for_every_chat():
         here.channel.fails(RetryAfter(60, "429", limited=True, everywhere=True))
         sending = await here.begins(here.conversation.send("one"))
         other = here.outbox.at(Route("fake", "elsewhere"))
-        assert not other.has_room("final")
+        assert not other.pace.has_room("final")
         sending.cancel()
 
 
@@ -293,7 +292,7 @@ async def test_budgets_keep_the_pace_before_the_platform_has_to_say_so():
         began = loop.time()
         await asyncio.gather(*(here.conversation.send(text) for text in "abcd"))
         assert loop.time() - began >= 0.09
-        assert not here.sender.has_room("edit")
+        assert not here.sender.pace.has_room("edit")
     assert here.seen() == [*"abcd"]
 
 
@@ -310,6 +309,53 @@ async def test_a_channel_that_raises_is_a_message_of_unknown_fate():
         assert held.error == "ZeroDivisionError: by nought"
 
 
-def test_fates_are_values():
-    assert Sent("1") == Sent("1")
-    assert Unsent("x") != Unsent("x", held=True)
+async def test_a_gateway_that_goes_down_ends_the_call_it_is_in():
+    """DU-20, SIGTERM: what is under way gets its receipt, what is not stays planned; nothing is of unknown fate."""
+    going, go = asyncio.Event(), asyncio.Event()
+
+    class Slow(FakeMessenger):
+        async def send(self, part):
+            going.set()
+            await go.wait()
+            return await super().send(part)
+
+    async with place(Slow()) as here:
+        saying = [asyncio.ensure_future(here.conversation.send(text)) for text in "ab"]
+        await going.wait()
+        draining = asyncio.ensure_future(here.outbox.drain(0.01))
+        await asyncio.sleep(0.05)
+        go.set()
+        await draining
+        census = await here.store.census()
+        assert census.parts == {"sent": 1, "planned": 1}
+        for each in saying:
+            each.cancel()
+
+
+async def test_an_account_that_is_refused_pauses_and_nothing_is_given_up(caplog):
+    """DE-32: 401: the channel pauses, rows stay."""
+    async with place(FakeMessenger()) as here:
+        here.channel.fails(Rejected("Unauthorized", "account"))
+        sending = await here.begins(here.conversation.send("one"))
+        sending.cancel()
+        assert not here.sender.pace.has_room("final")
+        assert (await here.store.census()).parts == {"retry": 1}
+    assert "fake: nothing is sent for 300 s: Unauthorized; what is to be said is kept" in caplog.text
+
+
+async def test_a_draft_that_fails_costs_the_draft_alone():
+    """DE-3: a channel may be anybody's code."""
+
+    class Clumsy(FakeKeeper):
+        async def edit(self, route, message, part):
+            if part.text != "One, two, three.":
+                raise ZeroDivisionError("by nought")
+            return await super().edit(route, message, part)
+
+    async with place(Clumsy()) as here:
+        answer = here.answer(await here.turn())
+        for piece in ("One", ", two", ", three."):
+            await answer.feed(piece)
+            await here.rests()
+        await answer.finish()
+        assert here.seen() == ["One, two, three."]

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.events import Choice, Part, Rendering, Route
-from rejoinder.outbound.chunk import Unit, length
+from rejoinder.outbound.chunk import Unit
 from rejoinder.outbound.deeds import Amend, Deed, Remove, Say, keyed
 from rejoinder.outbound.render import Message, messages
 from rejoinder.outbound.render.tables import Tables
@@ -148,7 +148,3 @@ def _removed(slot: Slot, stem: str, after: tuple[str, ...] = ()) -> Planned:
 def withdraw(slots: tuple[Slot, ...], stem: str) -> list[Planned]:
     """Nothing of the answer is to be seen (OD-41)."""
     return [_removed(slot, stem) for slot in slots]
-
-
-def fits(text: str, manner: Manner) -> bool:
-    return manner.limit is None or length(text, manner.unit) <= manner.limit

@@ -152,7 +152,7 @@ class Drafting:
         if not can(channel, CanEdit):
             return self._refuse(step, None)
         crashpoint("K13")
-        self._sender.spend()
+        self._sender.pace.spend()
         outcome = await channel.edit(self._sender.route, slot.message, self._part(step.source, first=step.slot == 0))
         now = asyncio.get_running_loop().time()
         match outcome:
@@ -160,7 +160,7 @@ class Drafting:
                 self.draft = drafts.shown(self.draft, step, now)
             case RetryAfter(limited=True):
                 seconds = outcome.seconds or self.draft.streaming.pace
-                self._sender.pause(seconds, everywhere=outcome.everywhere)
+                self._sender.pace.pause(seconds, everywhere=outcome.everywhere)
                 self._refuse(step, now + seconds)
             case RetryAfter() | Unknown():
                 self._refuse(step, now + 2 * self.draft.streaming.pace)

@@ -20,6 +20,7 @@ from rejoinder.events import (
     EditAllowList,
     Effect,
     Overhear,
+    ResendParts,
     ResetBotTurns,
     ResetSession,
     SessionEnded,
@@ -101,6 +102,9 @@ class Effects:
                 return Performed(says=self._show_config(key))
             case EditAllowList():
                 return Performed(self._access.edit(effect), lambda: self._access.changed(place))
+            case ResendParts(route=route):
+                count = await conversation.outbox.resend(route)
+                return Performed(says=f"Sent again: {count}." if count else "Nothing here waits to be sent again.")
             case UseTool(tool=tool):
                 return Performed(says=f"There is no tool {tool}.")
             case _:

@@ -1,5 +1,6 @@
 """All senders of a gateway, and what is done with parts from outside: after a restart, by an owner, by hand."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -8,10 +9,11 @@ from weakref import WeakValueDictionary
 
 from rejoinder.channels.base import Channel
 from rejoinder.events import DeliveryFailed, Route
-from rejoinder.outbound.deeds import Deed, React, Remove, words
+from rejoinder.outbound.deeds import Deed, React, Remove, decode, words
 from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.pacing import Account
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sender import Account, Sender
+from rejoinder.runtime.sender import Sender
 from rejoinder.runtime.settings import ChannelFacts, Speech
 from rejoinder.store.base import PartState, Store, StoredPart
 
@@ -78,10 +80,25 @@ class Outbox:
         for route in to_send:
             self.wake(route)
 
+    def said(self, parts: tuple[StoredPart, ...]) -> str:
+        """What people have read of these for good: no draft, nothing that was given up (DU-2)."""
+        return "\n\n".join(words(decode(part.body)) for part in parts if part.kind == "say" and part.state == "sent")
+
     async def resend(self, route: Route, *states: PartState) -> int:
         """Sends once more what was not confirmed here, or was given up; how many parts."""
         rows = [row for row in await self._store.parts_in(*(states or ("held", "dead"))) if row.route == route]
         return await self.at(route).resend(rows)
+
+    async def drain(self, seconds: float, for_calls: float = 5.0) -> None:
+        """Goes down in good order: sends for so many seconds, then begins no further call and ends those it is in."""
+        await self._end_work(seconds)
+        for account in self._accounts.values():
+            account.closed = True
+        await self._end_work(for_calls)
+
+    async def _end_work(self, seconds: float) -> None:
+        if working := [sender.work for sender in self._senders.values() if sender.work is not None]:
+            await asyncio.wait(working, timeout=seconds)
 
     def _gave_up(self, row: StoredPart, deed: Deed, error: str) -> None:
         if isinstance(deed, React | Remove):

@@ -52,7 +52,8 @@ class TypingSign:
                     self._timer = loop.call_later(ms / 1000, self._feed, typing.Woke())
 
     def _show(self) -> None:
-        if self._channel is not None and (self._call is None or self._call.done()):
+        free = self._call is None or self._call.done()
+        if self._channel is not None and free and self._conversation.sender.pace.has_room("typing"):
             self._call = self._runs.start("typing", self._tell(self._channel))
 
     async def _tell(self, channel: CanType) -> None:

@@ -74,6 +74,7 @@ class Relay:
         self._shows = shows
         self._ears = ears
         self._thoughts = _Thoughts(run, shows)
+        self._tool, self._times = "", 0  # shown last, and how often in a row
 
     async def attempt(self, turn: Turn) -> Failed | None:
         """One try at the turn; None when it was answered, or nobody may hear it any more."""
@@ -94,6 +95,7 @@ class Relay:
                     return event
                 await self._take(event)
         finally:
+            self._end_tools()
             await self._thoughts.end()
             if isinstance(events, AsyncGenerator):
                 await events.aclose()  # ends the run on the agent's side too, now and not at the next collection
@@ -104,6 +106,7 @@ class Relay:
             case TextDelta(text=text):
                 if self._thoughts.open:
                     await self._thoughts.end()
+                self._end_tools()
                 self._run.said.append(text)
                 self.begun = self.begun or not text.isspace()
                 await self._answer.feed(text)
@@ -117,11 +120,10 @@ class Relay:
                 self._typing.seen("tool")
                 self._became(state_of_tool(f"{kind} {title}"))
                 await tell(self._ears.watcher.tool, title)
-                await self._answer.next_segment()
-                if self._shows.tools:
-                    await self._answer.add_line(f"_{self._named(title, kind)}_")
+                await self._show_tool(self._named(title, kind))
             case ToolEnded(output=output):
                 if self._shows.tool_output and output.strip():
+                    self._end_tools()
                     await self._answer.add_line(f"```\n{output.strip()[:LONGEST_OUTPUT]}\n```")
             case SegmentEnded():
                 await self._answer.next_segment()
@@ -136,6 +138,22 @@ class Relay:
                 await self._ears.asks(event)
             case PlanChanged() | Done() | Failed():
                 pass  # plans are not shown; the end is not passed on here
+
+    async def _show_tool(self, name: str) -> None:
+        """One line for each tool; of equal neighbours one, with how many they were (DE-23)."""
+        if not self._shows.tools:
+            return await self._answer.next_segment()
+        if name == self._tool:
+            self._times += 1
+            return
+        self._end_tools()
+        await self._answer.add_line(f"_{name}_")
+        self._tool, self._times = name, 1
+
+    def _end_tools(self) -> None:
+        if self._times > 1:
+            self._answer.add_to_line(f" ×{self._times}")
+        self._tool, self._times = "", 0
 
     def _named(self, title: str, kind: str) -> str:
         """In a group a tool is named by its kind: a command line is not for everybody (DE-23)."""

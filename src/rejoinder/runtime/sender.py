@@ -17,33 +17,28 @@ from datetime import datetime, timedelta
 from random import random
 from typing import Final, Protocol
 
-from msgspec import Struct
+from msgspec import DecodeError, Struct
 from msgspec.structs import replace
 
 from rejoinder.channels.base import (
-    CanDelete,
-    CanEdit,
     CanFind,
-    CanReact,
-    CanStream,
-    Channel,
     Delivered,
     Outcome,
-    Rejected,
     RetryAfter,
     Unknown,
 )
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable, Superseded
-from rejoinder.events import Part, ReplySent, Route
-from rejoinder.outbound.budget import Bucket, Rank, Rate, full, take, wait
+from rejoinder.events import ReplySent, Route
 from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, decode, encode, kind, words
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.pacing import Account, Pace
+from rejoinder.runtime.performing import form_of, perform
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.unit import Unit
-from rejoinder.runtime.verdict import Again, Arrived, GiveUp, Hold, Look, OnUnknown, conceded_in, judge, remembered
+from rejoinder.runtime.verdict import Again, Arrived, GiveUp, Hold, Look, conceded_in, judge, remembered
 from rejoinder.store.base import (
     BuryPart,
     ClaimPart,
@@ -71,9 +66,6 @@ LOOKS = 8
 LOOK_PAUSE = 1.0
 """How often the platform is asked whether a part of unknown fate is there, and how many seconds longer each time:
 over half a minute in all (DU-3)."""
-NOTHING: Final = "\u200b"
-"""What stands in the place of a message that cannot be deleted (OD-41, OD-61)."""
-
 
 # --- what became of a part ----------------------------------------------------------------------
 
@@ -111,21 +103,6 @@ class Drafts(Protocol):
         ...
 
 
-# --- what is shared by the conversations of an account ------------------------------------------
-
-
-class Account:
-    """One account of one channel: what all its conversations have to keep to."""
-
-    def __init__(self, channel: Channel, rate: Rate | None, chat_rate: Rate | None, on_unknown: OnUnknown) -> None:
-        self.channel = channel
-        self.on_unknown: OnUnknown = on_unknown
-        self.rate = rate
-        self.chat_rate = chat_rate
-        self.until = 0.0
-        self.bucket = None if rate is None else full(rate, 0.0)
-
-
 class Sender:
     def __init__(
         self,
@@ -144,6 +121,7 @@ class Sender:
         self.forgotten: Callable[[str], None] | None = None
         """Told of every message that was taken back."""
         self.drafts: Drafts | None = None
+        self.pace = Pace(account)
         self._account = account
         self._store = store
         self._runs = runs
@@ -152,10 +130,10 @@ class Sender:
         self._gave_up = gave_up
         self._requests: deque[Request] = deque()
         self._following: dict[str, list[asyncio.Future[Fate]]] = {}
-        self._rows = False  # the store may have something to send here
+        self._ours: set[str] = set()  # keys of parts that are planned and not settled
+        self._rows = False  # the store may have others to send here
+        self._looking: set[int] = set()  # parts of unknown fate; what is behind them waits
         self._looks = 0
-        self._until = 0.0
-        self._bucket: Bucket | None = None
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._woken = False
@@ -185,13 +163,10 @@ class Sender:
         if self._task is None:
             self._task = self._runs.start(f"send:{self.route.channel}:{self.route.chat}", self._work())
 
-    def has_room(self, rank: Rank) -> bool:
-        """Whether a call of this rank may be made now; what is dropped otherwise asks, and waits for nothing."""
-        return self._seconds_to_wait(rank) == 0.0
-
     @property
-    def is_idle(self) -> bool:
-        return self._task is None and not self._requests
+    def work(self) -> "asyncio.Task[None] | None":
+        """What it is doing, if anything."""
+        return self._task
 
     # --- the line -----------------------------------------------------------------------------------
 
@@ -209,21 +184,33 @@ class Sender:
 
     async def _step(self) -> bool:
         """One thing; whether there may be another."""
-        seconds = self._seconds_to_wait("final")
+        if self._account.closed:  # what was asked for is kept, and sent by the next process
+            if self._requests:
+                await self._plan(self._requests[0], claims=False)
+            return bool(self._requests)
+        seconds = self.pace.seconds_to_wait("final")
         if self._requests:
             await self._plan(self._requests[0], claims=seconds == 0.0)
             return True
-        if self._rows:
+        if self._rows or self._ours:
             if seconds:
                 self._wake_in(seconds)
                 return False
             return await self._send_next()
         if self.drafts is None:
             return False
-        seconds = self._seconds_to_wait("edit") or await self.drafts.work()
+        seconds = self.pace.seconds_to_wait("edit") or await self._draft(self.drafts)
         if seconds:
             self._wake_in(seconds)
         return seconds == 0.0
+
+    async def _draft(self, drafts: Drafts) -> float | None:
+        try:
+            return await drafts.work()
+        except Exception:  # a channel may be anybody's code; the answer itself does not depend on it
+            log.exception("%s failed at a draft", self.channel.name)
+            self.drafts = None
+            return None
 
     def _wake_in(self, seconds: float) -> None:
         if self._timer is not None:
@@ -255,11 +242,11 @@ class Sender:
             return
         self._requests.popleft()
         crashpoint("K15")
-        self._rows = self._rows or bool(intents)
         for row, fate in zip(planned, request.fates, strict=True):
             if (known := _fate_of(row)) is not None:
                 _settle(fate, known)
             else:
+                self._ours.add(row.key)
                 self._following.setdefault(row.key, []).append(fate)
         if claims and intents:
             await self._take(claimed)
@@ -273,7 +260,7 @@ class Sender:
     async def _take(self, claimed: StoredPart | Later | None) -> bool:
         match claimed:
             case None:
-                self._rows = False
+                self._nothing_left()
             case Later(at=at):
                 self._wake_in(max(0.01, (at - self._clock()).total_seconds()))
                 self._rows = True
@@ -282,67 +269,38 @@ class Sender:
                 await self._send(claimed)
         return True
 
+    def _nothing_left(self) -> None:
+        """The store has nothing to send here: what somebody still waits for has been withdrawn (IN-70)."""
+        self._rows = False
+        self._ours.clear()
+        if not self._looking:
+            for waiting in [fate for fates in self._following.values() for fate in fates]:
+                _settle(waiting, WITHDRAWN)
+            self._following.clear()
+
     # --- one part -----------------------------------------------------------------------------------
 
     async def _send(self, row: StoredPart) -> None:
-        deed = decode(row.body)
+        try:
+            deed = decode(row.body)
+        except DecodeError as error:  # of another version, or damaged: it must not hold up what follows
+            log.error("%s: part %s cannot be read: %s", self.channel.name, row.key, error)
+            await self._keep(BuryPart(row, f"it cannot be read: {error}"))
+            return self._over(row, Unsent("it cannot be read"))
         conceded = conceded_in(row.error)
         crashpoint("K20" if isinstance(deed, React | Remove) else "K16")
         try:
-            outcome = await self._perform(row, deed, conceded)
+            self.pace.spend()
+            outcome = await perform(deed, row, self.channel, self.route, conceded, self._store)
         except Exception as error:  # a channel may be anybody's code
             log.exception("%s failed at a part", self.channel.name)
             outcome = Unknown(f"{type(error).__name__}: {error}")
         crashpoint(_ACCEPTED.get(type(deed), "K17"))
-        await self._conclude(row, deed, outcome, conceded)
+        try:
+            await self._conclude(row, deed, outcome, conceded)
+        except Superseded as lost:  # the call took longer than the claim: whoever took it over settles it
+            log.warning("%s: %s", self.channel.name, lost)
         crashpoint("K19")
-
-    async def _perform(self, row: StoredPart, deed: Deed, conceded: frozenset[str]) -> Outcome:
-        channel = self.channel
-        self.spend()
-        match deed:
-            case Say(part=part, plain=plain):
-                return await channel.send(_form(part, plain, conceded))
-            case Open(part=part):
-                part = _form(part, None, conceded)
-                return await (channel.begin(part) if can(channel, CanStream) else channel.send(part))
-            case Amend():
-                return await self._amend(deed, conceded)
-            case React(message=message, emoji=emoji, remove=remove):
-                if can(channel, CanReact):
-                    return await channel.react(self.route, message, emoji, remove=remove)
-            case Remove(message=message, after=after):
-                return await self._remove(message, after, row)
-        return Rejected(f"{channel.name} cannot do it")
-
-    async def _amend(self, deed: Amend, conceded: frozenset[str]) -> Outcome:
-        channel, part = self.channel, deed.part
-        if "target" in conceded:  # the message has been taken away: the words are not
-            part = deed.plain if deed.plain is not None and "formatting" in conceded else part
-            return await channel.send(replace(part, key=f"{part.key}/anew"))
-        if can(channel, CanEdit):
-            return await channel.edit(self.route, deed.message, _form(part, deed.plain, conceded))
-        if can(channel, CanStream):
-            if rest := part.text[deed.grown :]:
-                await channel.append(self.route, deed.message, rest)
-            await channel.complete(self.route, deed.message)
-        return Delivered(deed.message)
-
-    async def _remove(self, message: str, after: tuple[str, ...], row: StoredPart) -> Outcome:
-        """Takes it back, or leaves nothing to be read of it; not before what replaces it has arrived (OD-61)."""
-        channel: object = self.channel
-        if after and row.turn is not None:
-            turn = await self._store.turn(row.turn)
-            arrived = {part.key for part in turn.parts if part.state == "sent"} if turn is not None else set[str]()
-            if not arrived.issuperset(after):
-                return Rejected("what was to replace it has not arrived")
-        outcome: Outcome = Rejected(f"{self.channel.name} cannot delete")
-        if can(channel, CanDelete):
-            outcome = await channel.delete(self.route, message)
-        if isinstance(outcome, Rejected) and outcome.why != "target" and can(channel, CanEdit):
-            log.warning("%s did not delete %s: %s", self.channel.name, message, outcome.reason)
-            return await channel.edit(self.route, message, Part(self.route, NOTHING))
-        return outcome
 
     async def _conclude(self, row: StoredPart, deed: Deed, outcome: Outcome, conceded: frozenset[str]) -> None:
         verdict = judge(
@@ -394,24 +352,33 @@ class Sender:
         error = remembered(verdict.error, verdict.concedes, conceded)
         if verdict.concedes is not None:
             log.warning("%s refused a %s: %s", self.channel.name, verdict.concedes, verdict.error)
+        elif verdict.everywhere:
+            log.error(
+                "%s: nothing is sent for %.0f s: %s; what is to be said is kept",
+                self.channel.name,
+                verdict.seconds,
+                verdict.error,
+            )
         elif verdict.seconds:
             log.info("%s: again in %.1f s: %s", self.channel.name, verdict.seconds, verdict.error)
         await self._keep(RetryPart(row, now + timedelta(seconds=verdict.seconds), error, verdict.counted))
         if not verdict.counted:
-            self.pause(verdict.seconds, everywhere=verdict.everywhere)
+            self.pace.pause(verdict.seconds, everywhere=verdict.everywhere)
         self._rows = True
 
     async def _look(self, row: StoredPart, deed: Deed) -> None:
         """Asks the platform whether it is there; until that can be told nothing else is said here."""
         channel, now = self.channel, self._clock()
+        self._looking.add(row.id)
         outcome: Outcome = Unknown("it cannot be looked up")
         if can(channel, CanFind) and isinstance(deed, Say | Open):
-            outcome = await channel.find(_form(deed.part, None, conceded_in(row.error)))
+            outcome = await channel.find(form_of(deed.part, None, conceded_in(row.error)))
         match outcome:
             case Delivered(message=message):
                 await self._arrived(row, deed, message, now)
             case RetryAfter(limited=False):
                 await self._keep(RetryPart(row, now, row.error))
+                self._looking.discard(row.id)
                 self._rows = True
             case _:
                 self._looks += 1
@@ -419,6 +386,7 @@ class Sender:
                     asyncio.get_running_loop().call_later(self._looks * LOOK_PAUSE, self.settle, row)
                 elif self._account.on_unknown == "resend":
                     await self._keep(ResendPart(row))
+                    self._looking.discard(row.id)
                     self._rows = True
                 else:
                     await self._keep(HoldPart(row))
@@ -428,6 +396,7 @@ class Sender:
 
     def settle(self, row: StoredPart) -> None:
         """Finds out about a part that was under way when a process died, or that could not be told yet."""
+        self._looking.add(row.id)
         self._runs.start(f"settle:{self.route.channel}:{self.route.chat}", self._settle(row))
 
     async def _settle(self, row: StoredPart) -> None:
@@ -444,8 +413,9 @@ class Sender:
                     log.warning("%s: it is not known whether %s arrived: %s", self.channel.name, row.key, error)
                 case _:
                     await self._keep(RetryPart(row, now, remembered(error, None, conceded_in(row.error))))
-        except Superseded:
-            return  # somebody settled it
+                    self._looking.discard(row.id)
+        except Superseded:  # somebody settled it
+            self._looking.discard(row.id)
         self.wake(rows=True)
 
     async def resend(self, rows: Iterable[StoredPart]) -> int:
@@ -460,34 +430,6 @@ class Sender:
         self.wake(rows=True)
         return count
 
-    # --- pace ---------------------------------------------------------------------------------------
-
-    def pause(self, seconds: float, *, everywhere: bool = False) -> None:
-        """The platform wants nothing of us for so long."""
-        until = asyncio.get_running_loop().time() + seconds
-        if everywhere:
-            self._account.until = max(self._account.until, until)
-        else:
-            self._until = max(self._until, until)
-
-    def _seconds_to_wait(self, rank: Rank) -> float:
-        account, now = self._account, asyncio.get_running_loop().time()
-        seconds = max(0.0, self._until - now, account.until - now)
-        if account.rate is not None and account.bucket is not None:
-            seconds = max(seconds, wait(account.bucket, account.rate, rank, now))
-        if account.chat_rate is not None:
-            bucket = self._bucket or full(account.chat_rate, now)
-            seconds = max(seconds, wait(bucket, account.chat_rate, rank, now))
-        return seconds
-
-    def spend(self) -> None:
-        """A call is made."""
-        account, now = self._account, asyncio.get_running_loop().time()
-        if account.rate is not None and account.bucket is not None:
-            account.bucket = take(account.bucket, account.rate, now)
-        if account.chat_rate is not None:
-            self._bucket = take(self._bucket or full(account.chat_rate, now), account.chat_rate, now)
-
     async def _keep(self, *verbs: Verb[object]) -> tuple[object, ...]:
         """Writes what has happened already, however long the store takes to be good again (DU-15)."""
         unit = Unit()
@@ -496,6 +438,8 @@ class Sender:
         return tuple(result() for result in results)
 
     def _over(self, row: StoredPart, fate: Fate) -> None:
+        self._ours.discard(row.key)
+        self._looking.discard(row.id)
         for waiting in self._following.pop(row.key, ()):
             _settle(waiting, fate)
 
@@ -517,12 +461,3 @@ def _fate_of(row: StoredPart) -> Fate | None:
             return Unsent(row.error, held=row.state == "held")
         case _:
             return None
-
-
-def _form(part: Part, plain: Part | None, conceded: frozenset[str]) -> Part:
-    """The bytes of this try; what differs from the first goes under a key of its own (DU-4)."""
-    if "formatting" in conceded and plain is not None:
-        part = plain
-    if "target" in conceded:
-        part = replace(part, reply_to=None, key=f"{part.key}/alone")
-    return part

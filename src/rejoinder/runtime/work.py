@@ -36,7 +36,7 @@ from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.unit import Unit
 from rejoinder.session import Session, with_event
-from rejoinder.store.base import EndRun, Entry, Outcome, SaveAgentSession, Store, StoredPart, Trace, TraceLine
+from rejoinder.store.base import EndRun, Entry, Outcome, SaveAgentSession, Store, Trace, TraceLine
 from rejoinder.turns.signals import Reason
 from rejoinder.turns.status import State
 
@@ -89,7 +89,7 @@ class Workers:
             run.conversation,
             self._occasion(run, agent),
             run=run.claim,
-            earlier=await self._earlier(run),
+            earlier=run.before,
             may_speak=lambda: run.may_speak() and not _only_listens(run),
             says_when_empty=_is_awaited(run),
             silence=self._settings.silence,
@@ -212,13 +212,6 @@ class Workers:
             texts=tuple(asked.message.inbound.text for asked in run.asked),
             granted=self._settings.granted,
         )
-
-    async def _earlier(self, run: Run) -> tuple[StoredPart, ...]:
-        """What an attempt before this one has planned (DU-2)."""
-        if run.claim.attempt <= 1:
-            return ()
-        turn = await self._store.turn(run.claim.turn)
-        return turn.parts if turn is not None else ()
 
     def _prefix(self, run: Run) -> str:
         """What stands before the answer, with what is known of the message it answers (DE-5)."""

@@ -20,7 +20,7 @@ PATIENCE = 5.0  # seconds until a test that waits for what never comes fails wit
 class Chat:
     """Every `hears` goes on where the last one ended, so the order of the answers is checked too."""
 
-    def __init__(self, channel: FakeMessenger, gateway: Gateway, runs: Runs) -> None:
+    def __init__(self, channel: FakeMessenger, runs: Runs, gateway: Gateway | None = None) -> None:
         self.channel = channel
         self.gateway = gateway
         self._runs = runs
@@ -60,6 +60,7 @@ class Chat:
 
     async def rests(self) -> None:
         """All that was said so far is done with, on our side too: what a message shows is there before that."""
+        assert self.gateway is not None, "whoever made the gateway knows when it rests"
         async with asyncio.timeout(PATIENCE):
             await self.gateway.runs.idle(besides=self.gateway.listening)
 
@@ -109,6 +110,6 @@ async def conversation(
     gateway = Gateway(wired, agents={agent.name: agent}, channels=[channel])
     async with Runs() as runs, gateway:
         runs.start("gateway", gateway.serve())
-        chat = Chat(channel, gateway, runs)
+        chat = Chat(channel, runs, gateway)
         yield chat
         await chat.ends()

@@ -1,6 +1,6 @@
-"""Running the gateway from a chat: config."""
+"""Running the gateway from a chat: config, resend."""
 
-from rejoinder.events import ShowConfig
+from rejoinder.events import ResendParts, ShowConfig
 from rejoinder.inbound.commands.command import Arg, Call, Command
 from rejoinder.inbound.outcome import Answer
 
@@ -12,6 +12,10 @@ def _config(call: Call) -> Answer:
     return Answer((), effects=(ShowConfig(key),))
 
 
+def _resend(call: Call) -> Answer:
+    return Answer((), effects=(ResendParts(call.message.route),))
+
+
 COMMANDS = (
     Command(
         "config",
@@ -21,5 +25,12 @@ COMMANDS = (
         args=(Arg("what", ("show", "get")), Arg("key")),
         handle=_config,
         switch="config",
+    ),
+    Command(
+        "resend",
+        "Send again what was not confirmed here, or was given up.",
+        "operate",
+        auth="owner",
+        handle=_resend,
     ),
 )

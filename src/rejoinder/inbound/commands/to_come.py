@@ -24,7 +24,6 @@ COMMANDS = (
     _to_come("debug", "Settings that hold until the next start.", "owner", switch="debug"),
     _to_come("export-session", "The transcript as a file."),
     _to_come("kill", "End a run beside this one."),
-    _to_come("resend", "Send again what was not confirmed.", "owner"),
     _to_come("restart", "Restart the gateway.", "owner"),
     _to_come("steer", "Say something to a run beside this one."),
     _to_come("subagents", "The runs this session started beside its own."),

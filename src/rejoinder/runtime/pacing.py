@@ -1,0 +1,58 @@
+"""When the next call may be made: what the platform has told us to wait, and our own budgets (DE-32)."""
+
+import asyncio
+
+from rejoinder.channels.base import Channel
+from rejoinder.outbound.budget import Bucket, Rank, Rate, full, take, wait
+from rejoinder.runtime.verdict import OnUnknown
+
+
+class Account:
+    """One account of one channel: what all its conversations have to keep to."""
+
+    def __init__(self, channel: Channel, rate: Rate | None, chat_rate: Rate | None, on_unknown: OnUnknown) -> None:
+        self.channel = channel
+        self.on_unknown: OnUnknown = on_unknown
+        self.rate = rate
+        self.chat_rate = chat_rate
+        self.until = 0.0
+        self.closed = False  # the gateway goes down: no further call is begun
+        self.bucket: Bucket | None = None
+
+
+class Pace:
+    """Of one conversation."""
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+        self._until = 0.0
+        self._bucket: Bucket | None = None
+
+    def has_room(self, rank: Rank) -> bool:
+        """Whether a call of this rank may be made now; what is dropped otherwise asks, and waits for nothing."""
+        return self.seconds_to_wait(rank) == 0.0
+
+    def seconds_to_wait(self, rank: Rank) -> float:
+        account, now = self._account, asyncio.get_running_loop().time()
+        seconds = max(0.0, self._until - now, account.until - now)
+        if account.rate is not None:
+            seconds = max(seconds, wait(account.bucket or full(account.rate, now), account.rate, rank, now))
+        if account.chat_rate is not None:
+            seconds = max(seconds, wait(self._bucket or full(account.chat_rate, now), account.chat_rate, rank, now))
+        return seconds
+
+    def spend(self) -> None:
+        """A call is made."""
+        account, now = self._account, asyncio.get_running_loop().time()
+        if account.rate is not None:
+            account.bucket = take(account.bucket or full(account.rate, now), account.rate, now)
+        if account.chat_rate is not None:
+            self._bucket = take(self._bucket or full(account.chat_rate, now), account.chat_rate, now)
+
+    def pause(self, seconds: float, *, everywhere: bool = False) -> None:
+        """The platform wants nothing of us for so long."""
+        until = asyncio.get_running_loop().time() + seconds
+        if everywhere:
+            self._account.until = max(self._account.until, until)
+        else:
+            self._until = max(self._until, until)

@@ -1,0 +1,80 @@
+"""One deed, done by the channel's means: what each kind of row becomes, and what stands in for a missing ability."""
+
+import logging
+from typing import Final
+
+from msgspec.structs import replace
+
+from rejoinder.channels.base import CanDelete, CanEdit, CanReact, CanStream, Channel, Delivered, Outcome, Rejected
+from rejoinder.events import Part, Route
+from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say
+from rejoinder.runtime.abilities import can
+from rejoinder.store.base import StoredPart, StoreReader
+
+log = logging.getLogger(__name__)
+
+NOTHING: Final = "\u200b"
+"""What stands in the place of a message that cannot be deleted (OD-41, OD-61)."""
+
+
+async def perform(
+    deed: Deed, row: StoredPart, channel: Channel, route: Route, conceded: frozenset[str], store: StoreReader
+) -> Outcome:
+    """`conceded`: what earlier tries have given up."""
+    match deed:
+        case Say(part=part, plain=plain):
+            return await channel.send(form_of(part, plain, conceded))
+        case Open(part=part):
+            part = form_of(part, None, conceded)
+            return await (channel.begin(part) if can(channel, CanStream) else channel.send(part))
+        case Amend():
+            return await _amend(deed, channel, route, conceded)
+        case React(message=message, emoji=emoji, remove=remove):
+            if can(channel, CanReact):
+                return await channel.react(route, message, emoji, remove=remove)
+        case Remove(message=message, after=after):
+            if after and not await _have_arrived(after, row, store):
+                return Rejected("what was to replace it has not arrived")
+            return await _remove(message, channel, route)
+    return Rejected(f"{channel.name} cannot do it")
+
+
+async def _amend(deed: Amend, channel: Channel, route: Route, conceded: frozenset[str]) -> Outcome:
+    part = deed.part
+    if "target" in conceded:  # the message has been taken away: the words are not
+        part = deed.plain if deed.plain is not None and "formatting" in conceded else part
+        return await channel.send(replace(part, key=f"{part.key}/anew"))
+    if can(channel, CanEdit):
+        return await channel.edit(route, deed.message, form_of(part, deed.plain, conceded))
+    if can(channel, CanStream):
+        if rest := part.text[deed.grown :]:
+            await channel.append(route, deed.message, rest)
+        await channel.complete(route, deed.message)
+    return Delivered(deed.message)
+
+
+async def _have_arrived(keys: tuple[str, ...], row: StoredPart, store: StoreReader) -> bool:
+    """Whether all that stands in for a message is there: only then it goes (OD-61)."""
+    turn = None if row.turn is None else await store.turn(row.turn)
+    return turn is None or {part.key for part in turn.parts if part.state == "sent"}.issuperset(keys)
+
+
+async def _remove(message: str, channel: Channel, route: Route) -> Outcome:
+    """Takes it back, or leaves nothing to be read of it (OD-41)."""
+    outcome: Outcome = Rejected(f"{channel.name} cannot delete")
+    name, able = channel.name, channel
+    if can(able, CanDelete):
+        outcome = await able.delete(route, message)
+    if isinstance(outcome, Rejected) and outcome.why != "target" and can(channel, CanEdit):
+        log.warning("%s did not delete %s: %s", name, message, outcome.reason)
+        return await channel.edit(route, message, Part(route, NOTHING))
+    return outcome
+
+
+def form_of(part: Part, plain: Part | None, conceded: frozenset[str]) -> Part:
+    """The bytes of this try; what differs from the first goes under a key of its own (DU-4)."""
+    if "formatting" in conceded and plain is not None:
+        part = plain
+    if "target" in conceded:
+        part = replace(part, reply_to=None, key=f"{part.key}/alone")
+    return part

@@ -194,15 +194,30 @@ async def test_who_is_meant_in_a_direct_chat(channel):
 
 
 async def test_reading_goes_on_where_the_gateway_is(channel):
-    """DU-1: with the cursor of an earlier life nothing comes twice, without it nothing is left out."""
+    """DU-1: with the cursor of an earlier life nothing comes twice, and nothing is left out."""
     first = Inlet()
     async with browsers(channel, "") as [page]:
         async with listening(channel, first):
             await page.ask("say", room="lobby", text="one")
             await first.until(1)
         await page.ask("say", room="lobby", text="two")
-        second, third = Inlet(first.read), Inlet(None)
+        second, third = Inlet(first.read), Inlet("0")
         async with listening(channel, second):
             assert [message.text for message in await second.until(1)] == ["two"]
         async with listening(channel, third):
             assert [message.text for message in await third.until(2)] == ["one", "two"]
+
+
+async def test_a_new_store_is_not_asked_what_the_old_one_answered(tmp_path):
+    """Somebody removed the store and kept the room log: the past is not answered once more."""
+    path = str(tmp_path / "web.db")
+    old = a_channel(path)
+    async with browsers(old, "") as [page], listening(old, inlet := Inlet()):
+        await page.ask("say", room="lobby", text="long ago")
+        await inlet.until(1)
+    await old.close()
+    new = a_channel(path)
+    async with browsers(new, "") as [page], listening(new, inlet := Inlet()):
+        await page.ask("say", room="lobby", text="now")
+        assert [message.text for message in await inlet.until(1)] == ["now"]
+    await new.close()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final, Literal
 
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, Rejected, RetryAfter
@@ -33,22 +34,28 @@ class WebChannel:
         self.menu: tuple[tuple[str, str], ...] = ()
         self._news = asyncio.Event()
         self._closed = False
+        self._taken = 0
         keeper.tell = self.hub.tell
         keeper.changed = self._news.set
 
     # --- in -----------------------------------------------------------------------------------------
 
     async def listen(self, deliver: Inlet) -> None:
-        """Reads the journal on from where the gateway has it, however long ago that was (DU-1)."""
-        cursor = int(await deliver.cursor() or 0)
-        await self.keeper.change(Journal.forget_events, cursor)
+        """Reads the journal on from where the gateway has it, however long ago that was (DU-1).
+
+        A gateway with a new store is not asked again what an earlier one has answered.
+        """
+        kept = await deliver.cursor()
+        self._taken = int(kept) if kept is not None else await self.keeper.ask(reading.taken)
+        await self.keeper.change(Journal.was_taken, self._taken)
         while not self._closed:
             self._news.clear()
-            arrived = await self.keeper.ask(reading.arrived, cursor)
+            arrived = await self.keeper.ask(reading.arrived, self._taken)
             if arrived:
                 crashpoint("K2")
-                cursor = arrived[-1][0]
-                await deliver(*(inbound for _, inbound in arrived), cursor=str(cursor))
+                last = arrived[-1][0]
+                await deliver(*(inbound for _, inbound in arrived), cursor=str(last))
+                self._taken = last
             else:
                 await self._news.wait()
 
@@ -58,6 +65,8 @@ class WebChannel:
             self._closed = True
             self._news.set()
             self.hub.close()
+            with suppress(StoreUnavailable):
+                await self.keeper.change(Journal.was_taken, self._taken)
             await asyncio.get_running_loop().run_in_executor(None, self.keeper.close)
 
     # --- out ----------------------------------------------------------------------------------------

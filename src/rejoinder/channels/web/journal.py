@@ -416,9 +416,10 @@ class Journal:
         words = " ".join(kept.message.text.split())
         return Quoted(kept.message.id, kept.message.author, words[:200])
 
-    def forget_events(self, heard: int) -> None:
-        """Removes what nobody needs any more: told long ago, and taken by the gateway."""
-        self.db.execute("DELETE FROM events WHERE seq <= ?", (min(heard, self.seq - KEPT_EVENTS),))
+    def was_taken(self, seq: int) -> None:
+        """The gateway has it up to here. What was told long ago besides is not needed any more."""
+        self.db.execute("UPDATE journal SET taken = ?", (seq,))
+        self.db.execute("DELETE FROM events WHERE seq <= ?", (min(seq, self.seq - KEPT_EVENTS),))
 
 
 def _choices(part: Part) -> tuple[Choice, ...]:

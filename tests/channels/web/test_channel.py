@@ -8,6 +8,7 @@ import pytest_asyncio
 from rejoinder.channels import base
 from rejoinder.channels.base import Delivered, Rejected
 from rejoinder.channels.web.channel import WebChannel
+from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Choice, Part, Route
 from tests.channels.web.browser import Inlet, a_channel, browsers, listening
 
@@ -60,6 +61,34 @@ async def test_a_reply_shows_the_line_it_answers(channel):
         frame = await page.told("message", since=len(page.frames) - 1)
         assert frame["message"]["reply_to"] == {"id": asked, "author": "you", "text": "How are you?"}
         assert frame["message"]["author"] == "helper"
+
+
+async def test_a_reply_to_nothing_is_refused(channel):
+    """OD-61: nothing is sent, so that it can be sent once without."""
+    outcome = await channel.send(Part(LOBBY, "yes", reply_to="w999"))
+    assert isinstance(outcome, Rejected)
+    assert outcome.why == "target"
+    async with browsers(channel, "") as [page]:
+        assert (await page.ask("history", room="lobby"))["messages"] == []
+
+
+async def test_what_cannot_be_kept_comes_again(channel, monkeypatch):
+    """DU-15: while the gateway can keep nothing, the journal does."""
+    monkeypatch.setattr("rejoinder.channels.web.channel.PAUSE", 0.0)
+
+    class Broken(Inlet):
+        refused = 0
+
+        async def __call__(self, *messages, cursor=None):
+            self.refused += 1
+            if self.refused < 3:
+                raise StoreUnavailable("full", "of this test")
+            await super().__call__(*messages, cursor=cursor)
+
+    inlet = Broken()
+    async with browsers(channel, "") as [page], listening(channel, inlet):
+        assert (await page.ask("say", room="lobby", text="keep me"))["type"] == "done"
+        assert [message.text for message in await inlet.until(1)] == ["keep me"]
 
 
 async def test_edits_and_deletes_of_ours(channel):

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, Rejected, RetryAfter
 from rejoinder.channels.web import reading
 from rejoinder.channels.web.faces import OWNER
-from rejoinder.channels.web.journal import Journal, Sent
+from rejoinder.channels.web.journal import Journal, NoTarget, Sent
 from rejoinder.channels.web.keeper import Keeper
 from rejoinder.channels.web.protocol import Choice, Note, TypingNow
 from rejoinder.channels.web.sockets import Growing, Hub
@@ -17,6 +17,8 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Part, Route
 
 OWN_ID = "rejoinder"
+PAUSE = 1.0
+"""Seconds before a gateway that could keep nothing is asked again."""
 
 
 class WebChannel:
@@ -54,7 +56,11 @@ class WebChannel:
             if arrived:
                 crashpoint("K2")
                 last = arrived[-1][0]
-                await deliver(*(inbound for _, inbound in arrived), cursor=str(last))
+                try:
+                    await deliver(*(inbound for _, inbound in arrived), cursor=str(last))
+                except StoreUnavailable:  # the journal has it: it comes again (DU-15)
+                    await asyncio.sleep(PAUSE)
+                    continue
                 self._taken = last
             else:
                 await self._news.wait()
@@ -82,6 +88,8 @@ class WebChannel:
             sent = await self.keeper.change_then(lambda journal: journal.send(part, growing=growing), self._begun)
         except StoreUnavailable as fault:
             return RetryAfter(reason=str(fault))
+        except NoTarget:
+            return Rejected(f"there is no message {part.reply_to} to answer", "target")
         if sent is None:
             return Rejected(f"there is no room {part.route.chat}", "gone")
         return Delivered(sent.message.id)

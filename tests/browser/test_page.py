@@ -52,7 +52,8 @@ async def test_half_written_marks_are_never_seen(open_page: Open, quiet: Playing
         new MutationObserver(watch).observe(document.querySelector("main .list"),
             { childList: true, characterData: true, subtree: true });
     }""")
-    text = "Some **bold words**, *leaning*, `code()` and [a link](https://example.org/x).\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+    text = "Some **bold words**, *leaning*, `code()` and [a link](https://example.org/x).\n\n"
+    text += "| a | b |\n|---|---|\n| 1 | 2 |"
     await quiet.stage.stream("lobby", "ada", list(text), pause=0.002)
     await whole(page)
     await expect(page.locator("main td").last).to_have_text("2")
@@ -324,7 +325,8 @@ async def test_whole_messages_are_announced_once(open_page: Open, quiet: Playing
     await say(page, "go")
     await page.evaluate("""() => {
         window.heard = [];
-        new MutationObserver((records) => records.forEach((r) => r.addedNodes.forEach((n) => window.heard.push(n.textContent))))
+        const hear = (record) => record.addedNodes.forEach((node) => window.heard.push(node.textContent));
+        new MutationObserver((records) => records.forEach(hear))
             .observe(document.querySelector("[aria-live=polite].sr-only"), { childList: true, subtree: true });
     }""")
     await quiet.stage.stream("lobby", "ada", in_pieces("Many small pieces make one sentence.", 3), pause=0.001)

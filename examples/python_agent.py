@@ -8,6 +8,7 @@ path = "examples"
 
 from collections.abc import Iterator
 
+from rejoinder.agents.further import Further
 from rejoinder.agents.python import text_of
 from rejoinder.events import Turn
 
@@ -15,3 +16,12 @@ from rejoinder.events import Turn
 def shout(turn: Turn) -> Iterator[str]:
     for word in text_of(turn).split():
         yield word.upper() + " "
+
+
+def shout_on(turn: Turn, further: Further) -> Iterator[str]:
+    """The same, and what is said while it shouts it shouts too: the queue mode `steer` hands it over."""
+    words = text_of(turn).split()
+    while words:
+        yield words.pop(0).upper() + " "
+        for meanwhile in further.take():
+            words += text_of(meanwhile).split()

@@ -8,6 +8,7 @@ python scripts/docs.py            writes the blocks
 python scripts/docs.py --check    writes nothing, fails when one is stale
 """
 
+import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +19,8 @@ from typing import NamedTuple, get_args
 from rejoinder import plugins
 from rejoinder.channels.base import Limits
 from rejoinder.channels.platforms import PLATFORMS, Can
+from rejoinder.cli import OPERATE
+from rejoinder.cli import app as command_line
 from rejoinder.config.describe import markdown_tables
 from rejoinder.inbound import tables as inbound
 from rejoinder.outbound.directives import default_registry
@@ -123,10 +126,22 @@ def _longest(limits: Limits) -> str:
     return f"{limits.length}{unit}" if limits.length else "any"
 
 
+def operate_commands() -> str:
+    """The commands on a store, each with its own first words."""
+    commands = [each for each in command_line.registered_commands if each.rich_help_panel == OPERATE]
+    rows: list[list[str]] = []
+    for command in commands:
+        assert command.callback is not None
+        name = command.name or command.callback.__name__
+        rows.append([f"`rejoinder {name}`", inspect.getdoc(command.callback) or ""])
+    return table(["command", "does"], rows)
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "abilities": abilities,
     "directives-keys": directives_keys,
     "directives-tags": directives_tags,
+    "operate-commands": operate_commands,
     "reactions": reactions,
     "reactions-telegram": reactions_telegram,
     "inbound-stages": inbound.stages,

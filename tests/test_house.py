@@ -111,7 +111,9 @@ HEAVY = (
 )
 
 
-@pytest.mark.parametrize("command", [["--help"], ["--version"], ["chat", "--help"]])
+@pytest.mark.parametrize(
+    "command", [["--help"], ["--version"], ["chat", "--help"], ["explain", "--help"], ["dead", "--help"]]
+)
 def test_a_quick_command_imports_nothing_heavy(command):
     """No channel SDK, web server or terminal library is paid for by a command that does not use it."""
     program = f"""

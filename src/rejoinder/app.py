@@ -1,4 +1,4 @@
-"""THE wiring: settings -> agents, channels, rules, engine."""
+"""THE wiring: settings -> agents, channels, store, rules, engine."""
 
 import asyncio
 import os
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
 from importlib.util import find_spec
 from typing import Any, Self, cast
+from uuid import uuid4
 
 import msgspec
 from msgspec import Struct
@@ -26,21 +27,24 @@ from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of
 from rejoinder.config.show import effective, part
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadConfiguration
-from rejoinder.events import Inbound, Part, Reply
+from rejoinder.events import Inbound, Part, Rendering, Reply, Route
 from rejoinder.inbound.commands.registry import native_menu
 from rejoinder.inbound.rules import make_rules
+from rejoinder.outbound.render import Message, messages
 from rejoinder.outbound.typing import TypingSettings
+from rejoinder.runtime.background import Background
+from rejoinder.runtime.compaction import CompactionSettings
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
+from rejoinder.runtime.memory import settle_memory as settle_memory
 from rejoinder.runtime.profiles import profile_of
 from rejoinder.runtime.relay import Hears, Watcher, tell
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
 from rejoinder.secret import Secret
 from rejoinder.session import QueueChoice
-from rejoinder.store.base import Store
+from rejoinder.store.base import Health, Intent, Store
 from rejoinder.turns.choose import Limits
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import Mode, QueueOverride, resolve
@@ -48,8 +52,14 @@ from rejoinder.turns.status import StatusSettings
 
 MEMORY = "sqlite::memory:"
 """A store that keeps nothing beyond the process: for a chat in the terminal, a single reply, and tests."""
+GRACE = 20.0
+"""Seconds for which agents may go on when the gateway is told to end."""
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
+
+PROCESSES_PER_CORE = 4
+OURS = frozenset({"startup_notes"})
+"""Keys of an agent's section that we read, not the agent."""
 
 
 class Gateway:
@@ -63,7 +73,6 @@ class Gateway:
         *,
         agents: Mapping[str, Agent] | None = None,
         channels: Iterable[Channel] = (),
-        sessions: Sessions | None = None,
         store: str = MEMORY,
         watcher: Watcher | None = None,
         hooks: Hooks | None = None,
@@ -75,48 +84,65 @@ class Gateway:
         for module in plugins.others("hook"):
             for name, hook in module.HOOKS.items():
                 self.hooks.on(name, hook)
-        self._settings = settings
+        self._settings = runtime_settings(settings, self.agents, self.channels)
         self._url = store
+        self._watcher = watcher or Watcher()
+        self._listening: list[asyncio.Task[None]] = []
         self._stack = AsyncExitStack()
-        made = runtime_settings(settings, self.agents, self.channels)
-        for channel in self.channels.values():
-            if isinstance(channel, ShowsMenu):
-                channel.menu = _menu(settings)
-        self._engine = Engine(
-            self.agents,
-            self.channels.values(),
-            self.runs,
-            made,
-            sessions,
-            watcher=watcher or Watcher(),
-            hooks=self.hooks,
-        )
 
     def on(self, name: str, hook: Hook) -> None:
-        """Calls an async function with each happening of this name: `message_received`, `session_started`,
-        `session_ended`, `turn_ended`, `reply_sent`."""
+        """Calls an async function with each happening of this name: `message_received`, `message_decided`,
+        `session_started`, `session_ended`, `turn_ended`, `reply_sent`."""
         self.hooks.on(name, hook)
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
         await self._engine.accept(inbound)
 
+    async def health(self) -> Health:
+        """Whether messages can be kept now; if not, why and what to do (DU-15)."""
+        return await self.store.health()
+
+    @property
+    def kept(self) -> tuple[Part, ...]:
+        """What was said in the background and had no place to go."""
+        return tuple(self._engine.nowhere.kept)
+
+    async def begin(self, turn: Background) -> None:
+        """A turn that nobody asked for: a heartbeat, a job of the clock."""
+        await self._engine.begin(turn)
+
     async def serve(self) -> None:
-        """Until every channel has come to its end and all that they brought is answered."""
-        listening = [
-            self.runs.start(f"channel:{name}", channel.listen(ChannelInlet(self.dispatch)))
+        """Until every channel has come to its end, or is told to, and all that they brought is answered."""
+        self._listening = listening = [
+            self.runs.start(f"channel:{name}", channel.listen(ChannelInlet(name, self._engine, self.store)))
             for name, channel in self.channels.items()
         ]
         for task in listening:
             await self.runs.wait(task)
         await self.runs.idle()
         for task in listening:
-            if (problem := task.exception()) is not None:
+            if not task.cancelled() and (problem := task.exception()) is not None:
                 raise problem
+
+    async def drain(self, grace: float = GRACE) -> None:
+        """Goes down in good order: takes no further message, lets runs end for so many seconds, gives back the rest."""
+        for task in self._listening:
+            await self.runs.cancel(task)
+        await self._engine.lanes.drain(grace)
 
     async def __aenter__(self) -> Self:
         self.store = await asyncio.to_thread(open_store, self._url)
         self._stack.push_async_callback(self.store.close)
+        self._engine = Engine(
+            self.agents,
+            self.channels,
+            self.runs,
+            self._settings,
+            self.store,
+            watcher=self._watcher,
+            hooks=self.hooks,
+        )
         for agent in self.agents.values():
             if isinstance(agent, CanClose):
                 self._stack.push_async_callback(agent.close)
@@ -128,7 +154,10 @@ class Gateway:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._stack.aclose()
+        try:
+            await self.drain(grace=0)
+        finally:
+            await self._stack.aclose()
 
 
 def open_store(url: str) -> Store:
@@ -161,16 +190,24 @@ def runtime_settings(
         channels=here,
         queue=gateway,
         lease=LeaseSettings(settings.gateway.idle_timeout_s, settings.gateway.hard_timeout_s),
-        limits=Limits(runs=settings.gateway.max_runs),
+        limits=_limits(settings.gateway),
         question_seconds=settings.gateway.question_timeout_s,
         typing_mode=settings.session.typing_mode,
         typing=TypingSettings(period_ms=int(defaults.typing_interval_seconds * 1000)),
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
         silence=settings.directives.silence,
-        context_tokens=defaults.context_tokens or 0,
+        compaction=CompactionSettings(
+            budget=defaults.context_tokens or 0,
+            flushes=defaults.memory_flush,
+            startup_notes={name: getattr(said.settings, "startup_notes", "") for name, said in settings.agents.items()},
+        ),
         version=rejoinder.__version__,
         show_config=lambda key: _configured(settings, key),
     )
+
+
+def _limits(gateway: schema.GatewaySettings) -> Limits:
+    return Limits(gateway.max_runs, gateway.max_agent_processes or PROCESSES_PER_CORE * (os.cpu_count() or 1))
 
 
 def _configured(settings: schema.Settings, key: str) -> str:
@@ -179,12 +216,6 @@ def _configured(settings: schema.Settings, key: str) -> str:
     if shown is None:
         return f"There is nothing under {key} in the configuration."
     return f"```toml\n{shown}\n```"
-
-
-def _menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
-    """What a platform's own menu offers: nothing, where slash text is no command."""
-    theirs = [command for module in plugins.others("command") for command in module.COMMANDS]
-    return native_menu(theirs) if settings.commands.text else ()
 
 
 def _usual_queue(here: ChannelFacts, gateway: QueueOverride) -> QueueChoice:
@@ -223,16 +254,36 @@ def open_agent(name: str, said: schema.Agent) -> Agent:
     return module.open_agent(name, settings)
 
 
+NOT_SERVED = ("web", "terminal")
+"""Kinds that are opened elsewhere: the page with its server, the terminal by `rejoinder chat`."""
+
+
+def open_channels(settings: schema.Settings) -> list[Channel]:
+    """Every configured channel that `run` serves."""
+    served = {name: said for name, said in settings.channels.items() if said.kind not in NOT_SERVED}
+    channels = [open_channel(name, said) for name, said in served.items()]
+    for channel in channels:
+        if isinstance(channel, ShowsMenu):
+            channel.menu = menu(settings)
+    return channels
+
+
 def open_channel(name: str, said: schema.Channel) -> Channel:
     module = plugins.find("channel", said.kind)
     values = msgspec.structs.asdict(said.settings) if isinstance(said.settings, Struct) else said.settings
     return module.open_channel(name, msgspec.convert(values, module.Settings))
 
 
+def menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
+    """What a platform's own menu offers: nothing, where slash text is no command."""
+    theirs = [command for module in plugins.others("command") for command in module.COMMANDS]
+    return native_menu(theirs) if settings.commands.text else ()
+
+
 def _record(wanted: type[Struct], given: Any) -> Any:
     """The settings as the room that reads them declares them; secrets are opened here and nowhere before."""
     values: dict[str, Any] = msgspec.structs.asdict(given) if isinstance(given, Struct) else given
-    plain = {key: _revealed(value) for key, value in values.items() if value is not None}
+    plain = {key: _revealed(value) for key, value in values.items() if value is not None and key not in OURS}
     return msgspec.convert(plain, wanted)
 
 
@@ -280,6 +331,37 @@ def with_channel(settings: schema.Settings, name: str, agent: str, owners: tuple
     common = replace(common, agent=agent, agents=(), owners=(*common.owners, *owners))
     wired = replace(configured, common=common) if configured is not None else schema.Channel(name, common, {})
     return replace(settings, channels={**settings.channels, name: wired})
+
+
+# --- said by the operator -----------------------------------------------------------------------
+
+
+def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool = False) -> tuple[Intent, ...]:
+    """A text of the operator's as the parts a gateway sends; none when there is nothing to see."""
+    said = settings.channels.get(route.channel)
+    if said is None:
+        there = ", ".join(sorted(settings.channels)) or "none"
+        raise BadConfiguration(f"no channel called {route.channel!r} is configured; there are: {there}")
+    platform = PLATFORMS.get(said.kind)
+    limits = platform.limits if platform is not None else Lengths()
+    key = f"operator:{uuid4()}"
+    made = messages(text, said.kind, limits.length, limits.unit)
+    return tuple(_spoken(route, f"{key}:{number}", each, silent) for number, each in enumerate(made))
+
+
+def _spoken(route: Route, key: str, made: Message, silent: bool) -> Intent:
+    def part(rendering: Rendering, key: str) -> Part:
+        return Part(route, rendering.text, None, silent, key, rendering.entities, rendering.html)
+
+    plain = part(made.fallback, f"{key}/plain")
+    return Intent(key, route, msgspec.json.encode(_Say(part(made.rendering, key), plain)), "say")
+
+
+class _Say(Struct, frozen=True, omit_defaults=True, tag="say"):
+    """A message, and the same words for a platform that refuses the formatting (DE-13)."""
+
+    part: Part
+    plain: Part
 
 
 # --- run ----------------------------------------------------------------------------------------

@@ -54,13 +54,17 @@ FAULTS = {
     "read-only": "It cannot be written. Make the file and its folder writable for rejoinder.",
     "locked": "Another program holds it. Stop that program; rejoinder goes on by itself.",
     "corrupt": "It is damaged. Stop rejoinder, put the latest backup in its place and start again.",
+    "missing": "No gateway has run on it yet. Start one, or name the right configuration with -c.",
+    "older": "It was written by an older rejoinder. Start the gateway once; that brings it up to date.",
     "newer": "It was written by a newer rejoinder. Install that version, or restore an older backup.",
     "foreign": "It is something else than a store of rejoinder. Name another file in gateway.store.",
     "unreachable": "It cannot be read or written. Check that its folder exists and its disk is well.",
     "closed": "It has been closed.",
 }
 
-Fault = Literal["full", "read-only", "locked", "corrupt", "newer", "foreign", "unreachable", "closed"]
+Fault = Literal[
+    "full", "read-only", "locked", "corrupt", "missing", "older", "newer", "foreign", "unreachable", "closed"
+]
 
 
 class StoreUnavailable(RejoinderError):

@@ -334,6 +334,23 @@ class MessageReceived(Struct, frozen=True):
     message: Inbound
 
 
+class StageDecision(Struct, frozen=True):
+    """What one stage decided about a message, why, and how many seconds it took."""
+
+    stage: str
+    decision: str
+    reason: str | None = None
+    took: float = 0.0
+
+
+class MessageDecided(Struct, frozen=True):
+    """The stages have decided about a message, and it is written down: a turn, an answer, or nothing."""
+
+    message: Inbound
+    outcome: Literal["turn", "answer", "drop"]
+    stages: tuple[StageDecision, ...]
+
+
 class SessionStarted(Struct, frozen=True):
     session: str
     agent: str

@@ -9,12 +9,11 @@ from typing import Any, Literal, cast
 from msgspec.structs import replace
 
 import rejoinder
-from rejoinder import plugins
 from rejoinder.agents.base import Failed
 from rejoinder.agents.base import Usage as Spent
-from rejoinder.app import SELF, Gateway, open_channel
-from rejoinder.channels.base import Channel
+from rejoinder.app import SELF, Gateway, menu, open_channels
 from rejoinder.channels.web import Settings as PageSettings
+from rejoinder.channels.web import open_channel
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
@@ -68,10 +67,9 @@ def page_settings(said: schema.Channel, settings: schema.Settings) -> PageSettin
 async def serve(settings: schema.Settings, say: Say, *, new_token: bool = False) -> None:
     """Until every channel has come to its end, or it is cancelled."""
     page = next(((name, said) for name, said in settings.channels.items() if said.kind == "web"), None)
-    served = {name: said for name, said in settings.channels.items() if said.kind not in ("terminal", "web")}
     async with AsyncExitStack() as stack:
         listening: socket.socket | None = None
-        channels: list[Channel] = [open_channel(name, said) for name, said in served.items()]
+        channels = open_channels(settings)
         web: WebChannel | None = None
         facts: PageSettings | None = None
         if page is not None:
@@ -79,23 +77,25 @@ async def serve(settings: schema.Settings, say: Say, *, new_token: bool = False)
 
             facts = page_settings(page[1], settings)
             listening = stack.enter_context(bind(facts.host, facts.port))
-            web = plugins.find("channel", "web").open_channel(page[0], facts)
-            channels.insert(0, cast(Channel, web))
+            web = open_channel(page[0], facts)
+            web.menu = menu(settings)
+            channels.insert(0, web)
         only = replace(settings, channels={channel.name: settings.channels[channel.name] for channel in channels})
         gateway = await stack.enter_async_context(Gateway(only, channels=channels, store=settings.gateway.store))
         if web is not None and facts is not None and listening is not None:
             tasks = await stack.enter_async_context(Runs())
-            await _open_pages(gateway, only, web, facts, listening, tasks, say, new_token)
+            await _open_pages(stack, tasks, gateway, only, web, facts, listening, say, new_token)
         await gateway.serve()
 
 
 async def _open_pages(
+    stack: AsyncExitStack,
+    tasks: Runs,
     gateway: Gateway,
     settings: schema.Settings,
     web: WebChannel,
     facts: PageSettings,
     listening: socket.socket,
-    tasks: Runs,
     say: Say,
     new_token: bool,
 ) -> None:
@@ -106,8 +106,11 @@ async def _open_pages(
     pages = Pages(_house(gateway, settings, web, tasks), Login(kept), facts.hosts)
     for name, hook in pages.hooks.items():
         gateway.on(name, cast(Any, hook))
-    tasks.start("pages", pages.serve(listening))
+    serving = tasks.start("pages", pages.serve(listening))
+    stack.push_async_callback(tasks.wait, serving)
+    stack.callback(pages.stop)
     tasks.start("figures", pages.flow.measure())
+    await pages.up.wait()
     where = address(listening)
     say(f"The chat is at {where}")
     say(f"The console is at {where}/console")

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from msgspec import Struct
@@ -20,6 +21,7 @@ class RealAgent(Struct, frozen=True):
     arguments: tuple[str, ...]
     configure: Callable[[Path, str], dict[str, str]]
     """Writes what it needs into its home and gives its environment; told its home and our address."""
+    registry: Literal["npm", "pypi"] = "npm"
 
 
 def _codex(home: Path, url: str) -> dict[str, str]:
@@ -60,12 +62,22 @@ def _opencode(home: Path, url: str) -> dict[str, str]:
     }
 
 
+def _hermes(home: Path, url: str) -> dict[str, str]:
+    (home / "config.yaml").write_text(
+        f"model: {{provider: custom, default: echo, base_url: '{url}', api_key: sk-here, context_length: 100000}}"
+    )
+    return {"HOME": str(home), "HERMES_HOME": str(home)}
+
+
 CODEX = RealAgent("@zed-industries/codex-acp", "@zed-industries/codex-acp-*/bin/codex-acp*", (), _codex)
 OPENCODE = RealAgent("opencode-ai", ".bin/opencode", ("acp",), _opencode)
+HERMES = RealAgent("hermes-agent[acp]", "bin/hermes-acp", (), _hermes, registry="pypi")
 
 
 def installed(agent: RealAgent) -> tuple[str, ...]:
     """Its command; installs it when it is not there yet, and skips the test only where there is no npm."""
+    if agent.registry == "pypi":
+        return (str(_environment_with(agent.package) / agent.program), *agent.arguments)
     modules = Path(sys.prefix) / "agents" / agent.package / "node_modules"
     if not list(modules.glob(agent.program)):
         command = [str(ROOT / "scripts" / "agents"), sys.prefix, agent.package]
@@ -74,3 +86,14 @@ def installed(agent: RealAgent) -> tuple[str, ...]:
             pytest.skip(result.stderr.strip())
         assert result.returncode == 0, result.stderr
     return (str(next(modules.glob(agent.program))), *agent.arguments)
+
+
+def _environment_with(package: str) -> Path:
+    """A Python environment of its own: what an agent needs has nothing to do with what we need."""
+    place = Path(sys.prefix) / "agents" / package
+    if not (place / "installed").exists():
+        for command in ([sys.executable, "-m", "venv", place], [place / "bin/python", "-m", "pip", "install", package]):
+            result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+            assert result.returncode == 0, result.stderr
+        (place / "installed").touch()
+    return place

@@ -24,6 +24,7 @@ from rejoinder.agents.base import (
     CanSetModel,
     Done,
     Failed,
+    HasProcess,
     ModelSelected,
     PlanChanged,
     Question,
@@ -192,6 +193,21 @@ async def test_load_in_a_new_process(tmp_path: Path):
         events = await everything(agent, a_turn("history"))
         assert json.loads(text_of(events)) == ["remember", "history"]
         assert SessionOpened not in map(type, events)
+
+
+async def test_a_process_that_rests_is_started_again_and_its_session_goes_on(tmp_path: Path):
+    """TU-21: giving way to another agent's process costs a session nothing."""
+    state = tmp_path / "state.json"
+    state.write_text("{}")
+    async with fake("--state", str(state)) as agent:
+        assert isinstance(agent, HasProcess)
+        assert not agent.is_alive
+        await everything(agent, a_turn("remember"))
+        assert agent.is_alive
+        await agent.rest()
+        assert not agent.is_alive
+        events = await everything(agent, a_turn("history"))
+        assert json.loads(text_of(events)) == ["remember", "history"]
 
 
 async def test_a_refused_load_begins_a_new_session():

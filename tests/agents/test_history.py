@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.agents.history import SESSIONS_KEPT, Exchange, Histories, tokens_of
+from rejoinder.agents.base import Exchange
+from rejoinder.agents.history import SESSIONS_KEPT, Histories, tokens_of
 from rejoinder.events import PromptImage, PromptText
 
 

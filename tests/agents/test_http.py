@@ -149,6 +149,25 @@ async def test_answers_that_are_none(kind: str, body: bytes, failure: str):
         assert last.kind == failure
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "taken"),
+    [(200, b'{"taken":true}', True), (200, b'{"taken":false}', False), (200, b"ok", False), (404, b"", False)],
+)
+async def test_steering(status: int, body: bytes, taken: bool):
+    """TU-32: posted beside the turn; only a plain yes is a yes."""
+
+    async def steer(request: web.Request) -> web.StreamResponse:
+        assert (await request.json())["session"] == "session-1"
+        return web.Response(status=status, body=body, content_type="application/json")
+
+    app = web.Application()
+    app.router.add_post("/turn/steer", steer)
+    async with serving(app) as url:
+        agent = open_agent("mine", Settings(url=f"{url}/turn"))
+        assert await agent.steer(a_turn()) is taken
+        await agent.close()
+
+
 async def test_a_question_is_answered():
     """TU-33: the answer to a question is posted beside the turn, while the turn still streams."""
     answered: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()

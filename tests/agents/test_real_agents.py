@@ -25,11 +25,12 @@ from rejoinder.agents.base import (
 from rejoinder.testing.contracts import a_turn, begun, everything, text_of
 from rejoinder.testing.model_server import Answer, Asked, ModelServer, Refuse, Say, Stall
 
-from .real_agents import CODEX, OPENCODE, RealAgent, installed
+from .real_agents import CODEX, HERMES, OPENCODE, RealAgent, installed
 
-BOTH = (
+ALL = (
     pytest.param(CODEX, id="codex", marks=pytest.mark.real_agent),
     pytest.param(OPENCODE, id="opencode", marks=pytest.mark.slow_agent),
+    pytest.param(HERMES, id="hermes", marks=pytest.mark.slow_agent),
 )
 
 
@@ -70,7 +71,7 @@ def start(server: ModelServer, tmp_path: Path) -> Start:
         env = real.configure(tmp_path, server.openai_url)
         agent = open_agent("real", Settings(command=command, cwd=str(tmp_path), env=env))
         try:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(120):
                 yield agent
         finally:
             await agent.close()
@@ -78,7 +79,7 @@ def start(server: ModelServer, tmp_path: Path) -> Start:
     return start
 
 
-@pytest.mark.parametrize("real", BOTH)
+@pytest.mark.parametrize("real", ALL)
 async def test_a_turn_streams(real: RealAgent, start: Start):
     """TU-33: a real agent answers, in pieces, with what the model said and nothing else."""
     async with start(real) as agent:
@@ -89,7 +90,7 @@ async def test_a_turn_streams(real: RealAgent, start: Start):
         assert events[-1] == Done("end")
 
 
-@pytest.mark.parametrize("real", BOTH)
+@pytest.mark.parametrize("real", ALL)
 async def test_a_cancel(real: RealAgent, start: Start):
     """TU-20: a run that is closed or cancelled ends, and the session goes on."""
     async with start(real) as agent:
@@ -101,7 +102,7 @@ async def test_a_cancel(real: RealAgent, start: Start):
             assert [event async for event in run][-1] == Done("cancelled")
 
 
-@pytest.mark.parametrize("real", BOTH)
+@pytest.mark.parametrize("real", ALL)
 async def test_a_load_in_a_new_process(real: RealAgent, start: Start, server: ModelServer):
     """TU-33: session/load in another process: the model is told what was said in the first."""
     async with start(real) as agent:
@@ -115,7 +116,7 @@ async def test_a_load_in_a_new_process(real: RealAgent, start: Start, server: Mo
         assert "My name is Ann" in str(server.requests[-1].body)
 
 
-@pytest.mark.parametrize("real", BOTH)
+@pytest.mark.parametrize("real", ALL)
 async def test_nobody_is_left_behind(real: RealAgent, start: Start, tmp_path: Path):
     """TU-33: after the close no process of the agent is alive."""
     async with start(real) as agent:

@@ -120,7 +120,7 @@ def test_a_byte_order_mark_is_fine(tmp_path):
     """Some editors put a mark before the text: it is not a mistake of the person."""
     path = tmp_path / "marked.toml"
     path.write_bytes(b"\xef\xbb\xbf[gateway]\n")
-    assert load(str(path), {}).gateway.store == "sqlite:rejoinder.db"
+    assert load(str(path), {}).gateway.store == f"sqlite:{tmp_path / 'rejoinder.db'}"
 
 
 # --- anything at all ----------------------------------------------------------------------------

@@ -13,13 +13,25 @@ from rejoinder.testing import ScriptedAgent, conversation
 from tests.conversations.test_plugged_in import plug_in
 
 
+class Told(list):
+    def __init__(self):
+        super().__init__()
+        self.more = asyncio.Event()
+
+    async def until(self, name):
+        while name not in names(self):
+            self.more.clear()
+            await self.more.wait()
+
+
 @pytest.fixture
 def heard(monkeypatch):
     """What a package that subscribed to everything is told."""
-    told = []
+    told = Told()
 
     async def listen(happening):
         told.append(happening)
+        told.more.set()
 
     plug_in(monkeypatch, "rejoinder.hooks", HOOKS=dict.fromkeys(HOOKS, listen))
     return told
@@ -35,12 +47,13 @@ async def test_a_package_hears_what_happens(heard):
         await chat.says("hello", event="e1")
         await chat.says("hello", event="e1")
         await chat.hears("Hi.")
+        await heard.until("TurnEnded")
         await chat.says("/new again")
         await chat.hears("New session.")
         await chat.hears("Anew.")
     assert names(heard) == [
-        *("MessageReceived", "SessionStarted", "ReplySent", "TurnEnded"),
-        *("MessageReceived", "SessionEnded", "SessionStarted", "ReplySent", "ReplySent", "TurnEnded"),
+        *("MessageReceived", "MessageDecided", "SessionStarted", "ReplySent", "TurnEnded"),
+        *("MessageReceived", "MessageDecided", "SessionEnded", "SessionStarted", "ReplySent", "ReplySent", "TurnEnded"),
     ]
     received, ended = (next(each for each in heard if isinstance(each, kind)) for kind in (MessageReceived, TurnEnded))
     assert (received.message.text, ended.outcome, ended.message) == ("hello", "answered", received.message.message_id)

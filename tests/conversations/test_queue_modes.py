@@ -4,6 +4,8 @@ import asyncio
 
 import pytest
 
+from rejoinder.agents import python
+from rejoinder.agents.python import PythonAgent
 from rejoinder.testing import ScriptedAgent, conversation
 from tests.conversations.agents import Steerable, said, told
 from tests.conversations.settings import queueing
@@ -116,6 +118,44 @@ async def test_steer_goes_into_the_running_turn():
     assert '"handle":"m3"' in told(agent.offered[0])
 
 
+async def test_a_function_is_steered():
+    """TU-3, TU-32: a shipped kind of agent takes in what is said meanwhile, at its next step."""
+
+    async def shop(turn, further):
+        yield "Buying " + " ".join(said(turn))
+        for _ in range(1000):  # steps
+            if meanwhile := further.take():
+                yield " and " + " ".join(said(meanwhile[0])) + "."
+                return
+            await asyncio.sleep(0.001)
+
+    agent = PythonAgent("shopper", python.Settings(call="-:-"), shop)
+    async with conversation(agent, settings=queueing("steer")) as chat:
+        await chat.says("apples")
+        await chat.sees("Buying apples")
+        await chat.says("bread")
+        await chat.hears("Buying apples and bread.")
+
+
+async def test_what_a_function_did_not_take_runs_after_it():
+    """TU-3: never lost, never both."""
+
+    async def shop(turn, further):
+        yield "Buying " + " ".join(said(turn))
+        if said(turn) == ["apples"]:
+            await go.wait()
+
+    go = asyncio.Event()
+    agent = PythonAgent("shopper", python.Settings(call="-:-"), shop)
+    async with conversation(agent, settings=queueing("steer")) as chat:
+        await chat.says("apples")
+        await chat.sees("Buying apples")
+        await chat.says("bread")
+        go.set()
+        await chat.hears("Buying apples")
+        await chat.hears("Buying bread")
+
+
 @pytest.mark.parametrize("mode", ["steer", "steer-backlog"])
 async def test_what_an_agent_cannot_take_in_runs_after_it(mode):
     """TU-3: an agent that cannot steer: followup."""
@@ -181,6 +221,42 @@ async def test_beyond_the_cap_somebody_pays_and_can_see_it(drop, mark, marked, w
         await chat.hears("The rest.")
     assert said(agent.turns[1]) == words
     assert ('"lines":["two"]' in told(agent.turns[1])) == (drop == "summarize")
+
+
+async def test_by_sender_each_person_gets_a_turn_of_their_own():
+    """TU-6: `grouping = "sender"`: own buffers and own turns, on the shared session."""
+    go = asyncio.Event()
+    agent = ScriptedAgent(["One", go.wait, "."], "Yes.", "Yes.")
+    async with conversation(agent, settings=queueing("collect", grouping="sender")) as chat:
+        for text, sender in (("one", "ann"), ("two", "ann"), ("three", "bob"), ("four", "ann")):
+            await chat.channel.says(text, sender=sender, chat="lab", kind="group", mention=True)
+        await chat.sees("One")
+        go.set()
+        for heard in ("One.", "Yes.", "Yes."):
+            await chat.hears(heard)
+    # whoever is quiet first is next
+    assert sorted(said(turn) for turn in agent.turns) == [["one"], ["three"], ["two", "four"]]
+    assert len({turn.session for turn in agent.turns}) == 1
+
+
+@pytest.mark.parametrize(
+    ("limits", "turns"),
+    [
+        ({"max_batch": 2}, [["one"], ["two", "three"], ["four"]]),
+        ({"max_batch_tokens": 1}, [["one"], ["two"], ["three"], ["four"]]),
+    ],
+)
+async def test_a_gathered_turn_is_only_so_long(limits, turns):
+    """TU-6: `max_batch` messages and `max_batch_tokens`; one that is longer goes alone."""
+    go = asyncio.Event()
+    agent = ScriptedAgent([go.wait, "Done."], *["Done."] * (len(turns) - 1))
+    async with conversation(agent, settings=queueing("collect", **limits)) as chat:
+        for text in ("one", "two", "three", "four"):
+            await chat.says(text)
+        go.set()
+        for _ in turns:
+            await chat.hears("Done.")
+    assert [said(turn) for turn in agent.turns] == turns
 
 
 async def test_two_chats_do_not_wait_for_each_other():

@@ -3,12 +3,14 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
 from rejoinder.agents.base import Failed, SessionOpened, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.failures import failed
-from rejoinder.config.schema import GatewaySettings, Settings
+from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.schema import Channel, GatewaySettings, Settings
 from rejoinder.testing import FakeChannel, ScriptedAgent, conversation
-from tests.conversations.agents import Deaf, told
+from tests.conversations.agents import Deaf, Steerable, told
 from tests.conversations.settings import queueing
 
 
@@ -119,6 +121,7 @@ async def test_who_is_verbose_is_told_of_the_other_model_and_of_tools():
         await chat.hears("Verbose: full.")
         await chat.says("hello")
         await chat.hears(
+            "This is a new session.\n\n"
             "Model fallback: second answers instead of first: the credential is not accepted.\n\n"
             "Looking.\n\n_🔧 read notes.txt_\n\n```\nabc\n```\n\nDone."
         )
@@ -232,39 +235,60 @@ async def test_typing_is_shown_while_an_agent_takes_its_time():
     assert channel.typed == 1
 
 
-async def test_reactions_show_what_becomes_of_a_message():
-    """TU-25: optional per channel; new added before the old is removed."""
-    from rejoinder.config.channels import ChannelSettings
-    from rejoinder.config.schema import Channel
-
+def with_reactions() -> Settings:
     common = ChannelSettings(dm="open", status_reactions=True)
-    settings = Settings(channels={"fake": Channel("fake", common, None)})
+    settings = queueing("collect")
+    return replace(settings, channels={"fake": Channel("fake", common, None)})
+
+
+async def test_reactions_show_what_becomes_of_a_message():
+    """TU-25: optional per channel; new added before the old is removed. Only who waits is shown as queued."""
     go = asyncio.Event()
-    async with conversation(ScriptedAgent([go.wait, "Here."]), settings=settings) as chat:
-        asked = await chat.says("hello")
-        await chat.sees_reaction("👀", on=asked)
+    async with conversation(ScriptedAgent(["One", go.wait, "."], "Two."), settings=with_reactions()) as chat:
+        first = await chat.says("one")
+        await chat.sees("One")
+        second = await chat.says("two")
+        await chat.sees_reaction("👀", on=second)
+        assert "👀" not in chat.channel.messages[first].reactions
         go.set()
-        await chat.hears("Here.")
-        await chat.sees_reaction("👌", on=asked)
-        await chat.channel.until(lambda: chat.channel.messages[asked].reactions == ["👌"])
+        await chat.hears("One.")
+        await chat.hears("Two.")
+        for asked in (first, second):
+            await chat.sees_reaction("👌", on=asked)
+            await chat.channel.until(lambda asked=asked: chat.channel.messages[asked].reactions == ["👌"])
 
 
-async def test_a_session_is_continued_under_the_name_its_agent_gave_it():
+async def test_what_a_run_took_in_is_done_when_the_run_is():
+    """TU-25: a steered message shares the fate of the run."""
+    go = asyncio.Event()
+    settings = with_reactions()
+    steering = replace(settings, messages=queueing("steer").messages)
+    agent = Steerable(["One", go.wait, " and two."])
+    async with conversation(agent, settings=steering) as chat:
+        await chat.says("one")
+        await chat.sees("One")
+        second = await chat.says("two")
+        await agent.was_offered.wait()
+        go.set()
+        await chat.hears("One and two.")
+        await chat.channel.until(lambda: chat.channel.messages[second].reactions == ["👌"])
+
+
+async def test_a_session_is_continued_under_the_name_its_agent_gave_it(tmp_path):
     """TU-33: the mapping is saved at creation, and loaded before the first turn after a restart."""
     from rejoinder.app import Gateway, with_channel
-    from rejoinder.runtime.sessions import MemorySessions
 
     class Loading(ScriptedAgent):
         def load_session(self, session, saved):
             self.loaded = (session, saved)
 
-    sessions = MemorySessions()
+    store = f"sqlite:{tmp_path / 'rejoinder.db'}"
     for agent in (Loading([SessionOpened("theirs-1"), "One."]), Loading("Two.")):
         channel = FakeChannel()
         settings = with_channel(Settings(), channel.name, agent.name, ("ann",))
-        async with Gateway(settings, agents={agent.name: agent}, channels=[channel], sessions=sessions) as gateway:
+        async with Gateway(settings, agents={agent.name: agent}, channels=[channel], store=store) as gateway:
             gateway.runs.start("serve", gateway.serve())
-            await channel.says("hello")
+            await channel.says("hello", event=f"to {id(agent)}")
             await channel.until(lambda channel=channel: any(m.author == "bot" for m in channel.messages.values()))
     assert agent.loaded == (agent.turns[0].session, "theirs-1")
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.events import Attachment
-from rejoinder.inbound.debounce import Row, flushes, view, waits_for
+from rejoinder.events import Attachment, Chat, Inbound, Mention, Quote, Sender
+from rejoinder.inbound.debounce import Row, flushes, joined, view, waits_for
 from rejoinder.inbound.settings import InboundDebounce
 from tests.inbound.floor import NOW, house, says, send
 
@@ -97,3 +97,15 @@ def test_nobody_is_lost_twice_or_out_of_order(said: list[tuple[str, float, bool]
         mine = [id for id in everybody if inbox[int(id) - 1].key == key]
         assert mine == sorted(mine, key=int)
     assert all(group in late for group in early)
+
+
+def test_what_goes_on_together_is_one_message() -> None:
+    """IN-76: line by line, under the last one's name; who was meant and quoted stays."""
+    first = Inbound("c", "e1", "m1", Chat("1"), Sender("2"), "hey @bot", mentions=(Mention("bot"),))
+    second = Inbound("c", "e2", "m2", Chat("1"), Sender("2"), "look", reply_to=Quote("m0"), agent_text="(look)")
+    third = Inbound("c", "e3", "m3", Chat("1"), Sender("2"), "there")
+    one = joined((first, second, third))
+    assert (one.event_id, one.message_id, one.text) == ("e3", "m3", "hey @bot\nlook\nthere")
+    assert (one.agent_text, one.raw_text) == ("hey @bot\n(look)\nthere", None)
+    assert (one.mentions, one.reply_to) == ((Mention("bot"),), Quote("m0"))
+    assert joined((first,)) is first

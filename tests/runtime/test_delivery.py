@@ -1,13 +1,17 @@
 """Delivery to a channel that can do nothing but send: the smallest one."""
 
 import asyncio
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 
 import pytest
 
+from rejoinder.app import MEMORY, open_store
 from rejoinder.channels.base import Delivered, Limits, RetryAfter
 from rejoinder.events import Part, Route
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.delivery import Answer
+from rejoinder.store.base import Message, NoteMessages
 
 ROUTE = Route("bare", "room")
 
@@ -32,13 +36,23 @@ def bare():
     return Bare()
 
 
+@asynccontextmanager
+async def conversing(channel):
+    store = open_store(MEMORY)
+    try:
+        yield Conversation(channel, ROUTE, store)
+    finally:
+        await store.close()
+
+
 async def deliver(channel, *pieces):
-    conversation = Conversation(channel, ROUTE)
-    conversation.messages.add("id-0", "hello")
-    answer = Answer(conversation, "bot", "id-0")
-    for piece in pieces:
-        await answer.feed(piece)
-    await answer.finish()
+    async with conversing(channel) as conversation:
+        hello = Message("id-0", "ann", datetime(2030, 1, 1, tzinfo=UTC), text="hello")
+        conversation.noted(await conversation.store.write(NoteMessages(ROUTE, (hello,))))
+        answer = Answer(conversation, "bot", "id-0")
+        for piece in pieces:
+            await answer.feed(piece)
+        await answer.finish()
     return conversation
 
 
@@ -107,7 +121,7 @@ async def test_messages_of_one_conversation_go_out_one_after_the_other(bare):
             return await super().send(part)
 
     slow = Slow()
-    conversation = Conversation(slow, ROUTE)
-    await asyncio.gather(*(conversation.send(text) for text in "abc"))
+    async with conversing(slow) as conversation:
+        await asyncio.gather(*(conversation.send(text) for text in "abc"))
     assert most == 1
     assert [part.text for part in slow.sent] == ["a", "b", "c"]

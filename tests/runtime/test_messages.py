@@ -1,36 +1,43 @@
-"""The handles of a conversation (OD-22)."""
+"""The latest messages of a conversation (OD-22); giving handles is the store's."""
 
+from datetime import UTC, datetime
+
+from rejoinder.app import open_store
+from rejoinder.events import Route
 from rejoinder.runtime.messages import Messages
+from rejoinder.store.base import Message, NoteMessages
+
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
+HERE = Route("fake", "room")
 
 
-def test_handles_count_in_the_order_of_appearance():
-    messages = Messages()
-    assert [messages.add(id, id) for id in ("900", "$abc", "900")] == ["m1", "m2", "m1"]
-    assert messages.find("m2") == messages.find("$abc") == "$abc"
-    assert messages.handle("$abc") == "m2"
-    assert messages.text("$abc") == "$abc"
-    assert messages.find("m3") is None
-    assert messages.find("") is None
+def noted(number: int) -> Message:
+    return Message(f"id{number}", "ann", NOW, text=f"text {number}", number=number)
 
 
-def test_a_platform_whose_ids_are_handles_keeps_them():
-    """What people read beside a message is what directives call it, whoever's message was noted first."""
-    messages = Messages()
-    assert [messages.add(id, "") for id in ("m1", "m3", "m2")] == ["m1", "m3", "m2"]
-    assert messages.find("m2") == "m2"
+async def test_what_is_no_longer_remembered_is_looked_up():
+    """DU-5: memory is bounded, the index is in the store."""
+    store = open_store("sqlite::memory:")
+    try:
+        await store.write(NoteMessages(HERE, tuple(noted(n) for n in (1, 2, 3))))
+        messages = Messages(store, HERE, remembered=2)
+        await messages.read()
+        assert (messages.find("m1"), messages.find("m3"), messages.handle("id2")) == (None, "id3", "m2")
+        assert messages.count == 3
+        found = await messages.look_up("m1")
+        assert found is not None
+        assert found.text == "text 1"
+        assert await messages.look_up("m4") is None
+    finally:
+        await store.close()
 
 
-def test_what_was_taken_back_cannot_be_pointed_at():
-    messages = Messages()
-    messages.add("a", "")
-    messages.forget("a")
-    assert messages.find("m1") is messages.find("a") is None
-    assert messages.add("b", "") == "m2"
-
-
-def test_the_oldest_are_forgotten():
-    messages = Messages(remembered=2)
-    for id in ("a", "b", "c"):
-        messages.add(id, "")
-    assert messages.find("m1") is messages.find("a") is None
-    assert messages.find("m3") == "c"
+async def test_what_was_taken_back_cannot_be_pointed_at():
+    store = open_store("sqlite::memory:")
+    try:
+        messages = Messages(store, HERE)
+        messages.add(noted(1))
+        messages.forget("id1")
+        assert messages.find("m1") is messages.find("id1") is None
+    finally:
+        await store.close()

@@ -1,5 +1,6 @@
 """DU-15: what keeps the store from keeping things is said, nothing is acknowledged, and it goes on afterwards."""
 
+import asyncio
 import contextlib
 import os
 import resource
@@ -155,9 +156,12 @@ async def test_another_program_writes_and_does_not_end(tmp_path: Path) -> None:
                 await store.write(Accept((an_inbound(1),), NOW))
             assert refusal.value.fault == "locked"
             await says(store, "locked")
+            told = asyncio.Event()
+            store.on_foreign_change(told.set)
             release()
         assert (await store.health()).fault is None
         assert await store.write(Accept((an_inbound(1),), NOW))
+        await asyncio.wait_for(told.wait(), 30)  # the new connection cannot know what the old one had seen
 
 
 async def test_a_second_gateway_is_refused(tmp_path: Path) -> None:

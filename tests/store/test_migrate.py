@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from rejoinder.errors import StoreUnavailable
+from rejoinder.store import sqlite
 from rejoinder.store.base import Accept
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite import open_reader, open_store
 from rejoinder.store.sqlite.migrate import Migration, migrations
 from rejoinder.testing.store_contract.given import NOW, an_inbound
 
@@ -37,10 +38,23 @@ def test_a_newer_version_brings_its_rows_along_and_is_refused_by_the_older(tmp_p
     assert in_store(path) == 1
     later = [*migrations(), Migration(len(migrations()) + 1, "CREATE TABLE later (a TEXT) STRICT;\n")]
     assert in_store(path, later) == 2
-    with pytest.raises(StoreUnavailable, match=r"schema 2, this version knows up to 1.*newer rejoinder") as refusal:
+    with pytest.raises(StoreUnavailable, match=r"schema 3, this version knows up to 2.*newer rejoinder") as refusal:
         in_store(path)
     assert refusal.value.fault == "newer"
     assert in_store(path, later) == 3
+
+
+async def test_who_only_looks_does_not_migrate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gateway brings a store up to date, never a command beside it."""
+    path = tmp_path / "rejoinder.db"
+    await open_store(f"sqlite:{path}").close()
+    later = [*migrations(), Migration(len(migrations()) + 1, "CREATE TABLE later (a TEXT) STRICT;\n")]
+    monkeypatch.setattr(sqlite, "migrations", lambda: later)
+    reader = open_reader(f"sqlite:{path}")
+    with pytest.raises(StoreUnavailable, match="Start the gateway once") as refusal:
+        await reader.census()
+    assert refusal.value.fault == "older"
+    await reader.close()
 
 
 def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from rejoinder.store.base import Store
+from rejoinder.store.base import Store, StoreBeside
 from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.beside import open_beside
 from rejoinder.testing.store_contract import StoreContract
 
 SMALL = {"gateway", "run"}
@@ -23,6 +24,11 @@ OVERVIEWS = (
     "DELETE FROM",  # the sweep looks for what is old, and each step has an end
     "SELECT id FROM turn WHERE closed <",
     "SELECT id FROM inbox WHERE accepted <",
+    "FROM part JOIN place ON place.id = part.place WHERE part.receipt =",  # an operator asks what became of it
+    "FROM place JOIN message ON message.place = place.id AND (",  # an operator names a message, but no chat
+    "SELECT count(*) FROM session",
+    "SELECT key FROM session WHERE instr",
+    "FROM knock ORDER BY",
     "INSERT INTO place",  # SQLite plans for a deferred constraint that is never there
 )
 
@@ -41,6 +47,9 @@ class Watching(sqlite3.Connection):
 class Contract(StoreContract):
     def open(self, folder: Path) -> Store:
         return open_store(f"sqlite:{folder / 'rejoinder.db'}")
+
+    def beside(self, folder: Path) -> StoreBeside:
+        return open_beside(f"sqlite:{folder / 'rejoinder.db'}")
 
 
 async def test_no_message_reads_a_whole_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from rejoinder.errors import BadUse
-from rejoinder.store.base import PlanParts, Store
+from rejoinder.store.base import PlanParts, Store, StoreBeside
 from rejoinder.store.sqlite import open_reader, open_store
+from rejoinder.store.sqlite.beside import open_beside
 from rejoinder.testing import StoreContract
 from rejoinder.testing.store_contract.given import NOW, accepted, an_intent, begun
 
@@ -14,6 +15,9 @@ from rejoinder.testing.store_contract.given import NOW, accepted, an_intent, beg
 class TestFile(StoreContract):
     def open(self, folder: Path) -> Store:
         return open_store(f"sqlite:{folder / 'rejoinder.db'}")
+
+    def beside(self, folder: Path) -> StoreBeside:
+        return open_beside(f"sqlite:{folder / 'rejoinder.db'}")
 
 
 @pytest.mark.parametrize("url", ["sqlite:{folder}/rejoinder.db", "sqlite::memory:"])

@@ -68,6 +68,8 @@ async def test_the_console_follows_a_message():
     async with running(settings()) as site, site.page(path="/console/socket") as console, site.page() as page:
         await page.send(type="say", client="c1", room="helper~you", text="Hi")
         received = await console.told("received", text="Hi")
+        decided = await console.told("decided", message=received["message"], outcome="turn")
+        assert decided["steps"][0]["stage"] == "finalise"
         turn = await console.told("turn", message=received["message"])
         assert (turn["agent"], turn["outcome"]) == ("helper", "answered")
         assert turn["took"] > 0

@@ -119,6 +119,13 @@ class AcpAgent:
     def last_words(self) -> str:
         return "" if self._sessions is None else self._sessions.last_words()
 
+    @property
+    def is_alive(self) -> bool:
+        return self._sessions is not None and self._sessions.is_alive
+
+    async def rest(self) -> None:
+        await self.close()
+
     async def close(self) -> None:
         if self._sessions is not None:
             await self._sessions.close()

@@ -60,6 +60,10 @@ class Sessions:
         if self._connection is not None:
             self._connection.answer(question, option)
 
+    @property
+    def is_alive(self) -> bool:
+        return self._connection is not None and self._connection.dead is None
+
     def last_words(self) -> str:
         return "" if self._connection is None else self._connection.last_words()
 

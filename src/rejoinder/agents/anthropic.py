@@ -5,10 +5,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
+from rejoinder.agents.base import AgentEvent, Done, Exchange, TextDelta, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.endpoint import decoded, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
-from rejoinder.agents.history import Exchange
 from rejoinder.agents.model_agent import ModelAgent, ModelSettings, asked_and_answered, end_of_answer
 from rejoinder.agents.think import think_setting
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn

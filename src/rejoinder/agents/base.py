@@ -10,7 +10,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from rejoinder.events import Turn
+from rejoinder.events import PromptPart, Turn
 
 
 class TextDelta(Struct, frozen=True, tag="text"):
@@ -152,6 +152,20 @@ class CanLoad(Protocol):
     def load_session(self, session: str, saved: str) -> None: ...
 
 
+class Exchange(Struct, frozen=True):
+    """A question and its answer; an empty answer means that there was none."""
+
+    parts: tuple[PromptPart, ...]
+    answer: str = ""
+
+
+@runtime_checkable
+class CanRecall(Protocol):
+    """Keeps the conversation itself: told once in each process, before a session's first turn, what was said."""
+
+    def recall(self, session: str, past: tuple[Exchange, ...]) -> None: ...
+
+
 @runtime_checkable
 class CanForget(Protocol):
     """Keeps something between the turns of a session, and can begin anew."""
@@ -207,6 +221,20 @@ class CanAnswer(Protocol):
     """Takes the answer to a Question; `option` None means nobody answered."""
 
     async def answer(self, question: str, option: str | None) -> None: ...
+
+
+@runtime_checkable
+class HasProcess(Protocol):
+    """Works in a process of its own, which counts against the limit of them (TU-21).
+
+    `rest` ends it when it has no run; the next turn starts it again and continues the sessions, as far as the
+    agent can load them.
+    """
+
+    @property
+    def is_alive(self) -> bool: ...
+
+    async def rest(self) -> None: ...
 
 
 @runtime_checkable

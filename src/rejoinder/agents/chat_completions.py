@@ -5,10 +5,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
+from rejoinder.agents.base import AgentEvent, Done, Exchange, TextDelta, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.endpoint import decoded, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
-from rejoinder.agents.history import Exchange
 from rejoinder.agents.model_agent import ModelAgent, ModelSettings, asked_and_answered, end_of_answer
 from rejoinder.agents.think import think_setting
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
@@ -95,8 +94,9 @@ class _Said(Struct, frozen=True):
 
     def thought(self) -> str:
         said = self.reasoning_content or self.reasoning
-        parts = self.content if isinstance(self.content, list) else ()
-        return said if isinstance(said, str) else "".join(_joined(part.thinking) for part in parts)
+        if isinstance(said, str):
+            return said
+        return "".join(_joined(part.thinking) for part in self.content) if isinstance(self.content, list) else ""
 
 
 class _Choice(Struct, frozen=True):
@@ -160,8 +160,9 @@ class ChatReading:
                 events.append(Thought(thought))
             if text := said.text():
                 # A tool that is followed by text was run by the endpoint, and is over.
-                events += [ToolEnded(id, True) for id in self._tools.values()]
-                self._tools.clear()
+                if self._tools:
+                    events += [ToolEnded(id, True) for id in self._tools.values()]
+                    self._tools.clear()
                 self._said.append(text)
                 events.append(TextDelta(text))
             for call in said.tool_calls or ():

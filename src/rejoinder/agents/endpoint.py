@@ -64,6 +64,7 @@ class Endpoint:
                 headers={"Content-Type": "application/json", **self._headers},
                 # Idle and hard timeouts belong to the run, which knows what it waits for.
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
+                cookie_jar=aiohttp.DummyCookieJar(),  # a turn leaves nothing behind for the next one
                 # How many runs there are at once is decided elsewhere; a queue here would only hide it.
                 connector=aiohttp.TCPConnector(limit=0),
             )

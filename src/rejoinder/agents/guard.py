@@ -9,6 +9,7 @@ Rule 4: whoever closes the iterator has closed the agent's own iterator too when
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
+from math import inf
 
 from rejoinder.agents.base import AgentEvent, Done, Failed, Question
 from rejoinder.agents.failures import RunFailed, failed
@@ -17,29 +18,27 @@ from rejoinder.agents.failures import RunFailed, failed
 async def guarded(
     events: AsyncGenerator[AgentEvent, None], *, idle: float | None = None, hard: float | None = None
 ) -> AsyncIterator[AgentEvent]:
-    loop = asyncio.get_running_loop()
-    end = None if hard is None else loop.time() + hard
+    watch = _Watch(idle, hard)
     asking = False
     try:
         while True:
-            quiet = None if idle is None or asking else loop.time() + idle
-            at = end if quiet is None else quiet if end is None or quiet < end else end
+            watch.begin(patient=asking)
             try:
-                async with asyncio.timeout_at(at):
-                    event = await anext(events)
+                event = await anext(events)
             except StopAsyncIteration:
                 event = failed("crashed", "the agent ended without saying that it is done")
             except RunFailed as problem:
                 event = problem.failure
             except TimeoutError as problem:
-                if at is None or loop.time() < at:
-                    event = failed("timeout", f"inside the agent: {problem!r}")
-                elif at == end:
-                    event = failed("timeout", f"the run took longer than {hard:g} s (its hard timeout)")
-                else:
-                    event = failed("timeout", f"nothing came for {idle:g} s (the idle timeout)")
+                event = failed("timeout", f"inside the agent: {problem!r}")
+            except asyncio.CancelledError:
+                late = watch.end()
+                if late is None:
+                    raise
+                event = failed("timeout", late)
             except Exception as problem:  # noqa: BLE001 - Rule 2: whatever it is, a person waits for a sentence
                 event = failed("crashed", f"{type(problem).__name__}: {problem}")
+            watch.end()
             asking = isinstance(event, Question)
             if isinstance(event, Done | Failed):
                 # Closed before the last word is said: who has heard it may start the next run at once.
@@ -48,4 +47,67 @@ async def guarded(
                 return
             yield event
     finally:
+        watch.close()
         await events.aclose()
+
+
+class _Watch:
+    """Rule 3 with one timer for the whole run: a timeout for each event costs more than most events.
+
+    The timer is set for the earliest moment at which the run can be late and looks again there. It cancels the
+    task only while that waits for the agent, as `asyncio.timeout` does.
+    """
+
+    def __init__(self, idle: float | None, hard: float | None) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._idle = idle
+        self._hard = hard
+        self._last = inf if hard is None else self._loop.time() + hard
+        self._due = inf
+        self._timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[object] | None = None
+        self._cancelling = 0
+        self._waiting = False
+        self._late: str | None = None
+
+    def begin(self, *, patient: bool) -> None:
+        """The wait for the next event begins; a patient one may be long."""
+        task = asyncio.current_task()
+        if task is not self._task and task is not None:
+            self._task, self._cancelling = task, task.cancelling()
+        self._waiting = True
+        quiet = inf if self._idle is None or patient else self._loop.time() + self._idle
+        self._due = quiet if quiet < self._last else self._last
+        if self._timer is None or self._timer.when() > self._due:
+            self._set_timer()
+
+    def end(self) -> str | None:
+        """The wait is over. When it was this watch that broke it off: how the run was late."""
+        self._waiting = False
+        late, self._late = self._late, None
+        if late is None or self._task is None or self._task.uncancel() > self._cancelling:
+            return None  # nobody, or somebody else as well, has cancelled the task
+        return late
+
+    def close(self) -> None:
+        self._waiting = False
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _set_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_at(self._due, self._look) if self._due < inf else None
+
+    def _look(self) -> None:
+        self._timer = None
+        if not self._waiting or self._task is None:
+            return  # nobody waits for the agent just now: the next wait sets the timer anew
+        if self._loop.time() < self._due:
+            self._set_timer()
+        else:
+            if self._due == self._last:
+                self._late = f"the run took longer than {self._hard:g} s (its hard timeout)"
+            else:
+                self._late = f"nothing came for {self._idle:g} s (the idle timeout)"
+            self._task.cancel()

@@ -8,19 +8,11 @@ told twice.
 
 from collections import OrderedDict
 
-from msgspec import Struct
-
+from rejoinder.agents.base import Exchange
 from rejoinder.events import PromptImage, PromptPart, PromptText
 
 IMAGE_TOKENS = 1500
 SESSIONS_KEPT = 1000
-
-
-class Exchange(Struct, frozen=True):
-    """A question and its answer; an empty answer means that there was none."""
-
-    parts: tuple[PromptPart, ...]
-    answer: str = ""
 
 
 class Histories:
@@ -49,6 +41,11 @@ class Histories:
         self._sessions.move_to_end(session)
         while len(self._sessions) > SESSIONS_KEPT:
             self.forget(next(iter(self._sessions)))
+
+    def recall(self, session: str, past: tuple[Exchange, ...]) -> None:
+        """What an earlier process remembered, as far as it fits."""
+        for exchange in past:
+            self.remember(session, exchange.parts, exchange.answer)
 
     def forget(self, session: str) -> None:
         self._sessions.pop(session, None)

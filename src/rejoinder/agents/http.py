@@ -63,6 +63,14 @@ class HttpAgent:
             async with self._endpoint.post("/answer", {"question": question, "option": option}):
                 pass
 
+    async def steer(self, turn: Turn) -> bool:
+        """Posted beside the turn too; taken in only when the server says so."""
+        with suppress(RunFailed, msgspec.DecodeError):
+            async with self._endpoint.post("/steer", turn) as response:
+                said = msgspec.json.decode(await response.read())
+                return isinstance(said, dict) and said.get("taken") is True
+        return False
+
     async def close(self) -> None:
         await self._endpoint.close()
 

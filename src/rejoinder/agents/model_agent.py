@@ -6,18 +6,19 @@ runs no tools; tool calls that an endpoint runs by itself are shown.
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, Protocol
 
 import aiohttp
 from msgspec import Struct, field
 
-from rejoinder.agents.base import AgentEvent, Done, ModelSelected, ToolEnded
-from rejoinder.agents.endpoint import Endpoint, server_events
-from rejoinder.agents.failures import failed
+from rejoinder.agents.base import AgentEvent, Done, Exchange, ModelSelected, TextDelta, ToolEnded
+from rejoinder.agents.endpoint import Endpoint
+from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
-from rejoinder.agents.history import Exchange, Histories, fitting
+from rejoinder.agents.history import Histories, fitting
+from rejoinder.agents.sse import EventReader, ServerEvent
 from rejoinder.agents.think import LEVELS
 from rejoinder.events import PromptPart, PromptText, Turn
 
@@ -95,7 +96,10 @@ class ModelAgent:
     def _reading(self) -> Reading: ...
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
-        return guarded(self._events(turn), idle=self._limits.idle_timeout, hard=self._limits.hard_timeout)
+        return self._events(turn, self._histories.before(turn.session, turn.parts), self._reading())
+
+    def recall(self, session: str, past: tuple[Exchange, ...]) -> None:
+        self._histories.recall(session, past)
 
     def forget(self, session: str) -> None:
         self._histories.forget(session)
@@ -108,9 +112,9 @@ class ModelAgent:
         # Half of it at most: the whole may be what does not fit.
         past = fitting(past, self._limits.history_tokens // 2) or past[-1:]
         reading = self._reading()
-        answer = self._answer(Turn(session, (PromptText(TO_COMPACT),)), past, reading)
-        limited = guarded(answer, idle=self._limits.idle_timeout, hard=self._limits.hard_timeout)
-        last = [event async for event in limited][-1]
+        aside = Turn(f"{session} (compacting)", (PromptText(TO_COMPACT),))
+        last = [event async for event in self._events(aside, past, reading)][-1]
+        self._histories.forget(aside.session)
         if not isinstance(last, Done) or not reading.answer.strip():
             return False
         self._histories.forget(session)
@@ -120,49 +124,66 @@ class ModelAgent:
     async def close(self) -> None:
         await self._endpoint.close()
 
-    async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
-        reading = self._reading()
-        past = self._histories.before(turn.session, turn.parts)
-        try:
-            async with aclosing(self._answer(turn, past, reading)) as events:
-                async for event in events:
-                    yield event
-        finally:
-            # Also when it was cancelled: people have seen what was said so far, so the model has to know it.
-            self._histories.remember(turn.session, turn.parts, reading.answer)
+    def _events(self, turn: Turn, past: tuple[Exchange, ...], reading: Reading) -> AsyncIterator[AgentEvent]:
+        answer = self._answer(turn, past, reading)
+        return guarded(answer, idle=self._limits.idle_timeout, hard=self._limits.hard_timeout)
 
     async def _answer(
         self, turn: Turn, past: tuple[Exchange, ...], reading: Reading
     ) -> AsyncGenerator[AgentEvent, None]:
+        """All in one generator: each further one around it would be paid for with every event."""
         body = self._request(turn, past)
-        async with self._endpoint.post(self._path, body) as response:
-            yield ModelSelected(body["model"])
-            async with aclosing(_read(response, reading)) as events:
-                async for event in events:
-                    yield event
-        for event in reading.finish():
-            yield event
-
-
-async def _read(response: aiohttp.ClientResponse, reading: Reading) -> AsyncGenerator[AgentEvent, None]:
-    if response.content_type == "application/json":
-        for event in reading.whole(await response.read()):
-            yield event
-        return
-    async with aclosing(server_events(response)) as told:
-        async for server_event in told:
-            for event in reading.feed(server_event.data):
+        try:
+            async with self._endpoint.post(self._path, body) as response:
+                yield ModelSelected(body["model"])
+                if response.content_type == "application/json":
+                    for event in reading.whole(await response.read()):
+                        yield event
+                events = EventReader()
+                while not reading.complete and (chunk := await response.content.readany()):
+                    for event in together(_read(events.feed(chunk), reading)):
+                        yield event
+                await _drained(response)
+            for event in reading.finish():
                 yield event
-            if reading.complete:
-                break
-    await _drained(response)
+        finally:
+            # Also when it was cancelled: people have seen what was said so far, so the model has to know it.
+            self._histories.remember(turn.session, turn.parts, reading.answer)
+
+
+def _read(told: Iterable[ServerEvent], reading: Reading) -> Iterator[AgentEvent]:
+    for event in told:
+        yield from reading.feed(event.data)
+        if reading.complete:
+            return
+
+
+def together(events: Iterator[AgentEvent]) -> Iterator[AgentEvent]:
+    """Text that came at once goes on as one piece: whoever is behind pays for each piece."""
+    texts: list[str] = []
+    try:
+        for event in events:
+            if isinstance(event, TextDelta):
+                texts.append(event.text)
+                continue
+            if texts:
+                yield TextDelta("".join(texts))
+                texts.clear()
+            yield event
+    except RunFailed:
+        if texts:
+            yield TextDelta("".join(texts))
+        raise
+    if texts:
+        yield TextDelta("".join(texts))
 
 
 async def _drained(response: aiohttp.ClientResponse) -> None:
     """The answer is complete, the response may have an end to come: without it the connection is of no more use."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(LAST_BYTES):
-            await response.content.read()
+    if not response.content.is_eof():
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LAST_BYTES):
+                await response.content.read()
 
 
 def asked_and_answered(

@@ -1,7 +1,8 @@
 """A Python function as an agent: `module:function`, given a Turn.
 
 It may return a text, or yield pieces of it; be plain or async; and say events of base.py where text is not
-enough. What is not async runs in a thread of its own, so that it cannot stop everybody else.
+enough. What is not async runs in a thread of its own, so that it cannot stop everybody else. One with a
+parameter called `further` can be steered: it is given a Further there, and finds in it what was said since it began.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ import threading
 import traceback
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import aclosing
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent, Done, Failed, TextDelta
 from rejoinder.agents.failures import RunFailed, failed
+from rejoinder.agents.further import Further
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.think import LEVELS
 from rejoinder.errors import BadConfiguration
@@ -48,18 +51,28 @@ class PythonAgent:
     think_levels = LEVELS  # told to the function with each turn
     shows_thoughts = True
 
-    def __init__(self, name: str, settings: Settings, call: Callable[[Turn], Any]) -> None:
+    def __init__(self, name: str, settings: Settings, call: Callable[..., Any]) -> None:
         self.name = name
         self._settings = settings
         self._call = call
+        self._steers = _wants_further(call)
+        self._running: dict[str, Further] = {}
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         limits = self._settings
         return guarded(self._events(turn), idle=limits.idle_timeout, hard=limits.hard_timeout)
 
+    async def steer(self, turn: Turn) -> bool:
+        further = self._running.get(turn.session)
+        return further is not None and await further.offer(turn)
+
     async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+        call, further = self._call, Further()
+        if self._steers:
+            call = partial(call, further=further)  # still seen as async or not, and as a generator
+            self._running[turn.session] = further
         try:
-            async with aclosing(_said(self._call, turn)) as pieces:
+            async with aclosing(_said(call, turn)) as pieces:
                 async for said in pieces:
                     event = _as_event(said)
                     if event is not None:
@@ -68,12 +81,23 @@ class PythonAgent:
                         return
         except Exception as problem:
             raise RunFailed(_failure(problem)) from problem
+        finally:
+            further.close()
+            if self._running.get(turn.session) is further:
+                del self._running[turn.session]
         yield Done()
 
 
 def text_of(turn: Turn) -> str:
     """What the person said, for functions that care for nothing else."""
     return "\n\n".join(part.text for part in turn.parts if isinstance(part, PromptText))
+
+
+def _wants_further(call: Callable[..., Any]) -> bool:
+    try:
+        return "further" in inspect.signature(call).parameters
+    except ValueError:  # it does not say what it takes
+        return False
 
 
 async def _said(call: Callable[[Turn], Any], turn: Turn) -> AsyncGenerator[Any, None]:
@@ -151,7 +175,7 @@ def _failure(problem: Exception) -> Failed:
     return failed("crashed", f"{type(problem).__name__}: {problem}{at}")
 
 
-def _find(name: str, settings: Settings) -> Callable[[Turn], Any]:
+def _find(name: str, settings: Settings) -> Callable[..., Any]:
     module_name, _, function_name = settings.call.partition(":")
     if not module_name or not function_name:
         raise BadConfiguration(f"agent {name!r}: `call` is {settings.call!r}; it has to be `module:function`")

@@ -5,12 +5,21 @@ from typing import Annotated
 import typer
 
 import rejoinder
+from rejoinder.cli.backup import back_up
 from rejoinder.cli.chat import chat
 from rejoinder.cli.config import show_config
+from rejoinder.cli.dead import dead_letters
 from rejoinder.cli.errors import Door
+from rejoinder.cli.explain import explain_message
+from rejoinder.cli.export import export
 from rejoinder.cli.message import try_message
+from rejoinder.cli.pair import pair
 from rejoinder.cli.reply import reply
 from rejoinder.cli.run import run_gateway
+from rejoinder.cli.send import send
+from rejoinder.cli.sessions import list_sessions
+
+OPERATE = "On a store, also while a gateway runs on it"
 
 app = typer.Typer(
     cls=Door,
@@ -42,6 +51,13 @@ app.command()(chat)
 app.command()(reply)
 app.command("run")(run_gateway)
 app.command("config")(show_config)
+app.command("explain", rich_help_panel=OPERATE)(explain_message)
+app.command("sessions", rich_help_panel=OPERATE)(list_sessions)
+app.command("dead", rich_help_panel=OPERATE)(dead_letters)
+app.command(rich_help_panel=OPERATE)(send)
+app.command(rich_help_panel=OPERATE)(pair)
+app.command("backup", rich_help_panel=OPERATE)(back_up)
+app.command(rich_help_panel=OPERATE)(export)
 
 
 def main() -> None:

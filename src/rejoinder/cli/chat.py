@@ -29,6 +29,7 @@ def chat(
         say(sentence)
     # The screen belongs to the chat: what its owner has to know is shown there as a note.
     logging.getLogger("rejoinder").addHandler(logging.NullHandler())
+    app.settle_memory()
     run(app.chat(settings, name))
 
 

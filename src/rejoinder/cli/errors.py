@@ -6,7 +6,6 @@
 130  Ctrl-C, 141 nobody reads our output any more, 143 SIGTERM: the shell's own numbers, and not a word
 """
 
-import asyncio
 import os
 import signal
 import sys
@@ -39,7 +38,11 @@ class Door(TyperGroup):
             sys.exit(UNREAD)
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
-        except asyncio.CancelledError:
+        except BaseException as error:
+            from asyncio import CancelledError  # a tenth of what a short command costs, so only here
+
+            if not isinstance(error, CancelledError):
+                raise
             sys.exit(TERMINATED)
 
 
@@ -49,6 +52,7 @@ def _say(error: RejoinderError) -> None:
 
 def run(work: Coroutine[Any, Any, None]) -> None:
     """Runs it to its end, or until SIGTERM or a terminal that hung up ends it in good order."""
+    import asyncio
 
     async def until_told() -> None:
         task = asyncio.current_task()

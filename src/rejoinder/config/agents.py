@@ -36,7 +36,10 @@ class AgentDefaults(LevelDefaults, frozen=True, forbid_unknown_fields=True):
     block_streaming_default: bool = False
     """Long answers go out in blocks as they are written, where the channel cannot edit messages."""
     context_tokens: Count | None = None
-    """The budget of a session's context, at which it is compacted; unset: the model's own."""
+    """The budget of a session's context: a turn that fills it is followed by shortening the conversation, where
+    the agent's kind can do that. Unset: when the model says that it is full."""
+    memory_flush: bool = True
+    """Before that the agent gets a turn of its own to write down what it must not forget."""
     heartbeat: HeartbeatSettings = HeartbeatSettings()
     """The agent's own turns, when nobody has written."""
     human_delay: HumanDelay = HumanDelay()
@@ -48,6 +51,8 @@ class AgentBase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     system_prompt: str = ""
     """What the agent is told about itself at the start of every turn."""
+    startup_notes: str = ""
+    """What the agent is told once more after its conversation was shortened."""
 
 
 class ModelAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -2,7 +2,7 @@
 
 from rejoinder.config.schema import Settings
 from rejoinder.inbound.settings import InboundSettings
-from rejoinder.turns.modes import Drop, Mode, QueueOverride
+from rejoinder.turns.modes import Drop, Grouping, Mode, QueueOverride
 
 
 def inbound_settings(settings: Settings) -> InboundSettings:
@@ -22,7 +22,15 @@ def queue_of_gateway(settings: Settings) -> QueueOverride:
     """`[messages.queue]`, for every channel."""
     said = settings.messages.queue
     mode = None if said.mode is None else Mode(said.mode)
-    return QueueOverride(mode=mode, debounce_ms=said.debounce_ms, cap=said.cap, drop=Drop(said.drop))
+    return QueueOverride(
+        mode=mode,
+        debounce_ms=said.debounce_ms,
+        cap=said.cap,
+        drop=Drop(said.drop),
+        grouping=Grouping(said.grouping),
+        max_batch=said.max_batch,
+        max_batch_tokens=said.max_batch_tokens,
+    )
 
 
 def queue_of_channel(settings: Settings, channel: str) -> QueueOverride | None:

@@ -18,6 +18,7 @@ from rejoinder.config.schema import (
     AgentDefaults,
     Channel,
     ChannelSettings,
+    GatewaySettings,
     Kinds,
     Settings,
 )
@@ -30,7 +31,27 @@ FILE = "rejoinder.toml"
 
 def load(path: str, environment: Mapping[str, str], kinds: Kinds = BUILT_IN) -> Settings:
     """The settings in a file. Raises BadConfiguration with all that is wrong with it."""
-    return read(_text_of(path), path, environment, kinds)
+    settings = read(_text_of(path), path, environment, kinds)
+    return replace(settings, gateway=_kept_beside(path, settings.gateway))
+
+
+def load_gateway(path: str, environment: Mapping[str, str]) -> GatewaySettings:
+    """The section [gateway] alone: who looks into the store needs no token of any channel."""
+    text = _text_of(path)
+    raw, reader = parse(text, path), Reader(path, positions(text))
+    raw = cast("dict[str, Any]", fill_in({"gateway": raw.get("gateway", {})}, environment, reader.wrong))
+    gateway = _section(raw, "gateway", GatewaySettings, reader)
+    if reader.mistakes:
+        raise BadConfiguration(*reader.mistakes)
+    return _kept_beside(path, gateway)
+
+
+def _kept_beside(path: str, gateway: GatewaySettings) -> GatewaySettings:
+    """A store's file is named from where the configuration lies, wherever the gateway is started."""
+    scheme, _, file = gateway.store.partition(":")
+    if scheme != "sqlite" or file == ":memory:":
+        return gateway
+    return replace(gateway, store=f"sqlite:{FilePath(path).parent / FilePath(file).expanduser()}")
 
 
 def read(text: str, file: str, environment: Mapping[str, str], kinds: Kinds = BUILT_IN) -> Settings:

@@ -31,9 +31,13 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
             extra={"expected": '"sqlite:FILE" or "postgresql://USER@HOST/DATABASE"'},
         ),
     ] = "sqlite:rejoinder.db"
-    """Where everything is kept that must survive: `sqlite:FILE` or `postgresql://...`."""
+    """Where everything is kept that must survive: `sqlite:FILE`, named from the folder of this configuration, or
+    `postgresql://...`."""
     max_runs: Count = 256
     """How many agents may be at work at once, over all sessions; the others wait their turn."""
+    max_agent_processes: Count | None = None
+    """How many agents of kind `acp` may have a process at once; unset: four for each core. One without a turn
+    gives way to one that has a turn, and is started again when it is needed."""
     idle_timeout_s: Seconds = 600
     """Seconds without any sign of life after which a run is ended."""
     hard_timeout_s: Seconds = 7200
@@ -60,6 +64,12 @@ class QueueSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """How many messages may wait."""
     drop: Literal["old", "new", "summarize"] = "summarize"
     """What happens beyond `cap`: the oldest goes, the newest is refused, or the oldest becomes a line."""
+    grouping: Literal["session", "sender"] = "session"
+    """Who shares a turn: all who write in a session, or each person alone, one turn after the other."""
+    max_batch: Count = 10
+    """How many messages one turn gathers at most."""
+    max_batch_tokens: Count = 24_000
+    """How long they may be together, in tokens as estimated; one longer message goes alone."""
     by_channel: dict[str, QueueMode] = {}
     """The mode on a channel, by its name: `{ discord = "steer" }`."""
 
@@ -70,7 +80,7 @@ class MessagesSettings(Struct, frozen=True, forbid_unknown_fields=True):
     queue: QueueSettings = QueueSettings()
     """What happens to a message that comes while the agent is still at work."""
     inbound: InboundDebounce = InboundDebounce()
-    """Waiting for the rest of what someone is still typing; does not work yet."""
+    """Waiting for the rest of what someone is still typing."""
     send_policy: SendPolicy = SendPolicy()
     """Where the agent's answers go out at all; commands still answer."""
     response_prefix: str = ""

@@ -8,7 +8,9 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from rejoinder.events import Inbound
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.settings import InboundDebounce
 
@@ -42,8 +44,41 @@ def waits_for(settings: InboundDebounce, channel: str) -> timedelta:
 
 def flushes(message: Message) -> bool:
     """Whether this message does not wait, and ends the wait of those before it."""
-    reading = message.reading
-    return bool(message.inbound.attachments) or reading.is_command or reading.stop is not None
+    reading, inbound = message.reading, message.inbound
+    typed = inbound.entry == "text" and inbound.forwarded is None and inbound.transcript is None
+    return not typed or bool(inbound.attachments) or reading.is_command or reading.stop is not None
+
+
+def joined(group: tuple[Inbound, ...]) -> Inbound:
+    """One message of those that go on together: what was typed, line by line; the rest as in the last."""
+    first, last = group[0], group[-1]
+    if len(group) == 1:
+        return last
+    return replace(
+        last,
+        text=_lines(each.text for each in group),
+        raw_text=_lines_if_any(group, "raw_text"),
+        command_text=_lines_if_any(group, "command_text"),
+        agent_text=_lines_if_any(group, "agent_text"),
+        thread_starter=first.thread_starter,
+        thread_history=first.thread_history,
+        untrusted_context=tuple(text for each in group for text in each.untrusted_context),
+        reply_to=next((each.reply_to for each in reversed(group) if each.reply_to is not None), None),
+        mentions=tuple(mention for each in group for mention in each.mentions),
+        sent_at=first.sent_at,
+    )
+
+
+def _lines(texts: Iterable[str]) -> str:
+    return "\n".join(texts)
+
+
+def _lines_if_any(group: tuple[Inbound, ...], field: str) -> str | None:
+    """A text of the channel's own in the place of what was typed, where there is one."""
+    said: list[str | None] = [getattr(each, field) for each in group]
+    if all(text is None for text in said):
+        return None
+    return _lines(each.text if text is None else text for each, text in zip(group, said, strict=True))
 
 
 def view(rows: Iterable[Row], wait: timedelta, now: datetime) -> View:

@@ -48,6 +48,11 @@ class Message(Struct, frozen=True):
         return Route(inbound.channel, inbound.chat.id, inbound.thread, inbound.account)
 
     @property
+    def background(self) -> bool:
+        """Nobody wrote it: a turn of the clock (TU-28)."""
+        return self.inbound.entry == "cron"
+
+    @property
     def in_group(self) -> bool:
         return self.inbound.chat.kind != "direct"
 

@@ -134,10 +134,11 @@ class SendPolicy(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class InboundDebounce(Struct, frozen=True, forbid_unknown_fields=True):
-    """Waiting for the rest of what someone is still typing. Kept: it does not work yet, nothing waits."""
+    """Waiting for the rest of what someone is still typing: what comes meanwhile is one message."""
 
     debounce_ms: Milliseconds = 0
-    """How long to wait for a further message of the same person before the first is taken; does not work yet."""
+    """How long to wait for a further message of the same person before the first is taken. Each one restarts the
+    wait, up to five times its length; files and commands end it."""
     by_channel: dict[str, Milliseconds] = {}
     """The same on a channel, by its name."""
 

@@ -18,15 +18,34 @@ LONGEST = 65_536
 NAME = re.compile(r"</?[A-Za-z][A-Za-z0-9_-]*|</?")
 
 
-def beginnings(names: Iterable[str]) -> str:
-    """A pattern for a `<` behind which one of these names stands whole, or cut short by the end of the text."""
+_QUOTES = "\"'“”„‟‘’‚‛"
+_STOP = re.compile(f"[>{_QUOTES}]|<(?=/?[A-Za-z]|/?\\Z)")
+_CURLY = {**dict.fromkeys("“”„‟", re.compile("[“”„‟]")), **dict.fromkeys("‘’‚‛", re.compile("[‘’‚‛]"))}
+_STRAY = r"<(?=[^/A-Za-z])"  # begins no tag
+
+
+def _short_of(ends: str) -> str:
+    """Up to a `<` that begins a tag, or one of `ends`; bounded, so what fails here costs little."""
+    return rf"[^<>{ends}]{{0,99}}(?:{_STRAY}[^<>{ends}]{{0,99}}){{0,9}}"
+
+
+_REST = rf"(?:(>|[ \t\r\n/](?:{_short_of(_QUOTES)}|{_short_of('=')})(?:>|(?=</?[A-Za-z])))|(?=[ \t\r\n/]))"
+"""What is behind a tag's name: all of it where it is short and has no quoted value, up to its `>` or to where the next
+tag begins before it."""
+
+ANY_TAG = rf"<(?:(/?[A-Za-z][A-Za-z0-9_-]{{0,63}})(?:{_REST}|\Z)|/?\Z)"
+"""A pattern for a tag or the beginning of one at the end of the text: its name, and what `_REST` says."""
+
+TAG = re.compile(ANY_TAG)
+
+
+def tags_named(names: Iterable[str]) -> str:
+    """The same for tags of these names."""
     names = tuple(names)
     cut_short = sorted({name[:size] for name in names for size in range(len(name) + 1)}, key=len, reverse=True)
-    return rf"<(?![^/A-Za-z])(?=/?(?i:(?:{'|'.join(names)})[\s/>]|(?:{'|'.join(cut_short)})\Z))"
+    return rf"<(?:(/?(?i:{'|'.join(names)})){_REST}|/?(?i:{'|'.join(cut_short)})\Z)"
 
 
-_STOP = re.compile("[>\"'“”„‟‘’‚‛]|<(?=/?[A-Za-z]|/?\\Z)")
-_CURLY = {**dict.fromkeys("“”„‟", re.compile("[“”„‟]")), **dict.fromkeys("‘’‚‛", re.compile("[‘’‚‛]"))}
 _ATTRIBUTE = re.compile(
     r"""([^\s=/>"'“”„‟‘’‚‛]+)\s*(=\s*(?:\\?"([^"\n]*)"|\\?'([^'\n]*)'|[“”„‟]([^“”„‟\n]*)[“”„‟]|[‘’‚‛]([^‘’‚‛\n]*)[‘’‚‛]|([^\s>]*)))?"""
 )
@@ -105,9 +124,11 @@ def _closing_quote(quote: str, text: str, at: int, stop: int) -> int:
 
 def attributes(tag: str) -> dict[str, str | None]:
     """The attributes of a whole tag, names in lower case; None where no value was written. The last one wins."""
-    behind_name = NAME.match(tag)
     found: dict[str, str | None] = {}
-    for match in _ATTRIBUTE.finditer(tag, behind_name.end() if behind_name else 0):
+    name_end = behind.end() if (behind := NAME.match(tag)) else 0
+    if len(tag) - name_end <= len("/>"):
+        return found
+    for match in _ATTRIBUTE.finditer(tag, name_end):
         name, assigned, *quoted, unquoted = match.groups()
         value: str | None = next((value for value in quoted if value is not None), unquoted)
         if value is not None and value is unquoted and match.end() == len(tag) - 1:

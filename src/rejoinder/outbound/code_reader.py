@@ -27,8 +27,15 @@ class CodeReader(LineReader):
         self._resolved_until = 0  # up to here the back-ticks of the line are known
         self._code: list[tuple[int, int]] = []  # and this is code, last span first
 
-    def _is_code(self) -> bool:
-        return self._fence is not None
+    def _count_ticks(self, begin: int, end: int) -> None:
+        """A whole run of back-ticks."""
+        opens_fence = self._opens_fence(begin, end)
+        if opens_fence:
+            self._in_list = bool(self._prefix)
+        self._ticks.run(end - begin, self._offset + begin, self._offset + end, fence=opens_fence)
+
+    def _opens_fence(self, begin: int, end: int) -> bool:
+        return end - begin >= 3 and fence_may_open(self._prefix)
 
     def _begin_run(self, mark: str, at: int) -> int:
         self._run_opens_fence, self._in_list = fence_may_open(self._prefix), bool(self._prefix)
@@ -92,14 +99,11 @@ class CodeReader(LineReader):
     def _closes_fence(fence: Fence, line: str) -> bool:
         return len(line) < LONGEST and fence.closes(line)
 
-    def _end_line_with_ticks(self, newline: int) -> int:
+    def _open_fence_with_ticks(self, newline: int) -> int:
         fence = self._ticks.fence
         self._ticks.end_line()
-        if fence:
-            self._open_fence("`", fence)
-            return newline
-        self._white("\n")
-        return newline + 1
+        self._open_fence("`", fence)
+        return newline
 
     def _hold_in_ticks(self, at: int) -> int:
         self._hold_scanned = 0
@@ -121,7 +125,7 @@ class CodeReader(LineReader):
                 where = self._offset + end
                 self._ticks.run(self._run, where - self._run, where, fence=False)
                 self._run = 0
-                if not self._ticks:
+                if not self._ticks.open:
                     return self._release_hold(text, at, end)
             found = _TICK_OR_NEWLINE.search(text, scan, stop)
             if found is None:
@@ -139,7 +143,7 @@ class CodeReader(LineReader):
                 where = self._offset + stop
                 self._ticks.run(self._run, where - self._run, where, fence=False)
                 self._run = 0
-                if not self._ticks:
+                if not self._ticks.open:
                     return self._release_hold(text, at, stop)
             return self._resolve_ticks(text, at, stop)
         self._hold_scanned = scan - at

@@ -6,6 +6,10 @@ Rule 2: nothing here holds text back; the reader does, and only from a `<` on.
 
 import re
 
+QUIET_TICKS = r"`(?P<quiet>`?)(?!`)(?:[^`\n]{0,99}`(?P=quiet)(?=[^`])|(?=[^`\n]{0,99}\n))"
+"""A pattern for one or two back-ticks on a line without open ones, where what follows soon tells what they are: the
+equal run that closes them, and then it is for all of the code, or the end of the line. Nothing is left to remember."""
+
 _LIST_MARKER = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+")
 
 
@@ -41,27 +45,25 @@ class Ticks:
     the end of the line was never closed.
     """
 
-    __slots__ = ("_lengths", "_starts", "fence", "spans")
+    __slots__ = ("_starts", "fence", "open", "spans")
 
     def __init__(self) -> None:
-        self._lengths: list[int] = []
+        self.open: list[int] = []
+        """The lengths of the open runs."""
         self._starts: list[int] = []
         self.spans: list[tuple[int, int]] = []
         self.fence = 0
         """Length of a run that opens a fence, if the line has no further run."""
 
-    def __bool__(self) -> bool:
-        return bool(self._lengths)
-
     def run(self, length: int, start: int, end: int, *, fence: bool) -> None:
         self.fence = length if fence else 0
-        if length not in self._lengths:
-            self._lengths.append(length)
+        if length not in self.open:
+            self.open.append(length)
             self._starts.append(start)
             return
-        depth = self._lengths.index(length)
+        depth = self.open.index(length)
         opened = self._starts[depth]
-        del self._lengths[depth:], self._starts[depth:]
+        del self.open[depth:], self._starts[depth:]
         while self.spans and self.spans[-1][0] >= opened:
             self.spans.pop()
         if depth:
@@ -72,5 +74,5 @@ class Ticks:
     def end_line(self) -> list[tuple[int, int]]:
         """Forget the line; the closed spans among its unclosed runs."""
         spans = self.spans
-        self._lengths, self._starts, self.spans, self.fence = [], [], [], 0
+        self.open, self._starts, self.spans, self.fence = [], [], [], 0
         return spans

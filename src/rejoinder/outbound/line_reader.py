@@ -7,9 +7,9 @@ text before it can decide about what begins at `index`.
 import re
 from collections.abc import Callable
 
-from rejoinder.outbound.visible import WHITE, Visible
+from rejoinder.outbound.visible import Visible
 
-BLANKS = re.compile(r"[ \t\r]*")
+BLANKS = re.compile(r"[ \t\r]+")
 
 _PREFIX = 12  # so much of a line's beginning tells a quote, and a list item that a fence may open in
 
@@ -41,9 +41,6 @@ class LineReader:
         self._cut_on_line = False
         self._behind_known = False  # a known header directive stands on this line
 
-    def _is_code(self) -> bool:
-        return False
-
     def _in_text(self, text: str, at: int, final: bool) -> int:
         raise NotImplementedError
 
@@ -60,28 +57,26 @@ class LineReader:
 
     def _plain(self, text: str) -> None:
         """Text that is shown as it stands."""
-        if not text.strip(WHITE):
-            self._white(text)
-            return
-        self._header = False
         self._follow_line(text)
-        self._visible.text(text, code=self._is_code())
+        self._show(text)
 
-    def _white(self, white: str) -> None:
-        self._follow_line(white)
-        self._visible.white(white, in_block=self._in_block)
+    def _show(self, text: str) -> None:
+        """The same where the line is followed already."""
+        raise NotImplementedError
 
     def _line_is_known(self) -> bool:
         return len(self._prefix) == _PREFIX
 
     def _follow_line(self, text: str) -> None:
         """Keep in mind how the current line begins."""
-        if self._line_is_known() and "\n" not in text:
-            return
         newline = text.rfind("\n")
         if newline >= 0:
             self._begin_line()
             text = text[newline + 1 :]
+            if not text:
+                return
+        elif len(self._prefix) == _PREFIX:
+            return
         if not self._prefix:
             visible = text.lstrip(" \t\r")
             if not self._cut_on_line:

@@ -12,11 +12,13 @@ a fence or a span, `silence.py` the tokens, `gap.py` and `visible.py` what becom
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 from rejoinder.events import Directive, ReplyEvent
 from rejoinder.outbound import actions, header
+from rejoinder.outbound.code_spans import QUIET_TICKS
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.line_reader import BLANKS, hold
@@ -24,8 +26,7 @@ from rejoinder.outbound.silence import Mode, Silence
 from rejoinder.outbound.tag_reader import BLOCK, TagReader
 from rejoinder.outbound.visible import WHITE, Visible
 
-_ANY_TAG = r"<(?![^/A-Za-z])(?=/?[A-Za-z]|/?\Z)"
-_BEFORE_HEADER = re.compile("[ \t\r\n\ufeff\u180e\u200b-\u200f\u2060-\u2064]*")
+_BEFORE_HEADER = re.compile("[ \t\r\n\ufeff\u180e\u200b-\u200f\u2060-\u2064]+")
 _ZERO_WIDTH = dict.fromkeys((0xFEFF, 0x180E, *range(0x200B, 0x2010), *range(0x2060, 0x2065)))
 _MOST_UNFAMILIAR = 100  # so many unknown header lines are kept, to be shown if nothing else is
 
@@ -85,6 +86,7 @@ class ReplyReader(TagReader):
             self._end_segment()
             otherwise = "" if self._key_written else "".join(self._unfamiliar).rstrip("\r\n")
             self._finished_silent = self._visible.finish(marker=self._marker, otherwise=otherwise)
+            self._step = _unread  # not a method of its own any more: so a reader is gone with its last user
         return self._visible.take()
 
     def _end_segment(self) -> None:
@@ -94,54 +96,95 @@ class ReplyReader(TagReader):
 
     def _is_flowing(self) -> bool:
         """Whether we are in the middle of a line of plain text: most pieces of a stream come here, and fast."""
-        return not (self._rest or self._header or self._in_block or self._ticks or self._bare or self._over) and (
+        return not (self._rest or self._header or self._in_block or self._ticks.open or self._bare or self._over) and (
             self._step == self._in_text and self._line_is_known()
         )
 
     # --- text and what interrupts it ------------------------------------------------------------
 
     def _in_text(self, text: str, at: int, final: bool) -> int:
-        if self._header:
-            white = _BEFORE_HEADER.match(text, at)
-            if white and white.end() > at:
-                self._follow_line(white[0].translate(_ZERO_WIDTH))
-                self._visible.white(white[0], in_block=self._in_block)
-                return white.end()
-            if self._indent < 4 and text[at] in "[\\":
-                to = self._in_header(text, at, final)
-                if to is not None:
-                    return to
-        if at == 0 and not self._ticks and _is_quiet(text):
-            found = None
+        """From mark to mark; what lies between them is shown in one piece. Here hostile text spends its time."""
+        if self._header and (to := self._before_content(text, at, final)) is not None:
+            return to
+        begin = seen = at  # shown up to `begin`, the line known up to `seen`
+        search = self._search()
+        while found := search(text, at):
+            hit, end = found.span()
+            mark = text[hit]
+            if seen < hit:
+                self._follow_line(text[seen:hit])
+                seen = hit
+            if mark == "\n":
+                if self._ticks.fence:
+                    break
+                self._ticks.end_line()
+                at, search = end, self._search()
+            elif self._is_inert():
+                at = text.find("\n", hit)
+                if at < 0:
+                    at = len(text)
+            elif self._offset + hit < self._resolved_until and (mark == "`" or self._code_end(hit)):
+                at = self._code_end(hit) or hit + 1
+            elif mark == "`":
+                if found.lastgroup != "quiet":
+                    if end == len(text) and not final:
+                        break
+                    self._count_ticks(hit, end)
+                    search = self._search()
+                at = end
+            elif mark == "~":
+                if self._opens_fence(hit, end) or (end == len(text) and not final):
+                    break
+                at = end
+            elif mark == "<" and (noise_end := self._noise_end(text, found)):
+                if begin < hit:
+                    self._show(text[begin:hit])
+                self._cut()
+                at = begin = seen = noise_end
+                if self._header:
+                    return at
+            elif mark == "<" and not self._in_block and found[1] and not self._is_tag(found[1].lower()):
+                at = hit + 1
+            elif mark == "\\" and end == len(text) and final:
+                at = end
+            else:
+                break
         else:
-            found = self._interruptions[self._in_block][bool(self._ticks)].search(text, at)
-        if found is None:
-            self._plain(text[at:])
+            self._follow_line(text[seen:])
+            self._show(text[begin:])
             return len(text)
-        hit = found.start()
-        if hit > at:
-            self._plain(text[at:hit])
-        mark = found[0]
+        if begin < hit:
+            self._show(text[begin:hit])
+        return self._at_mark(text, hit, found, final)
+
+    def _search(self) -> Callable[[str, int], re.Match[str] | None]:
+        return self._interruptions[self._in_block][bool(self._ticks.open)].search
+
+    def _at_mark(self, text: str, at: int, found: re.Match[str], final: bool) -> int:
+        """Something that is more than text begins here, or may begin when more text has come."""
+        mark = text[at]
         if mark == "\n":
-            return self._end_line_with_ticks(hit)
-        if self._is_inert():
-            end = text.find("\n", hit)
-            end = len(text) if end < 0 else end
-            self._plain(text[hit:end])
-            return end
-        if self._offset + hit < self._resolved_until:
-            end = self._code_end(hit)
-            if end or mark == "`":
-                end = end or hit + 1
-                self._plain(text[hit:end])
-                return end
+            return self._open_fence_with_ticks(at)
+        if mark in "`~":
+            return self._begin_run(mark, at)
         if mark == "<":
-            return self._in_tag(text, hit, final)
-        if mark == "\\":
-            return self._at_backslash(text, hit, final)
-        return self._begin_run(mark, hit)
+            return self._in_tag(text, at, final, found)
+        if found.end() == len(text):
+            return hold(at)
+        return self._in_tag(text, at, final, actions.TAG.match(text, at + 1))
 
     # --- headers --------------------------------------------------------------------------------
+
+    def _before_content(self, text: str, at: int, final: bool) -> int | None:
+        """White space or a header line at the start of a segment; None: neither."""
+        if white := _BEFORE_HEADER.match(text, at):
+            blanks = white[0]
+            self._follow_line(blanks if blanks.isascii() else blanks.translate(_ZERO_WIDTH))
+            self._visible.white(blanks, in_block=self._in_block)
+            return white.end()
+        if self._indent < 4 and text[at] in "[\\":
+            return self._in_header(text, at, final)
+        return None
 
     def _in_header(self, text: str, at: int, final: bool) -> int | None:
         """A line that begins with `[[`, or with `\\[[`; None: something else begins here."""
@@ -201,9 +244,20 @@ class ReplyReader(TagReader):
 
 @lru_cache(maxsize=16)
 def _interruptions(registry: Registry) -> tuple[tuple[re.Pattern[str], ...], ...]:
-    """What interrupts plain text: outside and inside a block, without and with an open back-tick span."""
-    tags = (actions.beginnings((BLOCK, *sorted(registry.tags))), _ANY_TAG)
-    return tuple((re.compile(tag + r"|[`\\~]"), re.compile(tag + r"|[`\\\n]")) for tag in tags)
+    """What interrupts plain text: outside and inside a block, without and with an open back-tick span.
+
+    Each alternative begins with one fixed character: then `re` skips to these as fast as it can.
+    """
+    patterns: list[tuple[re.Pattern[str], ...]] = []
+    for tag in (actions.tags_named((BLOCK, *sorted(registry.tags))), actions.ANY_TAG):
+        marks = rf"{tag}|\\(?={tag}|\Z)"
+        without_ticks = rf"{marks}|{QUIET_TICKS}|``*|~~~+|~~?\Z"
+        patterns.append((re.compile(without_ticks, re.ASCII), re.compile(rf"{marks}|``*|\n", re.ASCII)))
+    return tuple(patterns)
+
+
+def _unread(text: str, at: int, final: bool) -> int:
+    return len(text)
 
 
 def _is_quiet(text: str) -> bool:

@@ -49,6 +49,7 @@ class _Child(Struct):
 class TagReader(CodeReader):
     def __init__(self, visible: Visible, registry: Registry, *, has_trigger: bool) -> None:
         self._registry = registry
+        self._significant = {BLOCK, MARKER, *registry.tags} | {f"/{name}" for name in (BLOCK, MARKER, *registry.tags)}
         self._has_trigger = has_trigger
         self._marker = False  # a <no-reply/> was taken out
         self._opened: set[str] = set()  # tags whose closing tag is to be taken out as well
@@ -73,13 +74,19 @@ class TagReader(CodeReader):
             self._unclosed(self._child)
 
     def _plain(self, text: str) -> None:
-        if text.strip(WHITE):
-            if self._bare:
-                self._settle_bare(filled=False)
-            if self._in_block and not self._stray_told:
-                self._stray_told = True
-                self._problem("stray_text", "text inside <actions> that belongs to no action is shown as it stands")
+        if self._bare and text.strip(WHITE):
+            self._settle_bare(filled=False)
         super()._plain(text)
+
+    def _show(self, text: str) -> None:
+        if not text.strip(WHITE):
+            self._visible.white(text, in_block=self._in_block)
+            return
+        self._header = False
+        if self._in_block and not self._stray_told:
+            self._stray_told = True
+            self._problem("stray_text", "text inside <actions> that belongs to no action is shown as it stands")
+        self._visible.text(text, code=self._fence is not None)
 
     def _directive(self, declared: Declaration, directive: Directive) -> None:
         about_trigger = declared.speaks_of_trigger
@@ -97,45 +104,41 @@ class TagReader(CodeReader):
 
     # --- one tag --------------------------------------------------------------------------------
 
-    def _at_backslash(self, text: str, at: int, final: bool) -> int:
-        follows = text[at + 1 : at + 2]
-        if not follows and not final:
-            return hold(at)
-        if follows != "<":
-            self._plain("\\")
-            return at + 1
-        return self._in_tag(text, at, final, escaped=True)
-
-    def _in_tag(self, text: str, at: int, final: bool, *, escaped: bool = False) -> int:
+    def _in_tag(self, text: str, at: int, final: bool, found: re.Match[str] | None) -> int:
+        """A tag, or a backslash before one; `found` is what `actions.ANY_TAG` makes of it."""
+        escaped = text[at] == "\\"
         start = at + escaped
         if self._scanner is None:
-            found = actions.NAME.match(text, start)
-            behind_name = found.end() if found else start + 1
-            name = text[start + 1 : behind_name].lower()
-            follows = text[behind_name : behind_name + 1]
-            if not follows and self._may_be_tag(name):
+            if found is None:
+                return self._no_tag(text, at, start)
+            name, end = (found[1] or found[0][1:]).lower(), found.end()
+            if end == len(text) and not found[2] and self._may_be_tag(name):
                 if not final:
                     return hold(at)
                 if self._in_block and name.strip("/") and not escaped:
-                    return self._drop_unfinished(name, behind_name)
-            if follows not in _BEHIND_NAME or not follows or not self._is_tag(name):
+                    return self._drop_unfinished(name, end)
+            if not found[1] or (end == len(text) and not found[2]) or not (self._in_block or self._is_tag(name)):
                 return self._no_tag(text, at, start)
-            if self._ticks:
+            if self._ticks.open:
                 return self._hold_in_ticks(at)
-            if follows == ">":
-                return self._whole_tag(text, start, behind_name + 1, name, broken=None, escaped=escaped)
-            self._scanner, self._scanned_name = actions.TagScanner(behind_name - start), name
+            if found[2]:
+                broken = None if text[end - 1] == ">" else "tag"
+                return self._tag_ends(text, at, start, end, name, broken)
+            self._scanner, self._scanned_name = actions.TagScanner(end - start), name
         stop = min(len(text), start + LONGEST)
         tag_end = self._scanner.scan(text, start, stop, final=final)
         name = self._scanned_name
         if tag_end is None:
             return self._unfinished_tag(text, at, start, stop, final, name)
         self._scanner = None
-        if tag_end.broken == "tag" and not self._in_block and name != BLOCK:
+        return self._tag_ends(text, at, start, tag_end.end, name, tag_end.broken)
+
+    def _tag_ends(self, text: str, at: int, start: int, end: int, name: str, broken: str | None) -> int:
+        if broken == "tag" and not self._in_block and name != BLOCK:
             self._step = self._in_text
-            self._plain(text[at : tag_end.end])
-            return tag_end.end
-        return self._whole_tag(text, start, tag_end.end, name, broken=tag_end.broken, escaped=escaped)
+            self._plain(text[at:end])
+            return end
+        return self._whole_tag(text[start:end], end, name, broken=broken, escaped=at < start)
 
     def _no_tag(self, text: str, at: int, start: int) -> int:
         self._plain(text[at : start + 1])
@@ -177,6 +180,27 @@ class TagReader(CodeReader):
         """Whether it means something inside a sentence too: the block, the marker, a closing tag of what has a body."""
         return name in (BLOCK, MARKER) or (name in self._registry.tags and name not in self._registry.bodiless)
 
+    def _noise_end(self, text: str, found: re.Match[str] | None) -> int:
+        """The end of a run of tags that go without a word, or 0: in a block those that we do not know."""
+        end = 0
+        if not self._in_block or self._ticks.open or self._scanner:
+            return end
+        silent = not self._visible.tells_problems
+        bodiless_until = self._without_body.get("", 0) - self._offset
+        while found:
+            name, rest = found.group(1, 2)
+            if not rest or name.lower() in self._significant:
+                break
+            if rest[-1] != ">" or (name[0] != "/" and rest[-2:] == "/>"):
+                goes = silent
+            else:
+                goes = name[0] == "/" or (silent and found.end() < bodiless_until)
+            if not goes:
+                break
+            end = found.end()
+            found = actions.TAG.match(text, end) if text[end : end + 1] == "<" else None
+        return end
+
     def _may_be_tag(self, beginning: str) -> bool:
         if self._in_block:
             return len(beginning.removeprefix("/")) <= _LONGEST_NAME
@@ -187,8 +211,7 @@ class TagReader(CodeReader):
             names += ("/" + name for name in self._registry.bodiless)
         return any(name.startswith(beginning) for name in names)
 
-    def _whole_tag(self, text: str, start: int, end: int, name: str, *, broken: str | None, escaped: bool) -> int:
-        raw = text[start:end]
+    def _whole_tag(self, raw: str, end: int, name: str, *, broken: str | None, escaped: bool) -> int:
         opening = name.removeprefix("/")
         if not self._in_block and opening != BLOCK and (self._bare or not self._stands_anywhere(opening)):
             self._bare.append(_Bare(raw, name, escaped, broken))
@@ -234,18 +257,19 @@ class TagReader(CodeReader):
         if self._bare_size >= LONGEST:
             self._settle_bare(filled=False)
             return at
-        blanks = BLANKS.match(text, at, at + LONGEST - self._bare_size)
-        if blanks and blanks.end() > at:
-            self._bare.append(_Bare(blanks[0]))
-            self._bare_size += blanks.end() - at
-            return blanks.end()
         if text[at] == "\n":
             self._settle_bare(filled=True)
             return at
+        if blanks := BLANKS.match(text, at, at + LONGEST - self._bare_size):
+            self._bare.append(_Bare(blanks[0]))
+            self._bare_size += len(blanks[0])
+            return blanks.end()
         if text[at] == "<":
-            return self._in_tag(text, at, final)
-        if text[at] == "\\" and text[at + 1 : at + 2] in ("", "<") and not (final and at + 1 == len(text)):
-            return self._at_backslash(text, at, final)
+            return self._in_tag(text, at, final, actions.TAG.match(text, at))
+        if text[at] == "\\" and text[at + 1 : at + 2] == "<":
+            return self._in_tag(text, at, final, actions.TAG.match(text, at + 1))
+        if text[at:] == "\\" and not final:
+            return hold(at)
         token = _TOKEN_LINE.match(text, at)
         line_ends = token is not None and token[0].endswith("\n")
         if token and not final and not line_ends:
@@ -291,8 +315,9 @@ class TagReader(CodeReader):
 
     def _obey(self, declared: Declaration, raw: str, body: str | None) -> None:
         directive, problems = actions.obey(declared, actions.attributes(raw), body)
-        for code, detail in problems:
-            self._problem(code, detail)
+        if self._visible.tells_problems:
+            for code, detail in problems:
+                self._problem(code, detail)
         if directive:
             self._directive(declared, directive)
 

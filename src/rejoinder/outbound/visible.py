@@ -6,7 +6,8 @@ White space is kept back until a visible character follows, so that it can go wi
 from typing import Literal
 
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
-from rejoinder.outbound.gap import MOST_WHITE, Gap
+from rejoinder.outbound import gap
+from rejoinder.outbound.gap import CUT, MOST_WHITE, SEGMENT_END
 from rejoinder.outbound.silence import Silence
 
 MOST_PROBLEMS = 100
@@ -28,7 +29,7 @@ class Visible:
         self._events: list[ReplyEvent] = []
         self._fresh: list[str] = []  # text not yet made an event
         self._space = ""  # white space since the last visible character
-        self._gap: Gap | None = None  # the same, where lines matter: something was taken out, or a segment ended
+        self._gap: list[str] | None = None  # the same, behind what is pending, once something was taken out of it
         self._gap_width = 0
         self._inside = ""  # white space behind a child of a block: it goes if only markup follows
         self._problems = 0
@@ -37,6 +38,8 @@ class Visible:
         self.said = False
         """Text went out."""
         self.directives = 0
+        self.tells_problems = True
+        """There were not yet so many that further ones are not listed."""
 
     # --- text -----------------------------------------------------------------------------------
 
@@ -45,6 +48,10 @@ class Visible:
         if code is not self._pending_code:
             self._join()
             self._pending_code = code
+        if self._gap is not None:
+            core = text.lstrip(WHITE)
+            text = self._close_gap(text[: len(text) - len(core)]) + core
+        self.begun = True
         self._pending.append(text)
 
     def flow(self, text: str) -> list[ReplyEvent]:
@@ -67,32 +74,30 @@ class Visible:
             return
         text = "".join(self._pending)
         self._pending.clear()
-        core = text.rstrip(WHITE)
-        behind = text[len(core) :]
+        if self._space:
+            text, self._space = self._space + text, ""
         if self._gap is not None:
-            bare = core.lstrip(WHITE)
-            self._widen(self._inside + core[: len(core) - len(bare)])
-            core = self._gap.close(text_before=self.begun) + bare
-            self._gap, self._inside = None, ""
-        elif self._space:
-            core = self._space + core
-        self._space = ""
-        self.begun = True
-        self._pass(core, code=self._pending_code)
-        self._keep(behind)
+            self._pass(text, code=self._pending_code)
+            behind = self._gap[0]
+        else:
+            core = text.rstrip(WHITE)
+            behind = text[len(core) :]
+            self._pass(core, code=self._pending_code)
+            self._keep(behind)
         if behind:
             self._say(self._silence.pause())
 
     def white(self, white: str, *, in_block: bool = False) -> None:
-        if self._pending:
+        if self._gap is not None:
+            if in_block:
+                self._inside = (self._inside + white)[:MOST_WHITE]
+            else:
+                self._widen(self._gap, white)
+        elif self._pending:
             self._pending.append(white)
-        elif self._gap is None:
+        else:
             self._keep(self._space + white)
             self._say(self._silence.pause())
-        elif in_block:
-            self._inside = (self._inside + white)[:MOST_WHITE]
-        else:
-            self._widen(white)
 
     def _keep(self, white: str) -> None:
         """White space behind text, which waits for what follows; past the limit it is text like any other."""
@@ -101,31 +106,52 @@ class Visible:
             white = white[MOST_WHITE:]
         self._space = white
 
-    def _widen(self, white: str) -> None:
-        """White space where something was taken out; past the limit it goes as well."""
-        assert self._gap is not None
-        self._gap.add(white[: max(0, MOST_WHITE - self._gap_width)])
-        self._gap_width += len(white)
-
     def cut(self) -> None:
         """A directive was taken out here."""
-        if self._pending:
-            self._join()
-        gap = self._gap or self._open_gap()
+        gap = self._open_gap() if self._gap is None else self._gap
         self._inside = ""
-        gap.cut()
+        if gap[-1] != CUT:
+            gap.append(CUT)
 
     def end_segment(self) -> None:
         self._join()
-        gap = self._gap or self._open_gap()
-        self._widen(self._inside)
+        gap = self._open_gap() if self._gap is None else self._gap
+        self._widen(gap, self._inside)
         self._inside = ""
-        gap.end_line("")
+        gap.append(SEGMENT_END)
         self._say(self._silence.next_segment())
 
-    def _open_gap(self) -> Gap:
-        self._gap, self._gap_width, self._space = Gap(self._space), len(self._space), ""
+    def _open_gap(self) -> list[str]:
+        """The white space that the text so far ends with is the beginning of a gap."""
+        if not self._pending:
+            white, self._space = self._space, ""
+        else:
+            white = ""
+            while not (core := self._pending[-1].rstrip(WHITE)):
+                white = self._pending.pop() + white
+            white = self._pending[-1][len(core) :] + white
+            self._pending[-1] = core
+            surplus = len(white) // MOST_WHITE * MOST_WHITE
+            if surplus:
+                self._pending.append(white[:surplus])
+                white = white[surplus:]
+        self._gap, self._gap_width = [white], len(white)
         return self._gap
+
+    def _widen(self, gap: list[str], white: str) -> None:
+        """White space where something was taken out; past the limit it goes as well."""
+        room = MOST_WHITE - self._gap_width
+        if white and room > 0:
+            gap.append(white[:room])
+        self._gap_width += len(white)
+
+    def _close_gap(self, white: str) -> str:
+        assert self._gap is not None
+        if self._inside or white:
+            self._widen(self._gap, self._inside + white)
+        closed = gap.close("".join(self._gap), self.begun)
+        self._gap, self._inside = None, ""
+        return closed
 
     def _pass(self, text: str, *, code: bool = False) -> None:
         self._say(self._silence.push(text, code=code))
@@ -147,15 +173,12 @@ class Visible:
         self.directives += 1
         self._event(directive)
 
-    @property
-    def tells_problems(self) -> bool:
-        return self._problems <= MOST_PROBLEMS
-
     def problem(self, code: str, detail: str, *, level: Literal["debug", "warning"] = "warning") -> None:
         self._problems += 1
         if self._problems <= MOST_PROBLEMS:
             self._event(Problem(code, level, detail))
         elif self._problems == MOST_PROBLEMS + 1:
+            self.tells_problems = False
             self._event(Problem("more_problems", "warning", f"more than {MOST_PROBLEMS}; the rest is not listed"))
 
     def _event(self, event: ReplyEvent) -> None:
@@ -177,8 +200,8 @@ class Visible:
     def finish(self, *, marker: bool, otherwise: str) -> bool:
         """The turn is over; whether it is silent. `otherwise` is shown where the reply would be empty."""
         self._join()
-        if self._gap is not None and not self._gap.was_cut:
-            self._space = self._gap.close(text_before=True)
+        if self._gap is not None and CUT not in self._gap:
+            self._space = gap.close("".join(self._gap), True)
         self._pass(self._space)
         self._say(self._silence.finish())
         silent = self._silence.silent

@@ -1,55 +1,89 @@
-"""Who knocked, who was let in and who no longer is, until the store keeps it."""
+"""Who knocked, who was let in and who no longer is: read once for each account, written through."""
 
-from msgspec.structs import replace
+from datetime import datetime
 
 from rejoinder.events import AskPairing, EditAllowList
+from rejoinder.inbound import pairing
 from rejoinder.inbound.ids import Ids, read_ids
-from rejoinder.inbound.pairing import Knock, Pairing
 from rejoinder.inbound.rules import Rules, channel_rules
+from rejoinder.runtime.recent import Bounded
+from rejoinder.store.base import (
+    AllowEdit,
+    ApproveKnock,
+    EditAllow,
+    KeepKnock,
+    Knock,
+    Paired,
+    Store,
+    Unpair,
+)
 
 Place = tuple[str, str]
 """A channel and an account on it."""
 
+MOST_PLACES = 1000
+
 
 class Access:
-    def __init__(self, rules: Rules) -> None:
+    """The verbs are the caller's to write; what they change is read again before the next message is decided."""
+
+    def __init__(self, rules: Rules, store: Store) -> None:
         self._rules = rules
-        self._allow: dict[str, Ids] = {}  # of the channels whose list was changed
-        self._pairings: dict[Place, Pairing] = {}
-        self._paired: set[tuple[Place, str]] = set()
+        self._store = store
+        self._allow: Bounded[str, Ids | None] = Bounded(MOST_PLACES)
+        self._paired: Bounded[str, frozenset[Paired]] = Bounded(MOST_PLACES)
+        self._knocks: Bounded[Place, tuple[Knock, ...]] = Bounded(MOST_PLACES)
+
+    async def read(self, place: Place) -> None:
+        channel, account = place
+        if channel not in self._paired:
+            self._paired[channel] = frozenset(await self._store.paired(channel))
+        if channel not in self._allow:
+            edits = await self._store.allow_edits(channel)
+            self._allow[channel] = self._edited(channel, edits) if edits else None
+        if place not in self._knocks:
+            self._knocks[place] = await self._store.knocks(channel, account)
 
     def is_paired(self, place: Place, sender: str) -> bool:
-        return (place, sender) in self._paired
+        return Paired(*place, sender) in self._paired[place[0]]
 
-    def pairing(self, place: Place) -> Pairing:
-        return self._pairings.get(place, Pairing())
+    def pairing(self, place: Place) -> pairing.Pairing:
+        knocks = self._knocks[place]
+        return pairing.Pairing(tuple(pairing.Knock(each.sender, each.code, each.asked, each.told) for each in knocks))
 
     def allow(self, channel: str) -> Ids | None:
-        return self._allow.get(channel)
+        """Who is let in by name, once an owner has changed it."""
+        return self._allow[channel]
 
-    def edit(self, wish: EditAllowList) -> None:
-        """Holds from the next message on. Who is taken off is not let in by an earlier pairing either."""
-        rules = channel_rules(self._rules, wish.channel)
-        meant = read_ids((wish.entry,), rules.place, channels=self._rules.channels, where="allow")
-        now = self._allow.get(wish.channel, rules.allow)
-        self._allow[wish.channel] = now | meant if wish.listed else now - meant
-        if not wish.listed:
-            self._paired = {
-                (place, sender)
-                for place, sender in self._paired
-                if place[0] != wish.channel or not meant.named(place[1], (sender,))
-            }
+    def edit(self, wish: EditAllowList) -> tuple[EditAllow | Unpair, ...]:
+        """Who is taken off is not let in by an earlier pairing either."""
+        edit = EditAllow(AllowEdit(wish.channel, wish.entry, wish.listed))
+        if wish.listed:
+            return (edit,)
+        meant = self._meant(wish.channel, wish.entry)
+        paired = self._paired[wish.channel]
+        return (edit, *(Unpair(each) for each in paired if meant.named(each.account, (each.sender,))))
 
-    def knock(self, asked: AskPairing) -> None:
+    def knock(self, asked: AskPairing, now: datetime) -> KeepKnock:
         place = (asked.channel, asked.account)
-        others = (knock for knock in self.pairing(place).pending if knock.sender != asked.sender)
-        valid = (knock for knock in others if asked.expires - knock.asked <= 2 * (asked.expires - asked.asked))
-        knock = Knock(asked.sender, asked.code, asked.asked, asked.asked)
-        self._pairings[place] = Pairing((*valid, knock))
+        return KeepKnock(Knock(*place, asked.sender, asked.code, asked.asked, now, asked.expires))
 
-    def approve(self, place: Place, code: str) -> None:
-        pairing = self.pairing(place)
-        self._paired |= {(place, knock.sender) for knock in pairing.pending if knock.code == code}
-        self._pairings[place] = replace(
-            pairing, pending=tuple(knock for knock in pairing.pending if knock.code != code)
-        )
+    def approve(self, code: str, now: datetime) -> ApproveKnock:
+        return ApproveKnock(code, now)
+
+    def changed(self, place: Place) -> None:
+        """It has been written: what was known of it is no longer so."""
+        self._allow.pop(place[0], None)
+        self._paired.pop(place[0], None)
+        self._knocks.pop(place, None)
+
+    def _edited(self, channel: str, edits: tuple[AllowEdit, ...]) -> Ids:
+        allow = channel_rules(self._rules, channel).allow
+        for edit in edits:
+            meant = self._meant(channel, edit.entry)
+            allow = allow | meant if edit.listed else allow - meant
+        return allow
+
+    def _meant(self, channel: str, entry: str) -> Ids:
+        rules = channel_rules(self._rules, channel)
+        return read_ids((entry,), rules.place, channels=self._rules.channels, where="allow")

@@ -11,7 +11,7 @@ from time import monotonic
 
 from msgspec.structs import replace
 
-from rejoinder.agents.base import Agent, CanCompact, CanSetModel, Failed
+from rejoinder.agents.base import Agent, CanSetModel, Failed
 from rejoinder.events import Turn
 from rejoinder.runtime.abilities import can
 from rejoinder.turns.fallback import (
@@ -32,12 +32,14 @@ COMPACTED = "The conversation was too long for the model and has been shortened.
 
 Try = Callable[[Turn], Awaitable[Failed | None]]
 Notice = Callable[[str], Awaitable[None]]
+Compact = Callable[[str, Agent], Awaitable[bool]]
 
 
 class Attempts:
     """Remembers between turns which credentials rest, and which model each session was last told of."""
 
-    def __init__(self) -> None:
+    def __init__(self, compact: Compact) -> None:
+        self._compact = compact
         self._rests: Rests = {}
         self._told: dict[str, str] = {}
 
@@ -59,9 +61,9 @@ class Attempts:
             log.warning("%s failed (%s): %s", agent.name, failed.kind, failed.detail or failed.sentence)
             if begun():
                 return failed
-            if failed.kind == "context_overflow" and not compacted and can(agent, CanCompact):
+            if failed.kind == "context_overflow" and not compacted:
                 compacted = True
-                if await agent.compact(turn.session):
+                if await self._compact(turn.session, agent):
                     await notice(COMPACTED)
                     continue
                 return failed

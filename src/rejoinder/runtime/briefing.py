@@ -116,7 +116,9 @@ def _spoken(asked: Asked, agent: Agent) -> Spoken:
     shown = show_media(inbound.attachments, sees_images=can(agent, CanSeeImages) and agent.sees_images)
     return Spoken(
         text=text,
-        sender=Sender(
+        sender=None
+        if asked.message.background
+        else Sender(
             sender_id=sender.id,
             sender_name=sender.name,
             display_name=sender.display_name or sender.name,
@@ -127,7 +129,7 @@ def _spoken(asked: Asked, agent: Agent) -> Spoken:
             timestamp=inbound.sent_at.isoformat() if inbound.sent_at else None,
             receiver_id=asked.message.facts.me.id,
         ),
-        message_id=inbound.message_id,
+        message_id=inbound.message_id or None,
         handle=asked.handle,
         reply_to=_quoted(inbound, asked.conversation),
         forwarded=Quoted(forwarded.text, forwarded.author_name) if forwarded else None,
@@ -153,9 +155,9 @@ def _quoted(inbound: Inbound, conversation: Conversation) -> Quoted | None:
         return None
     known = conversation.messages.get(quote.message_id)
     if known is not None:
-        return Quoted(known.text, quote.author_name or known.author, known.handle, quote.message_id)
+        return Quoted(known.text, quote.author_name or known.author_name, known.handle, quote.message_id)
     return Quoted(quote.text, quote.author_name, None, quote.message_id) if quote.text else None
 
 
 def people_of(run: Run) -> frozenset[str]:
-    return frozenset(asked.message.inbound.sender.id for asked in run.asked)
+    return frozenset(asked.message.inbound.sender.id for asked in run.asked if not asked.message.background)

@@ -3,20 +3,29 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterable
-from datetime import date
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime
+
+from msgspec.structs import replace
 
 from rejoinder.channels.base import CanNote, CanReact, CanStream, Channel, Delivered, Outcome
-from rejoinder.events import Inbound, Part, ReplySent, Route, Said
+from rejoinder.events import Choice, Inbound, Part, ReplySent, Route, Said
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.facts import Step
+from rejoinder.inbound.groups import overhear
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.messages import Messages
+from rejoinder.runtime.recent import Bounded, Recent
+from rejoinder.runtime.unit import Unit
+from rejoinder.store.base import ForgetMessage, InboxEvent, Message, NoteMessages, PlaceFacts, Store
 
 log = logging.getLogger(__name__)
 
-TRACES = 1000
+TRACES = 50
+KEPT = 2000
+OVERHEARD = "overheard"
+"""How the reason begins with which such an event is settled: the next turn of its place is told of it (IN-32)."""
 
 
 def _nobody(_: object) -> None:
@@ -26,37 +35,90 @@ def _nobody(_: object) -> None:
 class Conversation:
     """One place of one channel: its messages, and the one line on which things are said there."""
 
-    def __init__(self, channel: Channel, route: Route, tell: Tell = _nobody) -> None:
+    def __init__(self, channel: Channel, route: Route, store: Store, tell: Tell = _nobody) -> None:
         self._tell = tell
         self.channel = channel
         self.route = route
-        self.messages = Messages()
-        self.arrived: deque[Inbound] = deque()  # what has not been decided yet, in the order in which it came
+        self.store = store
+        self.messages = Messages(store, route)
+        self.arrived: deque[tuple[InboxEvent, ...]] = deque()  # what has not been decided yet, in order
         self.overheard: tuple[Said, ...] = ()  # said since the agent was last asked (IN-32)
-        self.other_bot = False
+        self.facts = PlaceFacts()
         self.bot_turns = BotTurns()
-        self._traces: dict[str, tuple[Step, ...]] = {}
+        self._traces: Bounded[str, tuple[Step, ...]] = Bounded(TRACES)
         self._line = asyncio.Lock()
+        self._is_open = False
 
-    def heard(self, inbound: Inbound, today: date) -> None:
-        """Notes a message of somebody's, whatever becomes of it (OD-52). A native command is no message."""
-        sender = inbound.sender
-        if inbound.entry != "native" and self.messages.get(inbound.message_id) is None:
-            self.messages.add(inbound.message_id, inbound.text, sender.display_name or sender.name)
-        if sender.is_self or inbound.entry == "reaction":
+    async def open(self, session: str, now: datetime) -> None:
+        """Reads, once, what the store knows of this place; `session` is whose turns count as having heard."""
+        if self._is_open:
             return
-        self.other_bot = self.other_bot or sender.is_bot
-        self.bot_turns = count_turn(self.bot_turns, Seen("bot" if sender.is_bot else "human", today))
+        self.facts = facts = await self.store.place(self.route, now)
+        self.bot_turns = BotTurns(
+            facts.bot_turns, facts.bot_turns, facts.bot_turns, facts.bot_turns_today, now.astimezone(UTC).date()
+        )
+        await self.messages.read()
+        if self.messages.count:
+            for message in await self.store.unheard(session, self.route):
+                if message.kind in ("human", "bot") and await self._was_overheard(message.id):
+                    self.overheard = overhear(self.overheard, _said(message))
+        self._is_open = True
+
+    async def _was_overheard(self, message: str) -> bool:
+        events = await self.store.events_of(message)
+        return any(
+            event.state == "settled" and event.reason.startswith(OVERHEARD) and _route(event.inbound) == self.route
+            for event in events
+        )
+
+    # --- what was said ----------------------------------------------------------------------------
+
+    def counting(self, inbound: Inbound, today: date) -> BotTurns:
+        """The turns of bots with this message among them (IN-23)."""
+        if inbound.sender.is_self or inbound.entry == "reaction":
+            return self.bot_turns
+        return count_turn(self.bot_turns, Seen("bot" if inbound.sender.is_bot else "human", today))
+
+    def to_note(self, inbounds: Iterable[Inbound], now: datetime, *, readable: bool) -> NoteMessages:
+        """Every message goes into the index, whatever becomes of it (OD-52); what a stranger says without words.
+
+        A native command or a reaction is no message.
+        """
+        fresh = (
+            _noted(inbound, now, inbound.text if readable else "")
+            for inbound in inbounds
+            if inbound.entry not in ("native", "reaction") and self.messages.get(inbound.message_id) is None
+        )
+        return NoteMessages(self.route, tuple(fresh))
+
+    def noted(self, messages: Iterable[Message]) -> None:
+        """The index has these now."""
+        for message in messages:
+            self.messages.add(message)
+            self.facts = replace(
+                self.facts,
+                owned=self.facts.owned or (message.kind == "own" and message.number == 1),
+                posted=self.facts.posted or message.kind == "own",
+                other_bot=self.facts.other_bot or message.kind == "bot",
+            )
+
+    def hear(self, said: Said) -> None:
+        handle = self.messages.handle(said.message_id) or ""
+        self.overheard = overhear(self.overheard, replace(said, handle=handle))
 
     def spoke(self, today: date) -> None:
         """An agent of ours has had its turn here."""
         self.bot_turns = count_turn(self.bot_turns, Seen("own", today))
 
-    async def send(self, text: str, *, reply_to: str | None = None, silent: bool = False) -> str | None:
+    # --- what is said -----------------------------------------------------------------------------
+
+    async def send(
+        self, text: str, *, reply_to: str | None = None, silent: bool = False, choices: tuple[Choice, ...] = ()
+    ) -> str | None:
         """Says one whole message; its platform id, or None when the platform did not take it."""
-        part = Part(route=self.route, text=text, reply_to=reply_to, silent=silent)
+        part = Part(route=self.route, text=text, reply_to=reply_to, silent=silent, choices=choices)
         async with self._line:
-            sent = self._receipt(await self.channel.send(part), text)
+            sent = await self._receipt(await self.channel.send(part), text)
         if sent is not None:
             self._tell(ReplySent(self.route, sent, text))
         return sent
@@ -64,19 +126,29 @@ class Conversation:
     async def begin(self, channel: CanStream, text: str, *, reply_to: str | None, silent: bool) -> str | None:
         part = Part(route=self.route, text=text, reply_to=reply_to, silent=silent)
         async with self._line:
-            return self._receipt(await channel.begin(part), text)
+            return await self._receipt(await channel.begin(part), text)
 
-    def completed(self, message: str, text: str) -> None:
+    async def completed(self, message: str, text: str) -> None:
         """A message that was growing is whole."""
-        self.messages.add(message, text, ours=True)
+        await self._said(message, text)
         self._tell(ReplySent(self.route, message, text))
 
-    def _receipt(self, outcome: Outcome, text: str) -> str | None:
+    async def taken_back(self, message: str) -> None:
+        self.messages.forget(message)
+        await Unit(ForgetMessage(self.route, message)).insist(self.store)
+
+    async def _receipt(self, outcome: Outcome, text: str) -> str | None:
         if isinstance(outcome, Delivered):
-            self.messages.add(outcome.message, text, ours=True)
+            await self._said(outcome.message, text)
             return outcome.message
         log.warning("%s did not take a message: %s", self.channel.name, outcome.reason)
         return None
+
+    async def _said(self, message: str, text: str) -> None:
+        unit = Unit()
+        noted = unit.add(NoteMessages(self.route, (Message(message, "", datetime.now(UTC), "own", text=text),)))
+        await unit.insist(self.store)
+        self.noted(noted())
 
     async def note(self, text: str) -> None:
         if can(self.channel, CanNote):
@@ -93,8 +165,9 @@ class Conversation:
     def trace(self, message: str, steps: Iterable[Step]) -> None:
         """Adds to what is told about a message."""
         self._traces[message] = (*self._traces.get(message, ()), *steps)
-        if len(self._traces) > TRACES:
-            del self._traces[next(iter(self._traces))]
+
+    def has_trace(self, message: str) -> bool:
+        return message in self._traces
 
     def trace_of(self, message: str | None) -> tuple[Step, ...]:
         """What became of this message; without one, of the last."""
@@ -104,16 +177,31 @@ class Conversation:
 
 
 class Conversations:
-    def __init__(self, channels: Iterable[Channel], tell: Tell) -> None:
-        self._tell = tell
-        self._channels = {channel.name: channel for channel in channels}
-        self._places: dict[Route, Conversation] = {}
+    def __init__(self, channels: Mapping[str, Channel], store: Store, tell: Tell) -> None:
+        self._channels = channels
+        self._places: Recent[Route, Conversation] = Recent(
+            lambda route: Conversation(channels[route.channel], route, store, tell), KEPT
+        )
 
     def of(self, message: Inbound) -> Conversation:
-        route = Route(message.channel, message.chat.id, message.thread, message.account)
-        if route not in self._places:
-            self._places[route] = Conversation(self._channels[message.channel], route, self._tell)
-        return self._places[route]
+        return self._places.get(_route(message))
 
     def at(self, route: Route) -> Conversation | None:
-        return self._places.get(route)
+        """None where the channel is no longer configured."""
+        return self._places.get(route) if route.channel in self._channels else None
+
+
+def _route(message: Inbound) -> Route:
+    return Route(message.channel, message.chat.id, message.thread, message.account)
+
+
+def _noted(inbound: Inbound, now: datetime, text: str) -> Message:
+    sender = inbound.sender
+    kind = "own" if sender.is_self else "bot" if sender.is_bot else "human"
+    return Message(inbound.message_id, sender.id, now, kind, sender.display_name or sender.name, text)
+
+
+def _said(message: Message) -> Said:
+    return Said(
+        message.id, message.author, message.author_name, message.text, message.handle, is_bot=message.kind == "bot"
+    )

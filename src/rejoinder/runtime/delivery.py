@@ -48,7 +48,7 @@ class Answer:
         self._trigger = trigger
         self._may_speak = may_speak
         self._says_when_empty = says_when_empty
-        self._reader = ReplyReader(silence=silence)
+        self._reader = ReplyReader(silence=silence, has_trigger=bool(trigger))
         self._shown: list[str] = []  # all that people may see, in the pieces in which it came
         self._has_words = False
         self._between_segments = False
@@ -109,7 +109,7 @@ class Answer:
         if self._slot is not None and self._live is not None:
             slot, self._slot = self._slot, None
             await self._live.complete(self._conversation.route, slot)
-            self._conversation.completed(slot, "".join(self._shown))
+            await self._conversation.completed(slot, "".join(self._shown))
 
     async def _obey(self, events: list[ReplyEvent]) -> None:
         for event in events:
@@ -166,7 +166,7 @@ class Answer:
         if self._slot is not None and can(self._channel, CanDelete):
             outcome = await self._channel.delete(self._conversation.route, self._slot)
             if isinstance(outcome, Delivered):
-                self._conversation.messages.forget(self._slot)
+                await self._conversation.taken_back(self._slot)
                 self._slot = None
 
     # --- the directives -----------------------------------------------------------------------------

@@ -1,13 +1,15 @@
 """Performs what a decision asks for beside words and turns (IN-62).
 
 An effect may answer itself: with what was asked for, or why it could not be had. That stands in the place of
-the decision's own replies: nobody is told that something was done which was not.
+the decision's own replies: nobody is told that something was done which was not. What has to survive is not
+done here but written by the engine, in the commit that keeps the decision.
 """
 
 from collections.abc import Callable, Mapping
-from typing import assert_never
+from datetime import datetime
+from typing import Any, assert_never
 
-from msgspec.structs import replace
+from msgspec import Struct
 
 from rejoinder.agents.base import Agent, CanCompact, CanForget
 from rejoinder.events import (
@@ -27,14 +29,31 @@ from rejoinder.events import (
     UseTool,
 )
 from rejoinder.inbound.bots import BotTurns
-from rejoinder.inbound.groups import overhear
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.access import Access
+from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.questions import Questions
-from rejoinder.runtime.sessions import Sessions
+from rejoinder.store.base import ClearBotTurns, SaveAgentSession, Verb
+
+
+def _nothing() -> None:
+    """Nothing is left to do."""
+
+
+class Performed(Struct, frozen=True):
+    """What is still to be written for it, what is so once that is done, and what it says in answer."""
+
+    verbs: tuple[Verb[Any], ...] = ()
+    then: Callable[[], None] = _nothing
+    says: str | None = None
+    tells: str | None = None
+    """What the agent of this session hears of it in its next turn."""
+
+
+DONE = Performed()
 
 
 class Effects:
@@ -42,7 +61,7 @@ class Effects:
         self,
         agents: Mapping[str, Agent],
         lanes: Lanes,
-        sessions: Sessions,
+        compaction: Compaction,
         questions: Questions,
         access: Access,
         show_config: Callable[[str], str],
@@ -50,44 +69,43 @@ class Effects:
     ) -> None:
         self._agents = agents
         self._lanes = lanes
-        self._sessions = sessions
+        self._compaction = compaction
         self._questions = questions
         self._access = access
         self._show_config = show_config
         self._tell = tell
 
-    async def perform(self, effect: Effect, conversation: Conversation, agent: str) -> str | None:
-        """None when it is done and there is nothing to add."""
+    async def perform(self, effect: Effect, conversation: Conversation, agent: str, now: datetime) -> Performed:
         place = (conversation.route.channel, conversation.route.account)
         match effect:
             case StopRun(route=route):
                 await self._lanes.stop(self._lanes.at(route))
-            case ResetSession(session=session, why=why):
+            case ResetSession(session=session):
                 await self._reset(session, agent)
-                self._tell(SessionEnded(session, agent, conversation.route, why))
-                self._tell(SessionStarted(session, agent, conversation.route))
+                return Performed(
+                    (SaveAgentSession(session, None),), lambda: self._began_anew(effect, conversation, agent)
+                )
             case CompactSession(session=session):
                 return await self._compact(session, agent)
             case AnswerQuestion(question=question, option=option, sender=sender):
-                return self._questions.answer(question, option, conversation.route, sender)
+                return Performed(says=self._questions.answer(question, option, conversation.route, sender))
             case Overhear(said=said):
-                handle = conversation.messages.handle(said.message_id) or ""
-                conversation.overheard = overhear(conversation.overheard, replace(said, handle=handle))
+                return Performed(then=lambda: conversation.hear(said))
             case ResetBotTurns():
-                conversation.bot_turns = BotTurns()
+                return Performed((ClearBotTurns(conversation.route),), lambda: _let_bots_go_on(conversation))
             case AskPairing():
-                self._access.knock(effect)
+                return Performed((self._access.knock(effect, now),), lambda: self._access.changed(place))
             case ApprovePairing(code=code):
-                self._access.approve(place, code)
+                return Performed((self._access.approve(code, now),), lambda: self._access.changed(place))
             case ShowConfig(key=key):
-                return self._show_config(key)
+                return Performed(says=self._show_config(key))
             case EditAllowList():
-                self._access.edit(effect)
+                return Performed(self._access.edit(effect), lambda: self._access.changed(place))
             case UseTool(tool=tool):
-                return f"There is no tool {tool}."
+                return Performed(says=f"There is no tool {tool}.")
             case _:
                 assert_never(effect)
-        return None
+        return DONE
 
     async def _reset(self, session: str, agent: str) -> None:
         """Everybody forgets: the lane what waits, the agent what was said, we under which name it kept it."""
@@ -95,12 +113,24 @@ class Effects:
         speaker = self._agents[agent]
         if can(speaker, CanForget):
             speaker.forget(session)
-        await self._sessions.save_as(session, None)
 
-    async def _compact(self, session: str, agent: str) -> str | None:
+    def _began_anew(self, reset: ResetSession, conversation: Conversation, agent: str) -> None:
+        self._tell(SessionEnded(reset.session, agent, conversation.route, reset.why))
+        self._tell(SessionStarted(reset.session, agent, conversation.route))
+
+    async def _compact(self, session: str, agent: str) -> Performed:
         speaker = self._agents[agent]
         if not can(speaker, CanCompact):
-            return f"The agent {agent} keeps its memory itself: /new begins anew."
+            return Performed(says=f"The agent {agent} keeps its memory itself: /new begins anew.")
         if (lane := self._lanes.get(session)) is not None and lane.is_running:
-            return "The agent is at work; /compact again when it has answered."
-        return None if await speaker.compact(session) else "There was nothing to shorten, or it did not work."
+            return Performed(says="The agent is at work; /compact again when it has answered.")
+        note = await self._compaction.shorten(session, self._agents[agent])
+        return (
+            Performed(says="There was nothing to shorten, or it did not work.")
+            if note is None
+            else Performed(tells=note)
+        )
+
+
+def _let_bots_go_on(conversation: Conversation) -> None:
+    conversation.bot_turns = BotTurns()

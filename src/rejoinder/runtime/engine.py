@@ -1,44 +1,73 @@
 """The line through the house: inbox -> stages -> lane, effects and answers.
 
 Messages of one place are decided one after the other, in the order in which they came; who accepts them
-waits for none of it.
+waits for none of it. A decision is one commit, with the beginning of its turn where that begins at once: before
+it nothing has happened, after it the message has its end or its place in a lane (DU-12).
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from time import perf_counter
 
-from msgspec.structs import asdict, replace
+from msgspec import Struct
 
 from rejoinder.agents.base import Agent
 from rejoinder.channels.base import Channel
-from rejoinder.events import Inbound, MessageReceived, SessionStarted
+from rejoinder.crashpoint import crashpoint
+from rejoinder.errors import StoreUnavailable
+from rejoinder.events import (
+    Inbound,
+    MessageDecided,
+    MessageReceived,
+    Overhear,
+    Said,
+    SessionStarted,
+    StageDecision,
+)
 from rejoinder.inbound import BEFORE_SESSION, resume
+from rejoinder.inbound.bots import BotTurns
+from rejoinder.inbound.debounce import joined
 from rejoinder.inbound.finalise import arrived
-from rejoinder.inbound.message import Message
-from rejoinder.inbound.outcome import Continue, Walk, walk
+from rejoinder.inbound.message import Message as Decided
+from rejoinder.inbound.outcome import Answer, Continue, Walk, walk
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.access import Access
-from rejoinder.runtime.conversations import Conversation, Conversations
-from rejoinder.runtime.effects import Effects
+from rejoinder.runtime.background import Background, Nowhere, message_of
+from rejoinder.runtime.books import StoreBooks, begin_turn
+from rejoinder.runtime.conversations import OVERHEARD, Conversation, Conversations
+from rejoinder.runtime.debounce import Debounce
+from rejoinder.runtime.effects import Effects, Performed
 from rejoinder.runtime.facts import World
 from rejoinder.runtime.hooks import Hooks
-from rejoinder.runtime.inbox import Inbox
-from rejoinder.runtime.lanes import Asked, Lanes
-from rejoinder.runtime.presence import StatusSigns
+from rejoinder.runtime.lanes import Granted, Lanes
 from rejoinder.runtime.questions import Questions
+from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.relay import Watcher
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sessions import MemorySessions, Sessions
+from rejoinder.runtime.sessions import Held, Sessions
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.slots import Slots
 from rejoinder.runtime.tally import Tally
+from rejoinder.runtime.unit import Unit, until_good
+from rejoinder.runtime.waiting import pack
 from rejoinder.runtime.work import Workers
-from rejoinder.session import QueueChoice, Session, session_key
-from rejoinder.turns import backlog
-from rejoinder.turns.backlog import estimate_tokens
-from rejoinder.turns.modes import Drop, Mode, QueueOverride, QueueSettings, resolve
+from rejoinder.session import Session, session_key, with_event
+from rejoinder.store.base import (
+    Accept,
+    Cursor,
+    Destination,
+    InboxEvent,
+    Message,
+    RouteEvent,
+    SettleEvent,
+    Store,
+    Trace,
+    TraceLine,
+)
+from rejoinder.turns.backlog import Message as InLine
+from rejoinder.turns.modes import QueueSettings
 
 log = logging.getLogger(__name__)
 
@@ -50,14 +79,47 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+class Decision(Struct, frozen=True):
+    """What was decided about an event, and where."""
+
+    event: InboxEvent
+    before: tuple[InboxEvent, ...]
+    """What its sender typed just before it: decided with it, as one message."""
+    conversation: Conversation
+    agent: str
+    now: datetime
+    walk: Walk
+    bot_turns: BotTurns
+    """Those of the place, this message among them."""
+
+
+class Place(Struct, frozen=True):
+    """Where a message of a turn was said. `heard`: how much of what was said there its agent has been told then."""
+
+    conversation: Conversation
+    message: Decided
+    event: int
+    heard: int
+
+
+class Destined(Struct, frozen=True):
+    """A session the message goes to: as it is then, its place in the line, and its turn where that begins at once."""
+
+    held: Held
+    session: Session
+    queue: QueueSettings
+    in_line: InLine
+    granted: Callable[[], Granted] | None
+
+
 class Engine:
     def __init__(
         self,
         agents: Mapping[str, Agent],
-        channels: Iterable[Channel],
+        channels: Mapping[str, Channel],
         runs: Runs,
         settings: RuntimeSettings,
-        sessions: Sessions | None = None,
+        store: Store,
         clock: Callable[[], datetime] = utc_now,
         watcher: Watcher = NOBODY,
         hooks: Hooks | None = None,
@@ -65,125 +127,245 @@ class Engine:
         self._settings = settings
         self._runs = runs
         self._clock = clock
-        self._inbox = Inbox()
-        self._tally = Tally()
-        self._sessions = sessions or MemorySessions()
+        self._store = store
+        self._tally = Tally(store)
+        self._sessions = Sessions(store)
         self._tell = (hooks or Hooks()).tell
-        self._conversations = Conversations(channels, self._tell)
-        questions, access = Questions(runs, settings.question_seconds), Access(settings.rules)
-        workers = Workers(agents, self._sessions, settings, runs, questions, clock, watcher, self._tell)
-        self._lanes = Lanes(workers, runs, Slots(settings.limits), settings.lease)
+        self.nowhere = Nowhere()
+        self._queueing = Queueing(settings, runs)
+        self.conversations = Conversations({**channels, self.nowhere.name: self.nowhere}, store, self._tell)
+        questions, access = Questions(runs, settings.question_seconds), Access(settings.rules, store)
+        workers = Workers(agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell)
+        self.books = StoreBooks(store, self._sessions, clock)
+        self.lanes = Lanes(workers, self.books, runs, Slots(settings.limits, runs, agents), settings.lease)
         self._effects = Effects(
-            agents, self._lanes, self._sessions, questions, access, settings.show_config, self._tell
+            agents, self.lanes, workers.compaction, questions, access, settings.show_config, self._tell
         )
-        self._world = World(settings, self._lanes, workers, access, self._tally)
+        self._world = World(settings, self.lanes, workers, access, self._tally, store)
+        self._debounce = Debounce(settings.rules, runs, clock, self._go_on)
 
-    async def accept(self, message: Inbound) -> None:
-        """What a channel calls with each message; returns when it is safe, not when it is answered."""
-        if not self._inbox.take(message):
-            return
-        self._tell(MessageReceived(message))
-        conversation = self._conversations.of(message)
-        conversation.arrived.append(message)
+    async def accept(self, *messages: Inbound, cursor: Cursor | None = None) -> None:
+        """What a channel calls; returns when they are safe, not when they are answered (DU-1)."""
+        for event in await self._store.write(Accept(messages, self._clock(), cursor)):
+            self._tell(MessageReceived(event.inbound))
+            self.take(event)
+
+    def take(self, event: InboxEvent) -> None:
+        """Goes on with an event that is safe: at once, or with the rest of what its sender is typing (IN-76)."""
+        self._debounce.take(event, self._world.me(self.conversations.of(event.inbound)))
+
+    def _go_on(self, group: tuple[InboxEvent, ...]) -> None:
+        """What somebody typed in one go is decided as one message, after those of its place that came before it."""
+        message = group[-1].inbound
+        conversation = self.conversations.of(message)
+        conversation.arrived.append(group)
         if len(conversation.arrived) == 1:
             self._runs.start(f"decide:{message.channel}:{message.chat.id}", self._decide_in_order(conversation))
 
     async def _decide_in_order(self, conversation: Conversation) -> None:
+        crashpoint("K5")
         while conversation.arrived:
+            group = conversation.arrived[0]
             try:
-                await self._decide(conversation.arrived[0], conversation)
-            except Exception:  # one message must not hold up those behind it
+                await self._decide(group, conversation)
+            except StoreUnavailable as fault:
+                await until_good(self._store, fault)
+                continue
+            except Exception as error:  # one message must not hold up those behind it
                 log.exception("a message of %s could not be decided", conversation.channel.name)
-            finally:
-                conversation.arrived.popleft()
+                failed = f"failed: {type(error).__name__}"
+                await Unit(*(SettleEvent(event.id, failed) for event in group)).insist(self._store)
+            conversation.arrived.popleft()
 
-    async def _decide(self, inbound: Inbound, conversation: Conversation) -> None:
+    async def _decide(self, group: tuple[InboxEvent, ...], conversation: Conversation) -> None:
         now, rules = self._clock(), self._settings.rules
+        inbound, event, before = joined(tuple(event.inbound for event in group)), group[-1], group[:-1]
         agent = channel_rules(rules, inbound.channel).agent.name
         key = session_key(inbound, rules.settings.session, agent)
-        conversation.heard(inbound, now.date())
-        message = arrived(inbound, self._world.facts(inbound, conversation, key, agent, now.date()))
+        await conversation.open(key, now)
+        await self.lanes.ended(key)
+        turns = conversation.counting(inbound, now.date())
+        message = arrived(inbound, await self._world.facts(inbound, conversation, turns, key, agent, now))
         decided = walk(BEFORE_SESSION, message, None, rules, now, perf_counter)
-        if isinstance(decided.outcome, Continue):
-            session = await self._sessions.find(key, agent, now)
-            decided = resume(decided, session, rules, now, perf_counter)
-            changed = decided.session is not None and decided.session != session
-            if changed or isinstance(decided.outcome, Continue):
-                await self._begin(session, now, conversation)
-            if decided.session is not None and changed:
-                await self._sessions.save(decided.session)
-                self._lanes.obey(key, self._queue(inbound.channel, decided.session))
-        conversation.trace(inbound.message_id, decided.trace)
-        await self._act(decided, conversation, agent)
+        if not isinstance(decided.outcome, Continue):
+            return await self._settle(Decision(event, before, conversation, agent, now, decided, turns), None)
+        async with self._sessions.changing(key, agent, now) as held:
+            decided = resume(decided, held.session, rules, now, perf_counter)
+            decision = Decision(event, before, conversation, agent, now, decided, turns)
+            if isinstance(decided.outcome, Continue):
+                await self._route(decision, held)
+            else:
+                await self._settle(decision, held)
 
-    async def _begin(self, session: Session, now: datetime, conversation: Conversation) -> None:
+    # --- an event that gets no turn ---------------------------------------------------------------
+
+    async def _settle(self, decision: Decision, held: Held | None) -> None:
+        walked, conversation, event = decision.walk, decision.conversation, decision.event
+        performed = await self._perform(decision)
+        unit, noted = self._unit(decision, performed)
+        unit.add_all((SettleEvent(event.id, _reason(walked)),))
+        session = _told(walked.session, performed)
+        session = session if held is not None and session != held.session else None
+        if held is not None and session is not None:
+            unit.add_all(held.becomes(session))
+        await unit.write(self._store)
+        self._settled(decision, performed, noted())
+        if held is not None and session is not None:
+            self._keep(held, session, conversation)
+            self.lanes.obey(held.key, self._queueing.of(conversation.route.channel, session))
+        await self._reply(decision, performed)
+
+    # --- an event that gets one, of each agent it wakes -------------------------------------------
+
+    async def _route(self, decision: Decision, held: Held) -> None:
+        walked, conversation, event = decision.walk, decision.conversation, decision.event
+        message, session = walked.message, walked.session or held.session
+        performed = await self._perform(decision)
+        unit, noted = self._unit(decision, performed)
+        async with AsyncExitStack() as stack:
+            sessions = {session.agent: (held, session)}
+            for agent in sorted({*message.agents} - {session.agent}):
+                key = session_key(event.inbound, self._settings.rules.settings.session, agent)
+                other = await stack.enter_async_context(self._sessions.changing(key, agent, decision.now))
+                sessions[agent] = (other, other.session)
+            if session.agent not in message.agents:
+                unit.add_all(held.becomes(session))
+            payloads = (
+                Destination(sessions[agent][0].key, pack(message, agent, conversation.overheard, event.inbound))
+                for agent in message.agents
+            )
+            unit.add_all((RouteEvent(event.id, tuple(payloads)),))
+            heard = conversation.messages.count + 1 + len(decision.before)
+            place = Place(conversation, message, event.id, heard)
+            destined = [self._destine(unit, *sessions[agent], place) for agent in message.agents]
+            await unit.write(self._store)
+            self._settled(decision, performed, noted())
+            await self._reply(decision, performed)
+            if session.agent not in message.agents:
+                self._keep(held, session, conversation)
+            overheard, conversation.overheard = conversation.overheard, ()
+            if not message.listening:
+                self._tally.add(event.inbound, decision.now)
+            self._enqueue(place, destined, overheard)
+
+    def _destine(self, unit: Unit, held: Held, session: Session, place: Place) -> Destined:
+        """Adds to the unit what this session needs: the beginning of its turn, if nothing is before it."""
+        route = place.conversation.route
+        queue = self._queueing.of(route.channel, session)
+        in_line = self._queueing.in_line(place.message, session)
+        start = self.lanes.start_of(held.key, session.agent, queue, in_line)
+        if start is None:
+            unit.add_all(held.becomes(session))
+            return Destined(held, session, queue, in_line, None)
+        touches = not place.message.background
+        granted = begin_turn(
+            unit, held, session, start, (place.event,), route, place.heard, self._clock(), touches=touches
+        )
+        return Destined(held, session, queue, in_line, granted)
+
+    def _enqueue(self, place: Place, destined: list[Destined], overheard: tuple[Said, ...] = ()) -> None:
+        conversation, message = place.conversation, place.message
+        handle = conversation.messages.handle(message.inbound.message_id)
+        for each in destined:
+            self._started(each.held, each.session, conversation)
+            granted = each.granted() if each.granted is not None else None
+            if granted is None:
+                each.held.became(each.session)
+            asked = self._queueing.asked(place.event, message, conversation, overheard, handle)
+            key, agent = each.held.key, each.session.agent
+            self.lanes.arrive(key, agent, each.queue, (asked,), each.in_line, granted)
+
+    # --- a turn that nobody asked for -------------------------------------------------------------
+
+    async def begin(self, turn: Background) -> None:
+        """It waits in its session's lane like everybody, and is a row like everybody's message (TU-28)."""
+        conversation = self.conversations.at(turn.target) if turn.target is not None else None
+        if turn.target is not None and conversation is None:
+            log.warning("%s: there is no channel %s to tell", turn.session, turn.target.channel)
+        conversation = conversation or self.conversations.at(self.nowhere.route(turn.session))
+        assert conversation is not None, "nowhere is always there"
+        now, message = self._clock(), message_of(turn, conversation.route)
+        for event in await self._store.write(Accept((message.inbound,), now)):
+            await conversation.open(turn.session, now)
+            async with self._sessions.changing(turn.session, turn.agent, now) as held:
+                payload = pack(message, turn.agent, (), event.inbound)
+                unit = Unit(RouteEvent(event.id, (Destination(held.key, payload),)))
+                place = Place(conversation, message, event.id, conversation.messages.count)
+                destined = self._destine(unit, held, held.session, place)
+                await unit.write(self._store)
+                self._enqueue(place, [destined])
+
+    # --- what every decision comes to -------------------------------------------------------------
+
+    async def _perform(self, decision: Decision) -> list[Performed]:
+        return [
+            await self._effects.perform(effect, decision.conversation, decision.agent, decision.now)
+            for effect in decision.walk.effects
+        ]
+
+    def _unit(self, decision: Decision, performed: list[Performed]) -> tuple[Unit, Callable[[], tuple[Message, ...]]]:
+        unit, walked = Unit(), decision.walk
+        now, readable = decision.now, walked.message.refusal is None
+        inbounds = [event.inbound for event in (*decision.before, decision.event)]
+        noted = unit.add(decision.conversation.to_note(inbounds, now, readable=readable))
+        for event in decision.before:
+            joined = f"joined to {decision.event.inbound.message_id}"
+            unit.add_all((SettleEvent(event.id, joined), Trace(event.id, (TraceLine(now, "debounce", joined),))))
+        lines = (TraceLine(now, step.stage, step.decision, step.reason, step.took) for step in walked.trace)
+        unit.add_all((Trace(decision.event.id, tuple(lines)), *(verb for each in performed for verb in each.verbs)))
+        return unit, noted
+
+    def _settled(self, decision: Decision, performed: list[Performed], noted: tuple[Message, ...]) -> None:
+        """It is written: from now on it is so."""
+        conversation = decision.conversation
+        conversation.noted(noted)
+        conversation.bot_turns = decision.bot_turns
+        conversation.trace(decision.event.inbound.message_id, decision.walk.trace)
+        self._tell(_told(decision))
+        for each in performed:
+            each.then()
+
+    async def _reply(self, decision: Decision, performed: list[Performed]) -> None:
+        answered = [each.says for each in performed if each.says is not None]
+        for reply in answered or decision.walk.replies:
+            await decision.conversation.send(reply)
+
+    def _keep(self, held: Held, session: Session, conversation: Conversation) -> None:
+        self._started(held, session, conversation)
+        held.became(session)
+
+    def _started(self, held: Held, session: Session, conversation: Conversation) -> None:
         """A session that was only just made begins when there is something to remember: a choice, or a turn."""
-        if session.started == now:
-            await self._sessions.save(session)
+        if held.is_new:
             self._tell(SessionStarted(session.key, session.agent, conversation.route))
 
-    async def _act(self, decided: Walk, conversation: Conversation, agent: str) -> None:
-        answered = [
-            said
-            for effect in decided.effects
-            if (said := await self._effects.perform(effect, conversation, agent)) is not None
-        ]
-        for reply in answered or decided.replies:
-            await conversation.send(reply)
-        if isinstance(decided.outcome, Continue) and decided.session is not None:
-            await self._enqueue(decided.message, decided.session, conversation)
 
-    async def _enqueue(self, message: Message, session: Session, conversation: Conversation) -> None:
-        """A turn for each agent the message wakes: in a room, every one has a session and a lane of its own."""
-        inbound = message.inbound
-        overheard, conversation.overheard = conversation.overheard, ()
-        if not message.listening:
-            self._tally.add(inbound, self._clock().date())
-        for agent in message.agents:
-            if agent != session.agent:
-                key = session_key(inbound, self._settings.rules.settings.session, agent)
-                now = self._clock()
-                session = await self._sessions.find(key, agent, now)
-                await self._begin(session, now, conversation)
-            id = f"{inbound.channel}/{inbound.account}/{inbound.event_id}"
-            handle = conversation.messages.handle(inbound.message_id)
-            asked = Asked(id, message, conversation, handle, overheard, self._signs(message, conversation))
-            self._lanes.arrive(
-                session.key, agent, self._queue(inbound.channel, session), asked, self._waiting(asked, session)
-            )
-
-    def _waiting(self, asked: Asked, session: Session) -> backlog.Message:
-        message, choice = asked.message, asked.message.choices.get("queue")
-        channel = message.inbound.channel
-        return backlog.Message(
-            asked.id,
-            message.route,
-            message.inbound.sender.id,
-            message.agent_text,
-            estimate_tokens((message.agent_text,), len(message.inbound.attachments)),
-            None if choice is None else self._queue(channel, session, choice),
-        )
-
-    def _queue(self, channel: str, session: Session, inline: QueueChoice | None = None) -> QueueSettings:
-        """TU-4: who has a say about this session's queue, the nearest first."""
-        here = self._settings.channel(channel)
-        return resolve(
-            inline=_override(inline),
-            session=_override(session.queue),
-            channel=here.queue,
-            gateway=self._settings.queue,
-            plugin=here.plugin_queue,
-        )
-
-    def _signs(self, message: Message, conversation: Conversation) -> StatusSigns | None:
-        status = self._settings.channel(message.inbound.channel).status
-        if not status.enabled:
-            return None
-        return StatusSigns(self._runs, conversation, message.inbound.message_id, status)
+def _told(session: Session | None, performed: list[Performed]) -> Session | None:
+    """The session as its next turn finds it."""
+    for each in performed:
+        if session is not None and each.tells is not None:
+            session = with_event(session, each.tells)
+    return session
 
 
-def _override(choice: QueueChoice | None) -> QueueOverride | None:
-    if choice is None:
-        return None
-    said = QueueOverride(**{**asdict(choice), "mode": None, "drop": None})
-    return replace(said, mode=choice.mode and Mode(choice.mode), drop=choice.drop and Drop(choice.drop))
+def _reason(walked: Walk) -> str:
+    """How an event ends that gets no turn."""
+    outcome = walked.outcome
+    if any(isinstance(effect, Overhear) for effect in walked.effects):
+        how = OVERHEARD
+    else:
+        how = "answered" if isinstance(outcome, Answer) else "dropped"
+    return f"{how}: {outcome.reason}" if outcome.reason else how
+
+
+def _told(decision: Decision) -> MessageDecided:
+    """What hooks hear of it."""
+    match decision.walk.outcome:
+        case Continue():
+            outcome = "turn"
+        case Answer():
+            outcome = "answer"
+        case _:
+            outcome = "drop"
+    stages = (StageDecision(step.stage, step.decision, step.reason, step.took) for step in decision.walk.trace)
+    return MessageDecided(decision.event.inbound, outcome, tuple(stages))

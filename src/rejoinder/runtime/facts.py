@@ -1,12 +1,15 @@
 """What the world has to tell before a message can be decided: gathered here, decided on the inbound floor."""
 
 import secrets
-from datetime import date
+from datetime import datetime
 
 from rejoinder.agents.base import CanTellMore
 from rejoinder.channels.base import KnowsItself
 from rejoinder.events import Inbound
-from rejoinder.inbound.facts import Facts, Me, RunFacts, ThreadFacts
+from rejoinder.inbound.activation import group_settings
+from rejoinder.inbound.bots import BotTurns
+from rejoinder.inbound.facts import Facts, Me, RunFacts, Step, ThreadFacts
+from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.access import Access
 from rejoinder.runtime.conversations import Conversation
@@ -14,47 +17,77 @@ from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.tally import Tally
 from rejoinder.runtime.work import Workers
+from rejoinder.store.base import Store
 
 LAST_WORDS = 1000
 
 
 class World:
-    def __init__(self, settings: RuntimeSettings, lanes: Lanes, workers: Workers, access: Access, tally: Tally) -> None:
+    def __init__(
+        self, settings: RuntimeSettings, lanes: Lanes, workers: Workers, access: Access, tally: Tally, store: Store
+    ) -> None:
         self._settings = settings
         self._lanes = lanes
         self._workers = workers
         self._access = access
         self._tally = tally
+        self._store = store
 
-    def facts(self, inbound: Inbound, conversation: Conversation, session: str, agent: str, today: date) -> Facts:
-        """`session` and `agent` are those the message would go to."""
-        messages, quote = conversation.messages, inbound.reply_to
+    async def facts(
+        self, inbound: Inbound, conversation: Conversation, turns: BotTurns, session: str, agent: str, now: datetime
+    ) -> Facts:
+        """`session` and `agent` are those the message would go to, `turns` those of bots with this message."""
+        messages, quote, here = conversation.messages, inbound.reply_to, conversation.facts
         own = messages.get(inbound.message_id)
-        quoted = messages.get(quote.message_id) if quote is not None else None
+        quoted = await messages.look_up(quote.message_id) if quote is not None else None
         place = (inbound.channel, inbound.account)
+        await self._access.read(place)
+        of_group, of_sender = await self._turns_today(inbound, now)
         return Facts(
-            me=self._me(conversation, agent),
-            sent_by_us=own is not None and own.ours,
-            replies_to_us=quoted is not None and quoted.ours,
+            me=self.me(conversation, agent),
+            sent_by_us=own is not None and own.kind == "own",
+            replies_to_us=quoted is not None and quoted.kind == "own",
             thread=ThreadFacts(
-                posted=messages.ours > 0,
-                other_bot=conversation.other_bot,
-                bot_turns=conversation.bot_turns.in_a_row,
-                bot_turns_before=conversation.bot_turns.before,
-                bot_turns_today=conversation.bot_turns.today,
+                owned=here.owned,
+                posted=here.posted,
+                other_bot=here.other_bot or (inbound.sender.is_bot and not inbound.sender.is_self),
+                bot_turns=turns.in_a_row,
+                bot_turns_before=turns.before,
+                bot_turns_today=turns.today,
             ),
             paired=self._access.is_paired(place, inbound.sender.id),
             pairing=self._access.pairing(place),
             allow=self._access.allow(inbound.channel),
-            group_turns_today=self._tally.of_group(inbound, today),
-            sender_turns_today=self._tally.of_sender(inbound, today),
+            group_turns_today=of_group,
+            sender_turns_today=of_sender,
             runs=self._run_facts(conversation, session, agent),
-            last_trace=conversation.trace_of(quote.message_id if quote is not None else None),
+            last_trace=await self._trace(inbound, conversation),
             random=secrets.token_bytes(16),
             version=self._settings.version,
         )
 
-    def _me(self, conversation: Conversation, agent: str) -> Me:
+    async def _turns_today(self, inbound: Inbound, now: datetime) -> tuple[int, int]:
+        """Of the group and of the sender in it, where there is a limit to them (IN-33)."""
+        if inbound.chat.kind == "direct":
+            return 0, 0
+        group = group_settings(channel_rules(self._settings.rules, inbound.channel), inbound.chat.id)
+        of_group = await self._tally.of_group(inbound, now) if group.daily_limit is not None else 0
+        of_sender = await self._tally.of_sender(inbound, now) if group.daily_limit_per_user is not None else 0
+        return of_group, of_sender
+
+    async def _trace(self, inbound: Inbound, conversation: Conversation) -> tuple[Step, ...]:
+        """Of the message this one answers, also of one before a restart; else of the last."""
+        if inbound.reply_to is None:
+            return conversation.trace_of(None)
+        quoted = inbound.reply_to.message_id
+        if inbound.text.startswith("/") and not conversation.has_trace(quoted):
+            lines = [
+                line for event in await self._store.events_of(quoted) for line in await self._store.trace(event.id)
+            ]
+            conversation.trace(quoted, (Step(line.stage, line.decision, line.reason, line.took) for line in lines))
+        return conversation.trace_of(quoted)
+
+    def me(self, conversation: Conversation, agent: str = "") -> Me:
         channel = conversation.channel
         return Me(channel.own_id, channel.own_name) if can(channel, KnowsItself) else Me(agent, agent)
 
@@ -65,8 +98,8 @@ class World:
             running=lane is not None and lane.is_running,
             nothing_to_stop=not self._lanes.at(conversation.route),
             waiting=lane.waiting if lane is not None else 0,
-            context_tokens=self._workers.context.get(session, 0),
-            context_budget=self._settings.context_tokens,
+            context_tokens=self._workers.compaction.context.get(session, 0),
+            context_budget=self._settings.compaction.budget,
             last_failure=self._workers.failures.get(session, ""),
             last_words=speaker.last_words()[-LAST_WORDS:] if can(speaker, CanTellMore) else "",
         )

@@ -13,17 +13,18 @@ from inspect import iscoroutinefunction
 from typing import Any
 
 from rejoinder.errors import BadUse
-from rejoinder.events import MessageReceived, ReplySent, SessionEnded, SessionStarted, TurnEnded
+from rejoinder.events import MessageDecided, MessageReceived, ReplySent, SessionEnded, SessionStarted, TurnEnded
 from rejoinder.runtime.runs import Runs
 
 log = logging.getLogger(__name__)
 
-Happening = MessageReceived | SessionStarted | SessionEnded | TurnEnded | ReplySent
+Happening = MessageReceived | MessageDecided | SessionStarted | SessionEnded | TurnEnded | ReplySent
 Hook = Callable[[Any], Awaitable[None]]
 Tell = Callable[[Happening], None]
 
 HOOKS: Mapping[str, type[Happening]] = {
     "message_received": MessageReceived,
+    "message_decided": MessageDecided,
     "session_started": SessionStarted,
     "session_ended": SessionEnded,
     "turn_ended": TurnEnded,

@@ -1,19 +1,30 @@
-"""What a channel is handed to put its messages into. How far it was read is in memory, until the store keeps it."""
+"""What a channel is handed to put its messages into."""
 
-from collections.abc import Awaitable, Callable
-
+from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Inbound
+from rejoinder.runtime.engine import Engine
+from rejoinder.runtime.unit import until_good
+from rejoinder.store.base import Cursor, Store
+
+READ = "read"
+"""The name under which the store keeps how far a channel has been read."""
 
 
 class ChannelInlet:
-    def __init__(self, accept: Callable[[Inbound], Awaitable[None]]) -> None:
-        self._accept = accept
-        self._cursor: str | None = None
+    """While nothing can be kept it does not return (DU-15): what is not safe is not confirmed to anybody."""
+
+    def __init__(self, channel: str, engine: Engine, store: Store) -> None:
+        self._channel = channel
+        self._engine = engine
+        self._store = store
 
     async def __call__(self, *messages: Inbound, cursor: str | None = None) -> None:
-        for message in messages:
-            await self._accept(message)
-        self._cursor = cursor or self._cursor
+        read = None if cursor is None else Cursor(self._channel, READ, cursor)
+        while True:
+            try:
+                return await self._engine.accept(*messages, cursor=read)
+            except StoreUnavailable as fault:
+                await until_good(self._store, fault)
 
     async def cursor(self) -> str | None:
-        return self._cursor
+        return await self._store.cursor(self._channel, READ)

@@ -1,6 +1,7 @@
 """Drives the lanes: performs what `turns.lane` decides, and gives it the answers it is owed.
 
-Rule 1: every Start is ended by one RunEnded, in `SessionLane._ended` and nowhere else, whatever ended the run.
+Rule 1: every Start is ended by one RunEnded, in `SessionLane._free` and nowhere else, whatever ended the run,
+        and not before the store knows that it is over: so the next turn of the session finds it free.
 Rule 2: every Steer is answered, also when the run is over by then; every WakeAfter comes back as Quiet.
 Rule 3: `feed` never waits, so between two messages of a lane nothing can slip in.
 Rule 4: a run that does not end when it is told to is left behind: its lane goes on, and it may not speak.
@@ -9,17 +10,25 @@ Rule 4: a run that does not end when it is told to is left behind: its lane goes
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from rejoinder.events import Route, Said
+from rejoinder.crashpoint import crashpoint
+from rejoinder.errors import StoreUnavailable
+from rejoinder.events import PromptPart, Route, Said
 from rejoinder.inbound.message import Message
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.presence import StatusSigns
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.slots import Slots
+from rejoinder.runtime.waiting import Told
+from rejoinder.session import Session
+from rejoinder.store.base import Run as Claim
+from rejoinder.store.base import StoredPart
 from rejoinder.turns import backlog
 from rejoinder.turns.lane import Lane, Phase, may_speak, step
 from rejoinder.turns.lease import Expired, Held, Lease, LeaseSettings, examine
@@ -44,6 +53,7 @@ from rejoinder.turns.signals import (
     Summarise,
     WakeAfter,
 )
+from rejoinder.turns.status import State
 
 log = logging.getLogger(__name__)
 
@@ -57,11 +67,24 @@ class Asked(Struct, frozen=True):
     """A message that is to have a turn: as it was decided, where it was said, what was said around it before."""
 
     id: str
+    event: int
     message: Message
     conversation: Conversation
     handle: str | None = None
     overheard: tuple[Said, ...] = ()
     signs: StatusSigns | None = None
+
+
+class Granted(Struct, frozen=True):
+    """A turn the store knows of: the claim on it, the session as it was before, what the agent is told of it.
+
+    `before`: what an earlier attempt at this turn has planned or sent already.
+    """
+
+    claim: Claim
+    session: Session
+    told: Told = Told()
+    before: tuple[StoredPart, ...] = ()
 
 
 class Crew(Protocol):
@@ -76,6 +99,22 @@ class Crew(Protocol):
         ...
 
 
+class Books(Protocol):
+    """Who keeps what the lanes do."""
+
+    async def begin(self, run: "Run") -> None:
+        """Claims the turn: `run.grant` from then on. `run.is_claiming` says that it can no longer be called off."""
+        ...
+
+    async def steered(self, run: "Run", asked: tuple[Asked, ...]) -> None: ...
+
+    async def left_out(self, session: str, asked: tuple[Asked, ...], reason: Reason | None) -> None: ...
+
+    async def end(self, run: "Run") -> None:
+        """Of a run whose work did not end it itself."""
+        ...
+
+
 class Run:
     """A turn on lease: one generation of one lane."""
 
@@ -84,12 +123,32 @@ class Run:
         self.agent = lane.agent
         self.start = start
         self.asked = asked
+        self.taken_in: tuple[Asked, ...] = ()  # what it was steered with
+        self.granted: Granted | None = None
+        self.is_claiming = False
+        self.claiming: asyncio.Task[None] | None = None
         self.task: asyncio.Task[None] | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.over = False
+        self.ending = False  # all has been said
+        self.closed = False  # the store knows that it is over
         self.expired = False
+        self.released = False  # the gateway goes down: it is to be run again
+        self.gone = asyncio.Event()
         self.started = self.last_seen = 0.0
+        self.told: list[tuple[PromptPart, ...]] = []  # what the agent was given,
+        self.said: list[str] = []  # and what it said, in the pieces in which it came
         self._lane = lane
+
+    @property
+    def claim(self) -> Claim:
+        """The proof that this session is ours: every word of the run is planned with it."""
+        assert self.granted is not None, "nothing is said before the turn is claimed"
+        return self.granted.claim
+
+    @property
+    def events(self) -> tuple[int, ...]:
+        return tuple(asked.event for asked in self.asked)
 
     @property
     def conversation(self) -> Conversation:
@@ -119,6 +178,7 @@ class SessionLane:
         agent: str,
         settings: QueueSettings,
         crew: Crew,
+        books: Books,
         runs: Runs,
         slots: Slots,
         lease: LeaseSettings,
@@ -129,9 +189,12 @@ class SessionLane:
         self.agent = agent
         self.lane = Lane(settings)
         self.run: Run | None = None
-        self._asked: dict[str, Asked] = {}
+        self.draining = False
+        self._asked: dict[str, tuple[Asked, ...]] = {}
+        self._granted: Granted | None = None  # for the turn that the next message starts
         self._timers: dict[str, asyncio.Task[None]] = {}
         self._crew = crew
+        self._books = books
         self._runs = runs
         self._slots = slots
         self._lease = lease
@@ -152,12 +215,42 @@ class SessionLane:
     def is_at(self, route: Route) -> bool:
         """Something of this place runs or waits here."""
         running = self.run.asked if self.run is not None and self.is_running else ()
-        return any(asked.conversation.route == route for asked in (*running, *self._asked.values()))
+        waiting = (asked for group in self._asked.values() for asked in group)
+        return any(asked.conversation.route == route for asked in (*running, *waiting))
 
-    def arrive(self, asked: Asked, message: backlog.Message) -> None:
-        self._asked[asked.id] = asked
+    def start_of(self, message: backlog.Message, settings: QueueSettings) -> Start | None:
+        """The turn this message would start at once."""
+        return start_of(replace(self.lane, settings=settings), message)
+
+    def arrive(self, asked: tuple[Asked, ...], message: backlog.Message, granted: Granted | None = None) -> None:
+        """Usually one message; what is gathered after a restart stands in the line as one."""
+        self._asked[message.id] = asked
         self.routes.add(message.route)
+        self._granted = granted
         self.feed(Arrived(message))
+        for each in asked:
+            if each.signs is not None and self._waits(message.id, each):
+                each.signs.became(State.QUEUED)
+
+    def _waits(self, id: str, asked: Asked) -> bool:
+        """It stands in the line, or its run has found no room yet."""
+        in_line = id in self._asked
+        return in_line or (self.run is not None and self.run.task is None and asked in self.run.asked)
+
+    def resume(self, asked: tuple[Asked, ...], messages: tuple[backlog.Message, ...], granted: Granted) -> None:
+        """Goes on with a turn that another process began; the lane has nothing else to do yet."""
+        told = granted.told
+        start = Start(1, tuple(m.id for m in messages), told.overflow, told.passed_over, told.after_abort)
+        self._asked |= {each.id: (each,) for each in asked}
+        self.routes |= {message.route for message in messages}
+        self._granted = granted
+        self.lane = replace(self.lane, phase=Phase.STARTING, run=start.run, turn=messages)
+        self._perform(start)
+
+    def remember(self, summarised: tuple[backlog.Message, ...]) -> None:
+        """These were left out before a restart; the next turn tells of them in a line each."""
+        overflow = self.lane.overflow.telling(summarised, at_most=self.lane.settings.cap)
+        self.lane = replace(self.lane, overflow=overflow)
 
     def obey(self, settings: QueueSettings) -> None:
         if settings != self.lane.settings:
@@ -167,8 +260,20 @@ class SessionLane:
         """Returns when what ran has ended, or has been left behind."""
         run = self.run
         self.feed(Stop())
-        if run is not None and run.task is not None:
-            await self._runs.wait(run.task, GRACE)
+        if run is not None:
+            await run.gone.wait()
+
+    async def drain(self) -> None:
+        """Gives back what runs, to be run again by the next process."""
+        run = self.run
+        if run is not None and not run.gone.is_set():
+            run.released = True
+            if run.task is None:
+                self._ended(run)
+            else:
+                run.task.cancel()
+                asyncio.get_running_loop().call_later(GRACE, self._ended, run)
+            await run.gone.wait()
 
     def feed(self, event: Event) -> None:
         self.lane, actions = step(self.lane, event)
@@ -180,45 +285,90 @@ class SessionLane:
     def _perform(self, action: Action) -> None:
         match action:
             case Start():
+                if self.draining:
+                    return  # what waits is kept, and run by the next process
                 self.run = run = Run(self, action, self._take(action.ids))
-                self._slots.ask(self.key, lambda: self._go(run))
+                run.granted, self._granted = self._granted, None
+                crashpoint("K7")
+                self._slots.ask(self.key, self.agent, lambda: self._go(run))
             case Steer(ids=ids):
-                asked = tuple(self._asked[id] for id in ids)
+                asked = tuple(each for id in ids for each in self._asked[id])
                 task = self._runs.start(f"steer:{self.key}", self._offer(action, asked))
                 # Whatever became of the offer, it is answered; an answer that comes twice is harmless.
                 task.add_done_callback(lambda _: self.feed(SteerRefused(action.run, ids)))
             case Steered(ids=ids):
-                self._take(ids)
+                self._taken_in(self._take(ids))
             case Abort(run=number):
                 self._abort(number)
             case WakeAfter(ms=ms, after=after):
                 self._timers[after] = self._runs.start(f"quiet:{self.key}", self._wake(ms, after))
+                crashpoint("K6")
             case Summarise(ids=ids):
-                self._runs.start(f"tell:{self.key}", self._crew.left_out(self._take(ids), None))
+                self._runs.start(f"tell:{self.key}", self._leave_out(self._take(ids), None))
             case Discard(ids=ids, reason=reason):
-                self._runs.start(f"tell:{self.key}", self._crew.left_out(self._take(ids), reason))
+                self._runs.start(f"tell:{self.key}", self._leave_out(self._take(ids), reason))
 
     def _take(self, ids: tuple[str, ...]) -> tuple[Asked, ...]:
         for id in ids:
             if timer := self._timers.pop(id, None):
                 timer.cancel()  # what has left the line waits for nobody's quiet
-        return tuple(self._asked.pop(id) for id in ids)
+        return tuple(asked for id in ids for asked in self._asked.pop(id))
+
+    def _taken_in(self, asked: tuple[Asked, ...]) -> None:
+        """They share the fate of the run they went into; when that is over by now, all is said already."""
+        if self.run is not None:
+            self.run.taken_in += asked
+            return
+        for each in asked:
+            if each.signs is not None:
+                each.signs.ended(ok=True)
 
     # --- a run from its slot to its end -----------------------------------------------------------
 
     def _go(self, run: Run) -> None:
         run.started = run.last_seen = monotonic()
-        run.task = self._runs.start(f"run:{self.key}", self._crew.run(run))
+        run.task = self._runs.start(f"run:{self.key}", self._work(run))
         run.task.add_done_callback(lambda _: self._ended(run))
         self._watch(run)
 
+    async def _work(self, run: Run) -> None:
+        if run.granted is None:
+            run.claiming = self._runs.start(f"claim:{self.key}", self._books.begin(run))
+            await self._runs.wait(run.claiming)
+            if run.granted is None:
+                return
+        crashpoint("K8")
+        await self._crew.run(run)
+
     def _ended(self, run: Run) -> None:
-        """The one place where a run ends: done, failed, cancelled, expired, left behind, or never begun."""
+        """Where every run comes to that is done, failed, cancelled, expired, left behind, or never begun."""
         if run.over:
             return
         run.over = True
         if run.timer is not None:
             run.timer.cancel()
+            run.timer = None
+        if run.closed:
+            self._free(run)
+        else:
+            self._runs.start(f"end:{self.key}", self._close(run))
+
+    async def _close(self, run: Run) -> None:
+        if run.claiming is not None:
+            if not run.is_claiming:
+                run.claiming.cancel()
+            await self._runs.wait(run.claiming)
+        try:
+            await self._books.end(run)
+        except StoreUnavailable:
+            log.debug("%s: the store is closed, the next process finds the run open", self.key)
+        finally:
+            self._free(run)
+
+    def _free(self, run: Run) -> None:
+        run.gone.set()
+        if self.run is run:
+            self.run = None  # no cycle is left behind: a run is gone when nobody speaks of it any more
         self._slots.release(self.key)
         self.feed(RunEnded(run.start.run))
 
@@ -248,6 +398,7 @@ class SessionLane:
             run.task.cancel()
             await self._runs.wait(run.task, GRACE)
         self._ended(run)
+        await run.gone.wait()
         await run.conversation.send(TIMED_OUT)
 
     # --- what takes time --------------------------------------------------------------------------
@@ -260,30 +411,90 @@ class SessionLane:
         run = self.run
         if run is None or run.over or run.start.run != steer.run:
             return
-        async with asyncio.timeout(STEER_PATIENCE):
-            if await self._crew.steer(run, asked):
-                self.feed(SteerTaken(steer.run, steer.ids))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STEER_PATIENCE):
+                if await self._crew.steer(run, asked):
+                    await self._books.steered(run, asked)
+                    self.feed(SteerTaken(steer.run, steer.ids))
+
+    async def _leave_out(self, asked: tuple[Asked, ...], reason: Reason | None) -> None:
+        await self._books.left_out(self.key, asked, reason)
+        await self._crew.left_out(asked, reason)
+
+
+def start_of(lane: Lane, message: backlog.Message) -> Start | None:
+    if lane.phase is not Phase.IDLE:
+        return None
+    _, actions = step(lane, Arrived(message))
+    return next((action for action in actions if isinstance(action, Start)), None)
 
 
 class Lanes:
     """The lanes that have something to do or to remember."""
 
-    def __init__(self, crew: Crew, runs: Runs, slots: Slots, lease: LeaseSettings) -> None:
+    def __init__(self, crew: Crew, books: Books, runs: Runs, slots: Slots, lease: LeaseSettings) -> None:
         self._crew = crew
+        self._books = books
         self._runs = runs
         self._slots = slots
         self._lease = lease
+        self._draining = False
         self._lanes: dict[str, SessionLane] = {}
         self._keys_at: dict[Route, set[str]] = {}
 
-    def arrive(self, key: str, agent: str, settings: QueueSettings, asked: Asked, message: backlog.Message) -> None:
+    def start_of(self, key: str, agent: str, settings: QueueSettings, message: backlog.Message) -> Start | None:
+        """The turn this message would start at once; None when it would wait, for its turn or for room."""
+        if self._draining or not self._slots.has_room(agent):
+            return None
+        lane = self._lanes.get(key)
+        return start_of(Lane(settings), message) if lane is None else lane.start_of(message, settings)
+
+    def arrive(
+        self,
+        key: str,
+        agent: str,
+        settings: QueueSettings,
+        asked: tuple[Asked, ...],
+        message: backlog.Message,
+        granted: Granted | None = None,
+    ) -> None:
+        self.lane(key, agent, settings, message.route).arrive(asked, message, granted)
+
+    def lane(self, key: str, agent: str, settings: QueueSettings, route: Route) -> SessionLane:
+        """The lane of this session, ready for something of this place."""
         lane = self._lanes.get(key)
         if lane is None:
-            lane = SessionLane(key, agent, settings, self._crew, self._runs, self._slots, self._lease, self._rest)
-            self._lanes[key] = lane
-        self._keys_at.setdefault(message.route, set()).add(key)
+            args = (self._crew, self._books, self._runs, self._slots, self._lease, self._rest)
+            lane = self._lanes[key] = SessionLane(key, agent, settings, *args)
+            lane.draining = self._draining
+        self._keys_at.setdefault(route, set()).add(key)
         lane.obey(settings)
-        lane.arrive(asked, message)
+        return lane
+
+    async def ended(self, key: str) -> None:
+        """Who has heard the last word of a run finds it ended: what comes then does not wait for its books."""
+        lane = self._lanes.get(key)
+        if lane is not None and lane.run is not None and lane.run.ending:
+            await lane.run.gone.wait()
+
+    @property
+    def running(self) -> list[Run]:
+        """The runs there are, whether at work or waiting for room."""
+        runs = (lane.run for lane in self._lanes.values())
+        return [run for run in runs if run is not None and not run.gone.is_set()]
+
+    async def drain(self, grace: float) -> None:
+        """Nothing new is begun; what runs has so many seconds to end, then it is given back."""
+        self._draining = True
+        for lane in self._lanes.values():
+            lane.draining = True
+        crashpoint("K24")
+        try:
+            async with asyncio.timeout(grace):
+                for run in self.running:
+                    await run.gone.wait()
+        except TimeoutError:
+            await asyncio.gather(*(lane.drain() for lane in list(self._lanes.values())))
 
     def obey(self, key: str, settings: QueueSettings) -> None:
         """Somebody changed how this session queues."""

@@ -1,61 +1,52 @@
-"""The messages of one conversation and their short handles (OD-22): m1, m2, ... as they appeared."""
+"""The latest messages of one conversation, as the store's index has them (OD-22)."""
 
-import re
+from rejoinder.events import Route
+from rejoinder.runtime.recent import Bounded
+from rejoinder.store.base import Message, Store
 
-from msgspec import Struct
-
-REMEMBERED = 10_000
-_HANDLE = re.compile(r"m[1-9][0-9]{0,8}")
-
-
-class Known(Struct, frozen=True):
-    """A message of this conversation. `ours`: we said it."""
-
-    handle: str
-    text: str
-    author: str = ""
-    ours: bool = False
+REMEMBERED = 500
 
 
 class Messages:
-    """Who is not in here cannot be replied to or reacted to (OD-52)."""
+    """Who is not in the index cannot be replied to or reacted to (OD-52)."""
 
-    def __init__(self, remembered: int = REMEMBERED) -> None:
-        self._id_by_handle: dict[str, str] = {}
-        self._by_id: dict[str, Known] = {}
-        self._count = 0
-        self.ours = 0  # how many of them we said
-        self._remembered = remembered
+    def __init__(self, store: Store, route: Route, remembered: int = REMEMBERED) -> None:
+        self._store = store
+        self._route = route
+        self._by_id: Bounded[str, Message] = Bounded(remembered)
+        self._id_by_handle: Bounded[str, str] = Bounded(remembered)
+        self.count = 0
+        """The number of the latest: what is noted next is likely to get the one after it."""
 
-    def add(self, message: str, text: str, author: str = "", *, ours: bool = False) -> str:
-        """Notes a message and returns its handle; a platform whose ids are handles already keeps them."""
-        if known := self._by_id.get(message):
-            handle = known.handle
-        else:
-            self._count += 1
-            self.ours += ours
-            handle = message if _HANDLE.fullmatch(message) else f"m{self._count}"
-        self._by_id[message] = Known(handle, text, author, ours)
-        self._id_by_handle[handle] = message
-        if len(self._by_id) > self._remembered:
-            self.forget(next(iter(self._by_id)))
-        return handle
+    async def read(self) -> None:
+        for message in await self._store.messages(self._route, limit=REMEMBERED):
+            self.add(message)
+
+    def add(self, message: Message) -> None:
+        """Something the index has, with the number it gave."""
+        self._by_id.pop(message.id, None)  # what is told again is the latest
+        self._by_id[message.id] = message
+        self._id_by_handle[message.handle] = message.id
+        self.count = max(self.count, message.number)
 
     def forget(self, message: str) -> None:
-        """It was taken back, or is too old; its handle is not given again."""
-        del self._id_by_handle[self._by_id.pop(message).handle]
+        """It was taken back; its handle is not given again."""
+        if (known := self._by_id.pop(message, None)) is not None:
+            self._id_by_handle.pop(known.handle, None)
 
     def find(self, reference: str) -> str | None:
-        """The platform id behind a handle or an id, if it is a message of this conversation."""
+        """The platform id behind a handle or an id, if it is one of the latest messages here."""
         if reference in self._by_id:
             return reference
         return self._id_by_handle.get(reference)
 
-    def get(self, message: str) -> Known | None:
+    def get(self, message: str) -> Message | None:
         return self._by_id.get(message)
+
+    async def look_up(self, reference: str) -> Message | None:
+        """The message behind a handle or an id, however long ago it was."""
+        known = self.find(reference)
+        return self._by_id[known] if known is not None else await self._store.message(self._route, reference)
 
     def handle(self, message: str) -> str | None:
         return self._by_id[message].handle if message in self._by_id else None
-
-    def text(self, message: str) -> str:
-        return self._by_id[message].text if message in self._by_id else ""

@@ -69,7 +69,6 @@ class StatusSigns:
         self._channel = conversation.channel if can(conversation.channel, CanReact) else None
         self._status = status.Status(settings)
         self._calls: deque[status.Add | status.Remove] = deque()
-        self._feed(status.Became(status.State.QUEUED))
 
     def became(self, state: status.State) -> None:
         self._feed(status.Became(state))

@@ -10,7 +10,7 @@ import asyncio
 from msgspec import Struct
 
 from rejoinder.agents.base import Agent, CanAnswer, Question
-from rejoinder.events import Route
+from rejoinder.events import Choice, Route
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.runs import Runs
@@ -43,6 +43,9 @@ class Questions:
         if (decided := policy_of(session)) is not None:
             self._tell(agent, question.id, decided)
             return
+        if not people:
+            self._tell(agent, question.id, None)  # nobody was there when it began, nobody can answer
+            return
         self._count += 1
         which = f"q{self._count}"
         timer = asyncio.get_running_loop().call_later(self._seconds, self._time_is_up, which)
@@ -50,7 +53,8 @@ class Questions:
         # The agent's own words are shown as they are: it is they that are being allowed.
         offered = f"Options of the agent: {', '.join(question.options)}.\n" if question.options else ""
         await conversation.send(
-            f"{question.text}\n\n{offered}/approve {which} allows it once; /approve {which} {DENIED} does not."
+            f"{question.text}\n\n{offered}/approve {which} allows it once; /approve {which} {DENIED} does not.",
+            choices=(Choice("Allow once", f"/approve {which}"), Choice("Deny", f"/approve {which} {DENIED}")),
         )
 
     def answer(self, which: str, option: str, route: Route, sender: str) -> str | None:

@@ -66,6 +66,7 @@ class Relay:
     def __init__(self, run: Run, agent: Agent, answer: Answer, typing: TypingSign, shows: Shows, ears: Ears) -> None:
         self.usage = Usage()
         self.model: str | None = None
+        self.begun = False  # the agent has said something; our own notices before it do not count
         self._run = run
         self._agent = agent
         self._answer = answer
@@ -101,7 +102,10 @@ class Relay:
     async def _take(self, event: AgentEvent) -> None:
         match event:
             case TextDelta(text=text):
-                await self._thoughts.end()
+                if self._thoughts.open:
+                    await self._thoughts.end()
+                self._run.said.append(text)
+                self.begun = self.begun or not text.isspace()
                 await self._answer.feed(text)
                 if self._answer.begun:
                     self._typing.seen("text")
@@ -122,7 +126,7 @@ class Relay:
             case SegmentEnded():
                 await self._answer.next_segment()
             case Usage():
-                self.usage = event
+                self.usage = _added(self.usage, event)
             case ModelSelected(model=model):
                 self.model = model
                 await tell(self._ears.watcher.model, model)
@@ -144,6 +148,15 @@ class Relay:
                 asked.signs.became(state)
 
 
+def _added(known: Usage, told: Usage) -> Usage:
+    """Some agents tell what it cost and how full they are apart: a zero is no news."""
+    return Usage(
+        told.input_tokens or known.input_tokens,
+        told.output_tokens or known.output_tokens,
+        told.context_tokens or known.context_tokens,
+    )
+
+
 async def tell(who: Hears | None, what: str) -> None:
     """Calls somebody's function, which may wait or not."""
     if who is not None and (waiting := who(what)) is not None:
@@ -160,6 +173,10 @@ class _Thoughts:
         self._live = channel if shows.thoughts_live and can(channel, CanStream) else None
         self._slot: str | None = None
         self._kept = ""
+
+    @property
+    def open(self) -> bool:
+        return self._slot is not None or self._kept != ""
 
     async def add(self, text: str) -> None:
         if not (self._shows.thoughts or self._shows.thoughts_live):

@@ -1,41 +1,79 @@
-"""Where sessions are kept between messages. In memory here; the store keeps them for good, behind the same door."""
+"""What each session remembers, as the store keeps it: read once, changed by one at a time, written through.
 
+Rule 1: who changes a session holds it from the reading to the commit, so no change is lost.
+Rule 2: when a write does not come back, nothing is assumed: the session is read again.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Protocol
 
+from rejoinder.runtime.recent import Recent
 from rejoinder.session import Session
+from rejoinder.store.base import PutSession, Store
+
+KEPT = 10_000
 
 
-class Sessions(Protocol):
+class Held:
+    """One session. `version` 0: there is none yet, `session` is one that would begin now."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.version = 0
+        self.loaded = False
+        self.changing = asyncio.Lock()
+        self._session: Session | None = None
+
+    @property
+    def session(self) -> Session:
+        assert self._session is not None, "it is read before it is looked at"
+        return self._session
+
+    @property
+    def is_new(self) -> bool:
+        return self.version == 0
+
+    def becomes(self, session: Session) -> tuple[PutSession, ...]:
+        """What has to be written for that; nothing when it is so already."""
+        return () if session == self._session and self.version else (PutSession(session, self.version),)
+
+    def became(self, session: Session) -> None:
+        """It has been written."""
+        self.version += session != self._session or not self.version
+        self._session = session
+
+    async def read(self, store: Store) -> None:
+        if not self.loaded:
+            kept = await store.session(self.key)
+            self._session, self.version = (kept.session, kept.version) if kept is not None else (None, 0)
+            self.loaded = True
+
+    def begin(self, agent: str, now: datetime) -> None:
+        if self.is_new:
+            self._session = Session(key=self.key, agent=agent, started=now, touched=now)
+
+
+class Sessions:
+    def __init__(self, store: Store, kept: int = KEPT) -> None:
+        self._store = store
+        self._held = Recent(Held, kept)
+
     async def find(self, key: str, agent: str, now: datetime) -> Session:
-        """The session of this name; one that begins now when there is none."""
-        ...
+        """The session of this name; one that would begin now when there is none."""
+        held = self._held.get(key)
+        await held.read(self._store)
+        return Session(key=key, agent=agent, started=now, touched=now) if held.is_new else held.session
 
-    async def save(self, session: Session) -> None: ...
-
-    async def saved_as(self, key: str) -> str | None:
-        """The agent's own name for the session (`SessionOpened.saved`), under which it can be continued."""
-        ...
-
-    async def save_as(self, key: str, saved: str | None) -> None: ...
-
-
-class MemorySessions:
-    def __init__(self) -> None:
-        self._sessions: dict[str, Session] = {}
-        self._saved: dict[str, str] = {}
-
-    async def find(self, key: str, agent: str, now: datetime) -> Session:
-        return self._sessions.get(key) or Session(key=key, agent=agent, started=now, touched=now)
-
-    async def save(self, session: Session) -> None:
-        self._sessions[session.key] = session
-
-    async def saved_as(self, key: str) -> str | None:
-        return self._saved.get(key)
-
-    async def save_as(self, key: str, saved: str | None) -> None:
-        if saved is None:
-            self._saved.pop(key, None)
-        else:
-            self._saved[key] = saved
+    @asynccontextmanager
+    async def changing(self, key: str, agent: str, now: datetime) -> AsyncGenerator[Held]:
+        held = self._held.get(key)
+        async with held.changing:
+            await held.read(self._store)
+            held.begin(agent, now)
+            try:
+                yield held
+            except BaseException:
+                held.loaded = False
+                raise

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.typing import Mode, TypingSettings
+from rejoinder.runtime.compaction import CompactionSettings
 from rejoinder.turns.choose import Limits
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import QueueOverride
@@ -34,7 +35,7 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     system_prompts: Mapping[str, str] = {}
     """The operator's words to each agent, by its name."""
     silence: Literal["edges", "alone"] = "edges"
-    context_tokens: int = 0
+    compaction: CompactionSettings = CompactionSettings()
     question_seconds: float = 300
     version: str = ""
     show_config: Callable[[str], str] = lambda key: ""

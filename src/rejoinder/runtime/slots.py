@@ -1,31 +1,74 @@
 """Room for runs, shared fairly between sessions (TU-21): asks for it wait in line, `turns.choose` says who goes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from msgspec import Struct
+
+from rejoinder.agents.base import Agent, HasProcess
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.runs import Runs
 from rejoinder.turns.choose import Ask, Limits, Load, choose
 
 
-class Slots:
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._asking: dict[str, Callable[[], None]] = {}
-        self._running: set[str] = set()
+class _Asking(Struct):
+    ask: Ask
+    go: Callable[[], None]
 
-    def ask(self, session: str, go: Callable[[], None]) -> None:
+
+class Slots:
+    def __init__(self, limits: Limits, runs: Runs, agents: Mapping[str, Agent]) -> None:
+        self._limits = limits
+        self._runs = runs
+        self._processes = {name: agent for name, agent in agents.items() if can(agent, HasProcess)}
+        self._asking: dict[str, _Asking] = {}
+        self._running: dict[str, str | None] = {}  # the process of each session that has room
+        self._rested: dict[str, None] = {}  # processes without a run, the one that has rested longest first
+
+    def has_room(self, agent: str) -> bool:
+        """Surely, and at once: for an agent with a process that is asked for and not foretold."""
+        return not self._asking and len(self._running) < self._limits.runs and agent not in self._processes
+
+    def ask(self, session: str, agent: str, go: Callable[[], None]) -> None:
         """`go` is called as soon as there is room; a session asks for one run at a time."""
-        self._asking[session] = go
+        process = agent if agent in self._processes else None
+        self._asking[session] = _Asking(Ask(session, process), go)
         self._choose()
 
     def release(self, session: str) -> None:
         """The session's run is over, or wants to go no more."""
         self._asking.pop(session, None)
-        self._running.discard(session)
+        process = self._running.pop(session, None)
+        if process is not None and process not in self._running.values():
+            self._rested[process] = None
         self._choose()
 
     def _choose(self) -> None:
         if not self._asking:
             return
-        asks = tuple(map(Ask, self._asking))
-        for session in choose(asks, Load(len(self._running)), self._limits).start:
-            self._running.add(session)
-            self._asking.pop(session)()
+        choice = choose(tuple(asking.ask for asking in self._asking.values()), self._load(), self._limits)
+        started = {session: self._asking.pop(session) for session in choice.start}
+        for session, asking in started.items():
+            self._running[session] = asking.ask.process
+            if asking.ask.process is not None:
+                self._rested.pop(asking.ask.process, None)
+        for process in choice.retire:
+            del self._rested[process]
+        if choice.retire:
+            self._runs.start("retire", self._go_after(choice.retire, started))
+        else:
+            for asking in started.values():
+                asking.go()
+
+    def _load(self) -> Load:
+        busy = tuple({process for process in self._running.values() if process is not None})
+        resting = tuple(process for process in self._rested if self._processes[process].is_alive)
+        return Load(len(self._running), busy, resting)
+
+    async def _go_after(self, retired: tuple[str, ...], started: Mapping[str, _Asking]) -> None:
+        try:
+            for process in retired:
+                await self._processes[process].rest()
+        finally:
+            for session, asking in started.items():
+                if session in self._running:  # else it was stopped meanwhile
+                    asking.go()

@@ -1,37 +1,39 @@
-"""How many turns each group and each person in it has had today (IN-33). In memory, until the store keeps it."""
+"""How many turns each group and each person in it has had today (IN-33): what the store has counted, counted on."""
 
-from collections import Counter
-from datetime import date
+from datetime import date, datetime, time
 
-from rejoinder.events import Inbound
+from rejoinder.events import Inbound, Route
+from rejoinder.runtime.recent import Bounded
+from rejoinder.store.base import Store
+
+MOST_COUNTED = 10_000
 
 
 class Tally:
-    def __init__(self) -> None:
-        self._day: date | None = None
-        self._turns: Counter[tuple[str, ...]] = Counter()
+    def __init__(self, store: Store, most: int = MOST_COUNTED) -> None:
+        self._store = store
+        self._turns: Bounded[tuple[date, str, str, str, str | None], int] = Bounded(most)
 
-    def add(self, inbound: Inbound, today: date) -> None:
-        self._turn_page(today)
-        self._turns.update((_group(inbound), _person(inbound)))
+    async def of_group(self, inbound: Inbound, now: datetime) -> int:
+        return await self._count(inbound, None, now)
 
-    def of_group(self, inbound: Inbound, today: date) -> int:
-        self._turn_page(today)
-        return self._turns[_group(inbound)]
+    async def of_sender(self, inbound: Inbound, now: datetime) -> int:
+        return await self._count(inbound, inbound.sender.id, now)
 
-    def of_sender(self, inbound: Inbound, today: date) -> int:
-        self._turn_page(today)
-        return self._turns[_person(inbound)]
+    def add(self, inbound: Inbound, now: datetime) -> None:
+        """One turn more, of those that are counted here; the others are the store's to count."""
+        for sender in (None, inbound.sender.id):
+            if (known := self._turns.get(key := _key(inbound, sender, now))) is not None:
+                self._turns[key] = known + 1
 
-    def _turn_page(self, today: date) -> None:
-        if self._day != today:
-            self._day = today
-            self._turns.clear()
+    async def _count(self, inbound: Inbound, sender: str | None, now: datetime) -> int:
+        key = _key(inbound, sender, now)
+        if key not in self._turns:
+            midnight = datetime.combine(now.date(), time(), now.tzinfo)
+            route = Route(inbound.channel, inbound.chat.id, None, inbound.account)
+            self._turns[key] = await self._store.turns_since(midnight, route, sender)
+        return self._turns[key]
 
 
-def _group(inbound: Inbound) -> tuple[str, ...]:
-    return (inbound.channel, inbound.account, inbound.chat.id)
-
-
-def _person(inbound: Inbound) -> tuple[str, ...]:
-    return (*_group(inbound), inbound.sender.id)
+def _key(inbound: Inbound, sender: str | None, now: datetime) -> tuple[date, str, str, str, str | None]:
+    return (now.date(), inbound.channel, inbound.account, inbound.chat.id, sender)

@@ -8,26 +8,36 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from rejoinder.agents.base import Agent, CanLoad, CanSteer, Failed, Question, Usage
-from rejoinder.events import TurnEnded
+from rejoinder.agents.base import Agent, CanLoad, CanRecall, CanSteer, Exchange, Failed, Question, Usage
+from rejoinder.crashpoint import crashpoint
+from rejoinder.errors import Superseded
+from rejoinder.events import PromptPart, PromptText, TurnEnded
 from rejoinder.inbound.facts import Step
+from rejoinder.inbound.groups import wants_intro
 from rejoinder.outbound.typing import mode_for
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.attempts import Attempts
+from rejoinder.runtime.attempts import COMPACTED, Attempts, Notice
+from rejoinder.runtime.books import transcript
 from rejoinder.runtime.briefing import brief, brief_further, level, people_of
+from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.delivery import Answer
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Asked, Run
 from rejoinder.runtime.presence import TypingSign
 from rejoinder.runtime.questions import Questions
+from rejoinder.runtime.recent import Bounded
 from rejoinder.runtime.relay import Ears, Relay, Shows, Watcher
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.session import Session, turn_taken, with_event
+from rejoinder.runtime.unit import Unit
+from rejoinder.session import Session, with_event
+from rejoinder.store.base import EndRun, Entry, Outcome, SaveAgentSession, Store, Trace, TraceLine
 from rejoinder.turns.signals import Reason
 from rejoinder.turns.status import State
 
+NEW_SESSION = "This is a new session."
+SESSIONS = 10_000
 DROPPED, SHORTENED = "🙈", "✍️"
 TOO_MANY = "Too many messages are waiting: this one was dropped."
 TOO_MANY_SHORTENED = "Too many messages are waiting: the agent gets this one in one line."
@@ -40,6 +50,7 @@ class Workers:
         self,
         agents: Mapping[str, Agent],
         sessions: Sessions,
+        store: Store,
         settings: RuntimeSettings,
         runs: Runs,
         questions: Questions,
@@ -47,27 +58,29 @@ class Workers:
         watcher: Watcher,
         tell: Tell,
     ) -> None:
-        self.failures: dict[str, str] = {}  # why each session's last run failed
-        self.context: dict[str, int] = {}  # how full each session's context is, as far as its agent tells
+        self.failures: Bounded[str, str] = Bounded(SESSIONS)  # why each session's last run failed
         self.agents = agents
         self._sessions = sessions
+        self._store = store
         self._settings = settings
         self._runs = runs
         self._questions = questions
         self._clock = clock
         self._watcher = watcher
         self._tell = tell
-        self._attempts = Attempts()
-        self._loaded: set[str] = set()
+        self.compaction = Compaction(settings.compaction, sessions, store, clock)
+        self._attempts = Attempts(self.compaction.compact)
+        self._reminded: Bounded[str, bool] = Bounded(SESSIONS)
 
     # --- a turn -----------------------------------------------------------------------------------
 
     async def run(self, run: Run) -> None:
+        assert run.granted is not None
         began = monotonic()
-        agent = self.agents[run.agent]
-        session = await self._open(run, agent)
+        agent, session = self.agents[run.agent], run.granted.session
+        await self._remind(run, agent, session)
         turn = brief(run, session, self._settings, agent)
-        await self._sessions.save(replace(turn_taken(session), touched=self._clock()))
+        run.told.append(turn.parts)
         answer = Answer(
             run.conversation,
             agent.name,
@@ -84,15 +97,20 @@ class Workers:
                     run, agent, answer, typing, self._shows(run, session, agent), self._ears(run, agent, session)
                 )
                 run.begun(can_steer=can(agent, CanSteer))
+                crashpoint("K9")
                 _became(run, State.THINKING)
                 verbose = level("verbose", run, session, self._settings, agent) != "off"
+                notice = answer.add_line if verbose else _unsaid
+                await self._begin(run, session, notice)
                 failed = await self._attempts.make(
                     agent,
                     turn,
                     relay.attempt,
-                    lambda: answer.begun or not run.may_speak(),
-                    answer.add_line if verbose else _unsaid,
+                    lambda: relay.begun or not run.may_speak(),
+                    notice,
                 )
+                crashpoint("K14")
+                self._note_failure(run, failed)
                 if failed is None:
                     await answer.finish(_footer(session, relay.usage, relay.model))
                     ended = "answered"
@@ -101,41 +119,76 @@ class Workers:
                     ended = "failed"
             if answer.begun:
                 run.conversation.spoke(self._clock().date())
-            await self._remember(run, relay.usage, answer, failed)
+            step = _step(agent, ended, failed, began)
+            await self._end(run, relay.usage, answer, failed, step)
         except asyncio.CancelledError:
             await answer.abandon()
             raise
         finally:
             self._questions.withdraw(agent, run.conversation.route)
             _end(run, ok=ended == "answered")
+            steps = (_step(agent, ended, failed, began), *answer.outcomes.steps())
+            if run.trigger:
+                run.conversation.trace(run.trigger, steps)
             reason = failed.kind if failed is not None else None
-            step = Step(f"agent {agent.name}", ended, reason, monotonic() - began)
-            run.conversation.trace(run.trigger, (step, *answer.outcomes.steps()))
             self._tell(TurnEnded(run.session, agent.name, run.conversation.route, run.trigger, ended, reason))
+        await self.compaction.after_turn(run.session, agent, turn.system, run.seen)
 
-    async def _open(self, run: Run, agent: Agent) -> Session:
-        """The session; an agent that can is told, once, under which name it kept it (TU-33)."""
-        if run.session not in self._loaded:
-            self._loaded.add(run.session)
-            saved = await self._sessions.saved_as(run.session)
-            if saved is not None and can(agent, CanLoad):
-                agent.load_session(run.session, saved)
-        return await self._sessions.find(run.session, run.agent, self._clock())
+    async def _begin(self, run: Run, session: Session, notice: Notice) -> None:
+        """What a verbose session is told before the answer (TU-29)."""
+        if wants_intro(session):
+            await notice(NEW_SESSION)
+        if self.compaction.untold(run.session):
+            await notice(COMPACTED)
 
-    async def _remember(self, run: Run, usage: Usage, answer: Answer, failed: Failed | None) -> None:
-        """What the next turn and `/status` are told. Read afresh: a command may have changed it meanwhile."""
-        session = await self._sessions.find(run.session, run.agent, self._clock())
-        if (told := answer.outcomes.told()) is not None:
-            session = with_event(session, told)
-        await self._sessions.save(
-            replace(
+    async def _remind(self, run: Run, agent: Agent, session: Session) -> None:
+        """Once in each process the agent is told under which name it kept the session, or what was said (TU-33)."""
+        if run.session in self._reminded:
+            return
+        self._reminded[run.session] = True
+        if can(agent, CanLoad) and (saved := await self._store.agent_session(run.session)) is not None:
+            agent.load_session(run.session, saved)
+        if can(agent, CanRecall) and (past := await self._store.transcript(run.session, session.started)):
+            agent.recall(run.session, exchanges(past))
+
+    async def _end(self, run: Run, usage: Usage, answer: Answer, failed: Failed | None, step: Step) -> None:
+        """The turn is over, in one commit with what the next one and `/status` are told of it."""
+        run.ending = True
+        now = self._clock()
+        outcome: Outcome = "failed" if failed is not None else "answered" if answer.begun else "silent"
+        async with self._sessions.changing(run.session, run.agent, now) as held:
+            session = held.session  # read afresh: a command may have changed it meanwhile
+            if (told := answer.outcomes.told()) is not None:
+                session = with_event(session, told)
+            session = replace(
                 session,
                 input_tokens=session.input_tokens + usage.input_tokens,
                 output_tokens=session.output_tokens + usage.output_tokens,
             )
-        )
+            lines = (
+                TraceLine(now, step.stage, step.decision, step.reason, step.took)
+                for step in (step, *answer.outcomes.steps())
+            )
+            unit = Unit(
+                EndRun(run.claim, outcome, now, failed.kind if failed is not None else ""),
+                Trace(run.asked[-1].event, tuple(lines)),
+                *transcript(run, now),
+                *held.becomes(session),
+            )
+            crashpoint("K22")
+            try:
+                await unit.insist(self._store)
+            except Superseded:
+                held.loaded = False  # it was stopped in the very moment it ended: nothing of it counts
+                return
+            held.became(session)
+        run.closed = True
+        crashpoint("K23")
         if usage.context_tokens:
-            self.context[run.session] = usage.context_tokens
+            self.compaction.context[run.session] = usage.context_tokens
+
+    def _note_failure(self, run: Run, failed: Failed | None) -> None:
+        """Before anything is said of it: who reads the sentence finds the rest in `/status`."""
         if failed is None:
             self.failures.pop(run.session, None)
         else:
@@ -147,7 +200,7 @@ class Workers:
             self._settings.typing_mode,
             direct=not message.in_group,
             mentioned=message.addressed in ("mention", "reply"),
-            heartbeat=_only_listens(run),
+            heartbeat=_only_listens(run) or _is_background(run),
         )
         return TypingSign(self._runs, run.conversation, mode, self._settings.typing)
 
@@ -163,7 +216,7 @@ class Workers:
             await self._questions.ask(question, agent, run.conversation, people_of(run), session)
 
         async def opened(saved: str) -> None:
-            await self._sessions.save_as(run.session, saved)
+            await Unit(SaveAgentSession(run.session, saved)).insist(self._store)
 
         return Ears(asks, opened, self._watcher)
 
@@ -172,7 +225,10 @@ class Workers:
     async def steer(self, run: Run, asked: tuple[Asked, ...]) -> bool:
         agent = self.agents[run.agent]
         further = brief_further(run, asked, agent)
-        return can(agent, CanSteer) and await agent.steer(further)
+        taken = can(agent, CanSteer) and await agent.steer(further)
+        if taken:
+            run.told.append(further.parts)
+        return taken
 
     async def left_out(self, asked: tuple[Asked, ...], reason: Reason | None) -> None:
         """The sender can see it (TU-5): by a mark on the message, or in words where there are no marks."""
@@ -190,6 +246,23 @@ class Workers:
             each.conversation.trace(each.message.inbound.message_id, (step,))
 
 
+def exchanges(entries: tuple[Entry, ...]) -> tuple[Exchange, ...]:
+    """A transcript as questions and answers; a question that was followed by another has none."""
+    found: list[Exchange] = []
+    asked: tuple[PromptPart, ...] = ()
+    for entry in entries:
+        if entry.role == "agent":
+            found.append(Exchange(asked, "".join(p.text for p in entry.parts if isinstance(p, PromptText))))
+            asked = ()
+        else:
+            asked += entry.parts
+    return (*found, Exchange(asked)) if asked else tuple(found)
+
+
+def _step(agent: Agent, ended: str, failed: Failed | None, began: float) -> Step:
+    return Step(f"agent {agent.name}", ended, failed.kind if failed is not None else None, monotonic() - began)
+
+
 async def _unsaid(_: str) -> None:
     """Notices are for verbose sessions."""
 
@@ -198,9 +271,15 @@ def _only_listens(run: Run) -> bool:
     return run.asked[-1].message.listening
 
 
+def _is_background(run: Run) -> bool:
+    return run.asked[-1].message.background
+
+
 def _is_awaited(run: Run) -> bool:
     """Somebody surely waits for words (OD-44): in a direct chat, or a group where a person meant the agent."""
     message = run.asked[-1].message
+    if message.background:
+        return False
     return not message.in_group or message.addressed in ("mention", "reply")
 
 
@@ -211,7 +290,7 @@ def _became(run: Run, state: State) -> None:
 
 
 def _end(run: Run, *, ok: bool) -> None:
-    for asked in run.asked:
+    for asked in (*run.asked, *run.taken_in):
         if asked.signs is not None:
             asked.signs.ended(ok=ok)
 

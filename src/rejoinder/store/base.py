@@ -4,6 +4,7 @@
 An engine keeps the promise of durability.md alone: `rejoinder.testing.StoreContract` is that promise as tests.
 """
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar, overload
@@ -16,6 +17,7 @@ from rejoinder.store.rows import (
     PART_STATES,
     TURN_STATES,
     UNENDED,
+    AllowEdit,
     Backlog,
     Busy,
     Census,
@@ -33,17 +35,21 @@ from rejoinder.store.rows import (
     Message,
     OpenTurn,
     Outcome,
+    Paired,
     PartState,
+    Pending,
     PlaceFacts,
     Quarantined,
     Recovery,
     Run,
+    Sighting,
     StoredPart,
     StoredTurn,
     TraceLine,
     TurnState,
 )
 from rejoinder.store.verbs import (
+    BESIDE,
     MOST_ATTEMPTS,
     PART_MOVES,
     Accept,
@@ -55,6 +61,8 @@ from rejoinder.store.verbs import (
     ClearBotTurns,
     Destination,
     DropInputs,
+    DropPart,
+    EditAllow,
     EndRun,
     ExpireLeases,
     ForgetMessage,
@@ -81,6 +89,7 @@ from rejoinder.store.verbs import (
     Sweep,
     Trace,
     TryEvents,
+    Unpair,
     Verb,
     WithdrawParts,
 )
@@ -103,6 +112,10 @@ class StoreReader(Protocol):
         """The events that tell of a platform's message, oldest first."""
         ...
 
+    async def latest_event(self, channel: str | None = None, chat: str | None = None) -> InboxEvent | None:
+        """The one that came last; of this channel or chat if named, among the latest 10,000."""
+        ...
+
     async def inputs_of(self, event: int) -> tuple[Input, ...]:
         """What became of an event, in each session it was routed to."""
         ...
@@ -123,8 +136,22 @@ class StoreReader(Protocol):
         ...
 
     # what goes out
-    async def parts_in(self, *states: PartState, limit: int = 1000) -> tuple[StoredPart, ...]:
-        """Dead letters, unconfirmed parts and the like, oldest first."""
+    async def parts_in(
+        self, *states: PartState, limit: int = 1000, latest_first: bool = False
+    ) -> tuple[StoredPart, ...]:
+        """Dead letters, unconfirmed parts and the like, oldest first unless asked otherwise."""
+        ...
+
+    async def count_parts(self, *states: PartState) -> int: ...
+
+    async def part(self, part: int) -> StoredPart | None: ...
+
+    async def part_sent_as(self, route: Route, message: str) -> StoredPart | None:
+        """What was sent and became this message."""
+        ...
+
+    async def to_send(self) -> tuple[Route, ...]:
+        """The places with something to send or to settle, whose has waited longest first."""
         ...
 
     # what is remembered
@@ -132,6 +159,16 @@ class StoreReader(Protocol):
 
     async def sessions(self, limit: int = 1000) -> tuple[KeptSession, ...]:
         """The latest touched first."""
+        ...
+
+    async def count_sessions(self) -> int: ...
+
+    async def session_keys(self, holding: str, limit: int = 10) -> tuple[str, ...]:
+        """The sessions with this in their key; one that is the key comes alone."""
+        ...
+
+    async def pending(self) -> dict[str, Pending]:
+        """Of each session that has anything before it, what."""
         ...
 
     async def agent_session(self, session: str) -> str | None: ...
@@ -142,6 +179,10 @@ class StoreReader(Protocol):
 
     async def message(self, route: Route, reference: str) -> Message | None:
         """The message of this conversation behind an id or a handle (OD-22)."""
+        ...
+
+    async def sightings(self, reference: str, limit: int = 10) -> tuple[Sighting, ...]:
+        """The messages of all conversations behind an id or a handle."""
         ...
 
     async def messages(self, route: Route, after: int = 0, limit: int = 50) -> tuple[Message, ...]:
@@ -160,7 +201,17 @@ class StoreReader(Protocol):
 
     async def knocks(self, channel: str, account: str) -> tuple[Knock, ...]: ...
 
+    async def all_knocks(self) -> tuple[Knock, ...]:
+        """Those of every channel, the longest waiting first."""
+        ...
+
     async def is_paired(self, channel: str, account: str, sender: str) -> bool: ...
+
+    async def paired(self, channel: str) -> tuple[Paired, ...]: ...
+
+    async def allow_edits(self, channel: str) -> tuple[AllowEdit, ...]:
+        """In the order in which they were made."""
+        ...
 
     # the store itself
     async def census(self) -> Census: ...
@@ -169,7 +220,7 @@ class StoreReader(Protocol):
         """Reads every row; raises `StoreUnavailable` when something is damaged."""
         ...
 
-    async def backup(self, path: Path) -> None:
+    async def backup(self, path: Path, *, overwrite: bool = False) -> None:
         """Writes a consistent copy, while everything goes on (DU-14)."""
         ...
 
@@ -197,8 +248,29 @@ class Store(StoreReader, Protocol):
         """Whether things can be kept, found out by trying when the last try failed."""
         ...
 
+    def on_foreign_change(self, told: Callable[[], None]) -> None:
+        """Calls it in this loop, within about a second, when somebody else has written to the store.
+
+        Once for several changes, and now and then for none: it says "look again", not what to find.
+        """
+        ...
+
+
+class StoreBeside(StoreReader, Protocol):
+    """The operator's side, also while a gateway runs on the store: verbs of `BESIDE`, each write one short step."""
+
+    @overload
+    async def write(self, verb: Verb[A], /) -> A: ...
+    @overload
+    async def write(self, verb: Verb[Any], /, *others: Verb[Any]) -> tuple[Any, ...]: ...
+
+    async def gateway(self) -> str | None:
+        """Who runs a gateway on it now, such as `process 4711`, if anybody."""
+        ...
+
 
 __all__ = [
+    "BESIDE",
     "EVENT_STATES",
     "INPUT_STATES",
     "IN_FLIGHT",
@@ -210,6 +282,7 @@ __all__ = [
     "TURN_STATES",
     "UNENDED",
     "Accept",
+    "AllowEdit",
     "AppendTranscript",
     "ApproveKnock",
     "Backlog",
@@ -222,6 +295,8 @@ __all__ = [
     "Cursor",
     "Destination",
     "DropInputs",
+    "DropPart",
+    "EditAllow",
     "EndRun",
     "Entry",
     "EventState",
@@ -245,7 +320,9 @@ __all__ = [
     "NoteMessages",
     "OpenTurn",
     "Outcome",
+    "Paired",
     "PartState",
+    "Pending",
     "PlaceFacts",
     "PlanParts",
     "PutSession",
@@ -261,8 +338,10 @@ __all__ = [
     "Run",
     "SaveAgentSession",
     "SettleEvent",
+    "Sighting",
     "SteerInputs",
     "Store",
+    "StoreBeside",
     "StoreReader",
     "StoredPart",
     "StoredTurn",
@@ -272,6 +351,7 @@ __all__ = [
     "TraceLine",
     "TryEvents",
     "TurnState",
+    "Unpair",
     "Verb",
     "WithdrawParts",
 ]

@@ -96,6 +96,7 @@ class StoredTurn(Struct, frozen=True):
     payload: bytes = b""
     outcome: Outcome | None = None
     detail: str = ""
+    closed: datetime | None = None
 
 
 class Run(Struct, frozen=True):
@@ -171,6 +172,19 @@ class StoredPart(Struct, frozen=True):
     error: str = ""
 
 
+class Pending(Struct, frozen=True):
+    """What a session has before it."""
+
+    waiting: int = 0
+    """Messages without a turn."""
+    running: datetime | None = None
+    """Since when its turn is under way."""
+    unsent: int = 0
+    """Parts that are on their way."""
+    stuck: int = 0
+    """Parts that are dead or held: nobody but an operator moves them."""
+
+
 class Later(Struct, frozen=True):
     """The next part of this conversation may not be sent before then."""
 
@@ -213,6 +227,13 @@ class Message(Struct, frozen=True):
         return f"m{self.number}"
 
 
+class Sighting(Struct, frozen=True):
+    """A message of the index, and where it stands."""
+
+    route: Route
+    message: Message
+
+
 class PlaceFacts(Struct, frozen=True):
     """What the message index knows of a conversation (IN-22 to IN-24)."""
 
@@ -233,6 +254,22 @@ class Knock(Struct, frozen=True):
     asked: datetime
     told: datetime
     expires: datetime
+
+
+class Paired(Struct, frozen=True):
+    """Somebody an owner has let in."""
+
+    channel: str
+    account: str
+    sender: str
+
+
+class AllowEdit(Struct, frozen=True):
+    """An entry an owner has put on the allow-list of a channel, or taken off it."""
+
+    channel: str
+    entry: str
+    listed: bool
 
 
 class TraceLine(Struct, frozen=True):

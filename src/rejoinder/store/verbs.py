@@ -14,6 +14,7 @@ from msgspec import Struct
 from rejoinder.events import Inbound, Route
 from rejoinder.session import Session
 from rejoinder.store.rows import (
+    AllowEdit,
     Busy,
     Cursor,
     Entry,
@@ -23,6 +24,7 @@ from rejoinder.store.rows import (
     Later,
     Message,
     Outcome,
+    Paired,
     PartState,
     Quarantined,
     Run,
@@ -216,6 +218,12 @@ class BuryPart(Verb[StoredPart], frozen=True):
     error: str
 
 
+class DropPart(Verb[StoredPart], frozen=True):
+    """Somebody has looked at it and wants it said no more (DE-33)."""
+
+    part: StoredPart
+
+
 class WithdrawParts(Verb[int], frozen=True):
     """Nothing more of this turn is said (IN-70). Returns how many parts that were."""
 
@@ -231,6 +239,7 @@ PART_MOVES: Final[dict[type[Verb[object]], tuple[tuple[PartState, ...], PartStat
     HoldPart: (("unknown",), "held"),
     ResendPart: (("unknown", "held", "dead"), "planned"),
     BuryPart: (("claimed", "sending", "unknown", "held"), "dead"),
+    DropPart: (("held", "dead"), "withdrawn"),
     WithdrawParts: (("planned", "claimed", "retry"), "withdrawn"),
 }
 """From which states a verb may take a part, and where to. The engine and the docs read it from here."""
@@ -296,6 +305,18 @@ class ApproveKnock(Verb[Knock | None], frozen=True):
     now: datetime
 
 
+class Unpair(Verb[None], frozen=True):
+    """Who was let in is so no longer."""
+
+    paired: Paired
+
+
+class EditAllow(Verb[None], frozen=True):
+    """Holds until the same entry is edited again."""
+
+    edit: AllowEdit
+
+
 # --- the store itself ---------------------------------------------------------------------------
 
 
@@ -322,3 +343,7 @@ class Sweep(Verb[int], frozen=True):
 
     keep: Retention
     now: datetime
+
+
+BESIDE: Final[tuple[type[Verb[object]], ...]] = (PlanParts, ResendPart, DropPart, ApproveKnock)
+"""What an operator may write while a gateway runs on the store: each is one step, fenced, and claims nothing."""

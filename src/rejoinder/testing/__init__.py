@@ -12,17 +12,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rejoinder.agents.scripted import ScriptedAgent
+    from rejoinder.testing.channel_contract import ChannelContract
     from rejoinder.testing.chat import Chat, conversation
     from rejoinder.testing.contracts import AgentContract
     from rejoinder.testing.fake_channel import FakeChannel, Shown
     from rejoinder.testing.model_server import ModelServer
+    from rejoinder.testing.platform import FakePlatform, RemotePlatform
     from rejoinder.testing.store_contract import StoreContract
 
 _HOME = {
     "AgentContract": "rejoinder.testing.contracts",
+    "ChannelContract": "rejoinder.testing.channel_contract",
     "Chat": "rejoinder.testing.chat",
     "FakeChannel": "rejoinder.testing.fake_channel",
+    "FakePlatform": "rejoinder.testing.platform",
     "ModelServer": "rejoinder.testing.model_server",
+    "RemotePlatform": "rejoinder.testing.platform",
     "ScriptedAgent": "rejoinder.agents.scripted",
     "Shown": "rejoinder.testing.fake_channel",
     "StoreContract": "rejoinder.testing.store_contract",
@@ -31,9 +36,12 @@ _HOME = {
 
 __all__ = [
     "AgentContract",
+    "ChannelContract",
     "Chat",
     "FakeChannel",
+    "FakePlatform",
     "ModelServer",
+    "RemotePlatform",
     "ScriptedAgent",
     "Shown",
     "StoreContract",

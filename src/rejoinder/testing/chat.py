@@ -80,7 +80,7 @@ class Chat:
 
     async def ends(self) -> None:
         """Everything has been answered, and nothing was said that the test did not hear."""
-        self.channel.close()
+        await self.channel.close()
         async with asyncio.timeout(PATIENCE):
             await self._runs.idle()
         assert not self._unheard(), f"said besides:\n{self.transcript()}"

@@ -25,6 +25,11 @@ class Shown(Struct):
     frames: list[str] = []
 
 
+def _mentions(whom: str | Literal[False]) -> tuple[Mention, ...]:
+    """A name that stands in the text with an @ before it."""
+    return (Mention(whom, token=f"@{whom}"),) if whom else ()
+
+
 class FakeChannel:
     """Can stream, delete, react and note; whatever happens wakes those who wait in `until`."""
 
@@ -45,9 +50,12 @@ class FakeChannel:
     async def listen(self, deliver: Inlet) -> None:
         self._deliver = deliver
         await self._tell()
-        await self._closed.wait()
+        try:
+            await self._closed.wait()
+        finally:
+            self._deliver = None
 
-    def close(self) -> None:
+    async def close(self) -> None:
         self._closed.set()
 
     async def says(
@@ -57,7 +65,7 @@ class FakeChannel:
         chat: str = "room",
         kind: Literal["direct", "group"] = "direct",
         sender: str = "ann",
-        mention: bool = False,
+        mention: bool | str = False,
         reply_to: str | None = None,
         event: str | None = None,
         attachments: tuple[Attachment, ...] = (),
@@ -77,7 +85,7 @@ class FakeChannel:
                 sender=Sender(sender, name=sender, is_bot=bot),
                 text=text,
                 reply_to=None if reply_to is None else Quote(reply_to),
-                mentions=(Mention(self.own_id),) if mention else (),
+                mentions=_mentions(self.own_id if mention is True else mention),
                 attachments=attachments,
             )
         )

@@ -3,7 +3,7 @@
 Rule 1: fair between sessions. A lane asks for one run at a time, and asks again only when that one has ended;
         so first come, first served means that nobody gets a second run before everybody got a first.
 Rule 2: a lane that needs a new process does not hold up those behind it that need none.
-Rule 3: a process that only waits for its session's next turn gives way to one that has a turn to run.
+Rule 3: a process that only waits for its next turn gives way to one that has a turn to run.
 """
 
 from typing import Annotated
@@ -18,23 +18,23 @@ class Limits(Struct, frozen=True):
 
 
 class Ask(Struct, frozen=True):
-    """A lane that wants to start."""
+    """A lane that wants to start. `process`: the one it will run in, which several sessions may share."""
 
     session: str
-    spawns: bool = False
-    """Its agent is a process of its own, and none is alive for this session yet."""
+    process: str | None = None
 
 
 class Load(Struct, frozen=True):
-    """What is going on. `resting`: sessions whose process is alive without a run, longest rest first."""
+    """What is going on: how many runs, which processes they run in, which are alive without a run, the one that
+    has rested longest first."""
 
     runs: int = 0
-    processes: int = 0
+    busy: tuple[str, ...] = ()
     resting: tuple[str, ...] = ()
 
 
 class Choice(Struct, frozen=True):
-    """Start these, in this order, after ending the processes of those."""
+    """Start these, in this order, after ending those processes."""
 
     start: tuple[str, ...] = ()
     retire: tuple[str, ...] = ()
@@ -42,21 +42,22 @@ class Choice(Struct, frozen=True):
 
 def choose(asks: tuple[Ask, ...], load: Load, limits: Limits) -> Choice:
     """`asks` in the order in which they were made. What is not chosen asks again when a run has ended."""
-    waiting = {ask.session for ask in asks}
-    retirable = [session for session in load.resting if session not in waiting]
-    runs, processes = load.runs, load.processes
+    wanted = {ask.process for ask in asks}
+    retirable = [process for process in load.resting if process not in wanted]
+    alive = {*load.busy, *load.resting}
+    runs = load.runs
     start: list[str] = []
     retire: list[str] = []
     for ask in asks:
         if runs >= limits.runs:
             break
-        if ask.spawns:
-            if processes < limits.processes:
-                processes += 1
-            elif retirable:
+        if ask.process is not None and ask.process not in alive:
+            if len(alive) >= limits.processes:
+                if not retirable:
+                    continue
                 retire.append(retirable.pop(0))
-            else:
-                continue
+                alive.remove(retire[-1])
+            alive.add(ask.process)
         start.append(ask.session)
         runs += 1
     return Choice(tuple(start), tuple(retire))

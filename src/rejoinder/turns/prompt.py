@@ -232,9 +232,13 @@ def _known(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_HARMLESS = [(mark, f"\\u{ord(mark):04x}") for mark in ("<", ">", "\u2028", "\u2029", "\x85")]
+
+
 def _json(value: object) -> str:
     """One line of JSON in which nothing looks like a tag."""
-    encoded = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    for mark in ("<", ">", "\u2028", "\u2029", "\x85"):
-        encoded = encoded.replace(mark, f"\\u{ord(mark):04x}")
+    encoded = _ENCODER.encode(value)
+    for mark, harmless in _HARMLESS:
+        encoded = encoded.replace(mark, harmless)
     return encoded

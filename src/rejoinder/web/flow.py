@@ -6,17 +6,19 @@ import time
 from collections import OrderedDict, deque
 
 from rejoinder.channels.web.protocol import (
+    FlowDecided,
     FlowReceived,
     FlowSent,
     FlowSession,
     FlowTurn,
     Gauges,
+    Step,
     ToConsole,
     encode,
 )
 from rejoinder.channels.web.sockets import Connection
 from rejoinder.errors import StoreUnavailable
-from rejoinder.events import MessageReceived, ReplySent, Route, SessionEnded, SessionStarted, TurnEnded
+from rejoinder.events import MessageDecided, MessageReceived, ReplySent, Route, SessionEnded, SessionStarted, TurnEnded
 from rejoinder.store.base import IN_FLIGHT
 from rejoinder.web.house import House
 from rejoinder.web.metrics import Metrics
@@ -59,6 +61,13 @@ class Flow:
         text = message.text[:LONGEST_EXCERPT]
         place = (message.channel, message.chat.id, message.message_id)
         self._show(FlowReceived(_now(), *place, sender, text, message.entry, message.thread))
+
+    async def decided(self, happening: MessageDecided) -> None:
+        message = happening.message
+        self._metrics.decided.labels(message.channel, happening.outcome).inc()
+        steps = tuple(Step(each.stage, each.decision, each.reason, each.took) for each in happening.stages)
+        place = (message.channel, message.chat.id, message.message_id)
+        self._show(FlowDecided(_now(), *place, happening.outcome, steps, message.thread))
 
     async def sent(self, happening: ReplySent) -> None:
         route, now = happening.route, time.monotonic()

@@ -12,6 +12,9 @@ class Metrics:
     def __init__(self) -> None:
         own = self.registry = CollectorRegistry()
         self.received = Counter("rejoinder_messages_received", "Messages that came in.", ["channel"], registry=own)
+        self.decided = Counter(
+            "rejoinder_messages_decided", "Messages by what became of them.", ["channel", "outcome"], registry=own
+        )
         self.sent = Counter("rejoinder_messages_sent", "Messages that platforms took.", ["channel"], registry=own)
         self.turns = Counter("rejoinder_turns", "Turns that ended.", ["agent", "outcome"], registry=own)
         self.first_word = Histogram(

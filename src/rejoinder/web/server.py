@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from rejoinder.channels.web import UPLOAD_LIMIT
+from rejoinder.channels.web.sockets import GOING_AWAY
 from rejoinder.errors import BadUse
 from rejoinder.web import api, chat, completions, console, pages
 from rejoinder.web.flow import Flow
@@ -67,6 +68,8 @@ class Pages:
     """Everything that is served, made of the house."""
 
     def __init__(self, house: House, login: Login, hosts: tuple[str, ...] = ()) -> None:
+        self.up = asyncio.Event()
+        """Set when browsers can come."""
         self.metrics = Metrics()
         self.flow = Flow(house, self.metrics)
         routes = [
@@ -77,6 +80,8 @@ class Pages:
             *api.routes(house, self.flow),
         ]
         app = Starlette(routes=routes, exception_handlers={Exception: _failed, HTTPException: _refused})
+        self._house = house
+        self._server: _Server | None = None
         self.app = Guard(app, login, (*OWN_NAMES, *hosts), _limit)
 
     @property
@@ -85,6 +90,7 @@ class Pages:
         flow = self.flow
         return {
             "message_received": flow.received,
+            "message_decided": flow.decided,
             "reply_sent": flow.sent,
             "turn_ended": flow.turn_ended,
             "session_started": flow.session_started,
@@ -92,7 +98,7 @@ class Pages:
         }
 
     async def serve(self, listening: socket.socket) -> None:
-        """Until it is cancelled; then browsers are told and connections end."""
+        """Until `stop`."""
         config = uvicorn.Config(
             self.app,
             lifespan="off",
@@ -106,21 +112,30 @@ class Pages:
             ws_per_message_deflate=False,
             timeout_graceful_shutdown=GRACE,
         )
-        server = _Server(config)
-        try:
-            await server.serve(sockets=[listening])
-        except asyncio.CancelledError:
-            for connection in self.flow.watching:
-                connection.close(1001)
-            server.should_exit = True
-            await server.shutdown(sockets=[listening])
-            raise
+        self._server = _Server(config, self.up)
+        await self._server.serve(sockets=[listening])
+
+    def stop(self) -> None:
+        """Browsers are told to come back later; then connections end."""
+        self._house.channel.hub.close()
+        for connection in self.flow.watching:
+            connection.close(GOING_AWAY)
+        if self._server is not None:
+            self._server.should_exit = True
 
 
 class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, up: asyncio.Event) -> None:
+        super().__init__(config)
+        self._up = up
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._up.set()
+
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
-        """The command line hears signals, and cancels."""
+        """The command line hears signals, and says `stop`."""
         yield
 
 

@@ -71,14 +71,6 @@ def test_a_wrong_reply_is_told():
     assert chat(b"/reply m7 hi\n").stdout == b"(there is no message 'm7' to reply to)\n"
 
 
-def test_run_is_the_chat_until_there_is_a_page():
-    done = subprocess.run(
-        [REJOINDER, "run"], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False
-    )
-    assert done.returncode == 0
-    assert b"no web page yet" in done.stderr
-
-
 def test_a_reader_that_has_gone_ends_it_quietly():
     process = subprocess.Popen(
         [REJOINDER, "chat", "--agent", "tour"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -26,12 +26,15 @@ _response = msgspec.json.Decoder(Response)
 class Api:
     """One bot at one Bot API server. It never raises for what the network or Telegram does."""
 
-    def __init__(self, root: str, token: Secret) -> None:
+    def __init__(self, root: str, token: Secret, seconds: float = CALL_SECONDS) -> None:
         self._root = root.rstrip("/")
         self._token = token
+        self._seconds = seconds
         self._session: aiohttp.ClientSession | None = None
 
-    async def call(self, method: str, payload: dict[str, Any], seconds: float = CALL_SECONDS) -> Answer:
+    async def call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
+        """Answered, or given up after so many seconds."""
+        seconds = seconds or self._seconds
         address = f"{self._root}/bot{self._token.reveal()}/{method}"
         timeout = aiohttp.ClientTimeout(total=seconds, sock_connect=min(seconds, CONNECT_SECONDS))
         body = msgspec.json.encode(payload)

@@ -3,6 +3,7 @@ sent twice (DU-3).
 """
 
 import logging
+from time import monotonic
 from typing import Any
 
 import msgspec
@@ -12,12 +13,13 @@ from rejoinder.channels.platforms import platform
 from rejoinder.channels.telegram import payloads
 from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.intake import Intake
-from rejoinder.channels.telegram.outcomes import ALREADY_SO, Answer, Ok, Refused, failure
+from rejoinder.channels.telegram.outcomes import ALREADY_SO, TOO_MANY, Answer, Ok, Refused, failure
 from rejoinder.channels.telegram.parse import Me
 from rejoinder.channels.telegram.patient import Pace, Patient
 from rejoinder.channels.telegram.poll import poll
 from rejoinder.channels.telegram.reactions import Reactions
 from rejoinder.channels.telegram.webhook import Hook, serve_webhook
+from rejoinder.channels.telegram.windows import Windows
 from rejoinder.channels.telegram.wire import Sent, User
 from rejoinder.events import Part, Route
 
@@ -39,7 +41,8 @@ class TelegramBot:
         self._hook = hook
         self._pace = pace or Pace()
         self._reactions = Reactions()
-        self._moved: dict[int, int] = {}  # groups that have become supergroups, by the ids they had
+        self._windows = Windows()
+        self._moved: dict[int | str, int] = {}  # groups that have become supergroups, by the ids they had
 
     async def listen(self, deliver: Inlet) -> None:
         patient = Patient(self.name, self._api, self._pace)
@@ -67,18 +70,16 @@ class TelegramBot:
         return Delivered(str(msgspec.json.decode(answer.result, type=Sent).message_id))
 
     async def edit(self, route: Route, message: str, part: Part) -> Outcome:
-        return await self._change("editMessageText", payloads.edited(route, message, part), message)
+        return await self._change("editMessageText", route, message, payloads.content(part))
 
     async def delete(self, route: Route, message: str) -> Outcome:
-        return await self._change("deleteMessage", payloads.target(route, message), message)
+        return await self._change("deleteMessage", route, message, {})
 
     async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False) -> Outcome:
-        if not message.isdecimal():
-            return Rejected(f"there is no message {message!r} to react to", "target")
         if remove and not self._reactions.may_remove(route.chat, message, emoji):
             return Delivered(message)
         wanted = None if remove else emoji
-        outcome = await self._change("setMessageReaction", payloads.reaction(route, message, wanted), message)
+        outcome = await self._change("setMessageReaction", route, message, payloads.reaction(wanted))
         if isinstance(outcome, Delivered):
             self._reactions.set(route.chat, message, wanted)
         return outcome
@@ -88,24 +89,32 @@ class TelegramBot:
         if not isinstance(answer, Ok):
             log.debug("%s: the typing sign was not shown: %s", self.name, answer)
 
-    async def _change(self, method: str, payload: dict[str, Any], message: str) -> Outcome:
-        """A change that is the same however often it is made."""
-        answer = await self._call(method, payload)
+    async def _change(self, method: str, route: Route, message: str, change: dict[str, Any]) -> Outcome:
+        """A change to a message that is the same however often it is made."""
+        if not message.isdecimal():
+            return Rejected(f"there is no message {message!r}", "target")
+        answer = await self._call(method, {**payloads.chat(route), "message_id": int(message), **change})
         if isinstance(answer, Ok) or (isinstance(answer, Refused) and ALREADY_SO.search(answer.description)):
             return Delivered(message)
         return failure(answer)
 
     async def _call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
-        chat: int = payload["chat_id"]
-        payload = {**payload, "chat_id": self._moved.get(chat, chat)}
-        limit = {} if seconds is None else {"seconds": seconds}
-        answer = await self._api.call(method, payload, **limit)
-        if isinstance(answer, Refused) and answer.moved_to is not None and chat not in self._moved:
+        """To the chat where it is now, and only when Telegram has not said to wait."""
+        chat: int | str = payload["chat_id"]
+        here = self._moved.get(chat, chat)
+        if (left := self._windows.left(here, monotonic())) > 0:
+            return Refused(TOO_MANY, f"Telegram has said to wait for {left:.1f} s more", left)
+        answer = await self._api.call(method, {**payload, "chat_id": here}, seconds)
+        if not isinstance(answer, Refused):
+            return answer
+        if answer.code == TOO_MANY and answer.retry_after is not None:
+            self._windows.close(here, monotonic(), answer.retry_after)
+        if answer.moved_to not in (None, here):
             self._note_move(chat, answer.moved_to)
-            return await self._api.call(method, {**payload, "chat_id": answer.moved_to}, **limit)
+            return await self._api.call(method, {**payload, "chat_id": answer.moved_to}, seconds)
         return answer
 
-    def _note_move(self, old: int, new: int) -> None:
+    def _note_move(self, old: int | str, new: int) -> None:
         if self._moved.get(old) == new:
             return
         self._moved[old] = new

@@ -47,7 +47,7 @@ def parse(update: Update, me: Me) -> Inbound | None:
         return _reacted(update.message_reaction, me)
     edited = update.edited_message or update.edited_channel_post
     if edited is not None:
-        heard = _said(edited, me)
+        heard = _said(edited, me) if edited.text or edited.caption else None  # a live location moves all the time
         return heard and replace(heard, event_id=f"{heard.event_id}:{edited.edit_date}", entry="edit")
     message = update.message or update.channel_post
     return None if message is None else _said(message, me)

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Raw, Struct
 
-from rejoinder.channels.telegram.api import CALL_SECONDS, Api
+from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.outcomes import TOO_MANY, Answer, Ok, Refused
 from rejoinder.errors import ChannelStopped
 
@@ -42,7 +42,7 @@ class Patient:
         self._failures = 0
         self._conflicts = 0
 
-    async def ask(self, method: str, payload: dict[str, Any], seconds: float = CALL_SECONDS) -> Raw:
+    async def ask(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Raw:
         while not isinstance(answer := await self._api.call(method, payload, seconds), Ok):
             self._give_up(answer)
             await asyncio.sleep(self._pause(answer))

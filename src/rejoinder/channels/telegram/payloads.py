@@ -19,7 +19,9 @@ GENERAL_TOPIC = "1"
 LONGEST_DATA = 64
 MOST_COMMANDS, LONGEST_HELP = 100, 256
 
-_NAME = re.compile(r"(?<![\w@/])@(\w{2,32})(?!\w)", re.ASCII)
+_NAME = re.compile(r"(?<!\w)@(\w{2,32})(?!\w)", re.ASCII)
+_ADDRESS = re.compile(r"(?<!\w)https?://[^\s/@]+\.[^\s/@]+/\S*\Z")  # a name in a link is a part of the link
+_NUMBER = re.compile(r"-?[0-9]+")
 _COMMAND = re.compile(r"[a-z0-9_]{1,32}")
 _KEEPS_NAMES_QUIET = ("code", "pre")
 
@@ -28,7 +30,7 @@ Payload = dict[str, Any]
 
 def message(part: Part) -> Payload:
     """For sendMessage."""
-    payload = {**place(part.route), **_content(part)}
+    payload = {**place(part.route), **content(part)}
     if part.silent:
         payload["disable_notification"] = True
     if part.reply_to is not None:
@@ -36,26 +38,21 @@ def message(part: Part) -> Payload:
     return payload
 
 
-def edited(route: Route, id: str, part: Part) -> Payload:
-    """For editMessageText. An edit without buttons takes them away, which is what a part without choices says."""
-    return {**target(route, id), **_content(part)}
+def chat(route: Route) -> Payload:
+    """A number, or the @name of a public chat."""
+    return {"chat_id": int(route.chat) if _NUMBER.fullmatch(route.chat) else route.chat}
 
 
 def place(route: Route) -> Payload:
-    payload: Payload = {"chat_id": int(route.chat)}
+    payload = chat(route)
     if route.thread is not None and route.thread != GENERAL_TOPIC:
         payload["message_thread_id"] = int(route.thread)
     return payload
 
 
-def target(route: Route, id: str) -> Payload:
-    return {"chat_id": int(route.chat), "message_id": int(id)}
-
-
-def reaction(route: Route, id: str, emoji: str | None) -> Payload:
+def reaction(emoji: str | None) -> Payload:
     """The one reaction a bot has on a message; None takes it away. Telegram spells emoji without selectors."""
-    shown = [] if emoji is None else [{"type": "emoji", "emoji": emoji.replace("\ufe0f", "")}]
-    return {**target(route, id), "reaction": shown}
+    return {"reaction": [] if emoji is None else [{"type": "emoji", "emoji": emoji.replace("\ufe0f", "")}]}
 
 
 def commands(menu: Iterable[tuple[str, str]]) -> list[Payload]:
@@ -64,7 +61,8 @@ def commands(menu: Iterable[tuple[str, str]]) -> list[Payload]:
     return [{"command": name, "description": help[:LONGEST_HELP]} for name, help in fitting[:MOST_COMMANDS]]
 
 
-def _content(part: Part) -> Payload:
+def content(part: Part) -> Payload:
+    """What is said: for an edit too, where no buttons means that they go."""
     payload: Payload = {"text": part.text, "link_preview_options": {"is_disabled": not part.previews}}
     if entities := _quiet(part):
         payload["entities"] = [msgspec.to_builtins(entity) for entity in entities]
@@ -93,7 +91,7 @@ def _quiet(part: Part) -> tuple[Entity, ...]:
     spans = [
         _units(part.text, found.start(), found.end())
         for found in _NAME.finditer(part.text)
-        if found[1].lower() not in called
+        if found[1].lower() not in called and not _ADDRESS.search(part.text, 0, found.start())
     ]
     entities = part.entities
     for start, end in spans:
@@ -115,7 +113,8 @@ def _covers(entity: Entity, start: int, end: int) -> bool:
 def _without(entity: Entity, start: int, end: int) -> Iterable[Entity]:
     """Code has no other format around it but a quotation: what would be, ends before it and begins again after it."""
     stop = entity.offset + entity.length
-    if entity.type == "blockquote" or stop <= start or end <= entity.offset:
+    around = entity.type == "blockquote" and _covers(entity, start, end)
+    if around or stop <= start or end <= entity.offset:
         yield entity
         return
     if entity.offset < start:

@@ -10,7 +10,7 @@ import asyncio
 import hmac
 import logging
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from time import monotonic
 from urllib.parse import urlsplit
@@ -106,7 +106,7 @@ class Receiver:
 
 
 @asynccontextmanager
-async def _listening(hook: Hook, secret: str, receiver: Receiver) -> AsyncIterator[None]:
+async def _listening(hook: Hook, secret: str, receiver: Receiver) -> AsyncGenerator[None]:
     async def take(request: web.Request) -> web.Response:
         if not hmac.compare_digest(request.headers.get(SECRET_HEADER, "").encode(), secret.encode()):
             raise web.HTTPUnauthorized

@@ -100,6 +100,10 @@ class Dice(Struct, frozen=True):
     value: int = 0
 
 
+class Topic(Struct, frozen=True):
+    name: str = ""
+
+
 class Message(Struct, frozen=True):
     message_id: int
     chat: Chat
@@ -133,7 +137,7 @@ class Message(Struct, frozen=True):
     contact: Contact | None = None
     poll: Poll | None = None
     dice: Dice | None = None
-    forum_topic_created: Raw | None = None
+    forum_topic_created: Topic | None = None
     migrate_to_chat_id: int | None = None
 
 

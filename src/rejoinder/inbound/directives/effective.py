@@ -15,6 +15,7 @@ class Effective(Struct, frozen=True):
     whence: str
 
 
+_BY_DEFAULT = Effective("off", "by default")
 _DEFAULTS = {"think": "thinking_default", "verbose": "verbose_default", "reasoning": "reasoning_default"}
 
 
@@ -22,17 +23,16 @@ def effective_level(
     name: str, choices: dict[str, Any], session: Session, rules: "Rules", agent: "AgentProfile"
 ) -> Effective:
     """The level in force, and who said so."""
+    if (value := choices.get(name)) is not None:
+        return Effective(value, "this turn")
+    if (value := getattr(session, name)) is not None:
+        return Effective(value, "this session")
     key = _DEFAULTS.get(name)
-    sources = (
-        (choices.get(name), "this turn"),
-        (getattr(session, name), "this session"),
-        (getattr(rules.settings.defaults, key) if key else None, f"agents.defaults.{key}"),
-        (getattr(agent, name, None), f"the agent {agent.name}"),
-    )
-    for value, whence in sources:
-        if value is not None:
-            return Effective(value, whence)
-    return Effective("off", "by default")
+    if key is not None and (value := getattr(rules.settings.defaults, key)) is not None:
+        return Effective(value, f"agents.defaults.{key}")
+    if (value := getattr(agent, name, None)) is not None:
+        return Effective(value, f"the agent {agent.name}")
+    return _BY_DEFAULT
 
 
 def effective_model(

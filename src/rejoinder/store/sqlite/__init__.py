@@ -1,7 +1,8 @@
 """The embedded engine: one SQLite file, one writer thread, readers beside it.
 
 Boot (DU-13): lock, check, migrate, take over what a dead gateway had claimed. From then on the file is
-written by this process alone. Reading is open to everybody: `open_reader` needs no lock.
+written by this process, and now and then by an operator in one short step (beside.py). Reading is open to everybody:
+`open_reader` needs no lock.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from rejoinder.events import Route
 from rejoinder.store.base import (
     MOST_RESUMED,
     RESUMED_FOR,
+    AllowEdit,
     Census,
     Entry,
     Health,
@@ -28,18 +30,21 @@ from rejoinder.store.base import (
     Knock,
     Message,
     OpenTurn,
+    Paired,
     PartState,
+    Pending,
     PlaceFacts,
     Recovery,
+    Sighting,
     StoredPart,
     TraceLine,
     Verb,
 )
-from rejoinder.store.sqlite import reads
+from rejoinder.store.sqlite import lookups, reads
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.faults import unavailable
 from rejoinder.store.sqlite.lock import Lock
-from rejoinder.store.sqlite.migrate import Migration, migrate, migrations
+from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refuse_strange
 from rejoinder.store.sqlite.upkeep import take_over
 from rejoinder.store.sqlite.writer import Unit, Writer
 
@@ -70,7 +75,7 @@ class SqliteReader:
         db: sqlite3.Connection | None = getattr(self._own, "db", None)
         try:
             if db is None:
-                db = self._own.db = connect(self._path, self._patience, read_only=True)
+                db = self._own.db = self._connect()
                 self._open.add(db)
             return _in_one_view(db, question, arguments)
         except Exception as error:
@@ -82,6 +87,15 @@ class SqliteReader:
                 self._open.discard(db)
                 db.close()
             raise fault from error
+
+    def _connect(self) -> sqlite3.Connection:
+        db = connect(self._path, self._patience, read_only=True)
+        try:
+            refuse_strange(db, self._path, migrations())
+        except BaseException:
+            db.close()
+            raise
+        return db
 
     async def close(self) -> None:
         self._threads.shutdown()
@@ -96,6 +110,9 @@ class SqliteReader:
 
     async def events_of(self, message: str) -> tuple[InboxEvent, ...]:
         return await self._read(reads.events_of, message)
+
+    async def latest_event(self, channel: str | None = None, chat: str | None = None) -> InboxEvent | None:
+        return await self._read(lookups.latest_event, channel, chat)
 
     async def inputs_of(self, event: int) -> tuple[Input, ...]:
         return await self._read(reads.inputs_of, event)
@@ -112,14 +129,37 @@ class SqliteReader:
     async def turns_since(self, since: datetime, route: Route, sender: str | None = None) -> int:
         return await self._read(reads.turns_since, since, route, sender)
 
-    async def parts_in(self, *states: PartState, limit: int = 1000) -> tuple[StoredPart, ...]:
-        return await self._read(reads.parts_in, states, limit)
+    async def parts_in(
+        self, *states: PartState, limit: int = 1000, latest_first: bool = False
+    ) -> tuple[StoredPart, ...]:
+        return await self._read(reads.parts_in, states, limit, latest_first)
+
+    async def count_parts(self, *states: PartState) -> int:
+        return await self._read(reads.count_parts, states)
+
+    async def part(self, part: int) -> StoredPart | None:
+        return await self._read(lookups.part, part)
+
+    async def part_sent_as(self, route: Route, message: str) -> StoredPart | None:
+        return await self._read(lookups.part_sent_as, route, message)
+
+    async def to_send(self) -> tuple[Route, ...]:
+        return await self._read(reads.to_send)
 
     async def session(self, key: str) -> KeptSession | None:
         return await self._read(reads.session, key)
 
     async def sessions(self, limit: int = 1000) -> tuple[KeptSession, ...]:
         return await self._read(reads.sessions, limit)
+
+    async def count_sessions(self) -> int:
+        return await self._read(lookups.count_sessions)
+
+    async def session_keys(self, holding: str, limit: int = 10) -> tuple[str, ...]:
+        return await self._read(lookups.session_keys, holding, limit)
+
+    async def pending(self) -> dict[str, Pending]:
+        return await self._read(lookups.pending)
 
     async def agent_session(self, session: str) -> str | None:
         return await self._read(reads.agent_session, session)
@@ -129,6 +169,9 @@ class SqliteReader:
 
     async def message(self, route: Route, reference: str) -> Message | None:
         return await self._read(reads.message, route, reference)
+
+    async def sightings(self, reference: str, limit: int = 10) -> tuple[Sighting, ...]:
+        return await self._read(lookups.sightings, reference, limit)
 
     async def messages(self, route: Route, after: int = 0, limit: int = 50) -> tuple[Message, ...]:
         return await self._read(reads.messages, route, after, limit)
@@ -145,8 +188,17 @@ class SqliteReader:
     async def knocks(self, channel: str, account: str) -> tuple[Knock, ...]:
         return await self._read(reads.knocks, channel, account)
 
+    async def all_knocks(self) -> tuple[Knock, ...]:
+        return await self._read(lookups.all_knocks)
+
     async def is_paired(self, channel: str, account: str, sender: str) -> bool:
         return await self._read(reads.is_paired, channel, account, sender)
+
+    async def paired(self, channel: str) -> tuple[Paired, ...]:
+        return await self._read(reads.paired, channel)
+
+    async def allow_edits(self, channel: str) -> tuple[AllowEdit, ...]:
+        return await self._read(reads.allow_edits, channel)
 
     async def census(self) -> Census:
         return await self._read(reads.census)
@@ -154,8 +206,8 @@ class SqliteReader:
     async def check(self) -> None:
         await self._read(reads.check)
 
-    async def backup(self, path: Path) -> None:
-        await self._read(backup, path)
+    async def backup(self, path: Path, *, overwrite: bool = False) -> None:
+        await self._read(backup, path, overwrite)
 
 
 class SqliteStore(SqliteReader):
@@ -189,6 +241,12 @@ class SqliteStore(SqliteReader):
         except StoreUnavailable as fault:
             return Health(fault.fault, str(fault))
         return Health()
+
+    def on_foreign_change(self, told: Callable[[], None]) -> None:
+        self._writer.on_foreign_change(told)
+
+    def _connect(self) -> sqlite3.Connection:
+        return connect(self._path, self._patience, read_only=True)  # its tables were looked at when it was opened
 
     async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
         if self._in_memory:
@@ -233,10 +291,17 @@ def open_store(url: str, *, patience: float = 10.0, schema: list[Migration] | No
 
 def open_reader(url: str, *, patience: float = 10.0) -> SqliteReader:
     """Opens a store to look at it, beside the gateway that runs on it."""
+    return SqliteReader(existing(url), patience)
+
+
+def existing(url: str) -> str:
+    """The file of a store that has to be there."""
     path = path_of(url)
+    if url == MEMORY:
+        raise BadUse(f"{MEMORY} is in the memory of its gateway; nobody else can look into it")
     if not Path(path).is_file():
-        raise StoreUnavailable("unreachable", path, "there is no such file")
-    return SqliteReader(path, patience)
+        raise StoreUnavailable("missing", path, "there is no such file")
+    return path
 
 
 def path_of(url: str) -> str:

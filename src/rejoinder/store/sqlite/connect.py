@@ -20,8 +20,8 @@ CHECKED_AT_START = 256 << 20
 """Bytes up to which the structure of a file is read whole before it is used."""
 
 
-def connect(path: str, patience: float, *, read_only: bool = False) -> sqlite3.Connection:
-    mode = "?mode=ro" if read_only else ""
+def connect(path: str, patience: float, *, read_only: bool = False, exists: bool = False) -> sqlite3.Connection:
+    mode = "?mode=ro" if read_only else "?mode=rw" if exists else ""
     target = path if path == ":memory:" else Path(path).absolute().as_uri() + mode
     db = sqlite3.connect(
         target,
@@ -42,7 +42,7 @@ def connect(path: str, patience: float, *, read_only: bool = False) -> sqlite3.C
 
 def checked(path: str, patience: float) -> sqlite3.Connection:
     """A connection for writing, to a file whose structure is whole."""
-    _refuse_read_only(path)
+    refuse_read_only(path)
     db = connect(path, patience)
     try:
         pages, size = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
@@ -65,7 +65,7 @@ def _check_structure(db: sqlite3.Connection) -> None:
         raise Damaged(found)
 
 
-def _refuse_read_only(path: str) -> None:
+def refuse_read_only(path: str) -> None:
     """SQLite would open such a file to read it, and leave read-only files beside it that outlast the reason."""
     file = Path(path)
     for needed in (file, file.absolute().parent):
@@ -78,10 +78,12 @@ def free_space(path: str) -> int:
     return disk.f_bavail * disk.f_frsize
 
 
-def backup(db: sqlite3.Connection, path: Path) -> None:
+def backup(db: sqlite3.Connection, path: Path, overwrite: bool = False) -> None:
     """A compact copy of one moment. It has its name only when it is whole and on the disk."""
-    if path.exists():
+    if path.exists() and not overwrite:
         raise BadUse(f"{path} exists already; name another file for the backup")
+    if _is_part_of(db, path):
+        raise BadUse(f"{path} is the store itself; name another file for the backup")
     unfinished = path.with_name(path.name + ".unfinished")
     unfinished.unlink(missing_ok=True)
     try:
@@ -98,6 +100,12 @@ def backup(db: sqlite3.Connection, path: Path) -> None:
         raise StoreUnavailable("unreachable", str(path), error.strerror or "") from error
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _is_part_of(db: sqlite3.Connection, path: Path) -> bool:
+    """The database, or a file that SQLite or the lock keep beside it."""
+    file = db.execute("PRAGMA database_list").fetchone()[2]
+    return bool(file) and str(path.resolve()) in {file + suffix for suffix in ("", "-wal", "-shm", ".lock")}
 
 
 def _sync(path: Path) -> None:

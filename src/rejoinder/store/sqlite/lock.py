@@ -6,31 +6,66 @@ The kernel drops this lock with the process, however it ends; the file stays and
 
 import fcntl
 import os
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from rejoinder.errors import StoreUnavailable
 
+LOOKS, A_LOOK = 5, 0.02
+"""How often it is tried, and the seconds between: who asks whether a gateway runs holds it for a moment."""
+
 
 class Lock:
     def __init__(self, store: Path) -> None:
-        path = store.with_name(store.name + ".lock")
+        path = _beside(store)
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise StoreUnavailable("unreachable", str(store), f"{path.name}: {error.strerror}") from None
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._take()
         except BlockingIOError:
-            holder = os.pread(self._file, 20, 0).decode("ascii", "replace").strip()
+            holder = _name_on(self._file)
             os.close(self._file)
-            raise StoreUnavailable(
-                "locked", str(store), f"a gateway is running on it: process {holder or 'unknown'}"
-            ) from None
+            raise StoreUnavailable("locked", str(store), f"a gateway is running on it: {holder}") from None
         try:
             os.ftruncate(self._file, 0)
             os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
         except OSError:  # a full disk: the lock holds without a name on it
             pass
 
+    def _take(self) -> None:
+        for _ in range(LOOKS - 1):
+            with suppress(BlockingIOError):
+                return fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            time.sleep(A_LOOK)
+        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
     def release(self) -> None:
         os.close(self._file)
+
+
+def holder(store: Path) -> str | None:
+    """Who runs a gateway on this store now, if anybody."""
+    try:
+        file = os.open(_beside(store), os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    except OSError:  # somebody else's, who would let nobody but a gateway of theirs make it
+        return "process unknown"
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _name_on(file)
+    finally:
+        os.close(file)
+    return None
+
+
+def _beside(store: Path) -> Path:
+    return store.with_name(store.name + ".lock")
+
+
+def _name_on(file: int) -> str:
+    return f"process {os.pread(file, 20, 0).decode('ascii', 'replace').strip() or 'unknown'}"

@@ -6,6 +6,7 @@ from rejoinder.session import Session
 from rejoinder.store.base import (
     AppendTranscript,
     ApproveKnock,
+    EditAllow,
     Entry,
     KeepKnock,
     Knock,
@@ -13,12 +14,13 @@ from rejoinder.store.base import (
     SaveAgentSession,
     Trace,
     TraceLine,
+    Unpair,
 )
 from rejoinder.store.sqlite.values import Row, instant, micros, moved, packer, seal
 
 pack_session, unpack_session = packer(Session)
 pack_entry, unpack_entry = packer(Entry)
-pack_line, unpack_line = packer(TraceLine)
+pack_lines, unpack_lines = packer(tuple[TraceLine, ...])
 
 KNOCK = "channel, account, sender, code, asked, told, expires"
 
@@ -48,8 +50,9 @@ def append_transcript(db: sqlite3.Connection, verb: AppendTranscript) -> None:
 
 
 def trace(db: sqlite3.Connection, verb: Trace) -> None:
-    rows = ((verb.event, micros(line.at), pack_line(line)) for line in verb.lines)
-    db.executemany("INSERT INTO trace (event, at, body) VALUES (?, ?, ?)", rows)
+    if verb.lines:
+        row = (verb.event, micros(verb.lines[0].at), pack_lines(verb.lines))
+        db.execute("INSERT INTO trace (event, at, body) VALUES (?, ?, ?)", row)
 
 
 def keep_knock(db: sqlite3.Connection, verb: KeepKnock) -> None:
@@ -68,6 +71,17 @@ def approve_knock(db: sqlite3.Connection, verb: ApproveKnock) -> Knock | None:
     paired = (knock.channel, knock.account, knock.sender, micros(verb.now))
     db.execute("INSERT INTO paired VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", paired)
     return knock
+
+
+def unpair(db: sqlite3.Connection, verb: Unpair) -> None:
+    paired = (verb.paired.channel, verb.paired.account, verb.paired.sender)
+    db.execute("DELETE FROM paired WHERE channel = ? AND account = ? AND sender = ?", paired)
+
+
+def edit_allow(db: sqlite3.Connection, verb: EditAllow) -> None:
+    edit = verb.edit
+    row = (edit.channel, edit.entry, edit.listed)
+    db.execute("INSERT OR REPLACE INTO allow_edit (channel, entry, listed) VALUES (?, ?, ?)", row)
 
 
 def knock_from(row: Row) -> Knock:

@@ -24,6 +24,25 @@ def migrations() -> list[Migration]:
 
 
 def migrate(db: sqlite3.Connection, where: str, steps: list[Migration]) -> None:
+    version = _version(db, where, steps)
+    for step in steps:
+        if step.number > version:
+            _apply(db, step)
+    if _schema(db) != _fresh_schema(steps):
+        raise StoreUnavailable("corrupt", where, "its tables are not as they were made")
+
+
+def refuse_strange(db: sqlite3.Connection, where: str, steps: list[Migration]) -> None:
+    """For who does not migrate: only a store of this very version can be read and written."""
+    version = _version(db, where, steps)
+    if version == 0:
+        raise StoreUnavailable("missing", where, "the file is empty")
+    if version < steps[-1].number:
+        raise StoreUnavailable("older", where, f"schema {version}, this version has {steps[-1].number}")
+
+
+def _version(db: sqlite3.Connection, where: str, steps: list[Migration]) -> int:
+    """The version of the schema; 0 for an empty file."""
     version = db.execute("PRAGMA user_version").fetchone()[0]
     is_ours = db.execute("PRAGMA application_id").fetchone()[0] == OURS
     is_empty = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
@@ -31,11 +50,7 @@ def migrate(db: sqlite3.Connection, where: str, steps: list[Migration]) -> None:
         raise StoreUnavailable("foreign", where)
     if version > steps[-1].number:
         raise StoreUnavailable("newer", where, f"schema {version}, this version knows up to {steps[-1].number}")
-    for step in steps:
-        if step.number > version:
-            _apply(db, step)
-    if _schema(db) != _fresh_schema(steps):
-        raise StoreUnavailable("corrupt", where, "its tables are not as they were made")
+    return version
 
 
 def _schema(db: sqlite3.Connection) -> list[tuple[str | None, ...]]:

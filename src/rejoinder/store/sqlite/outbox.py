@@ -12,6 +12,7 @@ from rejoinder.store.base import (
     PART_MOVES,
     BuryPart,
     ClaimPart,
+    DropPart,
     HoldPart,
     Later,
     MarkSending,
@@ -130,6 +131,10 @@ def resend_part(db: sqlite3.Connection, verb: ResendPart) -> StoredPart:
 
 def bury_part(db: sqlite3.Connection, verb: BuryPart) -> StoredPart:
     return _move(db, verb, verb.part, error=verb.error, lease_until=None)
+
+
+def drop_part(db: sqlite3.Connection, verb: DropPart) -> StoredPart:
+    return _move(db, verb, verb.part)
 
 
 def withdraw_parts(db: sqlite3.Connection, verb: WithdrawParts) -> int:

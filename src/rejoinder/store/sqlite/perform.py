@@ -31,6 +31,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[sqlite3.Connection, Any], Any]] = {
     base.HoldPart: outbox.hold_part,
     base.ResendPart: outbox.resend_part,
     base.BuryPart: outbox.bury_part,
+    base.DropPart: outbox.drop_part,
     base.WithdrawParts: outbox.withdraw_parts,
     base.PutSession: memory.put_session,
     base.SaveAgentSession: memory.save_agent_session,
@@ -41,6 +42,8 @@ PERFORM: dict[type[Verb[Any]], Callable[[sqlite3.Connection, Any], Any]] = {
     base.Trace: memory.trace,
     base.KeepKnock: memory.keep_knock,
     base.ApproveKnock: memory.approve_knock,
+    base.Unpair: memory.unpair,
+    base.EditAllow: memory.edit_allow,
     base.ExpireLeases: upkeep.expire_leases,
     base.Sweep: upkeep.sweep,
 }

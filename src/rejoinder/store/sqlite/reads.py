@@ -9,6 +9,7 @@ from rejoinder.events import Route
 from rejoinder.store.base import (
     IN_FLIGHT,
     UNENDED,
+    AllowEdit,
     Census,
     Entry,
     InboxEvent,
@@ -17,6 +18,7 @@ from rejoinder.store.base import (
     Knock,
     Message,
     OpenTurn,
+    Paired,
     PartState,
     PlaceFacts,
     Recovery,
@@ -24,7 +26,7 @@ from rejoinder.store.base import (
     TraceLine,
 )
 from rejoinder.store.recovery import backlogs
-from rejoinder.store.sqlite.memory import KNOCK, knock_from, unpack_entry, unpack_line, unpack_session
+from rejoinder.store.sqlite.memory import KNOCK, knock_from, unpack_entry, unpack_lines, unpack_session
 from rejoinder.store.sqlite.messages import HANDLE
 from rejoinder.store.sqlite.outbox import listed
 from rejoinder.store.sqlite.values import (
@@ -69,9 +71,8 @@ def inputs_of(db: sqlite3.Connection, event: int) -> tuple[Input, ...]:
 
 
 def trace(db: sqlite3.Connection, event: int) -> tuple[TraceLine, ...]:
-    return tuple(
-        unpack_line(row[0]) for row in db.execute("SELECT body FROM trace WHERE event = ? ORDER BY id", (event,))
-    )
+    rows = db.execute("SELECT body FROM trace WHERE event = ? ORDER BY id", (event,))
+    return tuple(line for row in rows for line in unpack_lines(row[0]))
 
 
 def waiting(db: sqlite3.Connection, session: str) -> tuple[Input, ...]:
@@ -96,11 +97,23 @@ def turns_since(db: sqlite3.Connection, since: datetime, route: Route, sender: s
     return _value(db.execute(sql, (micros(since), route.channel, route.account, route.chat, sender, sender)))
 
 
-def parts_in(db: sqlite3.Connection, states: tuple[PartState, ...], limit: int) -> tuple[StoredPart, ...]:
+def parts_in(
+    db: sqlite3.Connection, states: tuple[PartState, ...], limit: int, latest_first: bool = False
+) -> tuple[StoredPart, ...]:
+    # The ids first: bodies are read of those alone that are asked for.
+    order = "DESC" if latest_first else "ASC"
+    wanted = f"SELECT id FROM part WHERE {in_states(states)} ORDER BY id {order} LIMIT ?"
+    return tuple(map(part_from, db.execute(f"{PARTS} part.id IN ({wanted}) ORDER BY part.id {order}", (limit,))))
+
+
+def count_parts(db: sqlite3.Connection, states: tuple[PartState, ...]) -> int:
+    return _value(db.execute(f"SELECT count(*) FROM part WHERE {in_states(states)}"))
+
+
+def in_states(states: tuple[PartState, ...]) -> str:
     # Naming all that an index covers lets it be used; those that have ended are most of the table.
     covered = f"part.state IN ({listed(UNENDED)}) AND " if set(states) <= set(UNENDED) else ""
-    sql = f"{PARTS} {covered}part.state IN ({listed(states)}) ORDER BY part.id LIMIT ?"
-    return tuple(map(part_from, db.execute(sql, (limit,))))
+    return f"{covered}part.state IN ({listed(states)})"
 
 
 def session(db: sqlite3.Connection, key: str) -> KeptSession | None:
@@ -172,6 +185,16 @@ def is_paired(db: sqlite3.Connection, channel: str, account: str, sender: str) -
     return db.execute(sql, (channel, account, sender)).fetchone() is not None
 
 
+def paired(db: sqlite3.Connection, channel: str) -> tuple[Paired, ...]:
+    sql = "SELECT channel, account, sender FROM paired WHERE channel = ? ORDER BY since"
+    return tuple(Paired(*row) for row in db.execute(sql, (channel,)))
+
+
+def allow_edits(db: sqlite3.Connection, channel: str) -> tuple[AllowEdit, ...]:
+    rows = db.execute("SELECT entry, listed FROM allow_edit WHERE channel = ? ORDER BY id", (channel,))
+    return tuple(AllowEdit(channel, entry, bool(listed)) for entry, listed in rows)
+
+
 def census(db: sqlite3.Connection) -> Census:
     def by_state(table: str) -> dict[str, int]:
         return dict(db.execute(f"SELECT state, count(*) FROM {table} GROUP BY state"))
@@ -180,21 +203,25 @@ def census(db: sqlite3.Connection) -> Census:
     return Census(by_state("inbox"), by_state("turn_input"), by_state("turn"), by_state("part"), runs)
 
 
+def to_send(db: sqlite3.Connection) -> tuple[Route, ...]:
+    sql = (
+        f"SELECT {PLACE} FROM place JOIN part ON part.place = place.id AND part.state IN ({listed(IN_FLIGHT)}) "
+        "GROUP BY place.id ORDER BY min(part.id)"
+    )
+    return tuple(map(route_from, db.execute(sql)))
+
+
 def recover(db: sqlite3.Connection, now: datetime, singly: int, within: timedelta) -> Recovery:
     new = db.execute(f"SELECT {EVENT} FROM inbox WHERE state = 'new' ORDER BY id")
     left_open = [row[0] for row in db.execute("SELECT id FROM turn WHERE state IN ('open', 'answered') ORDER BY id")]
     indexed = INPUTS.replace("turn_input i", "turn_input i INDEXED BY turn_input_untold")
     untold = db.execute(f"{indexed} {UNTOLD} ORDER BY i.event, i.session")
-    to_send = db.execute(
-        f"SELECT {PLACE} FROM place JOIN part ON part.place = place.id AND part.state IN ({listed(IN_FLIGHT)}) "
-        "GROUP BY place.id ORDER BY min(part.id)"
-    )
     return Recovery(
         events=tuple(map(event_from, new)),
         turns=tuple(found for id in left_open if (found := turn(db, id)) is not None),
         backlogs=backlogs(map(input_from, untold), now, singly, within),
         unknown=parts_in(db, ("unknown",), -1),
-        to_send=tuple(map(route_from, to_send)),
+        to_send=to_send(db),
     )
 
 

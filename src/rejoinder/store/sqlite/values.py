@@ -110,7 +110,7 @@ INPUT = f"{EVENT}, i.session, i.state, i.turn, i.reason, i.body"
 PLACE = "place.channel, place.chat, place.thread, place.account"
 TURN = (
     f"{PLACE}, turn.id, turn.session, turn.state, turn.attempts, turn.opened, turn.heard, turn.outcome, "
-    "turn.detail, turn.body"
+    "turn.detail, turn.closed, turn.body"
 )
 PART = (
     f"{PLACE}, part.id, part.key, part.kind, part.state, part.generation, part.attempts, part.planned, part.turn, "
@@ -137,9 +137,19 @@ def route_from(row: Row) -> Route:
 
 
 def turn_from(row: Row) -> StoredTurn:
-    id, session, state, attempts, opened, heard, outcome, detail, body = row[4:]
+    id, session, state, attempts, opened, heard, outcome, detail, closed, body = row[4:]
     return StoredTurn(
-        id, session, route_from(row[:4]), state, attempts, instant(opened), heard, unseal(body), outcome, detail
+        id=id,
+        session=session,
+        route=route_from(row[:4]),
+        state=state,
+        attempts=attempts,
+        opened=instant(opened),
+        heard=heard,
+        payload=unseal(body),
+        outcome=outcome,
+        detail=detail,
+        closed=None if closed is None else instant(closed),
     )
 
 

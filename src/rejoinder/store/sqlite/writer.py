@@ -4,12 +4,14 @@ Rule 1: idle, it commits what comes at once; what comes while it commits is the 
 Rule 2: nobody is answered before the commit of their group, and everybody of it right after.
 Rule 3: a unit that lost its fence takes back only itself; a fault of the store takes back the whole group.
 Rule 4: after a fault the next group tries again. Nothing is kept in memory for later.
+Rule 5: once a second it looks whether somebody else has written, such as an operator, and says so.
 """
 
 import asyncio
 import logging
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, SimpleQueue
@@ -25,6 +27,9 @@ log = logging.getLogger(__name__)
 
 GROUP = 200
 """Rows of one commit, at most; a single larger unit goes alone."""
+
+A_LOOK = 1.0
+"""Seconds between two looks for what others have written. Asking costs microseconds."""
 
 Verbs = tuple[Verb[Any], ...]
 
@@ -58,12 +63,19 @@ class Writer:
         self._queue: SimpleQueue[Unit | None] = SimpleQueue()
         self._held_over: Unit | None = None
         self._closed = False
+        self._listening: list[tuple[asyncio.AbstractEventLoop, Callable[[], None]]] = []
+        self._version: int | None = None  # of the file as this connection last saw it; None: it saw nothing yet
+        self._looked = 0.0
         self.fault: StoreUnavailable | None = None
         self._thread = threading.Thread(target=self._serve, name="rejoinder-store", daemon=True)
 
     def start(self, db: sqlite3.Connection) -> None:
         self._db = db
+        self._version = _version(db)
         self._thread.start()
+
+    def on_foreign_change(self, told: Callable[[], None]) -> None:
+        self._listening.append((asyncio.get_running_loop(), told))
 
     async def write(self, verbs: Verbs) -> tuple[Any, ...]:
         return await self.submit(Unit(verbs, lambda db: perform(db, verbs)))
@@ -90,13 +102,17 @@ class Writer:
             if group:
                 self._commit(group)
                 self._answer(group)
+            self._look_around()
         if self._db is not None:
             self._db.close()
 
     def _gather(self) -> tuple[list[Unit], bool]:
         """What is there, without waiting for more; and whether anything can still come."""
-        unit = self._held_over or self._queue.get()
         group: list[Unit] = []
+        try:
+            unit = self._held_over or self._queue.get(timeout=self._until_next_look())
+        except Empty:
+            return group, True
         rows, self._held_over = 0, None
         while unit is not None:
             if group and rows + unit.rows > GROUP:
@@ -109,6 +125,26 @@ class Writer:
             except Empty:
                 return group, True
         return group, False
+
+    def _until_next_look(self) -> float | None:
+        if self._connect is None:
+            return None  # nobody else can reach a store in memory
+        return max(0.0, self._looked + A_LOOK - time.monotonic())
+
+    def _look_around(self) -> None:
+        """SQLite counts what other connections have committed; what this one did is not in it."""
+        if self._until_next_look() != 0.0:
+            return
+        self._looked = time.monotonic()
+        if self._db is None:
+            return  # the next group brings a connection
+        try:
+            version = _version(self._db)
+        except sqlite3.Error:
+            return  # the next group meets it too, and says so
+        if version != self._version:
+            self._version = version
+            _tell_all(self._listening)
 
     def _commit(self, group: list[Unit]) -> None:
         try:
@@ -161,7 +197,7 @@ class Writer:
                 self._db.execute("ROLLBACK")
         if self._connect is not None:
             self._db.close()
-            self._db = None
+            self._db = self._version = None
 
     def _answer(self, group: list[Unit]) -> None:
         for loop in {unit.loop for unit in group}:
@@ -175,3 +211,13 @@ class Writer:
 def _settle_all(units: list[Unit]) -> None:
     for unit in units:
         unit.settle()
+
+
+def _tell_all(listening: list[tuple[asyncio.AbstractEventLoop, Callable[[], None]]]) -> None:
+    for loop, told in listening:
+        with suppress(RuntimeError):  # the loop has ended, and with it whoever listened
+            loop.call_soon_threadsafe(told)
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return db.execute("PRAGMA data_version").fetchone()[0]

@@ -4,6 +4,9 @@
         def open(self, folder: Path) -> Store:
             return open_my_store(folder / "store")
 
+        def beside(self, folder: Path) -> StoreBeside:
+            return open_my_store_beside(folder / "store")
+
 Every call of `open` with the same folder opens the same store anew, as after a crash. A store that ends with
 its process says `survives = False`. The tests are coroutines: pytest-asyncio with `asyncio_mode = "auto"`.
 """
@@ -11,9 +14,10 @@ its process says `survives = False`. The tests are coroutines: pytest-asyncio wi
 from rejoinder.testing.store_contract.inbound import Events
 from rejoinder.testing.store_contract.itself import Itself
 from rejoinder.testing.store_contract.memory import Memory
+from rejoinder.testing.store_contract.operator import Operator
 from rejoinder.testing.store_contract.outbound import Parts
 from rejoinder.testing.store_contract.turns import Turns
 
 
-class StoreContract(Events, Turns, Parts, Memory, Itself):
+class StoreContract(Events, Turns, Parts, Memory, Operator, Itself):
     """Inherit it in a test class; `open` gives the store to be tested."""

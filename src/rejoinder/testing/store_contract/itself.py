@@ -111,6 +111,9 @@ class Itself(Opened):
             assert copy.stat().st_size > 0
             with refused(BadUse, "exists already"):
                 await store.backup(copy)
+            copy.write_bytes(b"old")
+            await store.backup(copy, overwrite=True)
+            assert copy.stat().st_size > len(b"old")
 
     async def test_the_sweep_removes_what_has_ended(self, tmp_path: Path) -> None:
         """DU-14: a bounded number at a time; what waits, runs, is unsent or dead is never removed."""

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from rejoinder.store.base import Store
+from rejoinder.store.base import Store, StoreBeside
 
 
 class Opened:
@@ -14,6 +14,10 @@ class Opened:
 
     @abstractmethod
     def open(self, folder: Path) -> Store: ...
+
+    def beside(self, folder: Path) -> StoreBeside:
+        """The same store for an operator, while it is open; one that ends with its process has no such side."""
+        raise NotImplementedError
 
     @asynccontextmanager
     async def opened(self, folder: Path) -> AsyncGenerator[Store]:

@@ -1,0 +1,58 @@
+"""The pages in a process of their own, for bench/web.py: a message grows for ever, each delta says when it was made."""
+
+import asyncio
+import sys
+import time
+
+from rejoinder.channels.base import Delivered
+from rejoinder.channels.web import Settings, open_channel
+from rejoinder.events import Part, Route
+from rejoinder.runtime.runs import Runs
+from rejoinder.store.sqlite import MEMORY, open_store
+from rejoinder.web.house import House
+from rejoinder.web.login import Login
+from rejoinder.web.server import Pages, address, bind
+
+PER_SECOND = 10
+WORDS = 40
+"""Characters of a delta: about what a model says in a tenth of a second."""
+
+
+async def main() -> None:
+    channel = open_channel("web", Settings(agents=("one", "two")))
+    store = open_store(MEMORY)
+
+    async def nothing(*_: object) -> None:
+        """Nobody asks here."""
+
+    def no_answer(*_: object) -> None:
+        raise NotImplementedError
+
+    async with Runs() as runs:
+        house = House(
+            channel=channel,
+            agents=("one", "two"),
+            version="bench",
+            store=store,
+            health=store.health,
+            channels=lambda: (),
+            complete=no_answer,  # type: ignore[arg-type]
+            resend=nothing,
+            approve=nothing,  # type: ignore[arg-type]
+            start=runs.start,
+        )
+        pages, listening = Pages(house, Login(None)), bind("127.0.0.1", 0)
+        runs.start("pages", pages.serve(listening))
+        await pages.up.wait()
+        print(address(listening), flush=True)
+        await asyncio.to_thread(sys.stdin.readline)  # everybody is there
+        lobby = Route("web", "lobby")
+        begun = await channel.begin(Part(lobby, "Begin.", author="one"))
+        assert isinstance(begun, Delivered)
+        while True:
+            await asyncio.sleep(1 / PER_SECOND)
+            await channel.append(lobby, begun.message, f" {time.monotonic_ns()}".ljust(WORDS, "."))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

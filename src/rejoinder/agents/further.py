@@ -1,0 +1,45 @@
+"""What people say while a run is under way: the agent takes it at its next step, or it gets a turn of its own.
+
+Rule 1: a message is taken or refused, never both: who gave up waiting has taken it back.
+Rule 2: `take` may be called from any thread, and never waits.
+"""
+
+import threading
+from asyncio import wrap_future
+from concurrent.futures import Future
+
+from rejoinder.events import Turn
+
+
+class Further:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._offers: list[tuple[Turn, Future[bool]]] = []
+        self._closed = False
+
+    def take(self) -> list[Turn]:
+        """Everything said since the last time, oldest first; from now on it is this run's to answer."""
+        with self._lock:
+            offers, self._offers = self._offers, []
+        taken = [(turn, answer) for turn, answer in offers if answer.set_running_or_notify_cancel()]
+        for _, answer in taken:
+            answer.set_result(True)
+        return [turn for turn, _ in taken]
+
+    async def offer(self, turn: Turn) -> bool:
+        """Whether the run took it in; known when it did, or has ended."""
+        answer: Future[bool] = Future()
+        with self._lock:
+            if self._closed:
+                return False
+            self._offers.append((turn, answer))
+        return await wrap_future(answer)
+
+    def close(self) -> None:
+        """The run is over: what it did not take it will not take any more."""
+        with self._lock:
+            self._closed = True
+            offers, self._offers = self._offers, []
+        for _, answer in offers:
+            if answer.set_running_or_notify_cancel():
+                answer.set_result(False)

@@ -1,0 +1,34 @@
+"""`rejoinder backup`: a consistent copy of the store while the gateway runs (DU-14)."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rejoinder.cli.options import File
+from rejoinder.cli.stores import finish, store_to_read
+from rejoinder.errors import BadUse
+
+
+def back_up(
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="Where the copy goes.")],
+    force: Annotated[bool, typer.Option("--force", help="Put it in the place of a file that is there.")] = False,
+    file: File = None,
+) -> None:
+    """Copy the store as it is at this moment; everything goes on meanwhile."""
+    if not target.absolute().parent.is_dir():
+        raise BadUse(f"there is no folder {target.parent} for the backup; make it first")
+    if target.is_dir():
+        raise BadUse(f"{target} is a folder; name a file for the backup")
+    if target.exists() and not force:
+        raise BadUse(f"{target} exists already; name another file for the backup, or say --force")
+    finish(_copy(file, target, force))
+    print(f"{target}: {target.stat().st_size:,} bytes. To go back to it, put it in the place of the store.")
+
+
+async def _copy(file: str | None, target: Path, force: bool) -> None:
+    from rich.console import Console
+
+    async with store_to_read(file) as store:
+        with Console(stderr=True).status(f"Copying to {target} ..."):  # moves on a terminal, and is nothing elsewhere
+            await store.backup(target, overwrite=force)

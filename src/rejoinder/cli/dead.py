@@ -1,0 +1,161 @@
+"""`rejoinder dead`: parts of answers that were given up or never confirmed, sent again or dropped (DE-33)."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from msgspec import Struct
+
+from rejoinder.cli.options import ALL, USUAL_LIMIT, AsJson, File, Limit, most
+from rejoinder.cli.parts import ShownPart, shown, what, where
+from rejoinder.cli.stores import finish, store_to_read, store_to_write, who_acts
+from rejoinder.errors import BadUse, RejoinderError, Superseded
+
+if TYPE_CHECKING:
+    from rejoinder.store.base import PartState, StoreBeside, StoredPart, Verb
+
+LISTED: "tuple[PartState, ...]" = ("dead", "held")
+AT_ONCE = 200
+"""Parts of one write: the gateway waits while it lasts."""
+
+
+class Page(Struct, frozen=True):
+    total: int
+    parts: tuple[ShownPart, ...]
+
+
+def dead_letters(
+    retry: Annotated[
+        list[str] | None,
+        typer.Option("--retry", metavar="ID|all", help="Send it again; may be given several times."),
+    ] = None,
+    drop: Annotated[
+        list[int] | None, typer.Option("--drop", metavar="ID", help="Never send it; may be given several times.")
+    ] = None,
+    limit: Limit = USUAL_LIMIT,
+    as_json: AsJson = False,
+    file: File = None,
+) -> None:
+    """List what could not be delivered (dead) or was never confirmed (held); send it again, or drop it."""
+    if retry or drop:
+        if as_json:
+            raise BadUse("--json is for the list; --retry and --drop say what they did in a sentence")
+        print(finish(_change(file, retry or [], drop or [])))
+        return
+    page = finish(_page(file, most(limit)))
+    if as_json:
+        from rejoinder.cli.layout import print_json
+
+        print_json(page)
+    else:
+        _show(page, datetime.now(UTC))
+
+
+# --- listed -------------------------------------------------------------------------------------
+
+
+async def _page(file: str | None, limit: int) -> Page:
+    async with store_to_read(file) as store:
+        parts = await store.parts_in(*LISTED, limit=limit, latest_first=True)
+        return Page(await store.count_parts(*LISTED), tuple(map(shown, parts)))
+
+
+def _show(page: Page, now: datetime) -> None:
+    from rich.text import Text
+
+    from rejoinder.cli.layout import ago, console, harmless, one_line, print_table, shown_of, worded
+
+    out = console()
+    if not page.parts:
+        out.print("Nothing is dead or held: all that was to be said has been said, or is on its way.")
+        return
+
+    def row(part: ShownPart) -> "list[Text]":
+        why = Text(one_line(part.why) or "never confirmed; it may have arrived")
+        return [
+            Text(str(part.id), "bold"),
+            worded(part.state),
+            Text(harmless(where(part))),
+            Text(str(part.attempts), "dim"),
+            Text(ago(part.planned, now), "dim"),
+            Text.assemble(why, "\n", what(part, 120)),
+        ]
+
+    heads = ["id", "state", "where", "tries", "planned", "why, what"]
+    print_table(out, heads, map(row, page.parts), ("id", "tries"))
+    more = shown_of(len(page.parts), page.total, "the latest first")
+    advice = "Send again: rejoinder dead --retry ID (or all). Give up: rejoinder dead --drop ID."
+    if out.is_terminal:
+        out.print("\n" + " ".join(filter(None, (more, advice))), style="dim")
+    elif more:
+        out.print(more)
+
+
+# --- changed ------------------------------------------------------------------------------------
+
+
+async def _change(file: str | None, retry: Sequence[str], drop: Sequence[int]) -> str:
+    from rejoinder.store.base import DropPart, ResendPart
+
+    async with store_to_write(file) as store:
+        again = await _chosen(store, retry)
+        never = await _named(store, drop)
+        if both := {part.id for part in again} & {part.id for part in never}:
+            raise BadUse(f"part {min(both)} cannot be sent again and dropped at once")
+        said = [_told("Dropped", await _write(store, never, DropPart))] if never else []
+        if again:
+            done = await _write(store, again, ResendPart)
+            said.append(_told("To be sent again", done))
+            if held := [str(part.id) for part in done if part.state == "held"]:
+                said.append(f"{', '.join(held[:10])} may have arrived before: people may see it twice.")
+            if done:
+                said.append(await who_acts(store, "sends " + ("it" if len(done) == 1 else "them")))
+        return " ".join(said) or "Nothing is dead or held."
+
+
+async def _chosen(store: "StoreBeside", wanted: Sequence[str]) -> "tuple[StoredPart, ...]":
+    if "all" in wanted:
+        return await store.parts_in(*LISTED, limit=ALL)
+    for each in wanted:
+        if not each.isascii() or not each.isdigit():
+            raise BadUse(f"--retry takes the id of a part, or all; {each!r} is neither")
+    return await _named(store, [int(each) for each in wanted])
+
+
+async def _named(store: "StoreBeside", ids: Sequence[int]) -> "tuple[StoredPart, ...]":
+    parts: list[StoredPart] = []
+    for id in dict.fromkeys(ids):
+        part = await store.part(id) if id < 1 << 63 else None
+        if part is None:
+            raise RejoinderError(f"there is no part {id}; `rejoinder dead` lists those that are dead or held")
+        if part.state not in LISTED:
+            raise RejoinderError(f"part {id} is {part.state}, not dead or held; it was left as it is")
+        parts.append(part)
+    return tuple(parts)
+
+
+async def _write(
+    store: "StoreBeside", parts: "Sequence[StoredPart]", verb: "Callable[[StoredPart], Verb[Any]]"
+) -> "list[StoredPart]":
+    """Those it was done to; what somebody else has moved on meanwhile is left to them."""
+    done: list[StoredPart] = []
+    for at in range(0, len(parts), AT_ONCE):
+        several = parts[at : at + AT_ONCE]
+        try:
+            await store.write(*map(verb, several))
+            done += several
+        except Superseded:
+            if len(several) > 1:
+                for each in several:
+                    done += await _write(store, [each], verb)
+    return done
+
+
+def _told(what: str, parts: "Sequence[StoredPart]") -> str:
+    from rejoinder.cli.layout import counted
+
+    if not parts:
+        return "Somebody else was faster: nothing was changed."
+    named = f"part {parts[0].id}" if len(parts) == 1 else counted(len(parts), "part")
+    return f"{what}: {named}."

@@ -1,0 +1,44 @@
+"""`rejoinder explain`: what became of a message, and why."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rejoinder.cli.options import AsJson, File
+from rejoinder.cli.stores import finish, store_to_read
+
+if TYPE_CHECKING:
+    from rejoinder.cli.explanation import Explanation, Wanted
+
+
+def explain_message(
+    message: Annotated[
+        str, typer.Argument(metavar="MESSAGE", help="The platform's id, a handle such as m42, or last.")
+    ],
+    channel: Annotated[str | None, typer.Option("--channel", metavar="NAME", help="Of this channel.")] = None,
+    chat: Annotated[str | None, typer.Option("--chat", metavar="ID", help="Of this chat.")] = None,
+    thread: Annotated[
+        str | None, typer.Option("--thread", metavar="ID", help="Of this thread; '' is the chat outside of them.")
+    ] = None,
+    as_json: AsJson = False,
+    file: File = None,
+) -> None:
+    """Tell what became of a message: each stage and why, its turn, what was sent."""
+    from rejoinder.cli.explanation import Wanted
+
+    explanation = finish(_explain(file, Wanted(message, channel, chat, thread)))
+    if as_json:
+        from rejoinder.cli.layout import print_json
+
+        print_json(explanation)
+    else:
+        from rejoinder.cli.explain_view import show
+
+        show(explanation)
+
+
+async def _explain(file: str | None, wanted: "Wanted") -> "Explanation":
+    from rejoinder.cli.explanation import explain
+
+    async with store_to_read(file) as store:
+        return await explain(store, wanted)

@@ -1,0 +1,234 @@
+"""What is recorded of a message, gathered from the store: the document behind `rejoinder explain`.
+
+A message is told of by one event or more (it came, it was edited), an event is decided in stages and goes to
+one session or more, a session takes it into a turn, and a turn says parts.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from rejoinder.cli.parts import ShownPart, shown, where
+from rejoinder.errors import BadUse, RejoinderError
+from rejoinder.events import Route
+from rejoinder.store.base import EventState, InputState, Outcome, TraceLine, TurnState
+
+if TYPE_CHECKING:
+    from rejoinder.store.base import InboxEvent, Input, OpenTurn, Sighting, StoredPart, StoreReader
+
+LAST = "last"
+MOST_NAMED = 10
+
+
+class Delivered(Struct, frozen=True):
+    """A part, and the message it became."""
+
+    part: ShownPart
+    handle: str | None = None
+    sent: datetime | None = None
+
+
+class Asked(Struct, frozen=True):
+    """A turn the message was part of."""
+
+    id: int
+    state: TurnState
+    outcome: Outcome | None
+    detail: str
+    attempts: int
+    opened: datetime
+    closed: datetime | None
+    seconds: float | None
+    messages: tuple[str, ...]
+    """All it was asked with, this one among them."""
+    parts: tuple[Delivered, ...]
+
+
+class Handed(Struct, frozen=True):
+    """The message in one session."""
+
+    session: str
+    state: InputState
+    reason: str
+    turn: Asked | None = None
+
+
+class Told(Struct, frozen=True):
+    """One event that tells of the message."""
+
+    id: int
+    event: str
+    entry: str
+    accepted: datetime
+    sent: datetime | None
+    text: str
+    state: EventState
+    reason: str
+    attempts: int
+    stages: tuple[TraceLine, ...]
+    sessions: tuple[Handed, ...]
+
+
+class Explanation(Struct, frozen=True):
+    message: str
+    handle: str | None
+    channel: str
+    account: str
+    chat: str
+    thread: str | None
+    sender: str
+    sender_name: str
+    events: tuple[Told, ...]
+    answer_of: str | None = None
+    """The message that was named, when it is one of ours: what is explained is the one it answers."""
+
+
+class Wanted(Struct, frozen=True):
+    """How a person names a message."""
+
+    reference: str
+    channel: str | None = None
+    chat: str | None = None
+    thread: str | None = None
+    """An empty one is the chat itself, outside of its threads."""
+
+    def is_in(self, route: Route) -> bool:
+        there = ((self.channel, route.channel), (self.chat, route.chat), (self.thread, route.thread or ""))
+        return all(wanted in (None, found) for wanted, found in there)
+
+
+# --- found --------------------------------------------------------------------------------------
+
+
+async def explain(store: "StoreReader", wanted: Wanted) -> Explanation:
+    if wanted.reference == LAST:
+        latest = await _latest(store, wanted)
+        return await _explanation(store, await _events(store, latest.inbound.message_id, _route(latest)))
+    events = [each for each in await store.events_of(wanted.reference) if wanted.is_in(_route(each))]
+    if events:
+        _refuse_several({_route(each) for each in events}, wanted)
+        return await _explanation(store, events)
+    sighting = await _sighting(store, wanted)
+    events = await _events(store, sighting.message.id, sighting.route)
+    if events:
+        return await _explanation(store, events)
+    return await _explanation_of_own(store, sighting)
+
+
+async def _latest(store: "StoreReader", wanted: Wanted) -> "InboxEvent":
+    latest = await store.latest_event(wanted.channel, wanted.chat)
+    if latest is None:
+        there = " there" if wanted.channel or wanted.chat else ""
+        raise RejoinderError(f"no message has come{there} yet")
+    return latest
+
+
+async def _sighting(store: "StoreReader", wanted: Wanted) -> "Sighting":
+    found = [each for each in await store.sightings(wanted.reference, -1) if wanted.is_in(each.route)]
+    if not found:
+        raise RejoinderError(
+            f"no message {wanted.reference!r} is known; name it by the platform's id, "
+            f"by its handle (m42 with --chat) or as `{LAST}`"
+        )
+    _refuse_several({each.route for each in found}, wanted)
+    return found[0]
+
+
+def _refuse_several(routes: set[Route], wanted: Wanted) -> None:
+    if len(routes) > 1:
+        named = sorted(map(where, routes))
+        there = ", ".join(named[:MOST_NAMED]) + (", ..." if len(named) > MOST_NAMED else "")
+        raise BadUse(
+            f"{wanted.reference!r} is a message of several chats; choose with --channel, --chat and --thread: {there}"
+        )
+
+
+async def _events(store: "StoreReader", message: str, route: Route) -> "list[InboxEvent]":
+    return [each for each in await store.events_of(message) if _route(each) == route]
+
+
+def _route(event: "InboxEvent") -> Route:
+    inbound = event.inbound
+    return Route(inbound.channel, inbound.chat.id, inbound.thread, inbound.account)
+
+
+async def _explanation_of_own(store: "StoreReader", sighting: "Sighting") -> Explanation:
+    """A message of ours is explained by what it answers."""
+    part = await store.part_sent_as(sighting.route, sighting.message.id)
+    turn = await store.turn(part.turn) if part is not None and part.turn is not None else None
+    if turn is None or not turn.inputs:
+        raise RejoinderError(
+            f"message {sighting.message.id} in {where(sighting.route)} is known, but no turn of an agent led to it"
+        )
+    first = turn.inputs[0].event
+    events = await _events(store, first.inbound.message_id, _route(first))
+    return await _explanation(store, events, answer_of=sighting.message.id)
+
+
+# --- gathered -----------------------------------------------------------------------------------
+
+
+async def _explanation(
+    store: "StoreReader", events: "Sequence[InboxEvent]", answer_of: str | None = None
+) -> Explanation:
+    inbound, route = events[0].inbound, _route(events[0])
+    indexed = await store.message(route, inbound.message_id)
+    return Explanation(
+        message=inbound.message_id,
+        handle=indexed.handle if indexed is not None else None,
+        channel=route.channel,
+        account=route.account,
+        chat=route.chat,
+        thread=route.thread,
+        sender=inbound.sender.id,
+        sender_name=inbound.sender.display_name or inbound.sender.name,
+        events=tuple([await _told(store, event) for event in events]),
+        answer_of=answer_of,
+    )
+
+
+async def _told(store: "StoreReader", event: "InboxEvent") -> Told:
+    return Told(
+        id=event.id,
+        event=event.inbound.event_id,
+        entry=event.inbound.entry,
+        accepted=event.accepted,
+        sent=event.inbound.sent_at,
+        text=event.inbound.text,
+        state=event.state,
+        reason=event.reason,
+        attempts=event.attempts,
+        stages=await store.trace(event.id),
+        sessions=tuple([await _handed(store, each) for each in await store.inputs_of(event.id)]),
+    )
+
+
+async def _handed(store: "StoreReader", put: "Input") -> Handed:
+    turn = await store.turn(put.turn) if put.turn is not None else None
+    asked = await _asked(store, turn) if turn is not None else None
+    return Handed(put.session, put.state, put.reason, asked)
+
+
+async def _asked(store: "StoreReader", open_turn: "OpenTurn") -> Asked:
+    turn = open_turn.turn
+    return Asked(
+        id=turn.id,
+        state=turn.state,
+        outcome=turn.outcome,
+        detail=turn.detail,
+        attempts=turn.attempts,
+        opened=turn.opened,
+        closed=turn.closed,
+        seconds=(turn.closed - turn.opened).total_seconds() if turn.closed is not None else None,
+        messages=tuple(each.event.inbound.message_id for each in open_turn.inputs),
+        parts=tuple([await _delivered(store, part) for part in open_turn.parts]),
+    )
+
+
+async def _delivered(store: "StoreReader", part: "StoredPart") -> Delivered:
+    noted = await store.message(part.route, part.receipt) if part.receipt is not None else None
+    if noted is None:
+        return Delivered(shown(part))
+    return Delivered(shown(part), noted.handle, noted.at)

@@ -1,0 +1,150 @@
+"""How the operator's screens look: ages, durations, tables, and text of strangers made harmless.
+
+Rule 1: on a terminal what is long is folded to its width; in a pipe every row is one line, for `grep`.
+Rule 2: what people wrote never moves the cursor or turns the text around (`harmless`).
+Rule 3: numbers and times are for reading; programs take `--json`.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+IN_A_PIPE = 10_000
+AT_ONCE = 200
+"""Rows that share their columns on a terminal: many are shown as they come."""
+COLOURS = {
+    "answered": "green",
+    "sent": "green",
+    "turn": "green",
+    "answer": "cyan",
+    "settled": "cyan",
+    "drop": "yellow",
+    "dropped": "yellow",
+    "held": "yellow",
+    "unknown": "yellow",
+    "retry": "yellow",
+    "dead": "red",
+    "failed": "red",
+    "quarantined": "red",
+    "continue": "dim",
+    "withdrawn": "dim",
+}
+"""The colour of a word that stands for a state or a decision; the word says the same."""
+
+# Control characters but for the end of a line, and the marks that change the direction of what follows.
+_HARMFUL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def console() -> Console:
+    width = None if sys.stdout.isatty() else IN_A_PIPE
+    return Console(highlight=False, markup=False, emoji=False, width=width)
+
+
+def harmless(text: str) -> str:
+    return _HARMFUL.sub(" ", text)
+
+
+def one_line(text: str) -> str:
+    return " ".join(harmless(text).split())
+
+
+def quoted(text: str, most: int = 400) -> Text:
+    """What somebody wrote, in one line that ends where the screen does."""
+    line = one_line(text)
+    shortened = line if len(line) <= most else line[: most - 1] + "…"
+    return Text(f"“{shortened}”" if line else "(no text)", style="italic", no_wrap=True, overflow="ellipsis")
+
+
+def worded(state: str) -> Text:
+    return Text(state, style=COLOURS.get(state, ""))
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
+def abbreviated(number: int) -> str:
+    """1234 as 1.2k."""
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if number >= size:
+            return f"{number / size:.1f}".removesuffix(".0") + letter
+    return str(number)
+
+
+def lasted(seconds: float) -> str:
+    if seconds < 0.001:
+        return f"{max(0.0, seconds) * 1e6:.0f} µs"  # clocks of two machines differ
+    if seconds < 1:
+        return f"{seconds * 1e3:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def ago(then: datetime, now: datetime) -> str:
+    """Roughly: the exact time is in `--json`."""
+    past = now - then
+    if past < timedelta(minutes=1):
+        return "just now" if past < timedelta(seconds=1) else f"{past.seconds} s ago"
+    if past < timedelta(hours=1):
+        return f"{past.seconds // 60} min ago"
+    if past < timedelta(days=1):
+        return f"{past.seconds // 3600} h ago"
+    if past < timedelta(days=100):
+        return f"{past.days} d ago"
+    return f"{then.astimezone():%Y-%m-%d}"
+
+
+Row = Sequence[Text]
+
+
+def print_table(
+    out: Console, heads: Sequence[str], rows: Iterable[Row], right: Sequence[str] = (), indent: int = 0
+) -> None:
+    """Heads named in `right` stand over numbers. On a terminal the columns share its width; a text that is not to
+    be wrapped ends in an ellipsis."""
+    if not out.is_terminal:
+        _print_lines(out, [[Text(head) for head in heads], *rows], [head in right for head in heads], indent)
+        return
+    left = list(rows)
+    for at in range(0, max(1, len(left)), AT_ONCE):
+        made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", show_header=at == 0)
+        for head in heads:
+            made.add_column(head, justify="right" if head in right else "left", overflow="fold")
+        for row in left[at : at + AT_ONCE]:
+            made.add_row(*row)
+        out.print(Padding(made, (0, 0, 0, indent), expand=False))
+
+
+def _print_lines(out: Console, rows: Sequence[Row], right: Sequence[bool], indent: int) -> None:
+    """Each row in one line, whatever its width, and thousands of them at once."""
+    cells = [[cell.plain.replace("\n", "  ") for cell in row] for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        padded = (
+            (" " * (width - cell_len(cell)) + cell if to_right else cell + " " * (width - cell_len(cell)))
+            for cell, width, to_right in zip(row, widths, right, strict=True)
+        )
+        out.file.write((" " * indent + "  ".join(padded)).rstrip() + "\n")
+
+
+def shown_of(shown: int, total: int, order: str) -> str:
+    """Says that there is more, and how to see it; nothing when there is not."""
+    return f"{shown:,} of {total:,}, {order}; --limit 0 shows all." if shown < total else ""
+
+
+def print_json(document: object) -> None:
+    import msgspec
+
+    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
+    sys.stdout.buffer.flush()

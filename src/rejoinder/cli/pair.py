@@ -1,0 +1,79 @@
+"""`rejoinder pair`: strangers who wait to be let in, and the owner's word that lets them."""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rejoinder.cli.options import AsJson, File
+from rejoinder.cli.stores import finish, store_to_read, store_to_write, who_acts
+from rejoinder.errors import BadUse, RejoinderError
+
+if TYPE_CHECKING:
+    from rejoinder.store.base import Knock
+
+
+def pair(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[approve] CODE", help="The code that is to be let in.")
+    ] = None,
+    as_json: AsJson = False,
+    file: File = None,
+) -> None:
+    """List the pairing codes that wait, or let in who has one: `rejoinder pair approve CODE`."""
+    match words or []:
+        case []:
+            _show(finish(_waiting(file)), as_json)
+        case ["approve"]:
+            raise BadUse("which code? `rejoinder pair` lists them, `rejoinder pair approve CODE` lets one in")
+        case [code] | ["approve", code]:
+            print(finish(_approve(file, code)))
+        case _:
+            raise BadUse("one code at a time: `rejoinder pair approve CODE`")
+
+
+async def _waiting(file: str | None) -> "tuple[Knock, ...]":
+    async with store_to_read(file) as store:
+        knocks = await store.all_knocks()
+    now = datetime.now(UTC)
+    return tuple(knock for knock in knocks if knock.expires > now)
+
+
+async def _approve(file: str | None, code: str) -> str:
+    from rejoinder.cli.layout import one_line
+    from rejoinder.store.base import ApproveKnock
+
+    async with store_to_write(file) as store:
+        knock = await store.write(ApproveKnock(code, datetime.now(UTC)))
+        if knock is None:
+            raise RejoinderError(f"no pairing request has the code {code.upper()}; it may have expired")
+        let_in = f"{one_line(knock.sender)} is let in on {knock.channel}."
+        return f"{let_in} {await who_acts(store, 'knows it')}"
+
+
+def _show(knocks: "tuple[Knock, ...]", as_json: bool) -> None:
+    from rich.text import Text
+
+    from rejoinder.cli.layout import ago, console, harmless, lasted, print_json, print_table
+
+    if as_json:
+        print_json({"waiting": knocks})
+        return
+    out, now = console(), datetime.now(UTC)
+    if not knocks:
+        out.print("Nobody waits to be let in.")
+        return
+
+    def row(knock: "Knock") -> list[Text]:
+        account = "" if knock.account == "default" else f"/{knock.account}"
+        return [
+            Text(knock.code, "bold"),
+            Text(harmless(knock.channel + account)),
+            Text(harmless(knock.sender)),
+            Text(ago(knock.asked, now), "dim"),
+            Text(f"in {lasted((knock.expires - now).total_seconds())}", "dim"),
+        ]
+
+    print_table(out, ["code", "channel", "who", "asked", "expires"], map(row, knocks))
+    if out.is_terminal:
+        out.print("\nLet one in: rejoinder pair approve CODE", style="dim")

@@ -1,0 +1,51 @@
+"""`rejoinder send`: a message of the operator's, sent by the gateway like an answer."""
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rejoinder.cli.options import File
+from rejoinder.cli.stores import finish, store_to_write, who_acts
+from rejoinder.errors import BadUse
+
+if TYPE_CHECKING:
+    from rejoinder.events import Route
+
+
+def send(
+    channel: Annotated[str, typer.Option("--channel", metavar="NAME", help="A channel of the configuration.")],
+    chat: Annotated[str, typer.Option("--chat", metavar="ID", help="The chat, by the platform's id.")],
+    text: Annotated[str | None, typer.Argument(help="Markdown; left out, it is read from standard input.")] = None,
+    thread: Annotated[str | None, typer.Option("--thread", metavar="ID", help="A thread or topic of the chat.")] = None,
+    account: Annotated[str, typer.Option("--account", metavar="NAME", help="Of several accounts.")] = "default",
+    silent: Annotated[bool, typer.Option("--silent", help="Without a notification.")] = False,
+    file: File = None,
+) -> None:
+    """Say something in a chat: it is planned now, and the running gateway sends it."""
+    from rejoinder.events import Route
+
+    said = text if text is not None else _typed()
+    print(finish(_plan(file, Route(channel, chat, thread, account), said, silent)))
+
+
+def _typed() -> str:
+    if sys.stdin.isatty():
+        print("Write the message, then press Ctrl-D.", file=sys.stderr)
+    return sys.stdin.buffer.read().decode("utf-8", "replace")
+
+
+async def _plan(file: str | None, route: "Route", text: str, silent: bool) -> str:
+    from rejoinder import app
+    from rejoinder.cli.chat import read_settings
+    from rejoinder.cli.layout import counted
+    from rejoinder.store.base import PlanParts
+
+    parts = app.spoken(read_settings(file), route, text, silent=silent)
+    if not parts:
+        raise BadUse("there is nothing to send: the text is empty")
+    async with store_to_write(file) as store:
+        planned = await store.write(PlanParts(parts, datetime.now(UTC)))
+        ids = f"part {planned[0].id}" if len(planned) == 1 else counted(len(planned), "part")
+        return f"Planned: {ids}. {await who_acts(store, 'sends it')}"

@@ -1,0 +1,57 @@
+"""How a command gets at the store: found by the configuration, open while a gateway runs on it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from rejoinder.store.base import StoreBeside, StoreReader
+
+T = TypeVar("T")
+
+
+def finish(work: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(work)
+
+
+@asynccontextmanager
+async def store_to_read(file: str | None) -> "AsyncGenerator[StoreReader]":
+    from rejoinder.store.sqlite import open_reader
+
+    store = open_reader(store_url(file))
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+@asynccontextmanager
+async def store_to_write(file: str | None) -> "AsyncGenerator[StoreBeside]":
+    from rejoinder.store.sqlite.beside import open_beside
+
+    store = open_beside(store_url(file))
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def store_url(file: str | None) -> str:
+    """The store of the configuration that was named, or of the one that lies here, or the usual one."""
+    import os
+
+    from rejoinder.config.load import FILE, load_gateway
+    from rejoinder.config.schema import GatewaySettings
+
+    if file is None and not os.path.exists(FILE):
+        return GatewaySettings().store
+    return load_gateway(file or FILE, os.environ).store
+
+
+async def who_acts(store: "StoreBeside", does: str) -> str:
+    """The sentence that says when what was written takes effect."""
+    runs = await store.gateway()
+    if runs is None:
+        return f"No gateway runs on this store; the next one that starts {does}."
+    return f"The running gateway ({runs}) {does} within about a second."

@@ -1,0 +1,156 @@
+"""Keeps the books of the lanes: every turn they begin, steer, leave out or end is a row before it counts (TU-10).
+
+Rule 1: a turn begins in one commit with what the session forgets by it: told once, and told again after a crash.
+Rule 2: who ends a run says so with its claim. A claim that was lost is not an error here: somebody else ended it.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from rejoinder.errors import Superseded
+from rejoinder.events import PromptText, Route
+from rejoinder.inbound.groups import wants_intro
+from rejoinder.runtime.lanes import Asked, Granted, Run
+from rejoinder.runtime.sessions import Held, Sessions
+from rejoinder.runtime.unit import Unit
+from rejoinder.runtime.waiting import Told, pack_told
+from rejoinder.session import Session, turn_taken
+from rejoinder.store.base import (
+    AppendTranscript,
+    BeginTurn,
+    Busy,
+    DropInputs,
+    EndRun,
+    Entry,
+    ReleaseRun,
+    RenewRun,
+    SteerInputs,
+    Store,
+    SummariseInputs,
+    WithdrawParts,
+)
+from rejoinder.turns.signals import Reason, Start
+
+log = logging.getLogger(__name__)
+
+LEASE = timedelta(seconds=90)
+RENEWED_EVERY = 30.0
+
+
+def begin_turn(
+    unit: Unit,
+    held: Held,
+    session: Session,
+    start: Start,
+    events: tuple[int, ...],
+    route: Route,
+    heard: int,
+    now: datetime,
+    *,
+    touches: bool = True,
+) -> Callable[[], Granted]:
+    """Adds the beginning of a turn to a unit, for the session as this unit leaves it.
+
+    A turn that nobody asked for leaves it untouched: a session ends when its people are away.
+    """
+    told = Told(
+        session.system_events,
+        start.after_abort or session.aborted_last_run,
+        wants_intro(session),
+        start.overflow,
+        start.passed_over,
+    )
+    begun = unit.add(BeginTurn(held.key, route, events, now, now + LEASE, heard, pack_told(told)))
+    # Later than its start, whatever the clock says: that is how a first turn is told from the others.
+    touched = max(now if touches else session.touched, session.started + timedelta(microseconds=1))
+    taken = replace(turn_taken(session), touched=touched)
+    unit.add_all(held.becomes(taken))
+
+    def granted() -> Granted:
+        held.became(taken)
+        claim = begun()
+        if isinstance(claim, Busy):
+            raise RuntimeError(f"{held.key} was to begin a turn while turn {claim.turn} runs")
+        return Granted(claim, session, told)
+
+    return granted
+
+
+class StoreBooks:
+    def __init__(self, store: Store, sessions: Sessions, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._sessions = sessions
+        self._clock = clock
+
+    async def begin(self, run: Run) -> None:
+        now = self._clock()
+        async with self._sessions.changing(run.session, run.agent, now) as held:
+            unit, heard = Unit(), run.conversation.messages.count
+            touches = not run.asked[-1].message.background
+            granted = begin_turn(
+                unit, held, held.session, run.start, run.events, run.conversation.route, heard, now, touches=touches
+            )
+            run.is_claiming = True
+            await unit.insist(self._store)
+            run.granted = granted()
+
+    async def steered(self, run: Run, asked: tuple[Asked, ...]) -> None:
+        events = _events(asked)
+        try:
+            await Unit(SteerInputs(run.claim, events)).insist(self._store)
+        except Superseded:  # the run has ended since; the agent has them all the same
+            await self._superseded(Unit(DropInputs(run.session, events, "steered")))
+
+    async def left_out(self, session: str, asked: tuple[Asked, ...], reason: Reason | None) -> None:
+        events = _events(asked)
+        verb = SummariseInputs(session, events) if reason is None else DropInputs(session, events, reason)
+        await self._superseded(Unit(verb))
+
+    async def end(self, run: Run) -> None:
+        now = self._clock()
+        if run.released:
+            unit = Unit(ReleaseRun(run.claim)) if run.granted is not None else Unit()
+        elif run.granted is None:
+            unit = Unit(DropInputs(run.session, run.events, "stopped"))
+        else:
+            turn = run.claim.turn
+            unit = Unit(WithdrawParts(turn), EndRun(run.claim, "failed" if run.expired else "stopped", now))
+            unit.add_all(transcript(run, now))
+        await self._superseded(unit)
+        run.closed = True
+
+    async def renew(self, runs: Iterable[Run]) -> None:
+        """Says that they are still alive. One that has lost its claim may not speak any more."""
+        until = self._clock() + LEASE
+        for run in runs:
+            if run.granted is not None and not run.over:
+                try:
+                    await self._store.write(RenewRun(run.claim, until))
+                except Superseded:
+                    log.warning("%s: the run has lost its claim", run.session)
+                    run.expired = True
+
+    async def _superseded(self, unit: Unit) -> None:
+        """Writes what somebody else may have settled meanwhile."""
+        try:
+            await unit.insist(self._store)
+        except Superseded as lost:
+            log.debug("%s", lost)
+
+
+def transcript(run: Run, now: datetime) -> tuple[AppendTranscript, ...]:
+    """What the agent was told and said in this run."""
+    if not run.told:
+        return ()
+    turn = run.claim.turn
+    entries = [Entry("user", parts, now, turn) for parts in run.told]
+    if said := "".join(run.said):
+        entries.append(Entry("agent", (PromptText(said),), now, turn))
+    return (AppendTranscript(run.session, tuple(entries)),)
+
+
+def _events(asked: tuple[Asked, ...]) -> tuple[int, ...]:
+    return tuple(each.event for each in asked)

@@ -1,0 +1,65 @@
+"""Waits for the rest of what somebody is still typing (IN-76); `inbound.debounce` says what goes on together."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime
+
+from rejoinder.events import Inbound
+from rejoinder.inbound.debounce import Row, flushes, view, waits_for
+from rejoinder.inbound.facts import Facts, Me
+from rejoinder.inbound.finalise import arrived, finalise
+from rejoinder.inbound.outcome import Continue
+from rejoinder.inbound.rules import Rules
+from rejoinder.runtime.runs import Runs
+from rejoinder.store.base import InboxEvent
+
+
+class Debounce:
+    """`go_on` is called with each group, in the order in which their waits end."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        runs: Runs,
+        clock: Callable[[], datetime],
+        go_on: Callable[[tuple[InboxEvent, ...]], None],
+    ) -> None:
+        self._rules = rules
+        self._runs = runs
+        self._clock = clock
+        self._go_on = go_on
+        self._waiting: dict[str, dict[str, tuple[Row, InboxEvent]]] = {}  # by channel and row
+        self._looking: dict[str, asyncio.Task[None]] = {}
+
+    def take(self, event: InboxEvent, me: Me) -> None:
+        inbound = event.inbound
+        if not waits_for(self._rules.settings.debounce, inbound.channel):
+            self._go_on((event,))
+            return
+        now = self._clock()
+        key = f"{inbound.account}/{inbound.chat.id}/{inbound.thread}/{inbound.sender.id}"
+        row = Row(f"{inbound.account}/{inbound.event_id}", key, now, self._flushes(inbound, me, now))
+        self._waiting.setdefault(inbound.channel, {})[row.id] = (row, event)
+        self._look(inbound.channel)
+
+    def _flushes(self, inbound: Inbound, me: Me, now: datetime) -> bool:
+        read = finalise(arrived(inbound, Facts(me)), None, self._rules, now)
+        message = read.message if isinstance(read, Continue) else None
+        return message is None or flushes(message)  # what is no message at all has nothing to wait for
+
+    def _look(self, channel: str) -> None:
+        waiting, now = self._waiting[channel], self._clock()
+        wait = waits_for(self._rules.settings.debounce, channel)
+        seen = view([row for row, _ in waiting.values()], wait, now)
+        if task := self._looking.pop(channel, None):
+            task.cancel()
+        for group in seen.ready:
+            self._go_on(tuple(waiting.pop(row.id)[1] for row in group))
+        if seen.look_again is not None:
+            seconds = (seen.look_again - now).total_seconds()
+            self._looking[channel] = self._runs.start(f"debounce:{channel}", self._look_after(seconds, channel))
+
+    async def _look_after(self, seconds: float, channel: str) -> None:
+        await asyncio.sleep(seconds)
+        del self._looking[channel]  # it is this very task, and must not cancel itself
+        self._look(channel)

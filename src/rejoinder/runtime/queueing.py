@@ -1,0 +1,65 @@
+"""How a decided message stands in the line of its session."""
+
+from msgspec.structs import asdict, replace
+
+from rejoinder.events import Said
+from rejoinder.inbound.message import Message
+from rejoinder.runtime.conversations import Conversation
+from rejoinder.runtime.lanes import Asked
+from rejoinder.runtime.presence import StatusSigns
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.session import QueueChoice, Session
+from rejoinder.turns import backlog
+from rejoinder.turns.backlog import estimate_tokens
+from rejoinder.turns.modes import Drop, Mode, QueueOverride, QueueSettings, resolve
+
+
+class Queueing:
+    def __init__(self, settings: RuntimeSettings, runs: Runs) -> None:
+        self._settings = settings
+        self._runs = runs
+
+    def of(self, channel: str, session: Session, inline: QueueChoice | None = None) -> QueueSettings:
+        """TU-4: who has a say about this session's queue, the nearest first."""
+        here = self._settings.channel(channel)
+        return resolve(
+            inline=_override(inline),
+            session=_override(session.queue),
+            channel=here.queue,
+            gateway=self._settings.queue,
+            plugin=here.plugin_queue,
+        )
+
+    def in_line(self, message: Message, session: Session) -> backlog.Message:
+        inbound, choice = message.inbound, message.choices.get("queue")
+        settings = None if choice is None else self.of(inbound.channel, session, choice)
+        if message.background:  # it neither interrupts nor joins what people say
+            settings = replace(self.of(inbound.channel, session), mode=Mode.QUEUE)
+        return backlog.Message(
+            _id(message),
+            message.route,
+            inbound.sender.id,
+            message.agent_text,
+            estimate_tokens((message.agent_text,), len(inbound.attachments)),
+            settings,
+        )
+
+    def asked(
+        self, event: int, message: Message, conversation: Conversation, overheard: tuple[Said, ...], handle: str | None
+    ) -> Asked:
+        status = self._settings.channel(message.inbound.channel).status
+        signs = StatusSigns(self._runs, conversation, message.inbound.message_id, status) if status.enabled else None
+        return Asked(_id(message), event, message, conversation, handle, overheard, signs)
+
+
+def _id(message: Message) -> str:
+    inbound = message.inbound
+    return f"{inbound.channel}/{inbound.account}/{inbound.event_id}"
+
+
+def _override(choice: QueueChoice | None) -> QueueOverride | None:
+    if choice is None:
+        return None
+    said = QueueOverride(**{**asdict(choice), "mode": None, "drop": None})
+    return replace(said, mode=choice.mode and Mode(choice.mode), drop=choice.drop and Drop(choice.drop))

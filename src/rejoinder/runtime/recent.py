@@ -1,0 +1,42 @@
+"""Memory in front of the store: bounded, and never the truth (DU-5)."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Generic, TypeVar
+from weakref import WeakValueDictionary
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class Recent(Generic[Key, Value]):
+    """The latest used; and besides them whatever somebody still holds, so that there are never two of one thing."""
+
+    def __init__(self, make: Callable[[Key], Value], most: int) -> None:
+        self._make = make
+        self._most = most
+        self._latest: OrderedDict[Key, Value] = OrderedDict()
+        self._alive: WeakValueDictionary[Key, Value] = WeakValueDictionary()
+
+    def get(self, key: Key) -> Value:
+        found = self._alive.get(key)
+        if found is None:
+            found = self._alive[key] = self._make(key)
+        self._latest[key] = found
+        self._latest.move_to_end(key)
+        if len(self._latest) > self._most:
+            self._latest.popitem(last=False)
+        return found
+
+
+class Bounded(dict[Key, Value]):
+    """Forgets the oldest entry for one too many."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def __setitem__(self, key: Key, value: Value) -> None:
+        super().__setitem__(key, value)
+        if len(self) > self._most:
+            del self[next(iter(self))]

@@ -1,0 +1,55 @@
+"""What is written together: verbs are added, one commit writes them, and each has its answer."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from rejoinder.errors import StoreUnavailable
+from rejoinder.store.base import Store, Verb
+
+Result = TypeVar("Result")
+
+PAUSE = 1.0
+"""Seconds between two looks at a store that could not be written."""
+
+
+class Unit:
+    def __init__(self, *verbs: Verb[Any]) -> None:
+        self._verbs = list(verbs)
+        self._results: tuple[Any, ...] = ()
+
+    def add(self, verb: Verb[Result]) -> Callable[[], Result]:
+        """The answer can be asked for when it is written."""
+        place = len(self._verbs)
+        self._verbs.append(verb)
+        return lambda: self._results[place]
+
+    def add_all(self, verbs: "tuple[Verb[Any], ...]") -> None:
+        self._verbs += verbs
+
+    async def write(self, store: Store) -> None:
+        """Returns when all of it is durable; raises when nothing of it is."""
+        if len(self._verbs) == 1:
+            self._results = (await store.write(self._verbs[0]),)
+        elif self._verbs:
+            self._results = await store.write(*self._verbs)
+
+    async def insist(self, store: Store) -> None:
+        """As `write`, but waits while nothing can be kept (DU-15): it is about what has happened already."""
+        while True:
+            try:
+                return await self.write(store)
+            except StoreUnavailable as fault:
+                await until_good(store, fault)
+
+
+async def until_good(store: Store, fault: StoreUnavailable) -> None:
+    """Returns when things can be kept again. The store itself says in the log, once, why they could not."""
+    while fault.fault != "closed":
+        await asyncio.sleep(PAUSE)
+        found = await store.health()
+        if found.fault is None:
+            return
+        if found.fault == "closed":
+            break
+    raise fault

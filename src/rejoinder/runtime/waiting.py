@@ -1,0 +1,108 @@
+"""What a message keeps while it waits for its turn, so that a restart takes no decision again (DU-2, TU-10)."""
+
+import json
+
+import msgspec
+from msgspec import Struct
+
+from rejoinder.events import Inbound, Said
+from rejoinder.inbound.facts import Facts, Me
+from rejoinder.inbound.gate import Actor
+from rejoinder.inbound.message import Addressed, Message
+from rejoinder.session import ExecChoice, QueueChoice
+from rejoinder.turns.backlog import Summary
+
+
+class Decided(Struct, frozen=True, omit_defaults=True):
+    """A decided message without what the inbox has of it anyway."""
+
+    agent: str
+    me: Me
+    actor: Actor
+    text: str = ""
+    around: str | None = None
+    prompt: str | None = None
+    addressed: Addressed = "none"
+    taken: tuple[tuple[int, int], ...] = ()
+    choices: dict[str, str] = {}
+    queue: QueueChoice | None = None
+    exec: ExecChoice | None = None
+    listening: bool = False
+    overheard: tuple[Said, ...] = ()
+    inbound: Inbound | None = None
+    """Where deciding changed it."""
+
+
+class Told(Struct, frozen=True, omit_defaults=True):
+    """What a turn tells the agent beside its messages: the session forgets it when the turn begins."""
+
+    system_events: tuple[str, ...] = ()
+    after_abort: bool = False
+    begins: bool = False
+    overflow: Summary = Summary()
+    passed_over: Summary = Summary()
+
+
+_decided = msgspec.msgpack.Decoder(Decided)
+_told = msgspec.msgpack.Decoder(Told)
+_encoder = msgspec.msgpack.Encoder()
+
+
+def pack(message: Message, agent: str, overheard: tuple[Said, ...], came: Inbound) -> bytes:
+    choices = dict(message.choices)
+    decided = Decided(
+        agent=agent,
+        me=message.facts.me,
+        actor=message.actor,
+        text=message.text,
+        around=message.around,
+        prompt=message.prompt,
+        addressed=message.addressed,
+        taken=message.taken,
+        queue=choices.pop("queue", None),
+        exec=choices.pop("exec", None),
+        choices=choices,
+        listening=message.listening,
+        overheard=overheard,
+        inbound=None if message.inbound is came or message.inbound == came else message.inbound,
+    )
+    return _encode(decided)
+
+
+def unpack(payload: bytes) -> Decided:
+    return _decided.decode(payload)
+
+
+def message_of(decided: Decided, came: Inbound) -> Message:
+    choices = {"queue": decided.queue, "exec": decided.exec, **decided.choices}
+    return Message(
+        inbound=decided.inbound or came,
+        facts=Facts(decided.me),
+        text=decided.text,
+        around=decided.around,
+        actor=decided.actor,
+        refusal=None,
+        command_authorised=decided.actor.role in ("owner", "sender"),
+        addressed=decided.addressed,
+        taken=decided.taken,
+        choices={name: choice for name, choice in choices.items() if choice is not None},
+        prompt=decided.prompt,
+        agents=(decided.agent,),
+        listening=decided.listening,
+    )
+
+
+def _encode(value: Struct) -> bytes:
+    try:
+        return _encoder.encode(value)
+    except UnicodeEncodeError:  # half a surrogate pair: it stands as a question mark, as in the inbox
+        plain = json.dumps(msgspec.to_builtins(value), ensure_ascii=False).encode("utf-8", "replace")
+        return _encoder.encode(json.loads(plain))
+
+
+def pack_told(told: Told) -> bytes:
+    return _encode(told)
+
+
+def unpack_told(payload: bytes) -> Told:
+    return _told.decode(payload) if payload else Told()

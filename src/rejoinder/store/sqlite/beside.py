@@ -1,0 +1,67 @@
+"""The operator's door: reads, and a few short fenced writes, while a gateway runs on the file.
+
+Rule 1: no lock is taken and nothing is taken over: the gateway keeps what it has claimed.
+Rule 2: a write is one transaction, and the gateway's writer waits for it as for a slow disk.
+Rule 3: only verbs of `BESIDE`. The gateway notices within a second (`Store.on_foreign_change`).
+"""
+
+import asyncio
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from rejoinder.errors import BadUse
+from rejoinder.store.base import BESIDE, Verb
+from rejoinder.store.sqlite import SqliteReader, existing
+from rejoinder.store.sqlite.connect import connect, refuse_read_only
+from rejoinder.store.sqlite.faults import unavailable
+from rejoinder.store.sqlite.lock import holder
+from rejoinder.store.sqlite.perform import perform
+
+Verbs = tuple[Verb[Any], ...]
+
+
+class SqliteBeside(SqliteReader):
+    async def write(self, verb: Verb[Any], /, *others: Verb[Any]) -> Any:
+        verbs = (verb, *others)
+        for each in verbs:
+            if type(each) not in BESIDE:
+                raise BadUse(f"{type(each).__name__} is the gateway's own; beside it only a few verbs are written")
+        results = await asyncio.get_running_loop().run_in_executor(self._threads, self._carry_out, verbs)
+        return results if others else results[0]
+
+    async def gateway(self) -> str | None:
+        return holder(Path(self._path))
+
+    def _carry_out(self, verbs: Verbs) -> tuple[Any, ...]:
+        try:
+            self._connect().close()  # refuses what is no store of ours before anything can be changed in it
+            refuse_read_only(self._path)
+            db = connect(self._path, self._patience, exists=True)
+            try:
+                return _in_one_step(db, verbs)
+            finally:
+                db.close()
+        except Exception as error:
+            fault = unavailable(error, self._path)
+            if fault is None:
+                raise
+            raise fault from error
+
+
+def _in_one_step(db: sqlite3.Connection, verbs: Verbs) -> tuple[Any, ...]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        results = perform(db, verbs)
+        db.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):  # closing rolls back as well
+            db.execute("ROLLBACK")
+        raise
+    return results
+
+
+def open_beside(url: str, *, patience: float = 10.0) -> SqliteBeside:
+    """Opens a store for an operator, whether a gateway runs on it or not."""
+    return SqliteBeside(existing(url), patience)

@@ -1,0 +1,290 @@
+"""The promises every channel keeps, as tests to inherit:
+
+    class TestMyChannel(ChannelContract):
+        personality = "telegram"
+
+        def open(self, platform):
+            return MyChannel(platform.url)
+
+They run against a `FakePlatform` of that personality. The tests are coroutines: pytest-asyncio with
+`asyncio_mode = "auto"` runs them.
+"""
+
+import asyncio
+from abc import abstractmethod
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+
+from rejoinder.channels.base import (
+    CanClose,
+    CanDelete,
+    CanEdit,
+    CanReact,
+    CanType,
+    Channel,
+    Delivered,
+    KnowsItself,
+    Outcome,
+    Rejected,
+    RetryAfter,
+    Unknown,
+)
+from rejoinder.errors import StoreUnavailable
+from rejoinder.events import Inbound, Part, Route
+from rejoinder.testing.platform import FakePlatform
+from rejoinder.testing.platform.faults import Kind
+
+ANN, TEAM = "ann", "#team"
+NO_SUCH_MESSAGE = "999999"
+
+
+class KeptInlet:
+    """An inlet that keeps what it is given: it outlives the channel, as a store does, and can be out of order."""
+
+    def __init__(self) -> None:
+        self.given: list[Inbound] = []
+        self.kept: dict[str, Inbound] = {}
+        self.refused = 0
+        self.broken = False
+        self._cursor: str | None = None
+        self._changed = asyncio.Event()
+
+    async def __call__(self, *messages: Inbound, cursor: str | None = None) -> None:
+        self._changed.set()
+        if self.broken:
+            self.refused += 1
+            raise StoreUnavailable("full", "of this test")
+        self.given += messages
+        for message in messages:
+            self.kept.setdefault(message.event_id, message)
+        self._cursor = cursor or self._cursor
+
+    async def cursor(self) -> str | None:
+        return self._cursor
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        while not holds():
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def message(self, text: str) -> Inbound:
+        """The message with this text, once it is there."""
+        await self.until(lambda: text in self.texts)
+        return next(message for message in self.kept.values() if message.text == text)
+
+    @property
+    def texts(self) -> list[str]:
+        return [message.text for message in self.kept.values()]
+
+
+class Opened:
+    """A channel that serves a platform in which ann has written, and where that was."""
+
+    def __init__(self, channel: Channel, platform: FakePlatform, inlet: KeptInlet, first: Inbound) -> None:
+        self.channel = channel
+        self.platform = platform
+        self.inlet = inlet
+        self.first = first
+        self.route = Route(first.channel, first.chat.id, first.thread, first.account)
+
+    async def send(self, text: str = "hello") -> str:
+        outcome = await self.channel.send(Part(self.route, text))
+        assert isinstance(outcome, Delivered), outcome
+        return outcome.message
+
+
+class ChannelContract:
+    """Inherit it in a test class; `open` gives a channel that is to serve the platform."""
+
+    personality: str
+    patience: float = 20.0
+    """Nothing here may take longer, in seconds: it is the difference between slow and stuck."""
+    outcomes: Mapping[Kind, Callable[[Outcome], bool]] = {
+        "429": lambda outcome: isinstance(outcome, RetryAfter) and outcome.limited and (outcome.seconds or 0) > 0,
+        "5xx": lambda outcome: isinstance(outcome, RetryAfter) and not outcome.limited,
+        "400": lambda outcome: isinstance(outcome, Rejected) and outcome.why == "formatting",
+        "401": lambda outcome: isinstance(outcome, Rejected) and outcome.why == "account",
+        "403": lambda outcome: isinstance(outcome, Rejected) and outcome.why == "gone",
+        "drop": lambda outcome: isinstance(outcome, Unknown),
+        "accept-drop": lambda outcome: isinstance(outcome, Unknown),
+        "half-open": lambda outcome: isinstance(outcome, Unknown),
+    }
+    """What each fault of the platform has to be told as."""
+
+    @abstractmethod
+    def open(self, platform: FakePlatform) -> Channel: ...
+
+    # --- in -----------------------------------------------------------------------------------------
+
+    async def test_a_message_comes_in(self) -> None:
+        """IN-1: where it was said, by whom, and its words."""
+        async with self._opened() as opened:
+            assert opened.first.channel == opened.channel.name
+            assert opened.first.chat.kind == "direct"
+            assert opened.first.sender.id == opened.platform.id_of(ANN)
+            assert not opened.first.sender.is_self
+            await opened.platform.says(TEAM, ANN, "in the group")
+            heard = await opened.inlet.message("in the group")
+            assert heard.chat.kind == "group"
+            assert heard.chat.id != opened.first.chat.id
+
+    async def test_it_knows_itself(self) -> None:
+        """IN-20: nothing comes in before the channel knows who it is."""
+        async with self._opened() as opened:
+            if isinstance(opened.channel, KnowsItself):
+                assert opened.channel.own_id
+                assert opened.channel.own_id != opened.first.sender.id
+
+    async def test_what_cannot_be_kept_is_not_confirmed(self) -> None:
+        """DU-15: while nothing can be kept nothing is acknowledged; it comes again, and is kept then."""
+        async with self._opened() as opened:
+            opened.inlet.broken = True
+            await opened.platform.says(ANN, ANN, "keep me")
+            await opened.inlet.until(lambda: opened.inlet.refused > 0)
+            opened.inlet.broken = False
+            await opened.inlet.message("keep me")
+
+    async def test_it_goes_on_where_it_was(self) -> None:
+        """DU-1: what was said meanwhile comes, what had come does not come again."""
+        async with asyncio.timeout(self.patience), FakePlatform(self.personality) as platform:
+            inlet = KeptInlet()
+            async with self._listening(platform, inlet):
+                await platform.says(ANN, ANN, "one")
+                await inlet.message("one")
+            await platform.says(ANN, ANN, "two")
+            async with self._listening(platform, inlet):
+                await platform.says(ANN, ANN, "three")
+                await inlet.message("three")
+            assert [message.text for message in inlet.given] == ["one", "two", "three"]
+
+    async def test_the_same_message_twice_is_one_event(self) -> None:
+        """DU-1: the event id is the message's own, whatever number its envelope has."""
+        async with self._opened() as opened:
+            opened.platform.fault("duplicate", on="event")
+            await opened.platform.says(ANN, ANN, "again")
+            await opened.platform.says(ANN, ANN, "after it")
+            await opened.inlet.message("after it")
+            assert opened.inlet.texts == [opened.first.text, "again", "after it"]
+
+    # --- out ----------------------------------------------------------------------------------------
+
+    async def test_what_is_sent_is_seen(self) -> None:
+        """DE-31: delivered, under the id people's replies would name."""
+        async with self._opened() as opened:
+            message = await opened.send("hello, ann")
+            assert (await opened.platform.hears(ANN, "hello, ann")).id == message
+
+    async def test_a_reply_shows_what_it_answers(self) -> None:
+        """OD-61: a native reply to the message that was meant."""
+        async with self._opened() as opened:
+            await opened.channel.send(Part(opened.route, "yes", reply_to=opened.first.message_id))
+            assert (await opened.platform.hears(ANN)).reply_to == opened.first.message_id
+
+    async def test_a_reply_to_nothing_is_refused(self) -> None:
+        """OD-61: nothing is sent, so that it can be sent once without."""
+        async with self._opened() as opened:
+            outcome = await opened.channel.send(Part(opened.route, "yes", reply_to=NO_SUCH_MESSAGE))
+            assert isinstance(outcome, Rejected), outcome
+            assert outcome.why == "target"
+            assert not opened.platform.truth.messages(ANN)
+
+    async def test_an_edit_changes_the_message(self) -> None:
+        """DU-3: however often it is made, there is one message with the last text."""
+        async with self._opened() as opened:
+            channel, part = opened.channel, Part(opened.route, "whole")
+            if not isinstance(channel, CanEdit):
+                return
+            message = await opened.send("who")
+            for _ in range(2):
+                assert isinstance(await channel.edit(opened.route, message, part), Delivered)
+            assert [seen.text for seen in opened.platform.truth.messages(ANN)] == ["whole"]
+            missing = await channel.edit(opened.route, NO_SUCH_MESSAGE, part)
+            assert isinstance(missing, Rejected), missing
+            assert missing.why == "target"
+
+    async def test_a_reaction_comes_and_goes(self) -> None:
+        """OD-70: on somebody's message."""
+        async with self._opened() as opened:
+            channel = opened.channel
+            if not isinstance(channel, CanReact):
+                return
+            assert isinstance(await channel.react(opened.route, opened.first.message_id, "👍"), Delivered)
+            assert self._reactions(opened) == "👍"
+            gone = await channel.react(opened.route, opened.first.message_id, "👍", remove=True)
+            assert isinstance(gone, Delivered)
+            assert self._reactions(opened) == ""
+
+    async def test_a_message_can_be_taken_back(self) -> None:
+        """OD-44: gone, and to take it back twice is no error."""
+        async with self._opened() as opened:
+            if not isinstance(opened.channel, CanDelete):
+                return
+            message = await opened.send()
+            for _ in range(2):
+                assert isinstance(await opened.channel.delete(opened.route, message), Delivered)
+            assert not opened.platform.truth.messages(ANN)
+
+    async def test_the_typing_sign_never_fails(self) -> None:
+        """TU-24: it is shown, and a platform that refuses it harms nobody."""
+        async with self._opened() as opened:
+            if not isinstance(opened.channel, CanType):
+                return
+            await opened.channel.typing(opened.route)
+            assert [frame.kind for frame in opened.platform.truth.frames if frame.by == "bot"] == ["typing"]
+            opened.platform.fault("5xx", on="typing")
+            await opened.channel.typing(opened.route)
+
+    # --- what goes wrong ----------------------------------------------------------------------------
+
+    async def test_every_fault_is_told_as_what_it_is(self) -> None:
+        """DE-31: rejected, to be tried again, or unknown; never raised, never guessed."""
+        for kind, holds in self.outcomes.items():
+            async with self._opened() as opened:
+                opened.platform.fault(kind, on="send")
+                outcome = await opened.channel.send(Part(opened.route, "hello"))
+                assert holds(outcome), f"{kind}: {outcome}"
+                accepted = len(opened.platform.truth.messages(ANN))
+                assert accepted == (kind == "accept-drop"), kind
+
+    async def test_nobody_there_is_no_harm(self) -> None:
+        """DE-32: a platform that is down has taken nothing: it may be sent again."""
+        async with self._opened() as opened:
+            await opened.platform.__aexit__()
+            outcome = await opened.channel.send(Part(opened.route, "hello"))
+            assert isinstance(outcome, RetryAfter), outcome
+
+    async def test_it_survives_an_outage(self) -> None:
+        """DE-32: what was said while nobody answered comes when they answer again."""
+        async with self._opened() as opened:
+            for kind in ("5xx", "drop"):
+                opened.platform.fault(kind, on="poll")
+            await opened.platform.says(ANN, ANN, "wake up")
+            await opened.platform.says(ANN, ANN, "are you there?")
+            await opened.inlet.message("are you there?")
+
+    # --- how they are set up ------------------------------------------------------------------------
+
+    def _reactions(self, opened: Opened) -> str:
+        seen = opened.platform.truth.messages(ANN, by=ANN)
+        return next(each.reactions for each in seen if each.id == opened.first.message_id)
+
+    @asynccontextmanager
+    async def _opened(self) -> AsyncGenerator[Opened]:
+        async with asyncio.timeout(self.patience), FakePlatform(self.personality) as platform:
+            inlet = KeptInlet()
+            async with self._listening(platform, inlet) as channel:
+                await platform.says(ANN, ANN, "first")
+                yield Opened(channel, platform, inlet, await inlet.message("first"))
+
+    @asynccontextmanager
+    async def _listening(self, platform: FakePlatform, inlet: KeptInlet) -> AsyncGenerator[Channel]:
+        channel = self.open(platform)
+        task = asyncio.create_task(channel.listen(inlet))
+        try:
+            yield channel
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+            if isinstance(channel, CanClose):
+                await channel.close()

@@ -1,0 +1,13 @@
+"""Telegram: the Bot API, strict, with its long poll and its webhook.
+
+A name is a person, and that person's direct chat with the bot; a name that begins with # is a group. Ids follow from
+the names, so a configuration can be written before anybody has spoken.
+"""
+
+from rejoinder.testing.platform.personality import Personality, Stage
+
+
+def personality(stage: Stage) -> Personality:
+    from rejoinder.testing.platform.telegram.server import TelegramServer  # noqa: PLC0415 - by name, not by import
+
+    return TelegramServer(stage)

@@ -1,0 +1,242 @@
+"""The operator's side: what can be looked up, and what can be written while a gateway has the store open."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+from rejoinder.errors import BadUse, Superseded
+from rejoinder.events import Route
+from rejoinder.session import Session
+from rejoinder.store.base import (
+    Accept,
+    ApproveKnock,
+    BuryPart,
+    DropPart,
+    EndRun,
+    HoldPart,
+    KeepKnock,
+    Knock,
+    MarkSent,
+    MarkUnknown,
+    Message,
+    NoteMessages,
+    Pending,
+    PlanParts,
+    PutSession,
+    ResendPart,
+    Sighting,
+    Store,
+    StoreBeside,
+)
+from rejoinder.testing.store_contract.given import (
+    HERE,
+    NOW,
+    SOON,
+    THREAD,
+    accepted,
+    an_inbound,
+    an_intent,
+    begun,
+    claimed,
+    loses,
+    refused,
+    waiting,
+)
+from rejoinder.testing.store_contract.opened import Opened
+
+PATIENCE = 30
+
+
+async def buried(store: Store, number: int, why: str = "403 blocked") -> None:
+    await store.write(PlanParts((an_intent(number),), NOW))
+    await store.write(BuryPart(await claimed(store), why))
+
+
+class Operator(Opened):
+    @asynccontextmanager
+    async def both(self, folder: Path) -> AsyncGenerator[tuple[Store, StoreBeside]]:
+        async with self.opened(folder) as store:
+            beside = self.beside(folder)
+            try:
+                yield store, beside
+            finally:
+                await beside.close()
+
+    # --- looked up ----------------------------------------------------------------------------------
+
+    async def test_the_latest_event(self, tmp_path: Path) -> None:
+        async with self.opened(tmp_path) as store:
+            assert await store.latest_event() is None
+            *_, last = await accepted(store, 1, 2)
+            assert await store.latest_event() == last
+            (elsewhere,) = await store.write(Accept((an_inbound(3, chat="chat-2"),), NOW))
+            assert await store.latest_event("telegram", "chat-1") == last
+            assert await store.latest_event(chat="chat-2") == elsewhere
+            assert await store.latest_event("web") is None
+
+    async def test_a_message_is_found_without_its_chat(self, tmp_path: Path) -> None:
+        """OD-22: by id or handle; a handle alone may be of several conversations."""
+        async with self.opened(tmp_path) as store:
+            for route, id in ((HERE, "17"), (THREAD, "18")):
+                await store.write(NoteMessages(route, (Message(id, "anna", NOW),)))
+            (found,) = await store.sightings("18")
+            assert found == Sighting(THREAD, Message("18", "anna", NOW, number=1))
+            assert {each.route for each in await store.sightings("m1")} == {HERE, THREAD}
+            assert await store.sightings("nothing") == ()
+
+    async def test_what_was_sent_is_found_by_its_receipt(self, tmp_path: Path) -> None:
+        async with self.opened(tmp_path) as store:
+            await store.write(PlanParts((an_intent(1),), NOW))
+            await store.write(MarkSent(await claimed(store), "msg-1", NOW))
+            found = await store.part_sent_as(HERE, "msg-1")
+            assert found is not None
+            assert (found.key, found) == ("key-1", await store.part(found.id))
+            assert await store.part_sent_as(THREAD, "msg-1") is None
+            assert await store.part(found.id + 1) is None
+
+    async def test_dead_letters_are_counted_and_the_latest_come_first(self, tmp_path: Path) -> None:
+        """DE-33: of many only those are read that are asked for."""
+        async with self.opened(tmp_path) as store:
+            for number in (1, 2, 3):
+                await buried(store, number)
+            await store.write(PlanParts((an_intent(4),), NOW))
+            assert await store.count_parts("dead", "held") == 3
+            listed = await store.parts_in("dead", "held", limit=2, latest_first=True)
+            assert [part.key for part in listed] == ["key-3", "key-2"]
+
+    async def test_what_each_session_has_before_it(self, tmp_path: Path) -> None:
+        async with self.opened(tmp_path) as store:
+            run = await begun(store, 1, session="busy")
+            await store.write(PlanParts((an_intent(1), an_intent(2)), NOW, run))
+            await store.write(BuryPart(await claimed(store), "403"))
+            await waiting(store, 2, 3, session="patient")
+            done = await begun(store, 4, session="done")
+            await store.write(EndRun(done, "silent", NOW))
+            assert await store.pending() == {
+                "busy": Pending(running=NOW, unsent=1, stuck=1),
+                "patient": Pending(waiting=2),
+            }
+            ended = await store.turn(done.turn)
+            assert ended is not None
+            assert ended.turn.closed == NOW
+
+    async def test_sessions_are_found_by_a_piece_of_their_key(self, tmp_path: Path) -> None:
+        async with self.opened(tmp_path) as store:
+            for key in ("helper:web:1", "helper:web:12", "coder:web:1"):
+                await store.write(PutSession(Session(key, key.split(":")[0], NOW, NOW), 0))
+            assert await store.count_sessions() == 3
+            assert await store.session_keys("helper:web:1") == ("helper:web:1",)
+            assert await store.session_keys("web:1", limit=2) == ("coder:web:1", "helper:web:1")
+            assert await store.session_keys("nobody") == ()
+
+    async def test_the_places_with_something_to_send(self, tmp_path: Path) -> None:
+        async with self.opened(tmp_path) as store:
+            await store.write(PlanParts((an_intent(1, THREAD), an_intent(2)), NOW))
+            assert await store.to_send() == (THREAD, HERE)
+            await store.write(MarkSent(await claimed(store, route=THREAD), "msg-1", NOW))
+            assert await store.to_send() == (HERE,)
+
+    async def test_everybody_who_knocked(self, tmp_path: Path) -> None:
+        async with self.opened(tmp_path) as store:
+            first = Knock("telegram", "default", "anna", "AAAA", NOW, NOW, SOON)
+            second = Knock("matrix", "default", "boris", "BBBB", SOON, SOON, SOON)
+            await store.write(KeepKnock(second), KeepKnock(first))
+            assert await store.all_knocks() == (first, second)
+
+    # --- written ------------------------------------------------------------------------------------
+
+    async def test_dropped_it_is_said_no_more(self, tmp_path: Path) -> None:
+        """DE-33: a dead or held part only, and only as it was seen."""
+        async with self.opened(tmp_path) as store:
+            await buried(store, 1)
+            (dead,) = await store.parts_in("dead")
+            assert (await store.write(DropPart(dead))).state == "withdrawn"
+            await loses(store, ResendPart(dead))
+            await store.write(PlanParts((an_intent(2),), NOW))
+            unknown = await store.write(MarkUnknown(await claimed(store), "timeout"))
+            await loses(store, DropPart(unknown))
+            await store.write(DropPart(await store.write(HoldPart(unknown))))
+            assert (await store.census()).parts == {"withdrawn": 2}
+
+    async def test_an_operator_writes_beside_the_gateway(self, tmp_path: Path) -> None:
+        """DE-33: what was dead is planned again, and the gateway, told of it, sends it."""
+        if not self.survives:
+            return
+        async with self.both(tmp_path) as (store, beside):
+            await buried(store, 1)
+            told = asyncio.Event()
+            store.on_foreign_change(told.set)
+            (dead,) = await beside.parts_in("dead")
+            assert (await beside.write(ResendPart(dead))).state == "planned"
+            await asyncio.wait_for(told.wait(), PATIENCE)
+            assert await store.to_send() == (HERE,)
+            assert (await claimed(store)).key == "key-1"
+
+    async def test_what_the_gateway_writes_is_no_foreign_change(self, tmp_path: Path) -> None:
+        """A gateway that woke at its own writing would never rest."""
+        if not self.survives:
+            return
+        async with self.both(tmp_path) as (store, beside):
+            changes: list[str | None] = []
+            name = "before"
+            noticed = asyncio.Event()
+
+            def told() -> None:
+                changes.append(name)
+                noticed.set()
+
+            store.on_foreign_change(told)
+            for number in range(20):
+                await store.write(Accept((an_inbound(number),), NOW))
+            name = "after"
+            await beside.write(PlanParts((an_intent(1),), NOW))
+            await asyncio.wait_for(noticed.wait(), PATIENCE)
+            assert changes == ["after"]
+
+    async def test_who_was_slower_loses(self, tmp_path: Path) -> None:
+        """DU-12: the fences hold between the two; nothing of the unit that lost is written."""
+        if not self.survives:
+            return
+        async with self.both(tmp_path) as (store, beside):
+            await buried(store, 1)
+            (dead,) = await beside.parts_in("dead")
+            await store.write(ResendPart(dead))
+            with refused(Superseded):
+                await beside.write(PlanParts((an_intent(2),), NOW), ResendPart(dead))
+            assert (await store.census()).parts == {"planned": 1}
+
+    async def test_a_gateway_keeps_its_claims(self, tmp_path: Path) -> None:
+        """DU-13: looking or writing beside it takes nothing over."""
+        if not self.survives:
+            return
+        async with self.both(tmp_path) as (store, beside):
+            run = await begun(store, 1)
+            await store.write(PlanParts((an_intent(1),), NOW, run))
+            part = await claimed(store)
+            await beside.write(PlanParts((an_intent(2, Route("web", "room")),), NOW))
+            await store.write(MarkSent(part, "msg-1", NOW), EndRun(run, "answered", NOW))
+            with refused(BadUse, "the gateway's own"):
+                await beside.write(EndRun(run, "answered", NOW))
+
+    async def test_who_knocked_is_let_in(self, tmp_path: Path) -> None:
+        if not self.survives:
+            return
+        async with self.both(tmp_path) as (store, beside):
+            knock = Knock("telegram", "default", "anna", "AAAA", NOW, NOW, NOW + timedelta(hours=1))
+            await store.write(KeepKnock(knock))
+            assert await beside.write(ApproveKnock("AAAA", NOW)) == knock
+            assert await store.is_paired("telegram", "default", "anna")
+            assert await beside.write(ApproveKnock("AAAA", NOW)) is None
+
+    async def test_whether_a_gateway_runs(self, tmp_path: Path) -> None:
+        """Who asks does not keep a gateway from starting."""
+        if not self.survives:
+            return
+        async with self.both(tmp_path) as (store, beside):
+            assert await beside.gateway()
+            await store.close()
+            assert await beside.gateway() is None
+        async with self.opened(tmp_path):
+            pass

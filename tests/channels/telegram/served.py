@@ -1,0 +1,39 @@
+"""A bot that serves a fake Telegram, in a hurry."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from rejoinder.channels.telegram.api import Api
+from rejoinder.channels.telegram.bot import TelegramBot
+from rejoinder.channels.telegram.patient import Pace
+from rejoinder.channels.telegram.webhook import Hook
+from rejoinder.secret import Secret
+from rejoinder.testing import FakePlatform
+from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.platform.telegram.world import TOKEN
+
+QUICK = Pace(long_poll=5, first_pause=0.02, longest_pause=0.05, after_conflict=0.05, quiet_album=0.1, longest_album=1.0)
+
+
+def bot(platform: FakePlatform, *, token: str = TOKEN, hook: Hook | None = None, seconds: float = 5.0) -> TelegramBot:
+    return TelegramBot("telegram", Api(platform.url, Secret(token), seconds), hook, QUICK)
+
+
+def hook() -> Hook:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    return Hook(f"http://127.0.0.1:{port}/telegram", "127.0.0.1", port)
+
+
+@asynccontextmanager
+async def listening(channel: TelegramBot, inlet: KeptInlet) -> AsyncIterator[TelegramBot]:
+    task = asyncio.create_task(channel.listen(inlet))
+    try:
+        yield channel
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        await channel.close()

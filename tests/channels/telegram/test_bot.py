@@ -1,0 +1,292 @@
+"""What is Telegram's own: albums, buttons, the menu, one reaction, moved groups, one reader, the webhook's door."""
+
+import asyncio
+
+import aiohttp
+import pytest
+
+from rejoinder.channels.base import Delivered, Rejected, RetryAfter
+from rejoinder.channels.telegram.webhook import MOST_BYTES, SECRET_HEADER
+from rejoinder.errors import ChannelStopped
+from rejoinder.events import Choice, Part, Route
+from rejoinder.testing import FakePlatform
+from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.platform import oracles
+from rejoinder.testing.platform.telegram.world import TOKEN
+from tests.channels.telegram.served import bot, hook, listening
+
+
+@pytest.fixture
+async def platform():
+    async with asyncio.timeout(20), FakePlatform("telegram") as platform:
+        yield platform
+
+
+@pytest.fixture(params=["polled", "called"])
+def way(request):
+    """Both ways in which updates come: how to open a bot."""
+    return lambda platform: bot(platform, hook=hook() if request.param == "called" else None)
+
+
+def route(platform: FakePlatform, chat: str) -> Route:
+    return Route("telegram", platform.id_of(chat))
+
+
+# --- albums -------------------------------------------------------------------------------------
+
+
+async def test_an_album_is_gathered(platform, way):
+    """One message with all its pictures; other chats do not wait for it, its own chat keeps its order."""
+    inlet = KeptInlet()
+    async with listening(way(platform), inlet):
+        await platform.says("ann", "ann", "holidays", pictures=3)
+        await platform.says("ann", "ann", "and?")
+        await platform.says("bob", "bob", "me first")
+        await inlet.message("and?")
+    assert sorted(inlet.texts, key=["me first", "holidays", "and?"].index) == inlet.texts
+    assert len((await inlet.message("holidays")).attachments) == 3
+
+
+async def test_an_album_survives_a_crash_while_it_is_gathered(platform):
+    """DU-1: the offset does not pass what waits; Telegram gives it again, and it comes whole, once."""
+    inlet = KeptInlet()
+    async with listening(bot(platform), inlet):
+        await platform.says("ann", "ann", "first")
+        await inlet.message("first")
+        polls = len(platform.truth.calls)
+        await platform.says("ann", "ann", "holidays", pictures=3)
+        await platform.says("bob", "bob", "me too")
+        await platform.truth.until(lambda: len(platform.truth.calls) > polls)
+    assert "holidays" not in inlet.texts
+    async with listening(bot(platform), inlet):
+        assert len((await inlet.message("holidays")).attachments) == 3
+        await inlet.message("me too")
+    assert sum(len(message.attachments) for message in inlet.given) == 3
+
+
+async def test_what_a_webhook_left_waiting_a_poller_takes_up(platform):
+    """The way can be changed between two starts, even then."""
+    inlet = KeptInlet()
+    async with listening(bot(platform, hook=hook()), inlet) as called:
+        await platform.truth.until(lambda: any(call.name == "setWebhook" for call in platform.truth.calls))
+        await platform.says("ann", "ann", "holidays", pictures=2)
+        await inlet.until(lambda: (inlet._cursor or "").count("media_group_id") == 2)
+        assert called.own_name == "testbot"
+    await platform.people.updates.delete_webhook()
+    async with listening(bot(platform), inlet):
+        assert len((await inlet.message("holidays")).attachments) == 2
+        await platform.says("ann", "ann", "next")
+        await inlet.message("next")
+
+
+# --- buttons, menu, reactions -------------------------------------------------------------------
+
+
+async def test_a_button_says_its_words(platform):
+    """TU-34: pressed, it says them for the person, and the person sees that it was felt."""
+    inlet = KeptInlet()
+    async with listening(bot(platform), inlet) as channel:
+        await platform.says("ann", "ann", "delete it")
+        await inlet.message("delete it")
+        asked = Part(route(platform, "ann"), "May I?", choices=(Choice("Allow", "/approve q1"),))
+        outcome = await channel.send(asked)
+        assert isinstance(outcome, Delivered)
+        await platform.presses("ann", "ann", outcome.message, "Allow")
+        pressed = await inlet.message("/approve q1")
+        assert (pressed.entry, pressed.sender.id) == ("button", platform.id_of("ann"))
+        assert pressed.reply_to.message_id == outcome.message
+        await platform.truth.until(lambda: len(platform.people.methods.answered) == 1)
+
+
+async def test_the_menu_is_offered(platform):
+    """IN-60: Telegram's own menu comes from the registry."""
+    inlet = KeptInlet()
+    channel = bot(platform)
+    channel.menu = (("help", "What there is"), ("no-dash", "left out"))
+    async with listening(channel, inlet):
+        await platform.says("ann", "ann", "hi")
+        await inlet.message("hi")
+    assert platform.people.methods.commands == [{"command": "help", "description": "What there is"}]
+
+
+async def test_a_persons_reaction_comes_in(platform):
+    inlet = KeptInlet()
+    async with listening(bot(platform), inlet):
+        message = await platform.says("ann", "ann", "look")
+        await inlet.message("look")
+        await platform.reacts("ann", "ann", message, "🔥")
+        assert (await inlet.message("🔥")).entry == "reaction"
+
+
+async def test_taking_an_old_reaction_away_leaves_the_new_one(platform):
+    """TU-25: a new sign stands before the old one goes, and Telegram shows one at a time."""
+    inlet = KeptInlet()
+    async with listening(bot(platform), inlet) as channel:
+        message = await platform.says("ann", "ann", "work")
+        await inlet.message("work")
+        here = route(platform, "ann")
+        await channel.react(here, message, "👀")
+        await channel.react(here, message, "👍")
+        assert isinstance(await channel.react(here, message, "👀", remove=True), Delivered)
+        assert platform.truth.messages("ann", by="ann")[0].reactions == "👍"
+
+
+async def test_a_reaction_telegram_does_not_have_is_refused(platform):
+    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+        message = await platform.says("ann", "ann", "work")
+        await inlet.message("work")
+        assert isinstance(await channel.react(route(platform, "ann"), message, "🦖"), Rejected)
+
+
+# --- where it goes ------------------------------------------------------------------------------
+
+
+async def test_a_group_that_moved_is_found(platform, caplog):
+    """A group that became a supergroup: the message goes to its new id, and the owner is told."""
+    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+        await platform.says("#old", "ann", "hi")
+        await inlet.message("hi")
+        platform.people.moves("#old", "#new")
+        assert isinstance(await channel.send(Part(route(platform, "#old"), "hello")), Delivered)
+        assert [seen.text for seen in platform.truth.messages("#new")] == ["hello"]
+        assert "write its new id there" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("part", "why"),
+    [
+        (Part(Route("telegram", "-100"), "psst", only_for="111"), "other"),
+        (Part(Route("telegram", "111"), "yes", reply_to="button:1"), "target"),
+    ],
+)
+async def test_what_telegram_cannot_do_is_not_tried(platform, part, why):
+    """A word for one person is not said to a group; a button is no message to reply to."""
+    channel = bot(platform)
+    outcome = await channel.send(part)
+    assert isinstance(outcome, Rejected)
+    assert outcome.why == why
+    assert not platform.truth.calls
+    await channel.close()
+
+
+async def test_a_chat_that_is_to_be_left_alone_is(platform):
+    """DE-32: after a 429 nothing is asked for in that chat until its time is over; other chats go on."""
+    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+        message = await platform.says("ann", "ann", "hi")
+        await platform.says("bob", "bob", "hi too")
+        await inlet.message("hi too")
+        ann, bob = route(platform, "ann"), route(platform, "bob")
+        platform.fault("429", on="send", chat="ann", seconds=60)
+        first = await channel.send(Part(ann, "hello"))
+        assert first == RetryAfter(60, "Too Many Requests: retry after 60", limited=True)
+        await channel.typing(ann)
+        for outcome in (await channel.send(Part(ann, "hello")), await channel.react(ann, message, "👍")):
+            assert isinstance(outcome, RetryAfter)
+            assert outcome.limited
+            assert 50 < outcome.seconds <= 60
+        assert isinstance(await channel.send(Part(bob, "hello")), Delivered)
+        assert not oracles.too_early(platform.truth.calls)
+
+
+async def test_topics_are_kept_apart(platform):
+    """IN-40: what comes from a topic goes back to it, the typing sign too."""
+    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+        await platform.says("#forum", "ann", "water them", thread="7")
+        heard = await inlet.message("water them")
+        there = Route("telegram", heard.chat.id, heard.thread)
+        await channel.typing(there)
+        await channel.send(Part(there, "done"))
+        shown = [(frame.kind, frame.thread) for frame in platform.truth.frames if frame.by == "bot"]
+        assert shown == [("typing", "7"), ("message", "7")]
+
+
+# --- who may read -------------------------------------------------------------------------------
+
+
+async def stopped(channel, inlet) -> str:
+    with pytest.raises(ChannelStopped) as raised:
+        await channel.listen(inlet)
+    await channel.close()
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("token", ["123:wrong", "nonsense"])
+async def test_an_unknown_token_is_said_clearly(platform, token):
+    """The error is the help, and never shows the token."""
+    said = await stopped(bot(platform, token=token), KeptInlet())
+    assert "@BotFather" in said
+    assert "[channels.telegram]" in said
+    assert token not in said
+
+
+async def test_a_second_reader_stops_the_account(platform):
+    """409: of two programs on one bot one stops and says why; the other serves on."""
+    first, second = bot(platform), bot(platform)
+    inlet = KeptInlet()
+    one, two = asyncio.create_task(first.listen(inlet)), asyncio.create_task(second.listen(inlet))
+    done, left = await asyncio.wait({one, two}, return_when=asyncio.FIRST_COMPLETED)
+    assert "Another program reads" in str(done.pop().exception())
+    await platform.says("ann", "ann", "still there?")
+    await inlet.message("still there?")
+    (last,) = left
+    last.cancel()
+    await asyncio.wait({last})
+    await first.close()
+    await second.close()
+
+
+async def test_one_conflict_is_forgiven(platform):
+    """The program before us may have been asking when it was killed."""
+    platform.fault("409", on="poll")
+    async with listening(bot(platform), inlet := KeptInlet()):
+        await platform.says("ann", "ann", "hi")
+        await inlet.message("hi")
+
+
+async def test_a_webhook_that_is_set_is_said_clearly(platform):
+    await platform.people.updates.set_webhook({"url": "https://elsewhere.example.org/"})
+    assert "A webhook is set for this bot" in await stopped(bot(platform), KeptInlet())
+
+
+async def test_no_failure_shows_the_token(platform):
+    """The token is part of every address, and of no message."""
+    channel = bot(platform)
+    await platform.__aexit__()
+    outcome = await channel.send(Part(Route("telegram", "1"), "hi"))
+    assert outcome.reason
+    assert TOKEN not in outcome.reason
+    await channel.close()
+
+
+# --- the webhook's door -------------------------------------------------------------------------
+
+
+async def test_the_door_is_guarded(platform):
+    """Who does not know the secret, sends too much, or sends no update is sent away, and nothing comes in."""
+    door, inlet = hook(), KeptInlet()
+    async with listening(bot(platform, hook=door), inlet), aiohttp.ClientSession() as session:
+        await platform.truth.until(lambda: any(call.name == "setWebhook" for call in platform.truth.calls))
+        secret = next(call.payload["secret_token"] for call in platform.truth.calls if call.name == "setWebhook")
+        update = b'{"update_id": 1, "message": {"message_id": 1, "chat": {"id": 1}, "text": "let me in"}}'
+        knocks = [
+            ({}, update, 401),
+            ({SECRET_HEADER: "guess"}, update, 401),
+            ({SECRET_HEADER: "gueß"}, update, 401),
+            ({SECRET_HEADER: secret}, b"x" * (MOST_BYTES + 1), 413),
+            ({SECRET_HEADER: secret}, b"no json", 400),
+            ({SECRET_HEADER: secret}, b"[]", 400),
+        ]
+        for headers, body, status in knocks:
+            async with session.post(door.url, data=body, headers=headers) as answer:
+                assert answer.status == status, (headers, body[:20])
+        assert not inlet.given
+        async with session.post(door.url, data=update, headers={SECRET_HEADER: secret}) as answer:
+            assert answer.status == 200
+        assert inlet.texts == ["let me in"]
+
+
+async def test_a_door_that_is_taken_is_said_clearly(platform):
+    door = hook()
+    server = await asyncio.start_server(lambda *_: None, door.host, door.port)
+    async with server:
+        assert f"cannot listen on 127.0.0.1:{door.port}" in await stopped(bot(platform, hook=door), KeptInlet())

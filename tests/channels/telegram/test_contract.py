@@ -1,0 +1,27 @@
+"""Telegram keeps the promises of every channel, polled and called."""
+
+from rejoinder.channels.base import CanFind, KeepsKeys
+from rejoinder.testing import ChannelContract, FakePlatform
+from tests.channels.telegram.served import bot, hook
+
+
+class TestPolled(ChannelContract):
+    personality = "telegram"
+
+    def open(self, platform):
+        return bot(platform, seconds=0.5)
+
+
+class TestCalled(ChannelContract):
+    """By a webhook: the same promises."""
+
+    personality = "telegram"
+
+    def open(self, platform):
+        return bot(platform, seconds=0.5, hook=hook())
+
+
+async def test_it_is_blind():
+    """DU-3: Telegram has no key that keeps a message from being sent twice, and no way to look one up."""
+    async with FakePlatform("telegram") as platform:
+        assert not isinstance(bot(platform), KeepsKeys | CanFind)

@@ -1,0 +1,139 @@
+"""A store with a bit of everything in it, made through the verbs a gateway writes."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from rejoinder.events import Chat, Inbound, Part, PromptImage, PromptText, Route, Sender
+from rejoinder.session import Session
+from rejoinder.store.base import (
+    Accept,
+    AppendTranscript,
+    BeginTurn,
+    BuryPart,
+    ClaimPart,
+    Destination,
+    EndRun,
+    Entry,
+    HoldPart,
+    Intent,
+    KeepKnock,
+    Knock,
+    MarkSent,
+    MarkUnknown,
+    Message,
+    NoteMessages,
+    PlanParts,
+    PutSession,
+    RouteEvent,
+    Run,
+    SettleEvent,
+    Store,
+    StoredPart,
+    Trace,
+    TraceLine,
+)
+from rejoinder.store.sqlite import open_store
+
+NOW = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
+LONG = timedelta(hours=1)
+ANNA = Route("telegram", "1001")
+TEAM = Route("discord", "1491365150664560881", "1502606076451885136")
+SESSION = "helper:telegram:default:direct:anna"
+TEAM_SESSION = "coder:discord:default:group:1491365150664560881:thread:1502606076451885136"
+
+STAGES = (
+    ("finalise", "continue", None, 0.000_041),
+    ("own_message", "continue", None, 0.000_003),
+    ("access", "continue", "owner", 0.000_012),
+    ("activation", "continue", "direct chat", 0.000_008),
+    ("prompt", "turn", None, 0.000_102),
+    ("agent", "turn", "helper answered, 1,204 tokens", 1.834),
+)
+
+
+def said(route: Route, key: str, text: str) -> Intent:
+    return Intent(key, route, msgspec.json.encode({"type": "say", "part": Part(route, text, key=key)}), "say")
+
+
+def received(route: Route, number: int, text: str, name: str = "Anna") -> Inbound:
+    kind = "direct" if route.channel == "telegram" else "group"
+    sender = Sender(name.lower(), name, name)
+    sent = NOW - timedelta(seconds=2)
+    chat = Chat(route.chat, kind)
+    return Inbound(
+        route.channel, f"update-{number}", f"{number}", chat, sender, text, thread=route.thread, sent_at=sent
+    )
+
+
+async def came(store: Store, route: Route, number: int, text: str, name: str = "Anna") -> int:
+    (event,) = await store.write(Accept((received(route, number, text, name),), NOW))
+    note = Message(f"{number}", name.lower(), NOW, author_name=name, text=text)
+    lines = tuple(TraceLine(NOW, *stage) for stage in STAGES)
+    await store.write(NoteMessages(route, (note,)), Trace(event.id, lines))
+    return event.id
+
+
+async def asked(store: Store, session: str, route: Route, *events: int) -> Run:
+    for event in events:
+        await store.write(RouteEvent(event, (Destination(session),)))
+    run = await store.write(BeginTurn(session, route, events, NOW, NOW + LONG))
+    assert isinstance(run, Run)
+    return run
+
+
+async def sending(store: Store, route: Route) -> StoredPart:
+    part = await store.write(ClaimPart(route, NOW, NOW + timedelta(minutes=1), sending=True))
+    assert isinstance(part, StoredPart)
+    return part
+
+
+async def fill(store: Store) -> None:
+    """Anna's question is answered in two messages and one that died; the team's answer was never confirmed."""
+    later = NOW + timedelta(seconds=2)
+    await store.write(
+        PutSession(Session(SESSION, "helper", NOW, later, model="gpt-x", input_tokens=12_345, output_tokens=678), 0)
+    )
+    await store.write(PutSession(Session(TEAM_SESSION, "coder", NOW, NOW, label="release room"), 0))
+    question = await came(store, ANNA, 17, "What is the weather in Riga?")
+    run = await asked(store, SESSION, ANNA, question)
+    parts = (
+        said(ANNA, "a:1", "It is **4 °C** and raining."),
+        said(ANNA, "a:2", "Take an umbrella."),
+        said(ANNA, "a:3", "By the way, the museum is closed on Mondays."),
+    )
+    await store.write(PlanParts(parts, NOW, run, final=True))
+    await store.write(MarkSent(await sending(store, ANNA), "18", later, "It is 4 °C and raining.", "helper"))
+    await store.write(MarkSent(await sending(store, ANNA), "19", later + timedelta(seconds=1), "Take...", "helper"))
+    await store.write(BuryPart(await sending(store, ANNA), "403 Forbidden: bot was blocked by the user"))
+    await store.write(EndRun(run, "answered", later))
+    entries = (
+        Entry("user", (PromptText("What is the weather in Riga?"), PromptImage("image/png", b"\x89PNG")), NOW),
+        Entry("agent", (PromptText("It is **4 °C** and raining."),), later),
+    )
+    await store.write(AppendTranscript(SESSION, entries))
+    await store.write(AppendTranscript(SESSION, (Entry("user", (PromptText("Earlier."),), NOW - timedelta(days=1)),)))
+
+    deploy = await came(store, TEAM, 700, "Deploy it, please.\nAnd say when.", "Boris")
+    run = await asked(store, TEAM_SESSION, TEAM, deploy)
+    await store.write(PlanParts((said(TEAM, "b:1", "Deployed."), said(TEAM, "b:2", "Version 1.4.2")), NOW, run))
+    unknown = await store.write(MarkUnknown(await sending(store, TEAM), "the connection was lost"))
+    await store.write(HoldPart(unknown))
+    waits = await came(store, TEAM, 701, "And the changelog?", "Clara")
+    await store.write(RouteEvent(waits, (Destination(TEAM_SESSION),)))
+
+    ignored = await came(store, TEAM, 702, "\x1b[2J\x1b]0;owned\x07 lunch?\u202e", "Mallory")
+    await store.write(SettleEvent(ignored, "not addressed to us"))
+    soon = datetime.now(UTC) + timedelta(minutes=30)
+    await store.write(KeepKnock(Knock("telegram", "default", "2002", "K7QX2M9A", NOW, NOW, soon)))
+    await store.write(KeepKnock(Knock("telegram", "default", "2003", "EXPIRED1", NOW, NOW, NOW)))
+
+
+def make(path: object) -> None:
+    async def made() -> None:
+        store = open_store(f"sqlite:{path}")
+        await fill(store)
+        await store.close()
+
+    asyncio.run(made())

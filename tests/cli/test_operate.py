@@ -1,0 +1,392 @@
+"""The operator's commands on a store, with and without a gateway that has it open."""
+
+import json
+import select
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from rejoinder.cli import app
+from rejoinder.store.base import Entry
+from tests.cli.a_store import ANNA, SESSION, TEAM, TEAM_SESSION, make
+
+PATIENCE = 30
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One store for all: each test gets a copy."""
+    path = tmp_path_factory.mktemp("made") / "rejoinder.db"
+    make(path)
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "rejoinder.db").write_bytes(made.read_bytes())
+    settings = '[agents.helper]\nkind = "tour"\n[channels.telegram]\ntoken = "1:x"\n[channels.web]\n'
+    (tmp_path / "rejoinder.toml").write_text(settings)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str, given: str | None = None) -> Result:
+    return CliRunner().invoke(app, arguments, input=given)
+
+
+def told(*arguments: str, given: str | None = None) -> str:
+    result = run(*arguments, given=given)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def refused(status: int, *arguments: str) -> str:
+    """One sentence on stderr, nothing on stdout."""
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (status, ""), result.output
+    assert result.stderr.startswith("rejoinder: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr.removeprefix("rejoinder: ").rstrip()
+
+
+def document(*arguments: str) -> dict:
+    return json.loads(told(*arguments, "--json"))
+
+
+# --- explain ------------------------------------------------------------------------------------
+
+
+def test_explain_tells_the_whole_way(folder):
+    """Each stage with its reason and time, the turn, each part with its receipt."""
+    lines = told("explain", "17").splitlines()
+    assert lines[0] == "message 17 m1 of Anna (anna) in telegram 1001"
+    assert any(line.split() == ["access", "continue", "12", "µs", "owner"] for line in lines)
+    assert "  turn 1  answered after 2.0 s" in lines
+    assert any(line.split()[:7] == ["1", "sent", "2.0", "s", "1", "m2", "18"] for line in lines)
+    assert any("dead" in line and "403 Forbidden: bot was blocked by the user" in line for line in lines)
+
+
+def test_explain_as_a_document(folder):
+    """The same with stable keys and exact numbers."""
+    explained = document("explain", "17")
+    assert [explained[key] for key in ("message", "handle", "channel", "chat", "sender")] == [
+        "17",
+        "m1",
+        "telegram",
+        "1001",
+        "anna",
+    ]
+    (event,) = explained["events"]
+    assert [stage["stage"] for stage in event["stages"]][:3] == ["finalise", "own_message", "access"]
+    (handed,) = event["sessions"]
+    turn = handed["turn"]
+    assert (handed["session"], turn["outcome"], turn["attempts"], turn["seconds"]) == (SESSION, "answered", 1, 2.0)
+    first, _, third = turn["parts"]
+    assert (first["part"]["text"], first["part"]["receipt"], first["handle"]) == (
+        "It is **4 °C** and raining.",
+        "18",
+        "m2",
+    )
+    assert (third["part"]["state"], third["sent"]) == ("dead", None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["17"], "17"),
+        (["m1", "--chat", "1001"], "17"),
+        (["m1", "--channel", "discord"], "700"),
+        (["m2", "--chat", TEAM.chat, "--thread", str(TEAM.thread)], "701"),
+        (["last"], "702"),
+        (["last", "--channel", "telegram"], "17"),
+    ],
+)
+def test_a_message_is_named_by_id_or_handle_or_last(folder, arguments, message):
+    assert document("explain", *arguments)["message"] == message
+
+
+def test_an_answer_is_explained_by_what_it_answers(folder):
+    """Also a message of ours can be named."""
+    for reference in (["18"], ["m2", "--chat", ANNA.chat]):
+        explained = document("explain", *reference)
+        assert (explained["message"], explained["answer_of"]) == ("17", "18")
+
+
+def test_explain_says_what_it_cannot_tell(folder):
+    assert refused(1, "explain", "999").startswith("no message '999' is known; name it by the platform's id")
+    assert refused(2, "explain", "m1").startswith("'m1' is a message of several chats; choose with --channel")
+    assert refused(1, "explain", "last", "--channel", "web") == "no message has come there yet"
+
+
+def test_what_a_stranger_wrote_does_not_move_the_cursor(folder):
+    """No control character and no change of direction reaches the operator's terminal."""
+    shown = told("explain", "702")
+    assert "lunch?" in shown
+    assert not set(shown) & set("\x1b\x07\u202e")
+
+
+# --- sessions -----------------------------------------------------------------------------------
+
+
+def test_sessions(folder):
+    """Agent, place, last touched, model, tokens, and what waits."""
+    page = document("sessions")
+    assert (page["gateway"], page["total"]) == (None, 2)
+    first, second = page["sessions"]
+    assert (first["key"], first["agent"], first["place"]) == (SESSION, "helper", SESSION.removeprefix("helper:"))
+    assert (first["model"], first["input_tokens"], first["output_tokens"]) == ("gpt-x", 12_345, 678)
+    assert (second["key"], second["waiting"], second["unsent"], second["stuck"]) == (TEAM_SESSION, 1, 1, 1)
+    _, helper, coder = told("sessions").splitlines()
+    assert helper.split()[:5] == ["2024-01-02", "gpt-x", "12.3k+678", "helper", "telegram:default:direct:anna"]
+    assert helper.endswith("  1 dead or held")
+    assert coder.endswith("release room  interrupted, 1 waiting, 1 unsent, 1 dead or held")
+
+
+def test_a_limit_says_that_there_is_more(folder):
+    assert told("sessions", "--limit", "1").endswith("1 of 2, the latest touched first; --limit 0 shows all.\n")
+    assert len(document("sessions", "--limit", "1")["sessions"]) == 1
+    assert len(document("dead", "--limit", "0")["parts"]) == 2
+    assert run("sessions", "--limit", "-1").exit_code == 2
+
+
+# --- dead ---------------------------------------------------------------------------------------
+
+
+def test_dead_lists_what_was_given_up_and_what_was_never_confirmed(folder):
+    """DE-33: with the reason, the latest first."""
+    page = document("dead")
+    assert [(part["id"], part["state"], part["why"]) for part in page["parts"]] == [
+        (4, "held", "the connection was lost"),
+        (3, "dead", "403 Forbidden: bot was blocked by the user"),
+    ]
+    _, held, dead = told("dead").splitlines()
+    assert held.split()[:2] == ["4", "held"]
+    assert dead.endswith("“By the way, the museum is closed on Mondays.”")
+
+
+def test_retry_and_drop(folder):
+    """DE-33: sent again when a gateway starts, or never."""
+    later = "No gateway runs on this store; the next one that starts sends it.\n"
+    twice = "4 may have arrived before: people may see it twice. "
+    assert told("dead", "--retry", "4") == f"To be sent again: part 4. {twice}{later}"
+    assert told("dead", "--drop", "3") == "Dropped: part 3.\n"
+    assert told("dead").startswith("Nothing is dead or held")
+    assert told("dead", "--retry", "all") == "Nothing is dead or held.\n"
+    assert refused(1, "dead", "--drop", "3") == "part 3 is withdrawn, not dead or held; it was left as it is"
+
+
+@pytest.mark.parametrize(
+    ("status", "arguments", "sentence"),
+    [
+        (1, ["--retry", "99"], "there is no part 99; `rejoinder dead` lists those that are dead or held"),
+        (1, ["--retry", "1"], "part 1 is sent, not dead or held; it was left as it is"),
+        (2, ["--retry", "some"], "--retry takes the id of a part, or all; 'some' is neither"),
+        (2, ["--retry", "3", "--drop", "3"], "part 3 cannot be sent again and dropped at once"),
+        (2, ["--retry", "3", "--json"], "--json is for the list; --retry and --drop say what they did in a sentence"),
+    ],
+)
+def test_retry_says_what_is_wrong(folder, status, arguments, sentence):
+    """And changes nothing."""
+    assert refused(status, "dead", *arguments) == sentence
+    assert document("dead")["total"] == 2
+
+
+def test_an_id_that_no_store_could_have(folder):
+    assert refused(1, "dead", "--drop", "9" * 30).startswith("there is no part 999")
+
+
+# --- send, pair, backup, export -----------------------------------------------------------------
+
+
+def test_send_plans_what_the_gateway_sends(folder):
+    """In the platform's own format, cut to its length."""
+    assert told("send", "--channel", "telegram", "--chat", "1001", "It is **done**.").startswith("Planned: part 6. ")
+    long = told("send", "--channel", "telegram", "--chat", "1001", given="word " * 2000)
+    assert long.startswith("Planned: 3 parts. ")
+    with sqlite3.connect(folder / "rejoinder.db") as db:
+        bodies = [json.loads(row[0][4:]) for row in db.execute("SELECT body FROM part WHERE id >= 6 ORDER BY id")]
+    db.close()
+    parts = [body["part"] for body in bodies]
+    assert (parts[0]["text"], bodies[0]["plain"]["text"]) == ("It is done.", "It is **done**.")
+    assert parts[0]["entities"] == [{"type": "bold", "offset": 6, "length": 4}]
+    assert all(len(part["text"]) <= 4096 for part in parts)
+    assert len({part["key"] for part in parts}) == 4
+
+
+def test_send_says_what_is_wrong(folder):
+    wrong = refused(2, "send", "--channel", "telegarm", "--chat", "1", "hi")
+    assert wrong == "no channel called 'telegarm' is configured; there are: telegram, web"
+    assert refused(2, "send", "--channel", "web", "--chat", "1", " ") == "there is nothing to send: the text is empty"
+
+
+def test_pair(folder):
+    """The codes that wait, without those that have expired; a code lets in once."""
+    _, line = told("pair").splitlines()
+    assert line.split()[:3] == ["K7QX2M9A", "telegram", "2002"]
+    assert [knock["code"] for knock in document("pair")["waiting"]] == ["K7QX2M9A"]
+    assert told("pair", "approve", "k7qx2m9a").startswith("2002 is let in on telegram. No gateway runs")
+    gone = "no pairing request has the code K7QX2M9A; it may have expired"
+    assert refused(1, "pair", "K7QX2M9A") == gone
+    assert refused(1, "pair", "approve", "EXPIRED1").startswith("no pairing request has the code EXPIRED1")
+    assert told("pair") == "Nobody waits to be let in.\n"
+    assert refused(2, "pair", "approve").startswith("which code?")
+    assert refused(2, "pair", "approve", "A", "B").startswith("one code at a time")
+
+
+def test_backup_is_a_store_and_replaces_nothing(folder):
+    """DU-14: what is there stays, unless --force; the store itself is never overwritten."""
+    assert told("backup", "copy.db").startswith("copy.db: ")
+    (folder / "there.toml").write_text('[gateway]\nstore = "sqlite:copy.db"\n')
+    assert document("sessions", "-c", "there.toml") == document("sessions")
+    told("dead", "--drop", "3")
+    sentence = "copy.db exists already; name another file for the backup, or say --force"
+    assert refused(2, "backup", "copy.db") == sentence
+    assert document("dead", "-c", "there.toml")["total"] == 2
+    told("backup", "copy.db", "--force")
+    assert document("dead", "-c", "there.toml")["total"] == 1
+    assert refused(2, "backup", "rejoinder.db", "--force").startswith("rejoinder.db is the store itself")
+    assert refused(2, "backup", "no/such/copy.db") == "there is no folder no/such for the backup; make it first"
+    assert refused(2, "backup", ".") == ". is a folder; name a file for the backup"
+
+
+def test_export(folder):
+    """Markdown to read, JSON to work with; a piece of the key is enough."""
+    page = told("export", "anna")
+    assert page.startswith(f"# {SESSION}\n\n- agent: helper\n")
+    assert "## helper, 2024-01-02 03:04:07 UTC\n\nIt is **4 °C** and raining.\n" in page
+    assert "*(image/png, 4 bytes)*" in page
+    assert "Earlier." not in page
+    assert "Earlier." in told("export", "anna", "--all")
+    exported = document("export", SESSION)
+    assert exported["session"]["key"] == SESSION
+    assert [entry["role"] for entry in exported["entries"]] == ["user", "agent"]
+    assert set(exported["entries"][0]) == set(Entry.__struct_fields__)
+    assert refused(1, "export", "zzz").startswith("no session has 'zzz' in its key")
+    assert refused(2, "export", "default").startswith("several sessions have 'default' in their key: ")
+
+
+# --- beside a gateway ---------------------------------------------------------------------------
+
+
+class Gateway:
+    """The process of living_gateway.py."""
+
+    def __init__(self, path: Path) -> None:
+        program = [sys.executable, "-m", "tests.cli.living_gateway", str(path)]
+        root = Path(__file__).parents[2]
+        self.process = subprocess.Popen(program, cwd=root, stdin=-1, stdout=-1, text=True, bufsize=1)
+        self.hears("ready")
+
+    def hears(self, line: str) -> None:
+        """Waits for it to say this."""
+        assert self.process.stdout is not None
+        while True:
+            ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
+            assert ready, f"the gateway never said {line!r}"
+            said = self.process.stdout.readline().strip()
+            assert said, "the gateway has ended"
+            if said == line:
+                return
+
+
+@pytest.fixture
+def gateway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gateway]:
+    (tmp_path / "rejoinder.toml").write_text('[channels.telegram]\ntoken = "1:x"\n[agents.helper]\nkind = "tour"\n')
+    monkeypatch.chdir(tmp_path)
+    gateway = Gateway(tmp_path / "rejoinder.db")
+    yield gateway
+    gateway.process.communicate(timeout=PATIENCE)
+    assert gateway.process.returncode == 0
+
+
+def test_a_running_gateway_notices(gateway, tmp_path):
+    """Looked at and written to by another process, it goes on, and does what it was told within moments."""
+    process = f"process {gateway.process.pid}"
+    page = document("sessions")
+    assert page["gateway"] == process
+    assert "runs " in told("sessions")
+    assert document("explain", "17")["handle"] == "m1"
+    told("backup", "copy.db")
+    assert told("dead", "--retry", "3") == (
+        f"To be sent again: part 3. The running gateway ({process}) sends it within about a second.\n"
+    )
+    gateway.hears("sent 3 1001")
+    told("send", "--channel", "telegram", "--chat", "5005", "hello")
+    gateway.hears("sent 6 5005")
+    let_in = told("pair", "approve", "K7QX2M9A")
+    assert let_in.endswith(f"The running gateway ({process}) knows it within about a second.\n")
+    gateway.hears("paired True")
+    assert document("dead")["total"] == 1
+
+
+# --- stores that cannot be looked at ------------------------------------------------------------
+
+LOOKS = [["sessions"], ["dead"], ["explain", "last"], ["pair"], ["export", "x"], ["backup", "copy.db"]]
+WRITES = [
+    ["dead", "--retry", "all"],
+    ["pair", "approve", "A"],
+    ["send", "--channel", "telegram", "--chat", "1", "hi"],
+]
+
+
+@pytest.mark.parametrize("command", [*LOOKS, *WRITES], ids=" ".join)
+def test_no_store(folder, command):
+    """Nothing is made by looking for it."""
+    (folder / "rejoinder.db").unlink()
+    sentence = "The store rejoinder.db is unavailable (there is no such file). No gateway has run on it yet."
+    assert refused(1, *command).startswith(sentence)
+    assert [path.name for path in folder.iterdir()] == ["rejoinder.toml"]
+
+
+@pytest.mark.parametrize("command", [*LOOKS, *WRITES], ids=" ".join)
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ("PRAGMA user_version = 999", "It was written by a newer rejoinder."),
+        ("PRAGMA application_id = 7", "It is something else than a store of rejoinder."),
+    ],
+)
+def test_a_store_of_another_time_or_of_somebody_else(folder, command, change, sentence):
+    with sqlite3.connect(folder / "rejoinder.db") as db:
+        db.execute(change)
+    db.close()
+    before = (folder / "rejoinder.db").read_bytes()
+    assert sentence in refused(1, *command)
+    assert (folder / "rejoinder.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("command", [*LOOKS, *WRITES], ids=" ".join)
+@pytest.mark.parametrize("content", [b"this is no database" * 100, b""])
+def test_a_file_that_is_no_store(folder, command, content):
+    (folder / "rejoinder.db").write_bytes(content)
+    assert refused(1, *command).startswith("The store rejoinder.db is unavailable (")
+
+
+def test_a_damaged_row_is_said(folder):
+    """A flipped bit in what somebody wrote is no different message."""
+    path = folder / "rejoinder.db"
+    path.write_bytes(path.read_bytes().replace(b"weather in Riga?", b"weather in Riga!"))
+    assert "It is damaged." in refused(1, "explain", "17")
+
+
+def test_somebody_holds_the_store(folder, monkeypatch):
+    """Reading goes on; a write says who is in its way."""
+    from rejoinder.store.sqlite import beside
+
+    monkeypatch.setattr(beside.open_beside, "__kwdefaults__", {"patience": 0.05})
+    db = sqlite3.connect(folder / "rejoinder.db", isolation_level=None)
+    db.execute("BEGIN IMMEDIATE")
+    assert document("dead")["total"] == 2
+    assert "Another program holds it." in refused(1, "dead", "--retry", "3")
+    db.close()
+
+
+def test_a_store_in_memory_is_nobody_elses(folder):
+    (folder / "rejoinder.toml").write_text('[gateway]\nstore = "sqlite::memory:"\n')
+    assert refused(2, "sessions").startswith("sqlite::memory: is in the memory of its gateway")

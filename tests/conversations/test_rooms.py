@@ -1,0 +1,107 @@
+"""Several agents of ours in one room: who takes a message, and when they stop talking to each other."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+
+from rejoinder.app import Gateway
+from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.schema import Channel, Settings
+from rejoinder.runtime.runs import Runs
+from rejoinder.testing import FakeChannel, ScriptedAgent
+from rejoinder.testing.chat import Chat
+from tests.conversations.agents import said
+from tests.conversations.settings import queueing
+
+LAB = {"chat": "lab", "kind": "group"}
+
+
+@asynccontextmanager
+async def room(*agents, **settings):
+    channel = FakeChannel()
+    common = ChannelSettings(groups="open", agents=tuple(agent.name for agent in agents), owners=("ann",), **settings)
+    made = Settings(channels={"fake": Channel("fake", common, {})}, messages=queueing("collect").messages)
+    gateway = Gateway(made, agents={agent.name: agent for agent in agents}, channels=[channel])
+    async with gateway, Runs() as runs:
+        runs.start("serve", gateway.serve())
+        chat = Chat(channel, runs)
+        yield chat
+        await chat.ends()
+
+
+def a_coder(*replies):
+    return ScriptedAgent(*replies, name="coder")
+
+
+def a_writer(*replies):
+    return ScriptedAgent(*replies, name="writer")
+
+
+async def test_one_mention_wakes_one():
+    """IN-25: the one who is named, in a session of its own."""
+    coder, writer = a_coder("Code."), a_writer("Prose.")
+    async with room(coder, writer) as chat:
+        await chat.channel.says("@writer a poem", mention="writer", **LAB)
+        await chat.hears("Prose.")
+        await chat.channel.says("@coder a function", mention="coder", **LAB)
+        await chat.hears("Code.")
+    assert [said(turn) for turn in writer.turns] == [["@writer a poem"]]
+    assert [said(turn) for turn in coder.turns] == [["@coder a function"]]
+    assert writer.turns[0].session != coder.turns[0].session
+
+
+@pytest.mark.parametrize(("wake", "woken"), [("lead", ["coder"]), ("all", ["coder", "writer"]), ("mentions", [])])
+async def test_who_takes_a_message_that_names_nobody(wake, woken):
+    """IN-25: as `wake` says."""
+    agents = a_coder("Code."), a_writer("Prose.")
+    async with room(*agents, wake=wake, require_mention=False) as chat:
+        await chat.channel.says("hello", **LAB)
+        for _ in woken:
+            await chat.hears()
+    assert [agent.name for agent in agents if agent.turns] == woken
+
+
+async def test_each_has_a_lane_of_its_own():
+    """TU-1: one agent at work does not hold up the other."""
+    go = asyncio.Event()
+    coder, writer = a_coder(["Compiling", go.wait, "."]), a_writer("Prose.")
+    async with room(coder, writer) as chat:
+        await chat.channel.says("@coder build", mention="coder", **LAB)
+        await chat.sees("Compiling")
+        await chat.channel.says("@writer a poem", mention="writer", **LAB)
+        await chat.hears("Prose.")
+        go.set()
+        await chat.hears("Compiling.")
+
+
+async def test_agents_that_talk_to_each_other_fall_silent_with_one_notice():
+    """IN-21, IN-23: they wake each other only by name, and only so often in a row; a person begins anew."""
+    coder, writer = a_coder("@writer your turn"), a_writer("@coder no, yours", "Hello, Ann.")
+
+    async def repeats(text: str, who: str, whom: str) -> None:
+        """A platform shows agents what the others say, as messages of bots."""
+        await chat.channel.says(text, sender=who, bot=True, mention=whom, **LAB)
+
+    async with room(coder, writer, bot_turns=4) as chat:
+        await chat.channel.says("@coder begin", mention="coder", **LAB)
+        await chat.hears("@writer your turn")
+        await repeats("@writer your turn", "coder", "writer")
+        await chat.hears("@coder no, yours")
+        await repeats("@coder no, yours", "writer", "coder")
+        await chat.hears("4 bot turns in a row: I am silent until a human writes.")
+        await repeats("@writer hello?", "coder", "writer")
+        await repeats("no names here", "coder", "")
+        await chat.channel.says("@writer hello", mention="writer", **LAB)
+        await chat.hears("Hello, Ann.")
+    assert (len(coder.turns), len(writer.turns)) == (1, 2)
+
+
+async def test_a_bot_that_names_nobody_wakes_nobody():
+    """IN-21: in a room of our own agents only a literal mention wakes one."""
+    coder, writer = a_coder(), a_writer("Here.")
+    async with room(coder, writer, wake="all", require_mention=False) as chat:
+        await chat.channel.says("done", sender="coder", bot=True, **LAB)
+        await chat.channel.says("@writer and you?", sender="coder", bot=True, mention="writer", **LAB)
+        await chat.hears("Here.")
+    assert not coder.turns

@@ -1,0 +1,167 @@
+"""Conversations on Telegram, from the person's fingers to the person's eyes: the whole gateway, a strict platform."""
+
+import asyncio
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+
+from rejoinder.app import Gateway, open_channels
+from rejoinder.config.load import read
+from rejoinder.testing import FakePlatform, ScriptedAgent
+from rejoinder.testing.platform import oracles
+from tests.conversations.agents import Asking, said
+
+SETTINGS = """
+[agents.scripted]
+kind = "scripted"
+script = "answers.json"
+
+[channels.telegram]
+{here}
+owners = ["{owner}"]
+allow_groups = ["{group}"]
+{more}
+
+[messages.queue]
+debounce_ms = 0
+"""
+
+
+@asynccontextmanager
+async def telegram(agent, more="", **options):
+    """Ann owns the bot; #team is a group it may take part in."""
+    async with asyncio.timeout(20), FakePlatform("telegram", **options) as platform:
+        text = SETTINGS.format(
+            here=platform.config(), owner=platform.id_of("ann"), group=platform.id_of("#team"), more=more
+        )
+        settings = read(text, "rejoinder.toml", {})
+        async with Gateway(settings, agents={agent.name: agent}, channels=open_channels(settings)) as gateway:
+            serving = asyncio.create_task(gateway.serve())
+            yield platform
+            serving.cancel()
+            with suppress(asyncio.CancelledError):
+                await serving
+        frames = platform.truth.frames
+        assert not oracles.leaked(frames)
+        assert not oracles.mentions_fired(frames)
+
+
+async def test_the_owner_is_answered():
+    """The first message of a bot's life."""
+    agent = ScriptedAgent("Hello, Ann.")
+    async with telegram(agent) as platform:
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "Hello, Ann.")
+    assert said(agent.turns[0]) == ["hello"]
+
+
+async def test_the_typing_sign_is_shown_while_it_works():
+    """TU-24: on while the agent works, and not after its answer."""
+    shown = asyncio.Event()
+    async with telegram(ScriptedAgent([shown.wait, "Hello."])) as platform:
+        await platform.says("ann", "ann", "hello")
+        await platform.truth.until(lambda: any(frame.kind == "typing" for frame in platform.truth.frames))
+        shown.set()
+        await platform.hears("ann", "Hello.")
+        assert not oracles.typing_after_final(platform.truth.frames)
+
+
+async def test_a_stranger_is_paired():
+    """IN-11: a code for the stranger, the owner approves it, and then, not before, the agent hears."""
+    agent = ScriptedAgent("Hello, Bob.")
+    async with telegram(agent) as platform:
+        await platform.says("bob", "bob", "let me in")
+        told = await platform.hears("bob")
+        code = told.text.partition("code: ")[2].partition(" ")[0]
+        assert not agent.turns
+        await platform.says("ann", "ann", f"/approve {code}")
+        await platform.hears("ann")
+        await platform.says("bob", "bob", "and now?")
+        await platform.hears("bob", "Hello, Bob.")
+    assert said(agent.turns[0]) == ["and now?"]
+
+
+@pytest.mark.parametrize("reads_everything", [True, False], ids=["reads all", "privacy mode"])
+async def test_in_a_group_a_mention_wakes_it(reads_everything):
+    """IN-30: by name; a human's reply to it counts too, other talk does not."""
+    agent = ScriptedAgent("At your service.", "Gladly.")
+    async with telegram(agent, reads_everything=reads_everything) as platform:
+        await platform.says("#team", "ann", "lunch, anyone?")
+        await platform.says("#team", "ann", "@testbot are you there?")
+        answer = await platform.hears("#team", "At your service.")
+        await platform.says("#team", "ann", "thanks", reply_to=answer.id)
+        await platform.hears("#team", "Gladly.")
+    assert len(agent.turns) == 2
+
+
+async def test_a_command_for_another_bot_is_not_ours():
+    """IN-60: /help@otherbot is none of our business, /help@testbot is."""
+    async with telegram(ScriptedAgent()) as platform:
+        await platform.says("#team", "ann", "/help@otherbot")
+        await platform.says("#team", "ann", "/whoami@testbot")
+        assert platform.id_of("ann") in (await platform.hears("#team")).text
+        assert len(platform.truth.messages("#team")) == 1
+
+
+async def test_the_agent_replies_and_reacts():
+    """OD-61, OD-70: a native reply to the message, a reaction on it, and nothing of the directives in any frame."""
+    agent = ScriptedAgent(["[[reply_", "to:current]]\n", "Done.", "<actions><react emoji='thumbs", "up'/></actions>"])
+    async with telegram(agent) as platform:
+        question = await platform.says("ann", "ann", "do it")
+        answer = await platform.hears("ann", "Done.")
+        await platform.truth.until(lambda: platform.truth.messages("ann", by="ann")[0].reactions == "👍")
+    assert answer.reply_to == question
+
+
+@pytest.mark.parametrize(("label", "told"), [("Allow once", "I was told allow-once."), ("Deny", "I was told None.")])
+async def test_a_permission_is_given_by_a_button(label, told):
+    """TU-34: the asker presses, and the agent goes on."""
+    async with telegram(Asking()) as platform:
+        await platform.says("ann", "ann", "clean up")
+        question = await platform.hears("ann")
+        assert question.buttons == ("Allow once", "Deny")
+        await platform.presses("ann", "ann", question.id, label)
+        await platform.truth.until(lambda: told in [seen.text for seen in platform.truth.messages("ann")])
+        assert platform.people.methods.answered
+
+
+async def test_nobody_elses_button_counts():
+    """IN-12: a button is a door like any other: who may not answer, does not."""
+    async with telegram(Asking(), 'groups = "open"') as platform:
+        await platform.says("#team", "ann", "@testbot clean up")
+        question = await platform.hears("#team")
+        await platform.presses("#team", "bob", question.id, "Allow once")
+        await platform.presses("#team", "ann", question.id, "Deny")
+        await platform.truth.until(
+            lambda: "I was told None." in [seen.text for seen in platform.truth.messages("#team")]
+        )
+
+
+async def test_a_message_that_comes_twice_is_answered_once():
+    """DU-1: redelivered under a new update id, it is the same message."""
+    agent = ScriptedAgent("Once.", "Next.")
+    async with telegram(agent) as platform:
+        platform.fault("duplicate", on="event")
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "Once.")
+        await platform.says("ann", "ann", "and?")
+        await platform.hears("ann", "Next.")
+    assert len(agent.turns) == 2
+
+
+async def test_the_menu_comes_from_the_registry():
+    """IN-60: what works is offered, in Telegram's own menu."""
+    agent = ScriptedAgent("hi")
+    async with telegram(agent) as platform:
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann")
+        offered = {command["command"] for command in platform.people.methods.commands}
+    assert {"help", "status", "new", "stop", "think"} <= offered
+
+
+async def test_an_album_is_one_turn():
+    agent = ScriptedAgent("Nice.")
+    async with telegram(agent) as platform:
+        await platform.says("ann", "ann", "look", pictures=3)
+        await platform.hears("ann", "Nice.")
+    assert len(agent.turns) == 1

@@ -1,0 +1,87 @@
+"""What the outbox makes of Telegram's moods: too fast, too long, badly formatted, down, and a text that grows."""
+
+import asyncio
+
+import pytest
+
+from rejoinder.channels.platforms import platform as known
+from rejoinder.testing import ScriptedAgent
+from rejoinder.testing.platform import oracles
+from tests.conversations.test_telegram import telegram
+
+pytest.importorskip("rejoinder.runtime.sender", reason="answers do not go through the outbox yet")
+
+
+async def test_too_fast_is_waited_for():
+    """DE-32: the answer comes when the time is over, once, and nothing was asked for inside of it."""
+    async with telegram(ScriptedAgent("Hello.")) as platform:
+        platform.fault("429", on="send", seconds=1)
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "Hello.")
+        assert not oracles.too_early(platform.truth.calls)
+        assert len(platform.truth.messages("ann")) == 1
+
+
+async def test_formatting_that_is_refused_is_said_plain():
+    """DE-13: the same words, once."""
+    async with telegram(ScriptedAgent("**Hello**")) as platform:
+        platform.fault("400", on="send")
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "**Hello**")
+        assert len(platform.truth.messages("ann")) == 1
+
+
+async def test_markdown_is_telegrams_own():
+    """DE-12: marks become entities, a strict platform refuses none of it."""
+    source = (
+        "# Title\n\nsome **bold** `code` [link](https://example.org) and @bob\n\n```py\nprint('@x')\n```\n\n> quoted"
+    )
+    async with telegram(ScriptedAgent(source)) as platform:
+        await platform.says("ann", "ann", "hello")
+        shown = await platform.hears("ann")
+        assert "some bold code link and @bob" in shown.text
+        assert not oracles.refused(platform.truth.calls)
+
+
+async def test_a_long_answer_is_several_messages():
+    """DE-10: each within the limit, in order, none refused."""
+    words = " ".join(f"word{number}" for number in range(1500))
+    async with telegram(ScriptedAgent(words)) as platform:
+        await platform.says("ann", "ann", "hello")
+        await platform.truth.until(lambda: "word1499" in "".join(seen.text for seen in platform.truth.messages("ann")))
+        said = [seen.text for seen in platform.truth.messages("ann")]
+        assert " ".join(said) == words
+        assert not oracles.refused(platform.truth.calls)
+        assert not oracles.over_length(platform.truth.frames, known("telegram").limits)
+
+
+async def test_a_growing_text_is_one_message():
+    """DE-20: what is shown while the agent writes is edited into what it said; no late edit overwrites it."""
+    go = asyncio.Event()
+    agent = ScriptedAgent(["Once upon a time ", go.wait, "there was a bot."])
+    async with telegram(agent) as platform:
+        await platform.says("ann", "ann", "tell me")
+        await platform.truth.until(lambda: bool(platform.truth.messages("ann")))
+        go.set()
+        whole = "Once upon a time there was a bot."
+        await platform.truth.until(lambda: [seen.text for seen in platform.truth.messages("ann")] == [whole])
+
+
+async def test_a_platform_that_was_down_gets_everything_in_order():
+    """DE-32: what surely did not arrive is sent when it can be."""
+    async with telegram(ScriptedAgent("One.", "Two.")) as platform:
+        platform.fault("5xx", on="send", times=2)
+        await platform.says("ann", "ann", "first")
+        await platform.hears("ann", "One.")
+        await platform.says("ann", "ann", "second")
+        await platform.hears("ann", "Two.")
+
+
+async def test_a_send_nobody_can_tell_about_is_not_repeated():
+    """DU-3: accepted, and the answer lost: `hold` never says it twice."""
+    async with telegram(ScriptedAgent("Once.", "Next.")) as platform:
+        platform.fault("accept-drop", on="send")
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "Once.")
+        calls = [call for call in platform.truth.calls if call.verb == "send"]
+        assert len(calls) == 1

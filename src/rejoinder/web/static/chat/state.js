@@ -169,6 +169,11 @@ export class ChatState {
     this.#countedTo = frame.seq;
     this.members = new Map([...frame.agents, ...frame.people, frame.me].map((member) => [member.id, member]));
     this.rooms = new Map(frame.rooms.map((/** @type {any} */ room) => [room.id, whole(room)]));
+    const growing = new Set(frame.growing?.map((/** @type {Message} */ message) => message.id));
+    for (const message of this.messages.values()) {
+      // Who wrote it is gone with the old server. If its whole text was kept, an `edited` follows.
+      if (message.growing && !growing.has(message.id)) this.#change(message.id, changes, () => ({ ...message, growing: false }));
+    }
     for (const message of frame.growing ?? []) {
       if (this.messages.has(message.id) || frame.resumed) this.#place(message, changes);
     }

@@ -110,6 +110,19 @@ async def test_jump_to_a_message_that_is_not_loaded(open_page: Open, quiet: Play
     await expect(message(page, "news from the present")).to_be_in_viewport()
 
 
+async def test_jump_to_a_message_that_is_gone(open_page: Open, quiet: Playing) -> None:
+    """It says so, and the room stays as it was."""
+    await quiet.stage.post("lobby", "ada", "I mean what is gone", reply_to="w9999")
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(message(page, "I mean what is gone")).to_be_visible()
+    quiet.stage.page = lambda ask: p.Page(ask.client, (), False)  # type: ignore[method-assign]
+    await message(page, "I mean what is gone").locator(".quote").click()
+    await expect(page.get_by_role("note")).to_contain_text("no longer there")
+    await quiet.stage.post("lobby", "bee", "and on we go")
+    await expect(message(page, "and on we go")).to_be_visible()
+    await expect(messages(page)).to_have_count(2)
+
+
 async def test_unread_marks(open_page: Open, quiet: Playing) -> None:
     """A room one does not look at counts; opened, it shows where the new begins, and the count is gone everywhere."""
     page = await open_page(f"{quiet.url}/#lobby")

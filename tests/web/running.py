@@ -1,7 +1,7 @@
 """The whole of `rejoinder run` on a free port, in this process, with a client beside it."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -69,14 +69,33 @@ class Page:
 
     async def told(self, type: str, **fields: Any) -> dict[str, Any]:
         """The next frame of this type with these fields."""
-        async with asyncio.timeout(PATIENCE):
-            while True:
-                message = await self.socket.receive()
-                assert message.type is aiohttp.WSMsgType.TEXT, (message, self.frames)
-                frame = msgspec.json.decode(message.data)
-                self.frames.append(frame)
-                if frame["type"] == type and all(frame.get(key) == value for key, value in fields.items()):
-                    return frame
+
+        def is_it(frame: dict[str, Any]) -> bool:
+            return frame["type"] == type and all(frame.get(key) == value for key, value in fields.items())
+
+        return await self._until(is_it)
+
+    async def hears(self, text: str) -> str:
+        """A whole message says this, whether it came at once or grew; its id."""
+
+        def is_it(frame: dict[str, Any]) -> bool:
+            said = frame.get("message") if frame["type"] == "message" else frame
+            return frame["type"] in ("message", "edited") and said["text"] == text and not said.get("growing")
+
+        frame = await self._until(is_it)
+        return frame["message"] if frame["type"] == "edited" else frame["message"]["id"]
+
+    async def _until(self, is_it: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    message = await self.socket.receive()
+                    assert message.type is aiohttp.WSMsgType.TEXT, (message, self.frames)
+                    self.frames.append(msgspec.json.decode(message.data))
+                    if is_it(self.frames[-1]):
+                        return self.frames[-1]
+        except TimeoutError:
+            raise AssertionError(f"waited in vain; was told: {self.frames}") from None
 
 
 @asynccontextmanager

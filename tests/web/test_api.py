@@ -25,7 +25,7 @@ async def site() -> AsyncIterator[Site]:
 async def test_every_answer_is_as_described(site, path):
     async with site.page() as page:
         await page.send(type="say", client="c1", room="helper~you", text="Hi")
-        await page.told("edited", text="Hello.")
+        await page.hears("Hello.")
     status, body = await site.get(path)
     assert status == 200
     document = openapi("1")

@@ -10,7 +10,7 @@ async def test_a_message_is_answered():
     async with running(settings((["Hel", 0.01, "lo **you**."],))) as site, site.page() as page:
         await page.send(type="say", client="c1", room="helper~you", text="Hi")
         await page.told("done", client="c1")
-        await page.told("edited", text="Hello **you**.")
+        await page.hears("Hello **you**.")
         await page.send(type="history", client="c2", room="helper~you")
         texts = [message["text"] for message in (await page.told("page"))["messages"]]
         assert texts == ["Hi", "Hello **you**."]
@@ -22,8 +22,8 @@ async def test_two_browsers():
         room = (await page.told("done"))["id"]
         await page.send(type="say", client="c2", room=room, text="Hi both")
         assert (await ann.told("message"))["message"]["text"] == "Hi both"
-        await ann.told("edited", text="Hello.")
-        await page.told("edited", text="Hello.")
+        await ann.hears("Hello.")
+        await page.hears("Hello.")
 
 
 async def test_a_file_goes_up_and_comes_down_as_an_attachment():

@@ -321,7 +321,7 @@ class Engine:
         conversation.noted(noted)
         conversation.bot_turns = decision.bot_turns
         conversation.trace(decision.event.inbound.message_id, decision.walk.trace)
-        self._tell(_told(decision))
+        self._tell(_event_of(decision))
         for each in performed:
             each.then()
 
@@ -358,7 +358,7 @@ def _reason(walked: Walk) -> str:
     return f"{how}: {outcome.reason}" if outcome.reason else how
 
 
-def _told(decision: Decision) -> MessageDecided:
+def _event_of(decision: Decision) -> MessageDecided:
     """What hooks hear of it."""
     match decision.walk.outcome:
         case Continue():

@@ -45,7 +45,7 @@ class World:
         of_group, of_sender = await self._turns_today(inbound, now)
         return Facts(
             me=self.me(conversation, agent),
-            sent_by_us=own is not None and own.kind == "own",
+            sent_by_us=own is not None and own.kind == "own" and not self._is_a_member(inbound),
             replies_to_us=quoted is not None and quoted.kind == "own",
             thread=ThreadFacts(
                 owned=here.owned,
@@ -65,6 +65,11 @@ class World:
             random=secrets.token_bytes(16),
             version=self._settings.version,
         )
+
+    def _is_a_member(self, inbound: Inbound) -> bool:
+        """In a room of ours what one agent said is news to the others (IN-25)."""
+        here = channel_rules(self._settings.rules, inbound.channel)
+        return here.is_room and inbound.sender.is_bot and any(inbound.sender.id == each.name for each in here.agents)
 
     async def _turns_today(self, inbound: Inbound, now: datetime) -> tuple[int, int]:
         """Of the group and of the sender in it, where there is a limit to them (IN-33)."""

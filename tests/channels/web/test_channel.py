@@ -8,6 +8,7 @@ import pytest_asyncio
 from rejoinder.channels import base
 from rejoinder.channels.base import Delivered, Rejected
 from rejoinder.channels.web.channel import WebChannel
+from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Choice, Part, Route
 from tests.channels.web.browser import Inlet, a_channel, browsers, listening
 
@@ -60,6 +61,34 @@ async def test_a_reply_shows_the_line_it_answers(channel):
         frame = await page.told("message", since=len(page.frames) - 1)
         assert frame["message"]["reply_to"] == {"id": asked, "author": "you", "text": "How are you?"}
         assert frame["message"]["author"] == "helper"
+
+
+async def test_a_reply_to_nothing_is_refused(channel):
+    """OD-61: nothing is sent, so that it can be sent once without."""
+    outcome = await channel.send(Part(LOBBY, "yes", reply_to="w999"))
+    assert isinstance(outcome, Rejected)
+    assert outcome.why == "target"
+    async with browsers(channel, "") as [page]:
+        assert (await page.ask("history", room="lobby"))["messages"] == []
+
+
+async def test_what_cannot_be_kept_comes_again(channel, monkeypatch):
+    """DU-15: while the gateway can keep nothing, the journal does."""
+    monkeypatch.setattr("rejoinder.channels.web.channel.PAUSE", 0.0)
+
+    class Broken(Inlet):
+        refused = 0
+
+        async def __call__(self, *messages, cursor=None):
+            self.refused += 1
+            if self.refused < 3:
+                raise StoreUnavailable("full", "of this test")
+            await super().__call__(*messages, cursor=cursor)
+
+    inlet = Broken()
+    async with browsers(channel, "") as [page], listening(channel, inlet):
+        assert (await page.ask("say", room="lobby", text="keep me"))["type"] == "done"
+        assert [message.text for message in await inlet.until(1)] == ["keep me"]
 
 
 async def test_edits_and_deletes_of_ours(channel):
@@ -194,15 +223,30 @@ async def test_who_is_meant_in_a_direct_chat(channel):
 
 
 async def test_reading_goes_on_where_the_gateway_is(channel):
-    """DU-1: with the cursor of an earlier life nothing comes twice, without it nothing is left out."""
+    """DU-1: with the cursor of an earlier life nothing comes twice, and nothing is left out."""
     first = Inlet()
     async with browsers(channel, "") as [page]:
         async with listening(channel, first):
             await page.ask("say", room="lobby", text="one")
             await first.until(1)
         await page.ask("say", room="lobby", text="two")
-        second, third = Inlet(first.read), Inlet(None)
+        second, third = Inlet(first.read), Inlet("0")
         async with listening(channel, second):
             assert [message.text for message in await second.until(1)] == ["two"]
         async with listening(channel, third):
             assert [message.text for message in await third.until(2)] == ["one", "two"]
+
+
+async def test_a_new_store_is_not_asked_what_the_old_one_answered(tmp_path):
+    """Somebody removed the store and kept the room log: the past is not answered once more."""
+    path = str(tmp_path / "web.db")
+    old = a_channel(path)
+    async with browsers(old, "") as [page], listening(old, inlet := Inlet()):
+        await page.ask("say", room="lobby", text="long ago")
+        await inlet.until(1)
+    await old.close()
+    new = a_channel(path)
+    async with browsers(new, "") as [page], listening(new, inlet := Inlet()):
+        await page.ask("say", room="lobby", text="now")
+        assert [message.text for message in await inlet.until(1)] == ["now"]
+    await new.close()

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final, Literal
 
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, Rejected, RetryAfter
 from rejoinder.channels.web import reading
 from rejoinder.channels.web.faces import OWNER
-from rejoinder.channels.web.journal import Journal, Sent
+from rejoinder.channels.web.journal import Journal, NoTarget, Sent
 from rejoinder.channels.web.keeper import Keeper
 from rejoinder.channels.web.protocol import Choice, Note, TypingNow
 from rejoinder.channels.web.sockets import Growing, Hub
@@ -16,6 +17,8 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Part, Route
 
 OWN_ID = "rejoinder"
+PAUSE = 1.0
+"""Seconds before a gateway that could keep nothing is asked again."""
 
 
 class WebChannel:
@@ -33,22 +36,32 @@ class WebChannel:
         self.menu: tuple[tuple[str, str], ...] = ()
         self._news = asyncio.Event()
         self._closed = False
+        self._taken = 0
         keeper.tell = self.hub.tell
         keeper.changed = self._news.set
 
     # --- in -----------------------------------------------------------------------------------------
 
     async def listen(self, deliver: Inlet) -> None:
-        """Reads the journal on from where the gateway has it, however long ago that was (DU-1)."""
-        cursor = int(await deliver.cursor() or 0)
-        await self.keeper.change(Journal.forget_events, cursor)
+        """Reads the journal on from where the gateway has it, however long ago that was (DU-1).
+
+        A gateway with a new store is not asked again what an earlier one has answered.
+        """
+        kept = await deliver.cursor()
+        self._taken = int(kept) if kept is not None else await self.keeper.ask(reading.taken)
+        await self.keeper.change(Journal.was_taken, self._taken)
         while not self._closed:
             self._news.clear()
-            arrived = await self.keeper.ask(reading.arrived, cursor)
+            arrived = await self.keeper.ask(reading.arrived, self._taken)
             if arrived:
                 crashpoint("K2")
-                cursor = arrived[-1][0]
-                await deliver(*(inbound for _, inbound in arrived), cursor=str(cursor))
+                last = arrived[-1][0]
+                try:
+                    await deliver(*(inbound for _, inbound in arrived), cursor=str(last))
+                except StoreUnavailable:  # the journal has it: it comes again (DU-15)
+                    await asyncio.sleep(PAUSE)
+                    continue
+                self._taken = last
             else:
                 await self._news.wait()
 
@@ -58,6 +71,8 @@ class WebChannel:
             self._closed = True
             self._news.set()
             self.hub.close()
+            with suppress(StoreUnavailable):
+                await self.keeper.change(Journal.was_taken, self._taken)
             await asyncio.get_running_loop().run_in_executor(None, self.keeper.close)
 
     # --- out ----------------------------------------------------------------------------------------
@@ -73,6 +88,8 @@ class WebChannel:
             sent = await self.keeper.change_then(lambda journal: journal.send(part, growing=growing), self._begun)
         except StoreUnavailable as fault:
             return RetryAfter(reason=str(fault))
+        except NoTarget:
+            return Rejected(f"there is no message {part.reply_to} to answer", "target")
         if sent is None:
             return Rejected(f"there is no room {part.route.chat}", "gone")
         return Delivered(sent.message.id)

@@ -56,6 +56,10 @@ class Sent(Struct, frozen=True):
     growing: bool
 
 
+class NoTarget(Exception):
+    """The message that a part answers is not there: nothing was written."""
+
+
 class NotDone(Exception):
     """A request that is wrong; its text is a sentence for the person."""
 
@@ -243,13 +247,16 @@ class Journal:
     # --- what the gateway does ----------------------------------------------------------------------
 
     def send(self, part: Part, *, growing: bool) -> Sent | None:
-        """The message of this part, made now or before; None when there is no such room."""
+        """The message of this part, made now or before; None when there is no such room. Raises `NoTarget`."""
         if part.key and (kept := reading.by_key(self.db, part.key)) is not None:
             return Sent(kept.message, kept.audience, growing and kept.state != "whole")
         room = reading.room(self.db, part.route.chat)
         if room is None:
             return None
         person = part.only_for or self._person_of(room.id)
+        quoted = self._quoted(part.reply_to, room.id, person)
+        if part.reply_to is not None and quoted is None:
+            raise NoTarget
         message = Message(
             id="",
             room=room.id,
@@ -258,7 +265,7 @@ class Journal:
             seq=0,
             text=part.text,
             thread=part.route.thread,
-            reply_to=None if part.reply_to is None else self._quoted(part.reply_to, room.id, person),
+            reply_to=quoted,
             choices=_choices(part),
             only_for=part.only_for or "",
             silent=part.silent,
@@ -416,9 +423,10 @@ class Journal:
         words = " ".join(kept.message.text.split())
         return Quoted(kept.message.id, kept.message.author, words[:200])
 
-    def forget_events(self, heard: int) -> None:
-        """Removes what nobody needs any more: told long ago, and taken by the gateway."""
-        self.db.execute("DELETE FROM events WHERE seq <= ?", (min(heard, self.seq - KEPT_EVENTS),))
+    def was_taken(self, seq: int) -> None:
+        """The gateway has it up to here. What was told long ago besides is not needed any more."""
+        self.db.execute("UPDATE journal SET taken = ?", (seq,))
+        self.db.execute("DELETE FROM events WHERE seq <= ?", (min(seq, self.seq - KEPT_EVENTS),))
 
 
 def _choices(part: Part) -> tuple[Choice, ...]:

@@ -480,7 +480,7 @@ class Gauges(Struct, frozen=True, tag_field="type", tag="gauges"):
     unconfirmed: int
     sockets: int
     first_word_ms: float | None
-    """Median from message to the first word of its answer, over the last minute."""
+    """Median from a message to the first reply in its place, over the last minute."""
     answered_ms: float | None
     """Median from message to its end of turn, over the last minute."""
     answered_p95_ms: float | None

@@ -64,6 +64,11 @@ def token(db: sqlite3.Connection) -> str | None:
     return db.execute("SELECT token FROM journal").fetchone()[0]
 
 
+def taken(db: sqlite3.Connection) -> int:
+    """Up to where the gateway had it when it began, or ended in good order."""
+    return db.execute("SELECT taken FROM journal").fetchone()[0]
+
+
 def message(db: sqlite3.Connection, id: str) -> Kept | None:
     row = db.execute(f"SELECT {_COLUMNS} FROM messages WHERE id = ?", (id,)).fetchone()
     return _kept(row) if row else None

@@ -8,13 +8,12 @@ SETTINGS = (
     "PRAGMA trusted_schema = OFF",
 )
 
-VERSION = 1
-
 TABLES = """
 CREATE TABLE IF NOT EXISTS journal (
   id      TEXT NOT NULL,
   version INTEGER NOT NULL,
-  token   TEXT             -- the hash of the login token
+  token   TEXT,            -- the hash of the login token
+  taken   INTEGER NOT NULL DEFAULT 0  -- up to here the gateway surely has it
 ) STRICT;
 
 CREATE TABLE IF NOT EXISTS events (

@@ -1,0 +1,88 @@
+"""A room that tells of its agents' messages under the ids they were sent with (IN-20 to IN-25)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from msgspec.structs import replace
+
+from rejoinder.agents.scripted import ScriptedAgent
+from rejoinder.app import Gateway
+from rejoinder.config import schema
+from rejoinder.config.channels import ChannelSettings
+from rejoinder.events import Chat, Inbound, Mention, Sender
+from rejoinder.testing import FakeChannel
+
+PATIENCE = 5.0
+HELPER, CODER = "helper", "coder"
+
+
+class Echoing(FakeChannel):
+    """Tells the gateway of its agents' messages as bots', as a room of several does."""
+
+    async def send(self, part):
+        outcome = await super().send(part)
+        await self._echo(outcome.message, part.text)
+        return outcome
+
+    async def complete(self, route, message):
+        await super().complete(route, message)
+        await self._echo(message, self.messages[message].text)
+
+    async def _echo(self, message: str, text: str) -> None:
+        author = HELPER if text.startswith("@coder") else CODER
+        named = tuple(Mention(name, token=f"@{name}") for name in (HELPER, CODER) if f"@{name}" in text)
+        echo = Inbound(
+            self.name, f"echo-{message}", message, Chat("room", "group"), Sender(author, author, is_bot=True), text
+        )
+        await self.deliver(echo, named)
+
+    async def deliver(self, echo: Inbound, named: tuple[Mention, ...]) -> None:
+        assert self._deliver is not None
+        await self._deliver(replace(echo, mentions=named))
+
+    def said(self) -> list[str]:
+        return [each.text for each in self.messages.values() if each.author == "bot" and each.complete]
+
+
+@asynccontextmanager
+async def room(helper: ScriptedAgent, coder: ScriptedAgent, **more: object) -> AsyncIterator[Echoing]:
+    channel = Echoing()
+    common = ChannelSettings(
+        agents=(HELPER, CODER),
+        dm="open",
+        groups="open",
+        require_mention=False,
+        **more,  # type: ignore[arg-type]
+    )
+    agents = {HELPER: helper, CODER: coder}
+    settings = schema.Settings(
+        agents={name: schema.Agent("scripted", {}) for name in agents},
+        channels={"fake": schema.Channel("fake", common, {})},
+    )
+    async with asyncio.timeout(PATIENCE), Gateway(settings, agents=agents, channels=[channel]) as gateway:
+        serving = asyncio.create_task(gateway.serve())
+        yield channel
+        await channel.close()
+        await serving
+
+
+async def test_a_mention_wakes_the_other_agent():
+    """IN-21: our own message is dropped for who said it and heard by who is named."""
+    helper, coder = ScriptedAgent("@coder, what do you think?", name=HELPER), ScriptedAgent("I agree.", name=CODER)
+    async with room(helper, coder) as channel:
+        await channel.says("Review this", kind="group")
+        await channel.until(lambda: channel.said() == ["@coder, what do you think?", "I agree."])
+    assert (len(helper.turns), len(coder.turns)) == (1, 1)
+
+
+async def test_two_that_would_talk_for_ever_stop():
+    """IN-23: at the cap there is one notice, then silence."""
+    helper = ScriptedAgent(*["@coder go on"] * 20, name=HELPER)
+    coder = ScriptedAgent(*["@helper go on"] * 20, name=CODER)
+    async with room(helper, coder, bot_turns=6) as channel:
+        await channel.says("Talk", kind="group")
+        await channel.until(lambda: any("silent until a human writes" in text for text in channel.said()))
+    notices = [text for text in channel.said() if "silent until" in text]
+    assert len(notices) == 1
+    assert len(helper.turns) + len(coder.turns) <= 6

@@ -81,12 +81,12 @@ async def _play(stage: Stage) -> AsyncIterator[Playing]:
     port = free_port()
     playing = server(stage, port)
     task = asyncio.create_task(playing.serve())
-    while not playing.started:
+    while not playing.started:  # noqa: ASYNC110 - uvicorn tells it no other way
         await asyncio.sleep(0.01)
     yield Playing(stage, f"http://127.0.0.1:{port}")
     await stage.drop()
-    for socket in list(stage.console):
-        await socket.close()
+    for watching in list(stage.console):
+        await watching.close()
     playing.should_exit = True
     await task
 

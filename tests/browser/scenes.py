@@ -28,7 +28,7 @@ I read the change. Two things:
 ```python
 async def drain(self) -> None:
     while frame := self._queue.pop_first():
-        await self._socket.send(frame)   # a slow client holds everybody up: needs a timeout, and the timeout needs a test
+        await self._socket.send(frame)   # a slow client holds everybody up: this needs a timeout, and a test
     await self._socket.close()
 ```
 
@@ -166,7 +166,8 @@ async def console(stage: Stage) -> None:
         came = int(busy * 2 + noise)
         points.append(
             p.Gauges(
-                ms - (600 - i) * 1000, came, int(came * 1.4 + noise), int(busy * 3), int(busy * busy * 4), came // 2, 1, 1, 2,
+                ms - (600 - i) * 1000, came, int(came * 1.4 + noise),
+                int(busy * 3), int(busy * busy * 4), came // 2, 1, 1, 2,
                 first, first and first * 3 + 300, first and first * 5 + 900,
             )
         )  # fmt: skip
@@ -204,7 +205,7 @@ async def console(stage: Stage) -> None:
             "channels": [
                 {"name": "web", "kind": "web", "listening": True, "problem": ""},
                 {"name": "telegram", "kind": "telegram", "listening": True, "problem": ""},
-                {"name": "slack", "kind": "slack", "listening": False, "problem": "invalid_auth: the token was revoked"},
+                {"name": "slack", "kind": "slack", "listening": False, "problem": "the token was revoked"},
             ]
         },
         "pairing": {

@@ -10,7 +10,8 @@ from tests.browser.hands import box, messages
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-WORDS = ["well", "so", "the", "build", "is", "green", "and", "I", "would", "ship", "it", "today", "maybe", "**after**", "lunch", "`make", "test`", "*soon*", "🙂", "[docs](https://example.org)", "a", "<", "b", "[1]"]
+WORDS = ("well,", "the build", "is green", "I would ship", "**after**", "*soon*", "🙂", "a < b", "[1]")
+WORDS += ("`make test`", "[docs](https://example.org)", "\n\n- one\n- two\n\n")
 HEADERS = ("[[reply_to:m1]]\n", "[[silent:true]]\n", "[[title:On reviews]]\n", "[[reply_to:m1]]\n[[silent:true]]\n", "")
 ACTIONS = (
     '<actions><react emoji="tada"/></actions>\n',

@@ -52,7 +52,8 @@ async def test_half_written_marks_are_never_seen(open_page: Open, quiet: Playing
         new MutationObserver(watch).observe(document.querySelector("main .list"),
             { childList: true, characterData: true, subtree: true });
     }""")
-    text = "Some **bold words**, *leaning*, `code()` and [a link](https://example.org/x).\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+    text = "Some **bold words**, *leaning*, `code()` and [a link](https://example.org/x).\n\n"
+    text += "| a | b |\n|---|---|\n| 1 | 2 |"
     await quiet.stage.stream("lobby", "ada", list(text), pause=0.002)
     await whole(page)
     await expect(page.locator("main td").last).to_have_text("2")
@@ -107,6 +108,19 @@ async def test_jump_to_a_message_that_is_not_loaded(open_page: Open, quiet: Play
     await quiet.stage.post("lobby", "ada", "news from the present")
     await page.get_by_role("button", name=re.compile("new message|Newest")).click()
     await expect(message(page, "news from the present")).to_be_in_viewport()
+
+
+async def test_jump_to_a_message_that_is_gone(open_page: Open, quiet: Playing) -> None:
+    """It says so, and the room stays as it was."""
+    await quiet.stage.post("lobby", "ada", "I mean what is gone", reply_to="w9999")
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(message(page, "I mean what is gone")).to_be_visible()
+    quiet.stage.page = lambda ask: p.Page(ask.client, (), False)  # type: ignore[method-assign]
+    await message(page, "I mean what is gone").locator(".quote").click()
+    await expect(page.get_by_role("note")).to_contain_text("no longer there")
+    await quiet.stage.post("lobby", "bee", "and on we go")
+    await expect(message(page, "and on we go")).to_be_visible()
+    await expect(messages(page)).to_have_count(2)
 
 
 async def test_unread_marks(open_page: Open, quiet: Playing) -> None:
@@ -324,7 +338,8 @@ async def test_whole_messages_are_announced_once(open_page: Open, quiet: Playing
     await say(page, "go")
     await page.evaluate("""() => {
         window.heard = [];
-        new MutationObserver((records) => records.forEach((r) => r.addedNodes.forEach((n) => window.heard.push(n.textContent))))
+        const hear = (record) => record.addedNodes.forEach((node) => window.heard.push(node.textContent));
+        new MutationObserver((records) => records.forEach(hear))
             .observe(document.querySelector("[aria-live=polite].sr-only"), { childList: true, subtree: true });
     }""")
     await quiet.stage.stream("lobby", "ada", in_pieces("Many small pieces make one sentence.", 3), pause=0.001)

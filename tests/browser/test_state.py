@@ -72,7 +72,7 @@ CASES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
         (
             welcome(90, latest=said(90)),
             page(said(89), said(90), more=True),
-            page(said(4), said(5), around="w5"),
+            page(said(4), said(5), more=True, around="w5"),
             posted(91),
         ),
         {"ids": ["w4", "w5"], "end": False, "more": True},

@@ -73,9 +73,18 @@ export class App {
   #down(code, tries) {
     if (code === CLOSED.OTHER_PROTOCOL) return this.#reload();
     this.#asked.clear();
-    this.pane.timeline.answered();
-    this.panel.thread.timeline.answered();
+    for (const { timeline } of [this.pane, this.panel.thread]) {
+      timeline.answered();
+      timeline.stay();
+    }
+    if (tries === 3) this.#maybeLogin();
     if (tries >= SAY_IT_AFTER || !this.state.me) this.#showBanner("Reconnecting…");
+  }
+
+  /** A login that has run out looks like a dead server, but for the page itself leading elsewhere. */
+  async #maybeLogin() {
+    const answer = await fetch("/", { redirect: "manual" }).catch(() => null);
+    if (answer?.type === "opaqueredirect") location.assign("/login");
   }
 
   /** The server speaks another protocol: a newer page is there. Once, lest it goes on for ever. */
@@ -143,7 +152,13 @@ export class App {
     const asked = this.#asked.get(page.client);
     if (!asked) return;
     this.#asked.delete(page.client);
-    for (const pane of this.#panes()) if (pane.place === asked.place) pane.timeline.answered();
+    const gone = asked.around && !page.messages.length;
+    for (const pane of this.#panes()) {
+      if (pane.place !== asked.place) continue;
+      pane.timeline.answered();
+      if (gone) pane.timeline.stay();
+    }
+    if (gone) this.#note("That message is no longer there.");
     this.#show(this.state.addPage(asked, page));
     if (this.#goal && placeOf(this.#goal) === asked.place) this.goTo(this.#goal);
   }

@@ -24,6 +24,7 @@ export class Composer {
   #replyTo = /** @type {Message | null} */ (null);
   #editing = /** @type {Message | null} */ (null);
   #lastTyping = 0;
+  #hurried = false; // sent before the page knew its room: it goes out as soon as there is one
 
   /** @param {import("./state.js").ChatState} state @param {string} id @param {string} label @param {Hands} hands
    * @param {() => any} known what can be completed */
@@ -63,13 +64,16 @@ export class Composer {
   /** @param {string} place @param {string} [placeholder] */
   show(place, placeholder = "Message") {
     if (place === this.#place) return;
+    const early = this.#place === "" ? this.box.value : "";
     this.#place = place;
     this.#replyTo = this.#editing = null;
-    this.box.value = localStorage.getItem(this.#draftKey) ?? "";
+    this.box.value = early || (localStorage.getItem(this.#draftKey) ?? "");
     this.box.placeholder = placeholder;
     this.#context();
     this.#grow();
     this.#ready();
+    if (this.#hurried) this.submit();
+    this.#hurried = false;
   }
 
   focus() {
@@ -104,6 +108,10 @@ export class Composer {
   }
 
   submit() {
+    if (!this.#place) {
+      this.#hurried = true;
+      return;
+    }
     const text = this.box.value.trim();
     if (this.uploads.busy || (!text && (this.#editing || !this.uploads.count))) return;
     if (this.#editing) {
@@ -135,11 +143,11 @@ export class Composer {
   }
 
   #typed() {
-    if (!this.#editing) {
+    if (!this.#editing && this.#place) {
       if (this.box.value) localStorage.setItem(this.#draftKey, this.box.value);
       else localStorage.removeItem(this.#draftKey);
     }
-    if (this.box.value && Date.now() - this.#lastTyping > TYPING_EVERY) {
+    if (this.#place && this.box.value && Date.now() - this.#lastTyping > TYPING_EVERY) {
       this.#lastTyping = Date.now();
       this.hands.typing();
     }

@@ -10,6 +10,8 @@ import { face } from "./faces.js";
 /** @typedef {import("./state.js").Room} Room */
 
 export class Sidebar {
+  #rows = /** @type {Map<string, any>} */ (new Map());
+
   /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
@@ -45,10 +47,10 @@ export class Sidebar {
 
   draw() {
     const rooms = [...this.app.state.rooms.values()];
-    fill(this.groups, ...rooms.filter((room) => room.kind === "group").map((room) => this.#row(room)));
+    place(this.groups, rooms.filter((room) => room.kind === "group").map((room) => this.#kept(room)));
     const newest = (/** @type {Room} */ room) => room.latest?.at ?? 0;
     const directs = rooms.filter((room) => room.kind === "direct").sort((a, b) => newest(b) - newest(a));
-    fill(this.directs, ...directs.map((room) => this.#row(room)));
+    place(this.directs, directs.map((room) => this.#kept(room)));
     const { me } = this.app.state;
     if (me) fill(this.who, face(me, "small"), h("bdi", {}, clean(me.name)));
     this.who.setAttribute("aria-label", `You are ${clean(me?.name ?? "")}. Change the name`);
@@ -57,6 +59,16 @@ export class Sidebar {
     this.bell.setAttribute("aria-pressed", String(on));
     this.bell.setAttribute("aria-label", "Notifications");
     this.bell.title = on ? "Notifications: on" : "Notifications: off";
+  }
+
+  /** A row that shows the same is the same row: a click or the focus on it is not lost. @param {Room} room */
+  #kept(room) {
+    const row = this.#row(room);
+    const before = this.#rows.get(room.id);
+    if (before?.isEqualNode(row)) return before;
+    if (before?.contains(document.activeElement)) queueMicrotask(() => row.firstChild.focus());
+    this.#rows.set(room.id, row);
+    return row;
   }
 
   /** @param {Room} room */
@@ -87,4 +99,9 @@ export class Sidebar {
       ),
     );
   }
+}
+
+/** @param {Element} list @param {Element[]} rows */
+function place(list, rows) {
+  if (rows.length !== list.children.length || rows.some((row, i) => list.children[i] !== row)) list.replaceChildren(...rows);
 }

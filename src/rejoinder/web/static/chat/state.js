@@ -20,7 +20,7 @@
  * @typedef {{id: string, kind: "direct" | "group", title: string, agents: string[], unread: number, read: number,
  *   latest: Message | null}} Room
  * @typedef {{ids: string[], more: boolean, end: boolean, loaded: boolean}} Timeline
- * @typedef {{room: string, text: string, thread?: string | null, id: number}} Note
+ * @typedef {{room: string, text: string, thread?: string | null, id: number, after: number}} Note
  * @typedef {{reset?: boolean, rooms?: boolean, messages: Set<string>, timelines: Set<string>, typing: Set<string>,
  *   stale: Set<string>, arrived: Message[], finished: Message[]}} Changes
  *   `stale`: growing messages with a hole, to be asked for again
@@ -84,9 +84,10 @@ export class ChatState {
     return root ? [root, ...inside] : inside;
   }
 
-  /** @param {string} place @param {number} now @returns {Member[]} */
+  /** Whose words are seen while they are written does not "type". @param {string} place @param {number} now @returns {Member[]} */
   typing(place, now) {
-    const found = [...(this.#typing.get(place) ?? [])].filter(([, until]) => until > now);
+    const writing = new Set(this.shown(place).flatMap((message) => (message.growing ? [message.author] : [])));
+    const found = [...(this.#typing.get(place) ?? [])].filter(([who, until]) => until > now && !writing.has(who));
     return found.map(([who]) => this.member(who));
   }
 
@@ -117,6 +118,7 @@ export class ChatState {
    * @param {{messages: Message[], more: boolean}} page @returns {Changes} */
   addPage({ place, before, around }, page) {
     const changes = noChanges();
+    if (around && !page.messages.length) return changes; // the message in the middle is gone
     const window = this.timeline(place);
     const known = new Set(window.ids);
     const touches = page.messages.some((message) => known.has(message.id));
@@ -130,7 +132,7 @@ export class ChatState {
     const grewUp = merged[0] !== window.ids[0];
     this.timelines.set(place, {
       ids: merged,
-      more: around ? (touches ? (grewUp ? true : window.more) : true) : page.more || (!before && merged.length > ids.length && window.more),
+      more: grewUp || !touches ? page.more : window.more,
       end: around ? this.#reachesEnd(place, merged, touches && !ids.some((id) => !known.has(id)), window) : before ? window.end : true,
       loaded: true,
     });
@@ -169,6 +171,11 @@ export class ChatState {
     this.#countedTo = frame.seq;
     this.members = new Map([...frame.agents, ...frame.people, frame.me].map((member) => [member.id, member]));
     this.rooms = new Map(frame.rooms.map((/** @type {any} */ room) => [room.id, whole(room)]));
+    const growing = new Set(frame.growing?.map((/** @type {Message} */ message) => message.id));
+    for (const message of this.messages.values()) {
+      // Who wrote it is gone with the old server. If its whole text was kept, an `edited` follows.
+      if (message.growing && !growing.has(message.id)) this.#change(message.id, changes, () => ({ ...message, growing: false }));
+    }
     for (const message of frame.growing ?? []) {
       if (this.messages.has(message.id) || frame.resumed) this.#place(message, changes);
     }
@@ -272,7 +279,7 @@ export class ChatState {
   /** @param {any} frame @param {Changes} changes */
   _note(frame, changes) {
     const place = placeOf(frame);
-    const note = { ...frame, id: ++this.#lastNote };
+    const note = { ...frame, id: ++this.#lastNote, after: this.seq ?? 0 };
     this.notes.set(place, [...(this.notes.get(place) ?? []), note].slice(-5));
     changes.timelines.add(place);
   }
@@ -300,7 +307,7 @@ export class ChatState {
     const room = this.rooms.get(changed.room);
     if (room?.latest?.id === id) {
       room.latest = changed;
-      changes.rooms = true;
+      changes.rooms ||= !changed.growing; // the side bar waits for the whole message
     }
   }
 

@@ -87,6 +87,11 @@ export class Timeline {
     this.#asking = "";
   }
 
+  /** Where a jump should have led is not there. */
+  stay() {
+    this.#scrollTo = null;
+  }
+
   get atBottom() {
     const { scrollTop, clientHeight, scrollHeight } = this.scroller;
     return scrollHeight - scrollTop - clientHeight < AT_BOTTOM;
@@ -145,10 +150,12 @@ export class Timeline {
     if (more) rows.push(this.#row("older", () => h("div", { class: "loading" }, "Older messages…")));
     if (!messages.length && !sending.length && this.empty) return [this.#row("empty", this.empty)];
     let last = /** @type {Message | null} */ (null);
+    let day = "";
     const keys = new Set();
     const put = (/** @type {Message} */ message, /** @type {any} */ request) => {
-      if (!last || dayKey(last.at) !== dayKey(message.at)) {
-        rows.push(this.#row(`day ${dayKey(message.at)}`, () => dayLine(message.at)));
+      if (day !== dayKey(message.at)) {
+        day = dayKey(message.at);
+        rows.push(this.#row(`day ${day}`, () => dayLine(message.at)));
         last = null;
       }
       if (this.#newFrom !== null && message.seq > this.#newFrom && (!last || last.seq <= this.#newFrom) && !this.state.isMine(message) && !request && !keys.has("new")) {
@@ -163,9 +170,20 @@ export class Timeline {
       rows.push(view.element);
       last = message;
     };
-    for (const message of messages) put(message, null);
+    const waiting = [...notes];
+    const putNotes = (/** @type {number} */ before) => {
+      while (waiting.length && waiting[0].after < before) {
+        const note = /** @type {import("./state.js").Note} */ (waiting.shift());
+        rows.push(this.#row(`note ${note.id}`, () => this.#noteLine(note)));
+        last = null;
+      }
+    };
+    for (const message of messages) {
+      putNotes(message.seq);
+      put(message, null);
+    }
+    putNotes(Infinity);
     if (end) for (const request of sending) put(this.#unsentMessage(request), request);
-    for (const note of notes) rows.push(this.#row(`note ${note.id}`, () => this.#noteLine(note)));
     for (const key of this.#views.keys()) if (!keys.has(key)) this.#views.delete(key);
     return rows;
   }

@@ -27,9 +27,9 @@ export class Chart {
     this.series = series;
     this.words = words;
     this.svg = make("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "plot", role: "img", tabindex: "0", preserveAspectRatio: "none" });
-    this.svg.addEventListener("pointermove", (event) => this.#point(event.offsetX / this.svg.clientWidth));
+    this.svg.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.#point(event.offsetX / this.svg.clientWidth));
     this.svg.addEventListener("pointerleave", () => this.#read(-1));
-    this.svg.addEventListener("keydown", (event) => this.#key(event));
+    this.svg.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.#key(event));
     this.svg.addEventListener("blur", () => this.#read(-1));
     this.labels = h("div", { class: "scale", "aria-hidden": "true" });
     this.legend = h("ul", { class: "legend" });

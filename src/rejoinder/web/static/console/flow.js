@@ -36,7 +36,7 @@ export class Flow {
   }
 
   draw() {
-    const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = /** @type {string[]} */ (this.filter.value.toLowerCase().split(/\s+/).filter(Boolean));
     const fits = (/** @type {Journey} */ journey) => {
       const text = `${journey.sender} ${journey.text} ${journey.channel} ${journey.chat} ${journey.message} ${WORDS[standing(journey)]} ${reasonOf(journey)}`.toLowerCase();
       return words.every((word) => text.includes(word));

@@ -17,7 +17,7 @@ const state = new ConsoleState();
 const flow = new Flow(state);
 const tables = cards();
 const count = (/** @type {number} */ value) => String(Math.round(value * 10) / 10);
-const latency = new Chart("Latency", [{ name: "first word", field: "first_word_ms" }, { name: "whole answer", field: "answered_ms" }, { name: "slowest 5 %", field: "answered_p95_ms" }], duration, 100);
+const latency = new Chart("Latency", [{ name: "first word", field: "first_word_ms" }, { name: "answer", field: "answered_ms" }, { name: "slowest 5 %", field: "answered_p95_ms" }], duration, 100);
 const throughput = new Chart("Messages a minute", [{ name: "in", field: "received" }, { name: "out", field: "sent" }], count, 4);
 const load = new Chart("Load", [{ name: "agents at work", field: "running" }, { name: "waiting", field: "waiting" }, { name: "outbox", field: "outbox" }], count, 4);
 const figures = h("dl", { class: "figures", "aria-label": "Now" });

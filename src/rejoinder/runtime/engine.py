@@ -236,8 +236,8 @@ class Engine:
         performed = await self._perform(decision)
         unit, noted = self._unit(decision, performed)
         unit.add_all((SettleEvent(event.id, _reason(walked)),))
-        session = _told(walked.session, performed)
-        session = session if held is not None and session != held.session else None
+        session = None if held is None else _told(walked.session or held.session, performed)
+        session = None if held is None or session == held.session else session
         if held is not None and session is not None:
             unit.add_all(held.becomes(session))
         await unit.write(self._store)
@@ -372,10 +372,10 @@ class Engine:
             self._tell(SessionStarted(session.key, session.agent, conversation.route))
 
 
-def _told(session: Session | None, performed: list[Performed]) -> Session | None:
+def _told(session: Session, performed: list[Performed]) -> Session:
     """The session as its next turn finds it."""
     for each in performed:
-        if session is not None and each.tells is not None:
+        if each.tells is not None:
             session = with_event(session, each.tells)
     return session
 

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import signal
 from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
 from importlib.util import find_spec
@@ -110,6 +111,22 @@ class Gateway:
         for task in listening:
             if not task.cancelled() and (problem := task.exception()) is not None:
                 raise problem
+
+    async def serve_until_told(self, grace: float = GRACE) -> None:
+        """As `serve`; SIGTERM or SIGINT end it in good order, a second one at once."""
+        loop, told = asyncio.get_running_loop(), asyncio.Event()
+
+        def end() -> None:
+            self.runs.start("drain", self.drain(0 if told.is_set() else grace))
+            told.set()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, end)
+        try:
+            await self.serve()
+        finally:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(number)
 
     async def drain(self, grace: float = GRACE) -> None:
         """Goes down in good order: takes no further message, lets runs end for so many seconds, gives back the rest."""

@@ -5,10 +5,16 @@ runs, nothing is flushed. Unless the variable names a point, passing one costs a
 
     K3   inside the inbox transaction        store
     K4   committed, not acknowledged         store
+    K5   acknowledged, nothing decided       engine
+    K6   debounce armed                      lanes
+    K7   lane claimed, no run row yet        lanes (where a turn begins at once the row is there already)
+    K8   run row written, agent not asked    lanes
+    K9   agent asked                         work
     K10  at the n-th delta                   delivery
     K11  placeholder accepted, answer unread sender
     K12  placeholder id read, not stored     sender
     K13  between edits of a draft            drafting
+    K14  agent ended, text not stored        work
     K15  intents committed                   sender
     K16  part marked sending                 sender
     K17  part accepted, answer unread        sender
@@ -16,6 +22,10 @@ runs, nothing is flushed. Unless the variable names a point, passing one costs a
     K19  between parts                       sender
     K20  before an action                    sender
     K21  action accepted, no receipt         sender
+    K22  receipts in, turn open              work
+    K23  closed, not cleaned                 work
+    K24  drain                               lanes
+    K25  during recovery                     recovery
     K26  during a migration or a sweep       store
 """
 

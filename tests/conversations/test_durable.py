@@ -6,10 +6,12 @@ import sqlite3
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from rejoinder.channels.base import Delivered
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.runtime import unit
+from rejoinder.store.base import PutSession
 from rejoinder.store.sqlite.writer import Writer
 from rejoinder.testing import ScriptedAgent
 from tests.conversations.restarting import Machine, settled
@@ -80,13 +82,13 @@ async def test_what_comes_together_is_one_commit(tmp_path, commits):
 def refusing(code, tried):
     """A disk that takes nothing; `tried` is set by each attempt."""
 
-    def carry_out(self, db, work):
+    def refuse(self, db, group):
         error = sqlite3.OperationalError("broken")
         error.sqlite_errorcode = code
-        work.loop.call_soon_threadsafe(tried.set)
+        group[0].loop.call_soon_threadsafe(tried.set)
         raise error
 
-    return carry_out
+    return refuse
 
 
 @pytest.mark.parametrize(
@@ -109,7 +111,7 @@ async def test_while_nothing_can_be_kept_nothing_is_acknowledged(tmp_path, monke
         await machine.chat.hears("Hi.")
         await settled(gateway)
         with caplog.at_level(logging.ERROR), monkeypatch.context() as broken:
-            broken.setattr(Writer, "_carry_out", refusing(code, tried))
+            broken.setattr(Writer, "_all_at_once", refusing(code, tried))
             saying = asyncio.create_task(machine.chat.says("still there?"))
             for _ in range(3):
                 tried.clear()
@@ -134,7 +136,7 @@ async def test_a_store_that_breaks_while_an_agent_answers(tmp_path, monkeypatch)
         await machine.chat.says("hello")
         await machine.chat.asked(agent, 1)
         with monkeypatch.context() as broken:
-            broken.setattr(Writer, "_carry_out", refusing(sqlite3.SQLITE_FULL, tried))
+            broken.setattr(Writer, "_all_at_once", refusing(sqlite3.SQLITE_FULL, tried))
             go.set()
             await tried.wait()
         await machine.chat.hears("Hi.")
@@ -156,3 +158,18 @@ async def test_what_has_ended_long_ago_is_swept(tmp_path, monkeypatch):
         monkeypatch.setattr(gateway.engine.upkeep, "_clock", lambda: clock() + timedelta(days=31))
         await gateway.engine.upkeep.sweep()
         assert (await gateway.store.census()).turns == {}
+
+
+async def test_a_session_changed_beside_the_gateway(tmp_path):
+    """DU-11: a decision over an old version is taken again, with what is there now."""
+    machine = Machine(tmp_path)
+    agent = ScriptedAgent("One.", "Two.")
+    async with machine.running(agent) as gateway:
+        await machine.chat.says("hello")
+        await machine.chat.hears("One.")
+        await settled(gateway)
+        (kept,) = await gateway.store.sessions()
+        await gateway.store.write(PutSession(replace(kept.session, think="high"), kept.version))
+        await machine.chat.says("more")
+        await machine.chat.hears("Two.")
+    assert [turn.think for turn in agent.turns] == [None, "high"]

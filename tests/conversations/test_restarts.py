@@ -1,10 +1,13 @@
 """Conversations with a restart in the middle: nothing is lost, nothing is answered twice."""
 
 import asyncio
+import os
+import signal
 from datetime import UTC, datetime
 
 import pytest
 
+from rejoinder.app import Gateway, with_channel
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
 from rejoinder.errors import StoreUnavailable
@@ -218,6 +221,24 @@ async def test_a_drain_lets_runs_end(tmp_path):
         go.set()
         await draining
         await machine.chat.hears("Hi.")
+
+
+async def test_sigterm_ends_in_good_order(tmp_path):
+    """What runs may end; nothing new is taken; the process returns by itself."""
+    machine = Machine(tmp_path)
+    go = asyncio.Event()
+    agent = ScriptedAgent([go.wait, "Hi."])
+    settings = with_channel(Settings(), "fake", agent.name, ("ann",))
+    async with Gateway(settings, agents={agent.name: agent}, channels=[machine.channel], store=machine.url) as gateway:
+        serving = asyncio.create_task(gateway.serve_until_told())
+        await machine.chat.says("hello")
+        await machine.chat.asked(agent, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+        await machine.channel.until(lambda: not machine.channel.listens)
+        go.set()
+        await serving
+        await machine.chat.hears("Hi.")
+        assert (await gateway.store.census()).turns == {"closed": 1}
 
 
 # --- what came in -----------------------------------------------------------------------------------

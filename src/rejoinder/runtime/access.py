@@ -1,6 +1,7 @@
-"""Who knocked, who was let in and who no longer is: read once for each account, written through."""
+"""Who knocked, who was let in and who no longer is: read for each account, written through."""
 
 from datetime import datetime
+from time import monotonic
 
 from rejoinder.events import AskPairing, EditAllowList
 from rejoinder.inbound import pairing
@@ -22,6 +23,8 @@ Place = tuple[str, str]
 """A channel and an account on it."""
 
 MOST_PLACES = 1000
+FRESH = 2.0
+"""Seconds for which what was read counts: an owner may approve somebody beside the gateway, too."""
 
 
 class Access:
@@ -33,16 +36,17 @@ class Access:
         self._allow: Bounded[str, Ids | None] = Bounded(MOST_PLACES)
         self._paired: Bounded[str, frozenset[Paired]] = Bounded(MOST_PLACES)
         self._knocks: Bounded[Place, tuple[Knock, ...]] = Bounded(MOST_PLACES)
+        self._read: Bounded[Place, float] = Bounded(MOST_PLACES)
 
     async def read(self, place: Place) -> None:
+        if monotonic() - self._read.get(place, float("-inf")) < FRESH:
+            return
         channel, account = place
-        if channel not in self._paired:
-            self._paired[channel] = frozenset(await self._store.paired(channel))
-        if channel not in self._allow:
-            edits = await self._store.allow_edits(channel)
-            self._allow[channel] = self._edited(channel, edits) if edits else None
-        if place not in self._knocks:
-            self._knocks[place] = await self._store.knocks(channel, account)
+        paired, edits = await self._store.paired(channel), await self._store.allow_edits(channel)
+        self._knocks[place] = await self._store.knocks(channel, account)
+        self._paired[channel] = frozenset(paired)
+        self._allow[channel] = self._edited(channel, edits) if edits else None
+        self._read[place] = monotonic()
 
     def is_paired(self, place: Place, sender: str) -> bool:
         return Paired(*place, sender) in self._paired[place[0]]
@@ -73,9 +77,8 @@ class Access:
 
     def changed(self, place: Place) -> None:
         """It has been written: what was known of it is no longer so."""
-        self._allow.pop(place[0], None)
-        self._paired.pop(place[0], None)
-        self._knocks.pop(place, None)
+        for known in [known for known in self._read if known[0] == place[0]]:
+            del self._read[known]
 
     def _edited(self, channel: str, edits: tuple[AllowEdit, ...]) -> Ids:
         allow = channel_rules(self._rules, channel).allow

@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from rejoinder.errors import Superseded
 from rejoinder.events import PromptText, Route
 from rejoinder.inbound.groups import wants_intro
+from rejoinder.runtime.asked import Asked, Granted, Resumed
 from rejoinder.runtime.conversations import Conversation
-from rejoinder.runtime.lanes import Asked, Granted, Resumed, Run
+from rejoinder.runtime.lanes import Run
 from rejoinder.runtime.sessions import Held, Sessions
 from rejoinder.runtime.unit import Unit
 from rejoinder.runtime.waiting import Told, pack_told, unpack_told
@@ -89,6 +90,12 @@ class StoreBooks:
     async def begin(self, run: Run) -> None:
         if run.resumed is not None:
             return await self._resume(run, run.resumed)
+        try:
+            await self._begin(run)
+        except Superseded:  # somebody beside the gateway has changed the session: it has been read again since
+            await self._begin(run)
+
+    async def _begin(self, run: Run) -> None:
         now = self._clock()
         async with self._sessions.changing(run.session, run.agent, now) as held:
             unit, heard = Unit(), run.conversation.messages.count

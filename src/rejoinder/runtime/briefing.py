@@ -1,6 +1,5 @@
 """Gathers what a turn is made of (TU-7, TU-30, TU-31); `turns.prompt` says how it is told."""
 
-import secrets
 from functools import cache
 from typing import Any
 
@@ -14,8 +13,10 @@ from rejoinder.inbound.rules import channel_rules
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.notice import abilities_notice
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.conversations import Conversation
-from rejoinder.runtime.lanes import Asked, Run
+from rejoinder.runtime.entropy import sixteen
+from rejoinder.runtime.lanes import Run
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import Session
 from rejoinder.turns.prompt import (
@@ -66,7 +67,7 @@ def brief(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -
         run.session,
         _system_part(run, session, settings, agent),
         user,
-        boundary=secrets.token_hex(BOUNDARY_BYTES),
+        boundary=sixteen()[:BOUNDARY_BYTES].hex(),
         model=model.value if profile.models.default or session.model or "model" in chosen else None,
         think=think if profile.think_levels and think != "off" else None,
     )
@@ -84,7 +85,7 @@ def _interrupted(run: Run) -> tuple[str, ...]:
 def brief_further(run: Run, asked: tuple[Asked, ...], agent: Agent) -> Turn:
     """Further messages for a run that is under way: they stand as they would in a turn of their own."""
     user = UserPart(messages=tuple(_spoken(each, agent) for each in asked))
-    return assemble(run.session, SystemPart(), user, boundary=secrets.token_hex(BOUNDARY_BYTES))
+    return assemble(run.session, SystemPart(), user, boundary=sixteen()[:BOUNDARY_BYTES].hex())
 
 
 def _system_part(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> SystemPart:

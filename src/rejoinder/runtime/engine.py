@@ -25,12 +25,13 @@ from rejoinder.inbound.finalise import arrived
 from rejoinder.inbound.outcome import Answer, Continue, Walk, walk
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.access import Access
+from rejoinder.runtime.asked import Granted
 from rejoinder.runtime.books import StoreBooks, begin_turn
 from rejoinder.runtime.conversations import OVERHEARD, Conversation, Conversations
 from rejoinder.runtime.effects import Effects, Performed
 from rejoinder.runtime.facts import World
 from rejoinder.runtime.hooks import Hooks
-from rejoinder.runtime.lanes import Granted, Lanes
+from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.queueing import Queueing
@@ -65,6 +66,7 @@ log = logging.getLogger(__name__)
 
 
 NOBODY = Watcher()
+DECIDED_AGAIN = 3
 
 
 def utc_now() -> datetime:
@@ -153,6 +155,7 @@ class Engine:
 
     async def _decide_in_order(self, conversation: Conversation) -> None:
         crashpoint("K5")
+        again = 0
         while conversation.arrived:
             event = conversation.arrived[0]
             try:
@@ -160,11 +163,16 @@ class Engine:
             except StoreUnavailable as fault:
                 await until_good(self._store, fault)
                 continue
+            except Superseded as lost:  # somebody beside the gateway has changed what it was decided by
+                log.info("%s; it is decided again", lost)
+                if (again := again + 1) < DECIDED_AGAIN:
+                    continue
             except Exception as error:  # one message must not hold up those behind it
                 log.exception("a message of %s could not be decided", conversation.channel.name)
                 with suppress(Superseded):  # it was decided, and failed later
                     await Unit(SettleEvent(event.id, f"failed: {type(error).__name__}")).insist(self._store)
             conversation.arrived.popleft()
+            again = 0
 
     async def _decide(self, event: InboxEvent, conversation: Conversation) -> None:
         now, rules, inbound = self._clock(), self._settings.rules, event.inbound

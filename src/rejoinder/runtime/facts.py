@@ -1,6 +1,5 @@
 """What the world has to tell before a message can be decided: gathered here, decided on the inbound floor."""
 
-import secrets
 from datetime import datetime
 
 from rejoinder.agents.base import CanTellMore
@@ -13,6 +12,7 @@ from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.access import Access
 from rejoinder.runtime.conversations import Conversation
+from rejoinder.runtime.entropy import sixteen
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.tally import Tally
@@ -62,7 +62,7 @@ class World:
             sender_turns_today=of_sender,
             runs=self._run_facts(conversation, session, agent),
             last_trace=await self._trace(inbound, conversation),
-            random=secrets.token_bytes(16),
+            random=sixteen(),
             version=self._settings.version,
         )
 

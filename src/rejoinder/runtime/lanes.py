@@ -13,21 +13,18 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Protocol
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
-from rejoinder.events import PromptPart, Route, Said
-from rejoinder.inbound.message import Message
+from rejoinder.events import PromptPart, Route
+from rejoinder.runtime.asked import Asked, Granted, Resumed
 from rejoinder.runtime.conversations import Conversation
-from rejoinder.runtime.presence import StatusSigns
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.slots import Slots
 from rejoinder.runtime.waiting import unpack_told
-from rejoinder.session import Session
 from rejoinder.store.base import Run as Claim
-from rejoinder.store.base import StoredPart, StoredTurn
+from rejoinder.store.base import StoredPart
 from rejoinder.turns import backlog
 from rejoinder.turns.lane import Lane, Phase, may_speak, step
 from rejoinder.turns.lease import Expired, Held, Lease, LeaseSettings, examine
@@ -59,33 +56,6 @@ GRACE = 1.5
 """Seconds a run has to end after it was told to; then its lane goes on without it."""
 STEER_PATIENCE = 10.0
 TIMED_OUT = "The agent did not answer in time; please try again."
-
-
-class Asked(Struct, frozen=True):
-    """A message that is to have a turn: as it was decided, where it was said, what was said around it before."""
-
-    id: str
-    event: int
-    message: Message
-    conversation: Conversation
-    handle: str | None = None
-    overheard: tuple[Said, ...] = ()
-    signs: StatusSigns | None = None
-
-
-class Granted(Struct, frozen=True):
-    """A turn the store knows of: the claim on it, and the session as it was before."""
-
-    claim: Claim
-    session: Session
-
-
-class Resumed(Struct, frozen=True):
-    """A turn that another process began, what it had planned or sent of the answer, and what people have read of it."""
-
-    turn: StoredTurn
-    parts: tuple[StoredPart, ...] = ()
-    said: str = ""
 
 
 class Crew(Protocol):
@@ -454,6 +424,7 @@ class Lanes:
             lane = self._lanes[key] = SessionLane(key, agent, settings, *args)
             lane.draining = self._draining
         self._keys_at.setdefault(route, set()).add(key)
+        lane.routes.add(route)
         lane.obey(settings)
         return lane
 

@@ -4,8 +4,8 @@ from msgspec.structs import asdict, replace
 
 from rejoinder.events import Said
 from rejoinder.inbound.message import Message
+from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.conversations import Conversation
-from rejoinder.runtime.lanes import Asked
 from rejoinder.runtime.presence import StatusSigns
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings

@@ -16,9 +16,10 @@ from msgspec.structs import replace
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Route
+from rejoinder.runtime.asked import Asked, Resumed
 from rejoinder.runtime.books import tell_given_up
 from rejoinder.runtime.conversations import Conversation, Conversations
-from rejoinder.runtime.lanes import Asked, Lanes, Resumed
+from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Sessions

@@ -18,12 +18,13 @@ from rejoinder.outbound.template import fill, values_of
 from rejoinder.outbound.typing import mode_for
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.acting import Occasion
+from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.attempts import Attempts
 from rejoinder.runtime.books import transcript
 from rejoinder.runtime.briefing import brief, brief_further, level, people_of
 from rejoinder.runtime.delivery import Answer
 from rejoinder.runtime.hooks import Tell
-from rejoinder.runtime.lanes import Asked, Run
+from rejoinder.runtime.lanes import Run
 from rejoinder.runtime.presence import TypingSign
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.recent import Bounded

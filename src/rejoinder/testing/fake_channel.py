@@ -64,6 +64,7 @@ class FakeMessenger:
             await self._closed.wait()
         finally:
             self._deliver = None
+            await self._tell()
 
     @property
     def listens(self) -> bool:

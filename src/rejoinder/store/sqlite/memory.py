@@ -31,7 +31,8 @@ def put_session(db: sqlite3.Connection, verb: PutSession) -> int:
     if verb.version == 0:
         sql = "INSERT INTO session (version, touched, body, key) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
     else:
-        sql = f"UPDATE session SET version = ?, touched = ?, body = ? WHERE key = ? AND version = {verb.version:d}"
+        sql = "UPDATE session SET version = ?, touched = ?, body = ? WHERE key = ? AND version = ?"
+        row = (*row, verb.version)
     moved(db, sql, row, f"session {session.key}")
     return version
 

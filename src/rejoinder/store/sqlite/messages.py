@@ -32,11 +32,9 @@ def note(db: sqlite3.Connection, place: int, message: Message, *, counts: bool =
 
 def _number(db: sqlite3.Connection, place: int, id: str) -> int:
     """The next one; a platform whose ids are handles already keeps them while they are free."""
-    last = db.execute("SELECT handles FROM place WHERE id = ?", (place,)).fetchone()[0]
     spoken = HANDLE.fullmatch(id)
-    number = max(last + 1, int(spoken[1]) if spoken else 0)
-    db.execute("UPDATE place SET handles = ? WHERE id = ?", (number, place))
-    return number
+    sql = "UPDATE place SET handles = max(handles + 1, ?) WHERE id = ? RETURNING handles"
+    return db.execute(sql, (int(spoken[1]) if spoken else 0, place)).fetchone()[0]
 
 
 def _count(db: sqlite3.Connection, place: int, message: Message, day: int, counts: bool) -> None:

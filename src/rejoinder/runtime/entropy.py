@@ -1,0 +1,16 @@
+"""Fresh random bytes, drawn in bulk: a draw of its own for each message gives way to other threads each time."""
+
+import secrets
+from collections import deque
+
+DRAWN = 4096
+SIZE = 16
+
+_ready: deque[bytes] = deque()
+
+
+def sixteen() -> bytes:
+    if not _ready:
+        drawn = secrets.token_bytes(DRAWN)
+        _ready.extend(drawn[at : at + SIZE] for at in range(0, DRAWN, SIZE))
+    return _ready.popleft()

@@ -68,7 +68,7 @@ class Answer:
         self._says_when_empty = says_when_empty
         self._prefix = prefix
         self._speaker = speaker
-        self._reader = ReplyReader(silence=silence)
+        self._reader = ReplyReader(silence=silence, has_trigger=bool(occasion.trigger))
         self._reveal = Reveal()
         self._unprefixed: str | None = "" if prefix else None
         self._end = ""  # of what is shown, to know how many newlines it ends in

@@ -1,7 +1,7 @@
 """A message that is seen while it is written."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rejoinder.events import Route
@@ -166,6 +166,7 @@ def test_live_feeds_every_piece():
     assert screen.frames == [("One",), ("One, ",), ("One, two",)]
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.text("ab \n*`.", max_size=12), st.sampled_from([0.0, 0.4, 1.0])), max_size=25),
     st.booleans(),
@@ -209,6 +210,7 @@ def test_what_pauses_is_sent_after_a_while():
     assert screen.messages == ["Twenty characters and some"]
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["a", "bb", "cc. ", "d" * 15, "e ", "\n", "\n\n", "\n```\n"]), max_size=60))
 def test_blocks_and_rest_are_the_source(pieces):
     """DE-2, DE-22: nothing is said twice and nothing is left out; what the cutter adds and white space aside."""

@@ -1,7 +1,7 @@
 """An answer becomes deeds."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rejoinder.events import Directive, Part, Route
@@ -18,6 +18,7 @@ WORDING = Wording(reply_to="7", author="bot")
 TEXTS = st.text(st.sampled_from("abc def.\n*`_#-👍ü"), max_size=600)
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_every_part_fits_and_together_they_are_the_source(text):
     """DE-10, DE-11, DE-14: no part is too long or empty; white space and what the cutter adds aside nothing is lost."""
@@ -27,6 +28,7 @@ def test_every_part_fits_and_together_they_are_the_source(text):
     assert [character for part in parts for character in part.text if character.isalpha()] == letters
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_the_same_answer_has_the_same_keys_whoever_thinks_of_it(text):
     """DU-4: a key is made of the turn and the bytes; parts of one answer have different ones."""
@@ -39,6 +41,7 @@ def test_the_same_answer_has_the_same_keys_whoever_thinks_of_it(text):
     assert not text.strip() or once[0].key != other[0].key
 
 
+@settings(deadline=None)
 @given(TEXTS, st.lists(st.text("ab", min_size=1, max_size=5), max_size=3))
 def test_whatever_is_on_the_screen_becomes_the_answer(text, sources):
     """DE-2: every message ends with its chunk, every message too many goes, none is said twice."""
@@ -112,6 +115,7 @@ def test_reply_modes(configured, direct, other_bot, mode):
 # --- budgets ------------------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 2), max_size=60), st.integers(1, 5), st.floats(0.5, 10))
 def test_who_waits_as_told_never_goes_over_the_rate(pauses, burst, per_second):
     """DE-32: at most the burst and what the time allows."""

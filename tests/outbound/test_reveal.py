@@ -1,7 +1,7 @@
 """A text is shown while it grows, and no part of a secret with it."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rejoinder.outbound.redact import REDACTED, redact
@@ -21,12 +21,14 @@ def frames(pieces) -> list[str]:
     return [seen := seen + piece for piece in shown(pieces)]
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(), max_size=20))
 def test_whatever_the_cut_nothing_is_lost(pieces):
     """DE-1: what was shown piece by piece is the final text."""
     assert "".join(shown(pieces)) == redact("".join(pieces))
 
 
+@settings(deadline=None)
 @given(PIECES)
 def test_text_made_of_suspicious_characters(pieces):
     """DE-35: the secrets of the whole text are gone, whatever was shown before they could be known."""

@@ -65,7 +65,7 @@ class Acting:
         self._run = run
         self._hand_over = hand_over
         self._handed: list[tuple[str, str]] = []
-        self._target = None if mode == "off" else occasion.trigger
+        self._target = None if mode == "off" else occasion.trigger or None
         self._reply_all = mode == "all"
         self._silent = False
         self._previews = False

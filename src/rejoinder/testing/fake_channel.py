@@ -63,6 +63,7 @@ class FakeMessenger:
         self._events = 0
 
     async def listen(self, deliver: Inlet) -> None:
+        self._closed.clear()
         self._deliver = deliver
         await self._tell()
         try:

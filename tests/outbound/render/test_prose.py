@@ -1,7 +1,7 @@
 """Plain words need no parser: every renderer would show them as they are."""
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rejoinder.events import Rendering
@@ -11,6 +11,7 @@ WORDS = st.text(st.sampled_from("ab1.,:;!?'\"()-+=/%${}^ \n"), min_size=1, max_s
 
 
 @pytest.mark.parametrize("platform", [*RENDERERS, "web"])
+@settings(deadline=None)
 @given(text=st.one_of(WORDS, st.text(min_size=1)))
 def test_prose_is_rendered_as_it_is(platform, text):
     """DE-12: the short way and the long way lead to the same bytes."""

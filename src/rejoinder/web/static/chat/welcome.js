@@ -36,7 +36,12 @@ export function welcome(app) {
       "div",
       { class: "suggestions", role: "group", "aria-label": "Things to try" },
       ...suggestions.map(([words, meaning]) =>
-        h("button", { type: "button", class: "suggestion", onclick: () => app.pane.say(words) }, h("strong", {}, words), h("span", {}, meaning)),
+        h(
+          "button",
+          { type: "button", class: "suggestion", onclick: () => app.pane.say(words) },
+          h("strong", {}, words),
+          h("span", {}, meaning),
+        ),
       ),
     ),
   );

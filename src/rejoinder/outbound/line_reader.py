@@ -4,12 +4,9 @@ A step reads some of the text from `at` on and returns the index it has come to,
 text before it can decide about what begins at `index`.
 """
 
-import re
 from collections.abc import Callable
 
 from rejoinder.outbound.visible import Visible
-
-BLANKS = re.compile(r"[ \t\r]+")
 
 _PREFIX = 12  # so much of a line's beginning tells a quote, and a list item that a fence may open in
 

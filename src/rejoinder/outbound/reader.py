@@ -21,13 +21,12 @@ from rejoinder.outbound import actions, header
 from rejoinder.outbound.code_spans import QUIET_TICKS
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Registry
-from rejoinder.outbound.line_reader import BLANKS, hold
+from rejoinder.outbound.line_reader import hold
 from rejoinder.outbound.silence import Mode, Silence
 from rejoinder.outbound.tag_reader import BLOCK, TagReader
-from rejoinder.outbound.visible import WHITE, Visible
+from rejoinder.outbound.visible import Visible
+from rejoinder.outbound.white_space import BLANKS, WHITE, WHITES, WITHOUT_WIDTH
 
-_BEFORE_HEADER = re.compile("[ \t\r\n\ufeff\u180e\u200b-\u200f\u2060-\u2064]+")
-_ZERO_WIDTH = dict.fromkeys((0xFEFF, 0x180E, *range(0x200B, 0x2010), *range(0x2060, 0x2065)))
 _MOST_UNFAMILIAR = 100  # so many unknown header lines are kept, to be shown if nothing else is
 
 
@@ -177,9 +176,9 @@ class ReplyReader(TagReader):
 
     def _before_content(self, text: str, at: int, final: bool) -> int | None:
         """White space or a header line at the start of a segment; None: neither."""
-        if white := _BEFORE_HEADER.match(text, at):
+        if white := WHITES.match(text, at):
             blanks = white[0]
-            self._follow_line(blanks if blanks.isascii() else blanks.translate(_ZERO_WIDTH))
+            self._follow_line(blanks if blanks.isascii() else blanks.translate(WITHOUT_WIDTH))
             self._visible.white(blanks, in_block=self._in_block)
             return white.end()
         if self._indent < 4 and text[at] in "[\\":

@@ -10,9 +10,10 @@ from rejoinder.outbound import actions
 from rejoinder.outbound.actions import LONGEST
 from rejoinder.outbound.code_reader import CodeReader
 from rejoinder.outbound.directives.declaration import Declaration, Registry
-from rejoinder.outbound.line_reader import BLANKS, hold
+from rejoinder.outbound.line_reader import hold
 from rejoinder.outbound.silence import SILENT
-from rejoinder.outbound.visible import WHITE, Visible
+from rejoinder.outbound.visible import Visible
+from rejoinder.outbound.white_space import BLANKS, WHITE
 
 BLOCK = "actions"
 MARKER = "no-reply"

@@ -7,13 +7,12 @@ from typing import Literal
 
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
 from rejoinder.outbound import gap
-from rejoinder.outbound.gap import CUT, MOST_WHITE, SEGMENT_END
+from rejoinder.outbound.gap import CUT, SEGMENT_END
 from rejoinder.outbound.silence import Silence
+from rejoinder.outbound.white_space import MOST_WHITE, WHITE
 
 MOST_PROBLEMS = 100
 """So many problems are told of one turn: an output that is all mistakes must not become a log that is all noise."""
-
-WHITE = " \t\r\n"
 
 
 class Visible:

@@ -20,7 +20,7 @@ _NEWLINE = re.compile(r"\r?\n")
 
 
 @lru_cache(maxsize=64)  # hostile text has the same gap over and over
-def close(gap: str, text_before: bool) -> str:
+def closed(gap: str, text_before: bool) -> str:
     """The white space that stays, now that text follows."""
     if CUT not in gap:
         return gap.replace(SEGMENT_END, "")

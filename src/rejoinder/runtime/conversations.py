@@ -135,6 +135,10 @@ class Conversation:
             plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
         )
 
+    async def tell(self, text: str) -> None:
+        """Says it, whatever becomes of it."""
+        await self.send(text)
+
     async def begin(self, text: str, *, silent: bool) -> str | None:
         """Opens a message that grows, on a channel that can show one."""
         part = Part(route=self.route, text=text, silent=silent)

@@ -301,6 +301,7 @@ def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> Ch
         can=frozenset(can if isinstance(channel, CanReact) else can - {"react"}),
         queue=queue_of_channel(settings, name),
         plugin_queue=QueueOverride(mode=Mode(channel.queue_mode)) if isinstance(channel, PrefersQueue) else None,
+        tool_display=said.common.tool_display,
         extra_system_prompt=said.common.extra_system_prompt,
         status=StatusSettings(enabled=said.common.status_reactions),
         speech=_speech(name, channel, settings),

@@ -14,6 +14,7 @@ from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import overhear
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import Open, keyed
+from rejoinder.outbound.emoji import project
 from rejoinder.outbound.plan import Planned, Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
@@ -162,9 +163,10 @@ class Conversation:
 
     async def mark(self, message: str, emoji: str) -> bool:
         """A sign of the gateway's own on somebody's message, where the platform shows such signs."""
-        if not can(self.channel, CanReact):
+        sign = project(emoji, self.how.speech.reactions).value
+        if not can(self.channel, CanReact) or sign is None:
             return False
-        return isinstance(await self.channel.react(self.route, message, emoji), Delivered)
+        return isinstance(await self.channel.react(self.route, message, sign), Delivered)
 
     # --- what became of each message (IN-64) ------------------------------------------------------
 

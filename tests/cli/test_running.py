@@ -6,6 +6,7 @@ The gateway is a process of its own, the platform is in this one.
 import asyncio
 import json
 import re
+import resource
 import signal
 import sys
 import urllib.request
@@ -195,3 +196,49 @@ async def test_a_store_that_cannot_be_opened_is_one_sentence(tmp_path, content, 
     assert sentence in told.decode()
     if content is not None:
         assert (tmp_path / "there/kept.db").read_bytes() == content
+
+
+# --- a store in trouble -------------------------------------------------------------------------
+
+
+async def test_a_disk_that_takes_nothing(tmp_path):
+    """DU-15: `/health` and the log say it, Telegram's offset does not move, nothing is answered from memory; when it
+    is good again it goes on by itself, and what was said meanwhile is answered once."""
+    more = '[channels.web]\nport = 0\nagent = "scripted"\n'
+    async with running(tmp_path, "One.", "Two.", more=more) as here:
+        platform = here.platform
+        address = (await here.says("The chat is at ")).removeprefix("The chat is at ")
+        await platform.says("ann", "ann", "one")
+        await platform.hears("ann", "One.", seconds=SECONDS)
+        assert here.health(address)["status"] == "ok"
+
+        resource.prlimit(here.process.pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+        calls = len(platform.truth.calls)
+        await platform.says("ann", "ann", "two")
+        await here.says("Nothing is acknowledged until then.")
+        found = here.health(address)
+        assert found["status"] == "trouble", here.told
+        assert any("The store kept.db is unavailable" in problem for problem in found["problems"])
+        asked = [call.payload.get("offset") for call in platform.truth.calls[calls:] if call.verb == "poll"]
+        assert len(set(asked)) <= 1
+        assert len(platform.truth.messages("ann")) == 1
+
+        resource.prlimit(here.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        await platform.hears("ann", "Two.", seconds=SECONDS)
+        await here.says("can be written again")
+        assert here.health(address)["status"] == "ok"
+        assert len(platform.truth.messages("ann")) == 2
+
+
+async def test_a_bot_that_is_refused_pauses_and_goes_on(tmp_path):
+    """DE-32: 401: nothing is given up; `/health` says that nothing can be read or sent."""
+    more = '[channels.web]\nport = 0\nagent = "scripted"\n'
+    async with running(tmp_path, "One.", more=more) as here:
+        platform = here.platform
+        address = (await here.says("The chat is at ")).removeprefix("The chat is at ")
+        platform.fault("401", on="send", times=1)
+        await platform.says("ann", "ann", "one")
+        await here.says("nothing is sent for 300 s", "Unauthorized")
+        found = here.health(address)
+        assert found["problems"] == ["telegram: nothing can be sent: Unauthorized"]
+        assert "Nothing is dead or held" in await here.command("dead")

@@ -351,6 +351,8 @@ class Sender:
 
     async def _later(self, row: StoredPart, verdict: Again, conceded: frozenset[str], now: datetime) -> None:
         error = remembered(verdict.error, verdict.concedes, conceded)
+        if verdict.refused:
+            self._account.trouble = verdict.error
         if verdict.concedes is not None:
             log.warning("%s refused a %s: %s", self.channel.name, verdict.concedes, verdict.error)
         elif verdict.everywhere:
@@ -359,8 +361,6 @@ class Sender:
         elif verdict.seconds:
             log.info("%s: again in %.1f s: %s", self.channel.name, verdict.seconds, verdict.error)
         await self._keep(RetryPart(row, now + timedelta(seconds=verdict.seconds), error, verdict.counted))
-        if verdict.refused:
-            self._account.trouble = verdict.error
         if not verdict.counted:
             self.pace.pause(verdict.seconds, everywhere=verdict.everywhere)
         self._rows = True

@@ -33,8 +33,9 @@ async def whole(page: Page) -> None:
 
 
 async def tool(page: Page, of: Locator, name: str) -> None:
-    """Points at a message and presses a button of its tool bar."""
+    """Chooses a message and presses a button of its tool bar, which stays with the focus wherever the row moves."""
     await of.hover()
+    await of.focus()
     await of.get_by_role("button", name=name, exact=True).click()
 
 

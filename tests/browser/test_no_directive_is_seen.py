@@ -60,7 +60,7 @@ async def watch(open_page: Open, real: RealGateway, count: int) -> None:
     assert await page.evaluate("window.seen") == []
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("count", [25, pytest.param(1000, marks=pytest.mark.deep)])
 async def test_random_streams(open_page: Open, scripted, count: int) -> None:
     chance = random.Random(count)
     real: RealGateway = scripted([stream(chance, number) for number in range(count)])

@@ -95,6 +95,7 @@ async def test_compacting_by_hand_and_by_need_are_told_too():
     async with conversation(agent, settings=limited(None)) as chat:
         await chat.says("one")
         await chat.hears("One.")
+        await chat.rests()
         await chat.says("/compact")
         await chat.hears()
         for text, heard in (("two", "Two."), ("three", "Three."), ("four", "Four.")):

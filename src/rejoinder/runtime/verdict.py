@@ -27,7 +27,8 @@ OnUnknown = Literal["hold", "resend"]
 LONGEST_PAUSE: Final = 60.0
 ACCOUNT_PAUSE: Final = 300.0
 """Seconds after which an account that was refused is tried again: somebody may have mended its token."""
-MOST_TRIES: Final = 30
+MOST_TRIES: Final = 1500
+"""About a day of trying: platforms have been down for a night, and what was to be said then is said after it."""
 MOST_TRIES_OF_A_SIGN: Final = 5
 """A reaction or a removal that does not go through is not worth keeping a conversation waiting."""
 

@@ -23,18 +23,28 @@ export class App {
   room = "";
   latestDelivered = "";
   #asked = /** @type {Map<string, {place: string, before?: number | null, around?: string | null}>} */ (new Map());
+  #expected = ""; // the room that was just made here: it is opened as soon as it is known
   #goal = /** @type {import("./state.js").Message | null} */ (null);
 
   constructor() {
     this.state = new ChatState();
     this.name = new URLSearchParams(location.search).get("as") ?? localStorage.getItem("rejoinder.name") ?? "";
-    this.line = new Line("/socket", { frame: (frame) => this.#frame(frame), open: () => this.#hello(), down: (code, tries) => this.#down(code, tries) });
+    this.line = new Line("/socket", {
+      frame: (frame) => this.#frame(frame),
+      open: () => this.#hello(),
+      down: (code, tries) => this.#down(code, tries),
+    });
     this.requests = new Requests(localStorage, (frame) => this.line.send(frame));
     this.dialogs = new Dialogs(this);
     this.notifier = new Notifier(this);
     this.announcer = new Announcer();
     this.sidebar = new Sidebar(this);
-    this.pane = new Pane(this, { id: "room-text", label: "the room", empty: () => welcome(this), escape: () => this.#escape() });
+    this.pane = new Pane(this, {
+      id: "room-text",
+      label: "the room",
+      empty: () => welcome(this),
+      escape: () => this.#escape(),
+    });
     this.panel = new Panel(this);
     this.heading = h("div", { class: "heading" });
     this.banner = h("div", { class: "banner", role: "status", hidden: true });
@@ -42,15 +52,53 @@ export class App {
   }
 
   #build() {
-    const menu = h("button", { class: "quiet menu", type: "button", "aria-label": "Rooms and chats", "aria-controls": "sidebar", "aria-expanded": "false", onclick: () => this.drawer(true) }, icon("menu"), (this.menuMark = h("span", { class: "menu-mark", hidden: true })));
-    const search = h("button", { class: "quiet", type: "button", "aria-label": "Search", title: "Search (Ctrl Shift F)", onclick: () => this.panel.openSearch() }, icon("search"));
-    const keys = h("button", { class: "quiet keys-button", type: "button", "aria-label": "Keys", title: "Keys", onclick: () => this.dialogs.keys() }, icon("why"));
+    const menu = h(
+      "button",
+      {
+        class: "quiet menu",
+        type: "button",
+        "aria-label": "Rooms and chats",
+        "aria-controls": "sidebar",
+        "aria-expanded": "false",
+        onclick: () => this.drawer(true),
+      },
+      icon("menu"),
+      (this.menuMark = h("span", { class: "menu-mark", hidden: true })),
+    );
+    const search = h(
+      "button",
+      {
+        class: "quiet",
+        type: "button",
+        "aria-label": "Search",
+        title: "Search (Ctrl Shift F)",
+        onclick: () => this.panel.openSearch(),
+      },
+      icon("search"),
+    );
+    const keys = h(
+      "button",
+      {
+        class: "quiet keys-button",
+        type: "button",
+        "aria-label": "Keys",
+        title: "Keys",
+        onclick: () => this.dialogs.keys(),
+      },
+      icon("why"),
+    );
     this.menu = menu;
     fill(
       byId("app"),
       this.sidebar.element,
       h("div", { class: "shade", onclick: () => this.drawer(false) }),
-      h("main", { class: "room-view" }, h("header", { class: "room-header" }, menu, this.heading, search, keys), this.banner, this.pane.element),
+      h(
+        "main",
+        { class: "room-view" },
+        h("header", { class: "room-header" }, menu, this.heading, search, keys),
+        this.banner,
+        this.pane.element,
+      ),
       this.panel.element,
       this.announcer.element,
     );
@@ -89,7 +137,8 @@ export class App {
 
   /** The server speaks another protocol: a newer page is there. Once, lest it goes on for ever. */
   #reload() {
-    if (sessionStorage.getItem("rejoinder.reloaded")) return this.#showBanner("This page is of another version than the server. Reload it.");
+    if (sessionStorage.getItem("rejoinder.reloaded"))
+      return this.#showBanner("This page is of another version than the server. Reload it.");
     sessionStorage.setItem("rejoinder.reloaded", "1");
     location.reload();
   }
@@ -97,7 +146,12 @@ export class App {
   /** @param {string} words */
   #showBanner(words) {
     const waiting = this.requests.waiting;
-    fill(this.banner, h("span", { class: "spinner", "aria-hidden": "true" }), words, waiting ? h("span", {}, ` ${waiting} unsent, kept here`) : null);
+    fill(
+      this.banner,
+      h("span", { class: "spinner", "aria-hidden": "true" }),
+      words,
+      waiting ? h("span", {}, ` ${waiting} unsent, kept here`) : null,
+    );
     this.banner.hidden = false;
   }
 
@@ -119,7 +173,8 @@ export class App {
     this.line.settled();
     this.banner.hidden = true;
     sessionStorage.removeItem("rejoinder.reloaded");
-    const wanted = this.room || decodeURIComponent(location.hash.slice(1)) || localStorage.getItem("rejoinder.room") || "";
+    const wanted =
+      this.room || decodeURIComponent(location.hash.slice(1)) || localStorage.getItem("rejoinder.room") || "";
     const { rooms } = this.state;
     const first = [...rooms.values()].find((room) => room.kind === "group") ?? [...rooms.values()][0];
     const id = rooms.has(wanted) ? wanted : (first?.id ?? "");
@@ -144,7 +199,6 @@ export class App {
     if (request?.frame.type === "say") this.#syncAll();
     else this.#note(frame.reason);
   }
-  #expected = "";
 
   /** @param {any} page */
   #page(page) {
@@ -196,7 +250,8 @@ export class App {
   /** @param {import("./state.js").Message} message */
   #finished(message) {
     this.notifier.tell(message);
-    if (message.room === this.room && !this.state.isMine(message)) this.announcer.say(this.state.member(message.author).name, message.text);
+    if (message.room === this.room && !this.state.isMine(message))
+      this.announcer.say(this.state.member(message.author).name, message.text);
   }
 
   /** A growing message has a hole: its whole text so far is asked for. @param {string} id */
@@ -222,7 +277,9 @@ export class App {
 
   /** A request that is kept until it is confirmed. @param {any} frame @param {import("./state.js").File[]} [files] */
   ask(frame, files) {
-    const given = Object.fromEntries(Object.entries(frame).filter(([, value]) => value !== null && value !== undefined));
+    const given = Object.fromEntries(
+      Object.entries(frame).filter(([, value]) => value !== null && value !== undefined),
+    );
     this.requests.add(/** @type {any} */ ({ ...given, client: newId() }), Date.now(), files);
     this.#syncAll();
   }
@@ -231,7 +288,15 @@ export class App {
   history(place, { before, around, limit = 50 }) {
     const client = newId();
     const [room, thread] = place.split("\n");
-    const sent = this.line.send({ type: "history", client, room, thread: thread ?? null, before: before ?? null, around: around ?? null, limit });
+    const sent = this.line.send({
+      type: "history",
+      client,
+      room,
+      thread: thread ?? null,
+      before: before ?? null,
+      around: around ?? null,
+      limit,
+    });
     if (sent) this.#asked.set(client, { place, before, around });
   }
 
@@ -263,8 +328,17 @@ export class App {
     if (!room) return;
     const agents = room.agents.map((id) => this.state.member(id));
     const faces = h("span", { class: "faces" }, ...agents.slice(0, 4).map((agent) => face(agent, "small")));
-    const names = h("span", { class: "with" }, room.kind === "group" ? namesOf(agents) : `direct chat · @${agents[0]?.id ?? ""}`);
-    fill(this.heading, room.kind === "direct" ? faces : null, h("div", {}, h("h1", {}, h("bdi", {}, clean(room.title))), names), room.kind === "group" ? faces : null);
+    const names = h(
+      "span",
+      { class: "with" },
+      room.kind === "group" ? namesOf(agents) : `direct chat · @${agents[0]?.id ?? ""}`,
+    );
+    fill(
+      this.heading,
+      room.kind === "direct" ? faces : null,
+      h("div", {}, h("h1", {}, h("bdi", {}, clean(room.title))), names),
+      room.kind === "group" ? faces : null,
+    );
   }
 
   /** Marks the open room as read when somebody looks at its newest message. */
@@ -301,7 +375,8 @@ export class App {
     this.openRoom(message.room);
     if (message.thread) {
       const root = this.state.messages.get(message.thread) ?? { ...message, id: message.thread, thread: null };
-      if (this.panel.kind !== "thread" || threadOf(this.panel.thread.place) !== message.thread) this.panel.openThread(root);
+      if (this.panel.kind !== "thread" || threadOf(this.panel.thread.place) !== message.thread)
+        this.panel.openThread(root);
       this.panel.thread.timeline.jump(message.id);
     } else if (!this.state.timeline(message.room).loaded) {
       this.#goal = message;
@@ -383,4 +458,5 @@ export class App {
   }
 }
 
-const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+const newId = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");

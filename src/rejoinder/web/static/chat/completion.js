@@ -21,20 +21,31 @@ export function completions(text, cursor, known) {
   const command = /^\/([\w-]*)$/.exec(before);
   if (command) {
     const fitting = known.commands.filter(({ name }) => bare(name).startsWith(command[1].toLowerCase()));
-    const offers = fitting.map(({ name, description }) => ({ insert: `/${bare(name)} `, label: `/${bare(name)}`, detail: description }));
+    const offers = fitting.map(({ name, description }) => ({
+      insert: `/${bare(name)} `,
+      label: `/${bare(name)}`,
+      detail: description,
+    }));
     return found(0, cursor, offers);
   }
   const mention = /(?:^|[\s(])@([\p{L}\p{N}_.-]*)$/u.exec(before);
   if (mention) {
     const query = mention[1].toLowerCase();
     const people = [...known.people, { id: "all", name: "Everybody here" }];
-    const fitting = people.filter(({ id, name }) => id.toLowerCase().startsWith(query) || name.toLowerCase().startsWith(query));
+    const fitting = people.filter(
+      ({ id, name }) => id.toLowerCase().startsWith(query) || name.toLowerCase().startsWith(query),
+    );
     const offers = fitting.map(({ id, name }) => ({ insert: `@${id} `, label: `@${id}`, detail: name }));
     return found(cursor - query.length - 1, cursor, offers);
   }
   const emoji = /(?:^|\s):([a-z_+-][a-z0-9_+-]+)$/i.exec(before);
   if (emoji) {
-    const offers = findEmoji(emoji[1]).map((entry) => ({ insert: `${entry.emoji} `, label: `:${entry.name}:`, detail: "", mark: entry.emoji }));
+    const offers = findEmoji(emoji[1]).map((entry) => ({
+      insert: `${entry.emoji} `,
+      label: `:${entry.name}:`,
+      detail: "",
+      mark: entry.emoji,
+    }));
     return found(cursor - emoji[1].length - 1, cursor, offers);
   }
   return null;

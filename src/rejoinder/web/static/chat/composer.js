@@ -45,11 +45,34 @@ export class Composer {
       dir: "auto",
     });
     this.completion = new Completion(this.box, known, `${id}-list`);
-    this.uploads = new Uploads(() => state.uploadLimit, () => this.#ready());
+    this.uploads = new Uploads(
+      () => state.uploadLimit,
+      () => this.#ready(),
+    );
     this.context = h("div", { class: "context", hidden: true });
-    this.chooser = h("input", { type: "file", multiple: true, hidden: true, "aria-label": "Files", onchange: () => this.#chosen() });
-    this.button = h("button", { type: "submit", class: "send", "aria-label": "Send", title: "Send (Enter)" }, icon("send"));
-    const attach = h("button", { type: "button", class: "quiet", "aria-label": "Attach files", title: "Attach files", onclick: () => this.chooser.click() }, icon("attach"));
+    this.chooser = h("input", {
+      type: "file",
+      multiple: true,
+      hidden: true,
+      "aria-label": "Files",
+      onchange: () => this.#chosen(),
+    });
+    this.button = h(
+      "button",
+      { type: "submit", class: "send", "aria-label": "Send", title: "Send (Enter)" },
+      icon("send"),
+    );
+    const attach = h(
+      "button",
+      {
+        type: "button",
+        class: "quiet",
+        "aria-label": "Attach files",
+        title: "Attach files",
+        onclick: () => this.chooser.click(),
+      },
+      icon("attach"),
+    );
     this.element = h(
       "form",
       { class: "composer", onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), this.submit()) },
@@ -210,7 +233,11 @@ export class Composer {
       icon(this.#editing ? "edit" : "reply"),
       h("strong", {}, words),
       h("span", { dir: "auto" }, oneLine(meant.text)),
-      h("button", { type: "button", class: "quiet", "aria-label": "Cancel", title: "Cancel (Esc)", onclick: cancel }, icon("close")),
+      h(
+        "button",
+        { type: "button", class: "quiet", "aria-label": "Cancel", title: "Cancel (Esc)", onclick: cancel },
+        icon("close"),
+      ),
     );
   }
 

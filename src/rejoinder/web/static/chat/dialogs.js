@@ -12,7 +12,18 @@ export class Dialogs {
 
   switcher() {
     const { state } = this.app;
-    const input = h("input", { type: "search", placeholder: "Go to a room or a chat", role: "combobox", "aria-label": "Go to a room or a chat", "aria-controls": "switcher-list", "aria-expanded": "true", "aria-autocomplete": "list", autocomplete: "off", oninput: () => draw(0), onkeydown: key });
+    const input = h("input", {
+      type: "search",
+      placeholder: "Go to a room or a chat",
+      role: "combobox",
+      "aria-label": "Go to a room or a chat",
+      "aria-controls": "switcher-list",
+      "aria-expanded": "true",
+      "aria-autocomplete": "list",
+      autocomplete: "off",
+      oninput: () => draw(0),
+      onkeydown: key,
+    });
     const list = h("ul", { id: "switcher-list", role: "listbox", "aria-label": "Rooms and chats" });
     const dialog = open("switcher", "Go to", input, list);
     let chosen = 0;
@@ -29,10 +40,17 @@ export class Dialogs {
         const agent = room.kind === "direct" ? state.member(room.agents[0] ?? "") : null;
         const looks = agent ? face(agent, "small") : h("span", { class: "hash", "aria-hidden": "true" }, "#");
         const unread = room.unread ? h("span", { class: "unread" }, room.unread) : null;
-        return h("li", { role: "option", id: `switch-${i}`, "aria-selected": String(i === chosen), onclick: () => go(room.id) }, looks, h("bdi", {}, clean(room.title)), unread);
+        return h(
+          "li",
+          { role: "option", id: `switch-${i}`, "aria-selected": String(i === chosen), onclick: () => go(room.id) },
+          looks,
+          h("bdi", {}, clean(room.title)),
+          unread,
+        );
       });
       fill(list, ...rows);
-      if (!rows.length) fill(list, h("li", { class: "nothing", role: "option", "aria-selected": "false" }, "No room of that name."));
+      if (!rows.length)
+        fill(list, h("li", { class: "nothing", role: "option", "aria-selected": "false" }, "No room of that name."));
       input.setAttribute("aria-activedescendant", `switch-${chosen}`);
       rows[chosen]?.scrollIntoView({ block: "nearest" });
     }
@@ -48,7 +66,14 @@ export class Dialogs {
   }
 
   makeRoom() {
-    const title = h("input", { type: "text", required: true, maxlength: 80, id: "room-title", autocomplete: "off", placeholder: "review" });
+    const title = h("input", {
+      type: "text",
+      required: true,
+      maxlength: 80,
+      id: "room-title",
+      autocomplete: "off",
+      placeholder: "review",
+    });
     const agents = [...this.app.state.members.values()].filter((member) => member.agent);
     const boxes = agents.map((member) => {
       const box = h("input", { type: "checkbox", checked: true, value: member.id });
@@ -73,13 +98,24 @@ export class Dialogs {
   }
 
   name() {
-    const input = h("input", { type: "text", maxlength: 40, id: "own-name", autocomplete: "off", value: this.app.name, placeholder: "You" });
+    const input = h("input", {
+      type: "text",
+      maxlength: 40,
+      id: "own-name",
+      autocomplete: "off",
+      value: this.app.name,
+      placeholder: "You",
+    });
     const form = h(
       "form",
       { method: "dialog" },
       h("label", { htmlFor: "own-name" }, "Your name"),
       input,
-      h("p", { class: "hint" }, "Another name is another person, with read marks and direct chats of their own. Empty: you are the owner."),
+      h(
+        "p",
+        { class: "hint" },
+        "Another name is another person, with read marks and direct chats of their own. Empty: you are the owner.",
+      ),
       buttons("Change"),
     );
     const dialog = open("name", "Who are you?", form);
@@ -106,8 +142,24 @@ export class Dialogs {
   }
 
   keys() {
-    const rows = KEYS.map(([keys, meaning]) => h("tr", {}, h("th", { scope: "row" }, ...keys.split(" ").flatMap((key, i) => (i ? [" ", h("kbd", {}, key)] : [h("kbd", {}, key)]))), h("td", {}, meaning)));
-    open("keys", "Keys", h("table", { class: "keys" }, h("tbody", {}, ...rows)), h("form", { method: "dialog" }, h("div", { class: "buttons" }, h("button", { type: "submit" }, "Close"))));
+    const rows = KEYS.map(([keys, meaning]) =>
+      h(
+        "tr",
+        {},
+        h(
+          "th",
+          { scope: "row" },
+          ...keys.split(" ").flatMap((key, i) => (i ? [" ", h("kbd", {}, key)] : [h("kbd", {}, key)])),
+        ),
+        h("td", {}, meaning),
+      ),
+    );
+    open(
+      "keys",
+      "Keys",
+      h("table", { class: "keys" }, h("tbody", {}, ...rows)),
+      h("form", { method: "dialog" }, h("div", { class: "buttons" }, h("button", { type: "submit" }, "Close"))),
+    );
   }
 }
 
@@ -133,7 +185,11 @@ const buttons = (does, kind = "") =>
   h(
     "div",
     { class: "buttons" },
-    h("button", { type: "button", class: "plain", onclick: (/** @type {any} */ event) => event.target.closest("dialog").close() }, "Cancel"),
+    h(
+      "button",
+      { type: "button", class: "plain", onclick: (/** @type {any} */ event) => event.target.closest("dialog").close() },
+      "Cancel",
+    ),
     h("button", { type: "submit", class: `primary ${kind}` }, does),
   );
 

@@ -37,7 +37,12 @@ export const EMOJI = TABLE.trim()
 
 /** @param {string} query */
 export function findEmoji(query) {
-  const words = query.toLowerCase().split(/[\s_]+/).filter(Boolean);
+  const words = query
+    .toLowerCase()
+    .split(/[\s_]+/)
+    .filter(Boolean);
   const hits = EMOJI.filter((entry) => words.every((word) => ` ${entry.words}`.includes(` ${word}`)));
-  return hits.length || !words.length ? hits : EMOJI.filter((entry) => words.every((word) => entry.words.includes(word)));
+  return hits.length || !words.length
+    ? hits
+    : EMOJI.filter((entry) => words.every((word) => entry.words.includes(word)));
 }

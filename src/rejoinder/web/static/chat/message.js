@@ -77,7 +77,11 @@ export class MessageView {
   /** @param {Message} message @param {boolean} compact */
   #drawAuthor(message, compact) {
     const author = this.state.member(message.author);
-    const time = h("time", { datetime: new Date(message.at).toISOString(), title: fullOf(message.at) }, clockOf(message.at));
+    const time = h(
+      "time",
+      { datetime: new Date(message.at).toISOString(), title: fullOf(message.at) },
+      clockOf(message.at),
+    );
     fill(this.side, compact ? time : face(author));
     this.element.setAttribute("aria-label", `${clean(author.name)}, ${clockOf(message.at)}`);
   }
@@ -86,7 +90,11 @@ export class MessageView {
   #drawHead(message, compact) {
     const author = this.state.member(message.author);
     const badge = author.agent ? h("span", { class: "badge" }, "agent") : null;
-    const time = h("time", { datetime: new Date(message.at).toISOString(), title: fullOf(message.at) }, clockOf(message.at));
+    const time = h(
+      "time",
+      { datetime: new Date(message.at).toISOString(), title: fullOf(message.at) },
+      clockOf(message.at),
+    );
     const alone = message.only_for ? h("span", { class: "only" }, icon("eye"), "Only you can see this") : null;
     fill(this.head, ...(compact ? [alone] : [nameOf(author), badge, time, alone]));
   }
@@ -102,7 +110,13 @@ export class MessageView {
       this.quote,
       h(
         "button",
-        { class: "quote", type: "button", hue: author.face.hue, "aria-label": label, onclick: () => this.actions.jump(quoted.id) },
+        {
+          class: "quote",
+          type: "button",
+          hue: author.face.hue,
+          "aria-label": label,
+          onclick: () => this.actions.jump(quoted.id),
+        },
         quoted.text || quoted.author ? face(author, "tiny") : null,
         quoted.text || quoted.author ? nameOf(author) : null,
         h("span", { class: "words", dir: "auto" }, words),
@@ -148,7 +162,9 @@ export class MessageView {
     const me = this.state.me?.id ?? "";
     const chips = (message.reactions ?? []).map(({ emoji, who }) => {
       const mine = who.includes(me);
-      const names = namesOf(who.map((id) => (id === me ? { ...this.state.member(id), name: "you" } : this.state.member(id))));
+      const names = namesOf(
+        who.map((id) => (id === me ? { ...this.state.member(id), name: "you" } : this.state.member(id))),
+      );
       return h(
         "button",
         {
@@ -167,7 +183,13 @@ export class MessageView {
     if (chips.length) {
       const more = h(
         "button",
-        { type: "button", class: "reaction add", "aria-label": "Add a reaction", title: "Add a reaction", onclick: (/** @type {Event} */ e) => this.actions.pick(message, e.currentTarget) },
+        {
+          type: "button",
+          class: "reaction add",
+          "aria-label": "Add a reaction",
+          title: "Add a reaction",
+          onclick: (/** @type {Event} */ e) => this.actions.pick(message, e.currentTarget),
+        },
         icon("smile"),
       );
       chips.push(more);
@@ -204,8 +226,16 @@ export class MessageView {
         h("button", { type: "button", onclick: () => this.actions.discard(client) }, "Discard"),
       );
     }
-    if (sending) return fill(this.status, h("span", { class: "mark", title: "On its way", role: "img", "aria-label": "On its way" }, icon("clock")));
-    if (delivered) return fill(this.status, h("span", { class: "mark", title: "Arrived", role: "img", "aria-label": "Arrived" }, icon("check")));
+    if (sending)
+      return fill(
+        this.status,
+        h("span", { class: "mark", title: "On its way", role: "img", "aria-label": "On its way" }, icon("clock")),
+      );
+    if (delivered)
+      return fill(
+        this.status,
+        h("span", { class: "mark", title: "Arrived", role: "img", "aria-label": "Arrived" }, icon("check")),
+      );
     fill(this.status);
   }
 }
@@ -214,7 +244,11 @@ export class MessageView {
 function drawFile(file) {
   const name = clean(file.name);
   if (PICTURES.test(file.mime)) {
-    return h("a", { class: "picture", href: file.url, title: name }, h("img", { src: file.url, alt: name, loading: "lazy" }));
+    return h(
+      "a",
+      { class: "picture", href: file.url, title: name },
+      h("img", { src: file.url, alt: name, loading: "lazy" }),
+    );
   }
   return h(
     "a",

@@ -16,7 +16,8 @@ export class Notifier {
 
   async toggle() {
     if (this.on) localStorage.removeItem(KEY);
-    else if ("Notification" in window && (await Notification.requestPermission()) === "granted") localStorage.setItem(KEY, "1");
+    else if ("Notification" in window && (await Notification.requestPermission()) === "granted")
+      localStorage.setItem(KEY, "1");
     this.app.sidebar.draw();
   }
 
@@ -25,7 +26,11 @@ export class Notifier {
     if (!this.on || !document.hidden || message.silent || this.app.state.isMine(message)) return;
     const author = this.app.state.member(message.author);
     const room = this.app.state.rooms.get(message.room);
-    const shown = new Notification(clean(`${author.name} · ${room?.title ?? ""}`), { body: oneLine(message.text), tag: message.room, icon: "/static/icon.svg" });
+    const shown = new Notification(clean(`${author.name} · ${room?.title ?? ""}`), {
+      body: oneLine(message.text),
+      tag: message.room,
+      icon: "/static/icon.svg",
+    });
     shown.onclick = () => {
       window.focus();
       this.app.goTo(message);

@@ -48,7 +48,14 @@ export class Pane {
 
   /** @param {string} text @param {string | null} replyTo @param {import("./state.js").File[]} files */
   say(text, replyTo = null, files = []) {
-    const frame = { type: "say", room: roomOf(this.place), thread: threadOf(this.place), text, reply_to: replyTo, files: files.map((file) => file.id) };
+    const frame = {
+      type: "say",
+      room: roomOf(this.place),
+      thread: threadOf(this.place),
+      text,
+      reply_to: replyTo,
+      files: files.map((file) => file.id),
+    };
     this.app.ask(frame, files);
     this.timeline.toEnd();
   }
@@ -74,10 +81,21 @@ export class Pane {
       { label: "Like", emoji: "👍", key: "+", when: open, act: (message) => this.#toggle(message, "👍") },
       { label: "React", icon: "smile", key: "e", when: open, act: (message, anchor) => this.#pick(message, anchor) },
       { label: "Reply", icon: "reply", key: "r", act: (message) => this.composer.replyTo(message) },
-      { label: "Open thread", icon: "thread", key: "t", when: (message) => !message.thread && !threadOf(this.place) && !message.only_for, act: (message) => app.openThread(message) },
+      {
+        label: "Open thread",
+        icon: "thread",
+        key: "t",
+        when: (message) => !message.thread && !threadOf(this.place) && !message.only_for,
+        act: (message) => app.openThread(message),
+      },
       { label: "Edit", icon: "edit", key: "u", when: mine, act: (message) => this.composer.edit(message) },
       { label: "Copy text", icon: "copy", key: "c", act: (message) => app.copy(message) },
-      { label: "Why? The decisions about it", icon: "why", key: "?", act: (message) => openConsole(`/console#${encodeURIComponent(message.id)}`) },
+      {
+        label: "Why? The decisions about it",
+        icon: "why",
+        key: "?",
+        act: (message) => openConsole(`/console#${encodeURIComponent(message.id)}`),
+      },
       { label: "Delete", icon: "trash", key: "Delete", when: mine, act: (message) => app.remove(message) },
     ];
   }
@@ -113,7 +131,9 @@ export class Pane {
   /** @param {Message} message @param {string} emoji */
   #toggle(message, emoji) {
     const now = this.app.state.messages.get(message.id) ?? message;
-    const given = now.reactions?.find((reaction) => reaction.emoji === emoji)?.who.includes(this.app.state.me?.id ?? "");
+    const given = now.reactions
+      ?.find((reaction) => reaction.emoji === emoji)
+      ?.who.includes(this.app.state.me?.id ?? "");
     this.app.ask({ type: "react", message: message.id, emoji, remove: Boolean(given) });
   }
 
@@ -140,4 +160,3 @@ export class Pane {
 
 /** @param {string} url */
 const openConsole = (url) => window.open(url, "rejoinder-console");
-

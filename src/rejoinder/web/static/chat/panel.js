@@ -19,10 +19,30 @@ export class Panel {
     this.app = app;
     this.title = h("h2", {});
     this.content = h("div", { class: "panel-content" });
-    const close = h("button", { class: "quiet", type: "button", "aria-label": "Close", title: "Close (Esc)", onclick: () => this.close() }, icon("close"));
-    this.element = h("aside", { class: "panel", hidden: true, "aria-label": "Thread", onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === "Escape" && !e.defaultPrevented && this.close() }, h("header", {}, this.title, close), this.content);
+    const close = h(
+      "button",
+      { class: "quiet", type: "button", "aria-label": "Close", title: "Close (Esc)", onclick: () => this.close() },
+      icon("close"),
+    );
+    this.element = h(
+      "aside",
+      {
+        class: "panel",
+        hidden: true,
+        "aria-label": "Thread",
+        onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === "Escape" && !e.defaultPrevented && this.close(),
+      },
+      h("header", {}, this.title, close),
+      this.content,
+    );
     this.thread = new Pane(app, { id: "thread-text", label: "the thread", escape: () => this.close() });
-    this.query = h("input", { type: "search", placeholder: "Words to find", "aria-label": "Words to find", autocomplete: "off", oninput: () => this.#typed() });
+    this.query = h("input", {
+      type: "search",
+      placeholder: "Words to find",
+      "aria-label": "Words to find",
+      autocomplete: "off",
+      oninput: () => this.#typed(),
+    });
     this.here = h("input", { type: "checkbox", onchange: () => this.#search() });
     this.hits = h("ol", { class: "hits" });
     this.count = h("p", { class: "nothing", role: "status" });
@@ -58,14 +78,25 @@ export class Panel {
     if (page.client !== this.#asked) return false;
     const { state } = this.app;
     const count = page.messages.length;
-    this.count.textContent = count ? `${count}${page.more ? "+" : ""} ${count === 1 ? "message" : "messages"}` : "Nothing found.";
+    this.count.textContent = count
+      ? `${count}${page.more ? "+" : ""} ${count === 1 ? "message" : "messages"}`
+      : "Nothing found.";
     const rows = page.messages.map((/** @type {import("./state.js").Message} */ message) => {
       const author = state.member(message.author);
       const room = state.rooms.get(message.room);
       const where = h("span", { class: "where" }, `${clean(room?.title ?? "")} · ${shortOf(message.at, Date.now())}`);
       const words = h("span", { class: "hit-text", dir: "auto" }, ...this.#marked(message.text));
       const go = () => this.app.goTo(message);
-      return h("li", {}, h("button", { type: "button", class: "hit", onclick: go }, face(author, "small"), h("span", {}, nameOf(author), where, words)));
+      return h(
+        "li",
+        {},
+        h(
+          "button",
+          { type: "button", class: "hit", onclick: go },
+          face(author, "small"),
+          h("span", {}, nameOf(author), where, words),
+        ),
+      );
     });
     fill(this.hits, ...rows);
     return true;
@@ -98,7 +129,10 @@ export class Panel {
   /** The surroundings of the first hit, with the words found marked. @param {string} text @returns {(Node | string)[]} */
   #marked(text) {
     const line = oneLine(text, 10_000);
-    const words = this.query.value.trim().split(/\s+/).map((/** @type {string} */ word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    const words = this.query.value
+      .trim()
+      .split(/\s+/)
+      .map((/** @type {string} */ word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
     const any = new RegExp(`(${words.join("|")})`, "iu");
     const first = Math.max(0, line.search(any) - 40);
     const cut = `${first ? "…" : ""}${line.slice(first, first + 180)}${line.length > first + 180 ? "…" : ""}`;

@@ -16,7 +16,12 @@ export function pickEmoji(anchor, choose) {
     autocomplete: "off",
     oninput: () => show(),
   });
-  const popup = h("div", { class: "picker", role: "dialog", "aria-label": "Choose a reaction", onkeydown: key }, search, grid);
+  const popup = h(
+    "div",
+    { class: "picker", role: "dialog", "aria-label": "Choose a reaction", onkeydown: key },
+    search,
+    grid,
+  );
 
   const close = () => {
     removeEventListener("pointerdown", outside, true);
@@ -27,12 +32,28 @@ export function pickEmoji(anchor, choose) {
     if (!popup.contains(event.target)) close();
   };
   const button = (/** @type {string} */ emoji, /** @type {string} */ words) =>
-    h("button", { type: "button", class: "emoji-button", title: words, "aria-label": `${emoji} ${words}`, tabIndex: -1, onclick: () => (close(), choose(emoji)) }, emoji);
+    h(
+      "button",
+      {
+        type: "button",
+        class: "emoji-button",
+        title: words,
+        "aria-label": `${emoji} ${words}`,
+        tabIndex: -1,
+        onclick: () => (close(), choose(emoji)),
+      },
+      emoji,
+    );
 
   function show() {
     const query = search.value.trim();
     const words = new Map(EMOJI.map((entry) => [entry.emoji, entry.words]));
-    const found = query ? findEmoji(query) : [...COMMON.map((emoji) => ({ emoji, words: words.get(emoji) ?? "" })), ...EMOJI.filter((entry) => !COMMON.includes(entry.emoji))];
+    const found = query
+      ? findEmoji(query)
+      : [
+          ...COMMON.map((emoji) => ({ emoji, words: words.get(emoji) ?? "" })),
+          ...EMOJI.filter((entry) => !COMMON.includes(entry.emoji)),
+        ];
     fill(grid, ...found.map((entry) => button(entry.emoji, entry.words)));
     if (!found.length) fill(grid, h("p", { class: "nothing" }, "No such emoji."));
     else grid.firstChild.tabIndex = 0;

@@ -19,7 +19,17 @@ export class Sidebar {
     this.directs = h("ul", { class: "rooms", "aria-label": "Direct chats" });
     this.who = h("button", { class: "who", type: "button", onclick: () => app.dialogs.name() });
     this.bell = h("button", { class: "quiet", type: "button", onclick: () => app.notifier.toggle() });
-    const make = h("button", { class: "quiet", type: "button", "aria-label": "New room", title: "New room", onclick: () => app.dialogs.makeRoom() }, icon("plus"));
+    const make = h(
+      "button",
+      {
+        class: "quiet",
+        type: "button",
+        "aria-label": "New room",
+        title: "New room",
+        onclick: () => app.dialogs.makeRoom(),
+      },
+      icon("plus"),
+    );
     const find = h(
       "button",
       { class: "find", type: "button", onclick: () => app.dialogs.switcher() },
@@ -27,11 +37,26 @@ export class Sidebar {
       h("span", {}, "Go to…"),
       h("kbd", {}, navigator.platform.startsWith("Mac") ? "⌘K" : "Ctrl K"),
     );
-    const close = h("button", { class: "quiet close-drawer", type: "button", "aria-label": "Close the list of rooms", onclick: () => app.drawer(false) }, icon("close"));
+    const close = h(
+      "button",
+      {
+        class: "quiet close-drawer",
+        type: "button",
+        "aria-label": "Close the list of rooms",
+        onclick: () => app.drawer(false),
+      },
+      icon("close"),
+    );
     this.element = h(
       "nav",
       { class: "sidebar", id: "sidebar", "aria-label": "Rooms and chats" },
-      h("div", { class: "brand" }, h("span", { class: "logo", "aria-hidden": "true" }), h("strong", {}, "rejoinder"), close),
+      h(
+        "div",
+        { class: "brand" },
+        h("span", { class: "logo", "aria-hidden": "true" }),
+        h("strong", {}, "rejoinder"),
+        close,
+      ),
       find,
       h(
         "div",
@@ -41,16 +66,29 @@ export class Sidebar {
         h("div", { class: "section" }, h("h2", {}, "Direct")),
         this.directs,
       ),
-      h("div", { class: "foot" }, this.who, this.bell, themeButton(), h("a", { class: "quiet", href: "/console", title: "Console", "aria-label": "Console" }, icon("gauge"))),
+      h(
+        "div",
+        { class: "foot" },
+        this.who,
+        this.bell,
+        themeButton(),
+        h("a", { class: "quiet", href: "/console", title: "Console", "aria-label": "Console" }, icon("gauge")),
+      ),
     );
   }
 
   draw() {
     const rooms = [...this.app.state.rooms.values()];
-    place(this.groups, rooms.filter((room) => room.kind === "group").map((room) => this.#kept(room)));
+    place(
+      this.groups,
+      rooms.filter((room) => room.kind === "group").map((room) => this.#kept(room)),
+    );
     const newest = (/** @type {Room} */ room) => room.latest?.at ?? 0;
     const directs = rooms.filter((room) => room.kind === "direct").sort((a, b) => newest(b) - newest(a));
-    place(this.directs, directs.map((room) => this.#kept(room)));
+    place(
+      this.directs,
+      directs.map((room) => this.#kept(room)),
+    );
     const { me } = this.app.state;
     if (me) fill(this.who, face(me, "small"), h("bdi", {}, clean(me.name)));
     this.who.setAttribute("aria-label", `You are ${clean(me?.name ?? "")}. Change the name`);
@@ -76,10 +114,14 @@ export class Sidebar {
     const { state } = this.app;
     const agents = room.agents.map((id) => state.member(id));
     const current = room.id === this.app.room;
-    const unread = room.unread > 0 && !current ? h("span", { class: "unread" }, room.unread > 99 ? "99+" : room.unread) : null;
+    const unread =
+      room.unread > 0 && !current ? h("span", { class: "unread" }, room.unread > 99 ? "99+" : room.unread) : null;
     const last = room.latest;
-    const preview = last ? `${room.kind === "group" ? `${clean(state.member(last.author).name)}: ` : ""}${oneLine(last.text, 60) || "📎"}` : "";
-    const looks = room.kind === "direct" && agents[0] ? face(agents[0]) : h("span", { class: "hash", "aria-hidden": "true" }, "#");
+    const preview = last
+      ? `${room.kind === "group" ? `${clean(state.member(last.author).name)}: ` : ""}${oneLine(last.text, 60) || "📎"}`
+      : "";
+    const looks =
+      room.kind === "direct" && agents[0] ? face(agents[0]) : h("span", { class: "hash", "aria-hidden": "true" }, "#");
     return h(
       "li",
       {},
@@ -91,10 +133,19 @@ export class Sidebar {
           "aria-current": current ? "page" : null,
           "aria-label": `${clean(room.title)}${unread ? `, ${room.unread} unread` : ""}`,
           "data-room": room.id,
-          onclick: (/** @type {Event} */ event) => (event.preventDefault(), this.app.openRoom(room.id), this.app.drawer(false)),
+          onclick: (/** @type {Event} */ event) => (
+            event.preventDefault(),
+            this.app.openRoom(room.id),
+            this.app.drawer(false)
+          ),
         },
         looks,
-        h("span", { class: "room-text" }, h("bdi", { class: "room-title" }, clean(room.title)), preview ? h("span", { class: "preview", dir: "auto" }, preview) : null),
+        h(
+          "span",
+          { class: "room-text" },
+          h("bdi", { class: "room-title" }, clean(room.title)),
+          preview ? h("span", { class: "preview", dir: "auto" }, preview) : null,
+        ),
         h("span", { class: "room-side" }, last ? h("time", {}, shortOf(last.at, Date.now())) : null, unread),
       ),
     );
@@ -103,5 +154,6 @@ export class Sidebar {
 
 /** @param {Element} list @param {Element[]} rows */
 function place(list, rows) {
-  if (rows.length !== list.children.length || rows.some((row, i) => list.children[i] !== row)) list.replaceChildren(...rows);
+  if (rows.length !== list.children.length || rows.some((row, i) => list.children[i] !== row))
+    list.replaceChildren(...rows);
 }

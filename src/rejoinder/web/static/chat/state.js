@@ -30,7 +30,11 @@
 export const placeOf = (/** @type {{room: string, thread?: string | null}} */ { room, thread }) =>
   thread ? `${room}\n${thread}` : room;
 
-export const GATEWAY = /** @type {Member} */ ({ id: "", name: "rejoinder", face: { hue: 0, initials: "r", emoji: "⚙️" } });
+export const GATEWAY = /** @type {Member} */ ({
+  id: "",
+  name: "rejoinder",
+  face: { hue: 0, initials: "r", emoji: "⚙️" },
+});
 
 const TYPING_LASTS = 6000;
 
@@ -133,7 +137,11 @@ export class ChatState {
     this.timelines.set(place, {
       ids: merged,
       more: grewUp || !touches ? page.more : window.more,
-      end: around ? this.#reachesEnd(place, merged, touches && !ids.some((id) => !known.has(id)), window) : before ? window.end : true,
+      end: around
+        ? this.#reachesEnd(place, merged, touches && !ids.some((id) => !known.has(id)), window)
+        : before
+          ? window.end
+          : true,
       loaded: true,
     });
     changes.timelines.add(place);
@@ -150,7 +158,10 @@ export class ChatState {
 
   /** @param {string} place @param {number} id */
   dropNote(place, id) {
-    this.notes.set(place, (this.notes.get(place) ?? []).filter((note) => note.id !== id));
+    this.notes.set(
+      place,
+      (this.notes.get(place) ?? []).filter((note) => note.id !== id),
+    );
   }
 
   // --- frames --------------------------------------------------------------------------------------------------
@@ -174,7 +185,8 @@ export class ChatState {
     const growing = new Set(frame.growing?.map((/** @type {Message} */ message) => message.id));
     for (const message of this.messages.values()) {
       // Who wrote it is gone with the old server. If its whole text was kept, an `edited` follows.
-      if (message.growing && !growing.has(message.id)) this.#change(message.id, changes, () => ({ ...message, growing: false }));
+      if (message.growing && !growing.has(message.id))
+        this.#change(message.id, changes, () => ({ ...message, growing: false }));
     }
     for (const message of frame.growing ?? []) {
       if (this.messages.has(message.id) || frame.resumed) this.#place(message, changes);

@@ -158,9 +158,18 @@ export class Timeline {
         rows.push(this.#row(`day ${day}`, () => dayLine(message.at)));
         last = null;
       }
-      if (this.#newFrom !== null && message.seq > this.#newFrom && (!last || last.seq <= this.#newFrom) && !this.state.isMine(message) && !request && !keys.has("new")) {
+      if (
+        this.#newFrom !== null &&
+        message.seq > this.#newFrom &&
+        (!last || last.seq <= this.#newFrom) &&
+        !this.state.isMine(message) &&
+        !request &&
+        !keys.has("new")
+      ) {
         keys.add("new");
-        rows.push(this.#row("new", () => h("div", { class: "separator new", role: "separator" }, h("span", {}, "New"))));
+        rows.push(
+          this.#row("new", () => h("div", { class: "separator new", role: "separator" }, h("span", {}, "New"))),
+        );
         last = null;
       }
       const key = keyOf(message);
@@ -299,7 +308,9 @@ export class Timeline {
   #showPill() {
     const { end, loaded } = this.state.timeline(this.place);
     this.pill.hidden = !loaded || (this.#follows && end);
-    const words = this.#missed ? `${this.#missed} new ${this.#missed === 1 ? "message" : "messages"}` : "Newest messages";
+    const words = this.#missed
+      ? `${this.#missed} new ${this.#missed === 1 ? "message" : "messages"}`
+      : "Newest messages";
     if (this.pill.lastChild.textContent !== words) this.pill.lastChild.textContent = words;
     this.pill.classList.toggle("news", this.#missed > 0);
   }
@@ -383,7 +394,10 @@ export class Timeline {
   /** Exactly one message can be reached by Tab. @param {Element} [chosen] */
   #rove(chosen) {
     const all = [...this.list.querySelectorAll(".message")];
-    const now = chosen ?? all.findLast((element) => element.tabIndex === 0 && element.contains(document.activeElement)) ?? all.at(-1);
+    const now =
+      chosen ??
+      all.findLast((element) => element.tabIndex === 0 && element.contains(document.activeElement)) ??
+      all.at(-1);
     for (const element of all) {
       const index = element === now ? 0 : -1;
       if (element.tabIndex !== index) element.tabIndex = index;
@@ -408,4 +422,3 @@ function sameBreath(last, message) {
 
 /** @param {number} at */
 const dayLine = (at) => h("div", { class: "separator", role: "separator" }, h("span", {}, dayName(at, Date.now())));
-

@@ -42,6 +42,10 @@ export class Tools {
   #button(tool, message) {
     const title = tool.key ? `${tool.label} (${tool.key === "Delete" ? "Del" : tool.key})` : tool.label;
     const act = (/** @type {Event} */ event) => tool.act(message, event.currentTarget);
-    return h("button", { type: "button", title, "aria-label": tool.label, onclick: act }, tool.emoji ?? icon(tool.icon ?? ""));
+    return h(
+      "button",
+      { type: "button", title, "aria-label": tool.label, onclick: act },
+      tool.emoji ?? icon(tool.icon ?? ""),
+    );
   }
 }

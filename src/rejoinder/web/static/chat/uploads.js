@@ -87,7 +87,10 @@ export class Uploads {
   /** @param {Upload} upload */
   #chip(upload) {
     const name = clean(upload.name);
-    const progress = upload.file || upload.problem ? null : h("progress", { max: upload.size || 1, value: upload.done, "aria-label": `Sending ${name}` });
+    const progress =
+      upload.file || upload.problem
+        ? null
+        : h("progress", { max: upload.size || 1, value: upload.done, "aria-label": `Sending ${name}` });
     return h(
       "div",
       { class: upload.problem ? "chip problem" : "chip", role: "listitem" },
@@ -95,7 +98,11 @@ export class Uploads {
       h("bdi", { class: "file-name" }, name),
       h("span", { class: "file-size" }, upload.problem ?? sizeOf(upload.size)),
       progress,
-      h("button", { type: "button", class: "quiet", "aria-label": `Remove ${name}`, onclick: () => this.#remove(upload) }, icon("close")),
+      h(
+        "button",
+        { type: "button", class: "quiet", "aria-label": `Remove ${name}`, onclick: () => this.#remove(upload) },
+        icon("close"),
+      ),
     );
   }
 }

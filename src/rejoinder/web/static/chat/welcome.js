@@ -12,7 +12,7 @@ const TRY = [
 ];
 const TRY_TOGETHER = [
   ["Hello @all, who are you?", "everybody answers"],
-  ["@all please review: should we ship on Friday?", "agents reply to each other"],
+  ["@all should we ship on Friday?", "several opinions"],
 ];
 
 /** @param {import("./app.js").App} app */
@@ -24,7 +24,7 @@ export function welcome(app) {
   const title = room.kind === "direct" ? `Say hello to ${namesOf(agents)}` : `Welcome to ${clean(room.title)}`;
   const lead =
     agents.length > 1
-      ? `${namesOf(agents)} are here. Write to all, or begin with @ and a name to mean one of them.`
+      ? `${clean(agents[0].name)} takes what names nobody. Write @ and a name to mean another one, @all to ask everybody.`
       : "Write below, or try one of these. Replies, reactions, threads: everything you would do with people.";
   return h(
     "div",
@@ -36,7 +36,12 @@ export function welcome(app) {
       "div",
       { class: "suggestions", role: "group", "aria-label": "Things to try" },
       ...suggestions.map(([words, meaning]) =>
-        h("button", { type: "button", class: "suggestion", onclick: () => app.pane.say(words) }, h("strong", {}, words), h("span", {}, meaning)),
+        h(
+          "button",
+          { type: "button", class: "suggestion", onclick: () => app.pane.say(words) },
+          h("strong", {}, words),
+          h("span", {}, meaning),
+        ),
       ),
     ),
   );

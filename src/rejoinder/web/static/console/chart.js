@@ -26,8 +26,16 @@ export class Chart {
     this.least = least;
     this.series = series;
     this.words = words;
-    this.svg = make("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "plot", role: "img", tabindex: "0", preserveAspectRatio: "none" });
-    this.svg.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.#point(event.offsetX / this.svg.clientWidth));
+    this.svg = make("svg", {
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      class: "plot",
+      role: "img",
+      tabindex: "0",
+      preserveAspectRatio: "none",
+    });
+    this.svg.addEventListener("pointermove", (/** @type {PointerEvent} */ event) =>
+      this.#point(event.offsetX / this.svg.clientWidth),
+    );
     this.svg.addEventListener("pointerleave", () => this.#read(-1));
     this.svg.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.#key(event));
     this.svg.addEventListener("blur", () => this.#read(-1));
@@ -35,29 +43,58 @@ export class Chart {
     this.legend = h("ul", { class: "legend" });
     this.reading = h("p", { class: "reading", "aria-live": "polite" });
     this.title = title;
-    this.element = h("figure", { class: "chart" }, h("figcaption", {}, h("h3", {}, title), this.legend), h("div", { class: "plot-place" }, this.labels, this.svg), this.reading);
+    this.element = h(
+      "figure",
+      { class: "chart" },
+      h("figcaption", {}, h("h3", {}, title), this.legend),
+      h("div", { class: "plot-place" }, this.labels, this.svg),
+      this.reading,
+    );
   }
 
   /** @param {any[]} points a point a second, oldest first */
   draw(points) {
-    points = this.#points = thinned(points, this.series.map(({ field }) => field));
-    const values = this.series.flatMap(({ field }) => points.map((point) => point[field])).filter((value) => value !== null);
+    points = this.#points = thinned(
+      points,
+      this.series.map(({ field }) => field),
+    );
+    const values = this.series
+      .flatMap(({ field }) => points.map((point) => point[field]))
+      .filter((value) => value !== null);
     const top = niceTop(Math.max(this.least, ...values));
     const x = (/** @type {number} */ i) => LEFT + (i / Math.max(1, points.length - 1)) * (WIDTH - LEFT - 4);
     const y = (/** @type {number} */ value) => TOP + (1 - value / top) * (HEIGHT - TOP - BOTTOM);
     this.x = x;
-    const lines = [0, 0.5, 1].map((share) => make("line", { x1: LEFT, x2: WIDTH - 4, y1: y(top * share), y2: y(top * share), class: share ? "grid" : "axis" }));
-    const paths = this.series.map(({ field }, i) => make("path", { d: trace(points, field, x, y), class: `line s${i}` }));
+    const lines = [0, 0.5, 1].map((share) =>
+      make("line", { x1: LEFT, x2: WIDTH - 4, y1: y(top * share), y2: y(top * share), class: share ? "grid" : "axis" }),
+    );
+    const paths = this.series.map(({ field }, i) =>
+      make("path", { d: trace(points, field, x, y), class: `line s${i}` }),
+    );
     this.cursor = make("line", { class: "cursor", y1: TOP, y2: HEIGHT - BOTTOM, x1: -9, x2: -9 });
     this.svg.replaceChildren(...lines, ...paths, this.cursor);
-    const mark = (/** @type {string} */ text, /** @type {number} */ left, /** @type {number} */ topAt, /** @type {string} */ kind) => {
+    const mark = (
+      /** @type {string} */ text,
+      /** @type {number} */ left,
+      /** @type {number} */ topAt,
+      /** @type {string} */ kind,
+    ) => {
       const label = h("span", { class: kind }, text);
       label.style.setProperty("left", `${(left / WIDTH) * 100}%`);
       label.style.setProperty("top", `${(topAt / HEIGHT) * 100}%`);
       return label;
     };
-    const ends = points.length ? [mark(clockOf(points[0].at), LEFT, HEIGHT - BOTTOM + 3, "time"), mark("now", WIDTH - 4, HEIGHT - BOTTOM + 3, "time end")] : [];
-    fill(this.labels, ...[0, 0.5, 1].map((share) => mark(this.words(top * share), LEFT - 6, y(top * share), "value")), ...ends);
+    const ends = points.length
+      ? [
+          mark(clockOf(points[0].at), LEFT, HEIGHT - BOTTOM + 3, "time"),
+          mark("now", WIDTH - 4, HEIGHT - BOTTOM + 3, "time end"),
+        ]
+      : [];
+    fill(
+      this.labels,
+      ...[0, 0.5, 1].map((share) => mark(this.words(top * share), LEFT - 6, y(top * share), "value")),
+      ...ends,
+    );
     this.#read(this.#at < points.length ? this.#at : -1);
   }
 
@@ -82,9 +119,26 @@ export class Chart {
     const point = this.#points[at < 0 ? this.#points.length - 1 : at];
     this.cursor?.setAttribute("x1", String(at < 0 ? -9 : this.x?.(at)));
     this.cursor?.setAttribute("x2", String(at < 0 ? -9 : this.x?.(at)));
-    const told = this.series.map(({ name, field }) => [name, point && point[field] !== null ? this.words(point[field]) : "–"]);
-    fill(this.legend, ...told.map(([name, value], i) => h("li", { class: `s${i}` }, h("span", { class: "swatch", "aria-hidden": "true" }), `${name} `, h("strong", {}, value))));
-    this.svg.setAttribute("aria-label", `${this.title}. ${told.map(([name, value]) => `${name}: ${value}`).join(", ")}. Arrow keys walk through time.`);
+    const told = this.series.map(({ name, field }) => [
+      name,
+      point && point[field] !== null ? this.words(point[field]) : "–",
+    ]);
+    fill(
+      this.legend,
+      ...told.map(([name, value], i) =>
+        h(
+          "li",
+          { class: `s${i}` },
+          h("span", { class: "swatch", "aria-hidden": "true" }),
+          `${name} `,
+          h("strong", {}, value),
+        ),
+      ),
+    );
+    this.svg.setAttribute(
+      "aria-label",
+      `${this.title}. ${told.map(([name, value]) => `${name}: ${value}`).join(", ")}. Arrow keys walk through time.`,
+    );
     this.reading.textContent = at < 0 || !point ? "" : clockOf(point.at);
   }
 }

@@ -25,20 +25,42 @@ export class Flow {
   /** @param {import("./state.js").ConsoleState} state */
   constructor(state) {
     this.state = state;
-    this.filter = h("input", { type: "search", placeholder: "Filter by words, chat, outcome", "aria-label": "Filter the flow", autocomplete: "off", oninput: () => this.draw() });
+    this.filter = h("input", {
+      type: "search",
+      placeholder: "Filter by words, chat, outcome",
+      "aria-label": "Filter the flow",
+      autocomplete: "off",
+      oninput: () => this.draw(),
+    });
     this.list = h("ol", { class: "flow" });
     this.nothing = h("p", { class: "nothing" }, "Nothing yet. Write a message in a chat: it appears here.");
-    this.why = h("form", { class: "why-form", onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), this.explain(this.id.value.trim())) });
-    this.id = h("input", { type: "search", placeholder: "Message id", "aria-label": "Message id to explain", autocomplete: "off" });
+    this.why = h("form", {
+      class: "why-form",
+      onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), this.explain(this.id.value.trim())),
+    });
+    this.id = h("input", {
+      type: "search",
+      placeholder: "Message id",
+      "aria-label": "Message id to explain",
+      autocomplete: "off",
+    });
     this.why.append(this.id, h("button", { type: "submit", class: "plain" }, "Why?"));
     this.answer = h("div", { class: "why-answer", "aria-live": "polite" });
-    this.element = h("section", { class: "card", id: "flow", "aria-label": "Flow" }, h("header", {}, h("h2", {}, "Flow"), this.filter, this.why), this.answer, this.nothing, this.list);
+    this.element = h(
+      "section",
+      { class: "card", id: "flow", "aria-label": "Flow" },
+      h("header", {}, h("h2", {}, "Flow"), this.filter, this.why),
+      this.answer,
+      this.nothing,
+      this.list,
+    );
   }
 
   draw() {
     const words = /** @type {string[]} */ (this.filter.value.toLowerCase().split(/\s+/).filter(Boolean));
     const fits = (/** @type {Journey} */ journey) => {
-      const text = `${journey.sender} ${journey.text} ${journey.channel} ${journey.chat} ${journey.message} ${WORDS[standing(journey)]} ${reasonOf(journey)}`.toLowerCase();
+      const text =
+        `${journey.sender} ${journey.text} ${journey.channel} ${journey.chat} ${journey.message} ${WORDS[standing(journey)]} ${reasonOf(journey)}`.toLowerCase();
       return words.every((word) => text.includes(word));
     };
     const journeys = this.state.newest().filter(fits);
@@ -57,7 +79,11 @@ export class Flow {
     this.id.value = message;
     try {
       const { events } = await get(`messages/${encodeURIComponent(message)}/trace`);
-      fill(this.answer, ...events.map(drawEvent), h("button", { type: "button", class: "plain", onclick: () => fill(this.answer) }, "Close"));
+      fill(
+        this.answer,
+        ...events.map(drawEvent),
+        h("button", { type: "button", class: "plain", onclick: () => fill(this.answer) }, "Close"),
+      );
     } catch (error) {
       fill(this.answer, h("p", { class: "problem" }, `${/** @type {Error} */ (error).message}.`));
     }
@@ -67,7 +93,14 @@ export class Flow {
   /** @param {Journey} journey */
   #row(journey) {
     const how = standing(journey);
-    const key = JSON.stringify([how, journey.text, journey.steps.length, journey.turns.length, journey.sent.length, this.#open === journey.id]);
+    const key = JSON.stringify([
+      how,
+      journey.text,
+      journey.steps.length,
+      journey.turns.length,
+      journey.sent.length,
+      this.#open === journey.id,
+    ]);
     const before = this.#rows.get(journey.id);
     if (before?.key === key) return before.row;
     const focused = before?.row.contains(document.activeElement);
@@ -95,7 +128,13 @@ export class Flow {
         { type: "button", class: "summary", "aria-expanded": String(open), onclick: toggle },
         h("time", {}, clockOf(journey.at)),
         h("span", { class: "place" }, `${clean(journey.channel)} · ${clean(journey.chat)}`),
-        h("span", { class: "said" }, h("bdi", { class: "sender" }, clean(journey.sender)), " ", h("span", { dir: "auto" }, oneLine(journey.text, 160))),
+        h(
+          "span",
+          { class: "said" },
+          h("bdi", { class: "sender" }, clean(journey.sender)),
+          " ",
+          h("span", { dir: "auto" }, oneLine(journey.text, 160)),
+        ),
         h("span", { class: "track", "aria-hidden": "true" }, ...dots(journey)),
         h("span", { class: "outcome" }, WORDS[how] ?? how, took ? ` · ${duration(took * 1000)}` : ""),
         reason ? h("span", { class: "reason" }, clean(reason)) : null,
@@ -106,7 +145,16 @@ export class Flow {
 
   /** @param {Journey} journey */
   #details(journey) {
-    const turns = journey.turns.map((turn) => h("li", {}, h("strong", {}, clean(turn.agent)), ` ${turn.outcome}`, turn.took ? ` after ${duration(turn.took * 1000)}` : "", turn.why ? h("span", { class: "reason" }, clean(turn.why)) : null));
+    const turns = journey.turns.map((turn) =>
+      h(
+        "li",
+        {},
+        h("strong", {}, clean(turn.agent)),
+        ` ${turn.outcome}`,
+        turn.took ? ` after ${duration(turn.took * 1000)}` : "",
+        turn.why ? h("span", { class: "reason" }, clean(turn.why)) : null,
+      ),
+    );
     const sent = journey.sent.map((part) => h("li", {}, h("span", { dir: "auto" }, oneLine(part.text, 200))));
     return h(
       "div",
@@ -114,7 +162,11 @@ export class Flow {
       journey.steps.length || !journey.turns.length ? steps(journey.steps) : null,
       turns.length ? h("div", {}, h("h3", {}, "Turns"), h("ul", {}, ...turns)) : null,
       sent.length ? h("div", {}, h("h3", {}, "Sent"), h("ul", {}, ...sent)) : null,
-      h("button", { type: "button", class: "plain", onclick: () => this.explain(journey.message) }, "Why? The recorded trace"),
+      h(
+        "button",
+        { type: "button", class: "plain", onclick: () => this.explain(journey.message) },
+        "Why? The recorded trace",
+      ),
     );
   }
 }
@@ -131,19 +183,53 @@ function dots(journey) {
 function steps(list) {
   if (!list.length) return h("p", { class: "nothing" }, "No stage has decided yet.");
   const rows = list.map((step) =>
-    h("tr", { class: step.decision }, h("th", { scope: "row" }, step.stage), h("td", {}, step.decision), h("td", {}, clean(step.reason ?? "")), h("td", { class: "number" }, step.took ? duration(step.took * 1000) : "")),
+    h(
+      "tr",
+      { class: step.decision },
+      h("th", { scope: "row" }, step.stage),
+      h("td", {}, step.decision),
+      h("td", {}, clean(step.reason ?? "")),
+      h("td", { class: "number" }, step.took ? duration(step.took * 1000) : ""),
+    ),
   );
-  return h("div", { class: "scrolls", tabIndex: 0, role: "region", "aria-label": "Stages" }, h("table", { class: "steps" }, h("thead", {}, h("tr", {}, ...["Stage", "Decision", "Reason", "Took"].map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, ...rows)));
+  return h(
+    "div",
+    { class: "scrolls", tabIndex: 0, role: "region", "aria-label": "Stages" },
+    h(
+      "table",
+      { class: "steps" },
+      h(
+        "thead",
+        {},
+        h("tr", {}, ...["Stage", "Decision", "Reason", "Took"].map((name) => h("th", { scope: "col" }, name))),
+      ),
+      h("tbody", {}, ...rows),
+    ),
+  );
 }
 
 /** @param {any} event */
 function drawEvent(event) {
-  const routed = event.routed.map((/** @type {any} */ each) => h("li", {}, h("strong", {}, clean(each.session)), ` ${each.state}`, each.turn ? ` in turn ${each.turn}` : "", each.reason ? h("span", { class: "reason" }, clean(each.reason)) : null));
+  const routed = event.routed.map((/** @type {any} */ each) =>
+    h(
+      "li",
+      {},
+      h("strong", {}, clean(each.session)),
+      ` ${each.state}`,
+      each.turn ? ` in turn ${each.turn}` : "",
+      each.reason ? h("span", { class: "reason" }, clean(each.reason)) : null,
+    ),
+  );
   return h(
     "article",
     { class: "trace" },
     h("h3", {}, `${clean(event.channel)} · ${clean(event.chat)} · ${clean(event.message)}`),
-    h("blockquote", { dir: "auto" }, h("bdi", { class: "sender" }, clean(event.sender)), ` ${oneLine(event.text, 300)}`),
+    h(
+      "blockquote",
+      { dir: "auto" },
+      h("bdi", { class: "sender" }, clean(event.sender)),
+      ` ${oneLine(event.text, 300)}`,
+    ),
     steps(event.steps),
     event.reason ? h("p", { class: "reason" }, `${event.state}: ${clean(event.reason)}`) : null,
     routed.length ? h("ul", {}, ...routed) : null,

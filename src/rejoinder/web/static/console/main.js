@@ -17,9 +17,35 @@ const state = new ConsoleState();
 const flow = new Flow(state);
 const tables = cards();
 const count = (/** @type {number} */ value) => String(Math.round(value * 10) / 10);
-const latency = new Chart("Latency", [{ name: "first word", field: "first_word_ms" }, { name: "answer", field: "answered_ms" }, { name: "slowest 5 %", field: "answered_p95_ms" }], duration, 100);
-const throughput = new Chart("Messages a minute", [{ name: "in", field: "received" }, { name: "out", field: "sent" }], count, 4);
-const load = new Chart("Load", [{ name: "agents at work", field: "running" }, { name: "waiting", field: "waiting" }, { name: "outbox", field: "outbox" }], count, 4);
+const latency = new Chart(
+  "Latency",
+  [
+    { name: "first word", field: "first_word_ms" },
+    { name: "answer", field: "answered_ms" },
+    { name: "slowest 5 %", field: "answered_p95_ms" },
+  ],
+  duration,
+  100,
+);
+const throughput = new Chart(
+  "Messages a minute",
+  [
+    { name: "in", field: "received" },
+    { name: "out", field: "sent" },
+  ],
+  count,
+  4,
+);
+const load = new Chart(
+  "Load",
+  [
+    { name: "agents at work", field: "running" },
+    { name: "waiting", field: "waiting" },
+    { name: "outbox", field: "outbox" },
+  ],
+  count,
+  4,
+);
 const figures = h("dl", { class: "figures", "aria-label": "Now" });
 const live = h("span", { class: "live", role: "status" }, "connecting…");
 
@@ -37,7 +63,12 @@ const FIGURES = [
 function drawFigures() {
   const now = state.points.at(-1);
   if (!now) return;
-  fill(figures, ...FIGURES.map(([name, field, words, kind]) => h("div", { class: kind?.(now[field]) || null }, h("dt", {}, name), h("dd", {}, words(now[field])))));
+  fill(
+    figures,
+    ...FIGURES.map(([name, field, words, kind]) =>
+      h("div", { class: kind?.(now[field]) || null }, h("dt", {}, name), h("dd", {}, words(now[field]))),
+    ),
+  );
   latency.draw(state.points);
   load.draw(state.points);
   throughput.draw(perMinute(state.points));
@@ -99,14 +130,40 @@ function explainHash() {
 
 fill(
   byId("console"),
-  h("header", { class: "top" }, h("a", { class: "brand", href: "/", "aria-label": "rejoinder, back to the chat" }, h("span", { class: "logo", "aria-hidden": "true" }), h("strong", {}, "rejoinder")), h("h1", {}, "Console"), live, themeButton()),
-  h("main", {}, figures, h("div", { class: "charts" }, latency.element, throughput.element, load.element), h("div", { class: "cards" }, column(flow, tables.sessions), column(tables.channels, tables.pairing, tables.outbox, tables.lanes))),
+  h(
+    "header",
+    { class: "top" },
+    h(
+      "a",
+      { class: "brand", href: "/", "aria-label": "rejoinder, back to the chat" },
+      h("span", { class: "logo", "aria-hidden": "true" }),
+      h("strong", {}, "rejoinder"),
+    ),
+    h("h1", {}, "Console"),
+    live,
+    themeButton(),
+  ),
+  h(
+    "main",
+    {},
+    figures,
+    h("div", { class: "charts" }, latency.element, throughput.element, load.element),
+    h(
+      "div",
+      { class: "cards" },
+      column(flow, tables.sessions),
+      column(tables.channels, tables.pairing, tables.outbox, tables.lanes),
+    ),
+  ),
 );
 line.connect();
-get("series").then(({ points }) => {
-  state.addSeries(points);
-  drawFigures();
-}, () => undefined);
+get("series").then(
+  ({ points }) => {
+    state.addSeries(points);
+    drawFigures();
+  },
+  () => undefined,
+);
 setInterval(refresh, REFRESH);
 addEventListener("hashchange", explainHash);
 explainHash();

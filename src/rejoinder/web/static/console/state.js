@@ -27,7 +27,8 @@ export class ConsoleState {
     }
     if (frame.type === "sent") return this.#sent(frame);
     const journey = this.#journey(frame);
-    if (frame.type === "received") Object.assign(journey, { sender: frame.sender, text: frame.text, entry: frame.entry ?? "text", at: frame.at });
+    if (frame.type === "received")
+      Object.assign(journey, { sender: frame.sender, text: frame.text, entry: frame.entry ?? "text", at: frame.at });
     else if (frame.type === "decided") Object.assign(journey, { outcome: frame.outcome, steps: frame.steps });
     else if (frame.type === "turn") journey.turns = [...journey.turns, frame];
     else return null;
@@ -50,7 +51,20 @@ export class ConsoleState {
     const id = `${channel}\n${chat}\n${message}`;
     let journey = this.journeys.get(id);
     if (!journey) {
-      journey = { id, channel, chat, message, at, sender: "", text: "", entry: "text", outcome: "", steps: [], turns: [], sent: [] };
+      journey = {
+        id,
+        channel,
+        chat,
+        message,
+        at,
+        sender: "",
+        text: "",
+        entry: "text",
+        outcome: "",
+        steps: [],
+        turns: [],
+        sent: [],
+      };
       this.journeys.set(id, journey);
       if (this.journeys.size > KEPT) this.journeys.delete(/** @type {string} */ (this.journeys.keys().next().value));
     }

@@ -15,7 +15,13 @@ export class Card {
     this.draw = draw;
     this.content = h("div", { class: "content" });
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
-    this.element = h("section", { class: "card", id, "aria-label": title }, h("header", {}, h("h2", {}, title)), this.problem, this.content);
+    this.element = h(
+      "section",
+      { class: "card", id, "aria-label": title },
+      h("header", {}, h("h2", {}, title)),
+      this.problem,
+      this.content,
+    );
   }
 
   async refresh() {
@@ -95,7 +101,17 @@ const drawPairing = ({ knocks }, card) =>
               h("strong", {}, clean(knock.sender)),
               h("span", { class: "quiet-text" }, clean(knock.channel), " · ", since(knock.asked)),
               h("code", {}, knock.code),
-              h("button", { type: "button", class: "primary", "aria-label": `Let ${clean(knock.sender)} in`, onclick: (/** @type {any} */ event) => card.act(`pairing/${encodeURIComponent(knock.code)}/approve`, event.currentTarget) }, "Let in"),
+              h(
+                "button",
+                {
+                  type: "button",
+                  class: "primary",
+                  "aria-label": `Let ${clean(knock.sender)} in`,
+                  onclick: (/** @type {any} */ event) =>
+                    card.act(`pairing/${encodeURIComponent(knock.code)}/approve`, event.currentTarget),
+                },
+                "Let in",
+              ),
             ),
           ),
         ),
@@ -118,8 +134,26 @@ function drawOutbox({ parts }, card) {
           { class: part.state === "dead" ? "bad" : part.state === "held" ? "warn" : "" },
           icon(STUCK.has(part.state) ? "alert" : "clock"),
           h("strong", {}, STATES[part.state] ?? part.state),
-          h("span", { class: "quiet-text" }, `${clean(part.channel)} · ${clean(part.chat)} · `, since(part.planned), part.attempts ? ` · ${part.attempts} tries` : ""),
-          STUCK.has(part.state) ? h("button", { type: "button", class: "plain", "aria-label": `Send part ${part.id} again`, onclick: (/** @type {any} */ event) => card.act(`outbox/${part.id}/retry`, event.currentTarget) }, icon("retry"), "Retry") : null,
+          h(
+            "span",
+            { class: "quiet-text" },
+            `${clean(part.channel)} · ${clean(part.chat)} · `,
+            since(part.planned),
+            part.attempts ? ` · ${part.attempts} tries` : "",
+          ),
+          STUCK.has(part.state)
+            ? h(
+                "button",
+                {
+                  type: "button",
+                  class: "plain",
+                  "aria-label": `Send part ${part.id} again`,
+                  onclick: (/** @type {any} */ event) => card.act(`outbox/${part.id}/retry`, event.currentTarget),
+                },
+                icon("retry"),
+                "Retry",
+              )
+            : null,
           h("p", { class: "words", dir: "auto" }, oneLine(part.text, 140)),
           part.error ? h("p", { class: "reason" }, clean(part.error)) : null,
         ),
@@ -128,7 +162,13 @@ function drawOutbox({ parts }, card) {
   ];
 }
 
-const STATES = /** @type {Record<string, string>} */ ({ dead: "not delivered", held: "unconfirmed", unknown: "unconfirmed", pending: "on its way", sending: "on its way" });
+const STATES = /** @type {Record<string, string>} */ ({
+  dead: "not delivered",
+  held: "unconfirmed",
+  unknown: "unconfirmed",
+  pending: "on its way",
+  sending: "on its way",
+});
 
 /** @param {any} answer */
 const drawSessions = ({ sessions }) =>
@@ -140,7 +180,17 @@ const drawSessions = ({ sessions }) =>
           h(
             "table",
             {},
-            h("thead", {}, h("tr", {}, ...["Session", "Agent", "Model", "Waiting", "Tokens in / out", "Last"].map((name) => h("th", { scope: "col" }, name)))),
+            h(
+              "thead",
+              {},
+              h(
+                "tr",
+                {},
+                ...["Session", "Agent", "Model", "Waiting", "Tokens in / out", "Last"].map((name) =>
+                  h("th", { scope: "col" }, name),
+                ),
+              ),
+            ),
             h(
               "tbody",
               {},
@@ -152,7 +202,11 @@ const drawSessions = ({ sessions }) =>
                   h("td", {}, clean(session.agent)),
                   h("td", {}, session.model ? clean(session.model) : "–"),
                   h("td", { class: session.waiting ? "number warn" : "number" }, session.waiting),
-                  h("td", { class: "number" }, `${session.input_tokens.toLocaleString()} / ${session.output_tokens.toLocaleString()}`),
+                  h(
+                    "td",
+                    { class: "number" },
+                    `${session.input_tokens.toLocaleString()} / ${session.output_tokens.toLocaleString()}`,
+                  ),
                   h("td", { class: "number" }, since(session.touched)),
                 ),
               ),
@@ -170,7 +224,20 @@ const drawLanes = ({ lanes }) =>
           "div",
           { class: "lane" },
           h("h3", {}, clean(lane.session), h("span", { class: "quiet-text" }, ` for ${clean(lane.agent)}`)),
-          h("ol", {}, ...lane.waiting.map((/** @type {any} */ message) => h("li", {}, h("bdi", { class: "sender" }, clean(message.sender)), " ", h("span", { dir: "auto" }, oneLine(message.text, 120)), h("span", { class: "quiet-text" }, " ", since(message.since))))),
+          h(
+            "ol",
+            {},
+            ...lane.waiting.map((/** @type {any} */ message) =>
+              h(
+                "li",
+                {},
+                h("bdi", { class: "sender" }, clean(message.sender)),
+                " ",
+                h("span", { dir: "auto" }, oneLine(message.text, 120)),
+                h("span", { class: "quiet-text" }, " ", since(message.since)),
+              ),
+            ),
+          ),
         ),
       )
     : [h("p", { class: "nothing" }, "No message waits for a turn.")];
@@ -194,4 +261,3 @@ function rounded(ms) {
   if (ms < 86_400_000) return `${Math.round(ms / 3_600_000)} h`;
   return `${Math.round(ms / 86_400_000)} d`;
 }
-

@@ -23,7 +23,12 @@ export function h(tag, props = {}, ...children) {
     else if (PROPERTIES.has(name)) /** @type {any} */ (element)[name] = value;
     else element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(...children.flat().filter(present).map((child) => /** @type {Node | string} */ (asNode(child))));
+  element.append(
+    ...children
+      .flat()
+      .filter(present)
+      .map((child) => /** @type {Node | string} */ (asNode(child))),
+  );
   return element;
 }
 

@@ -128,7 +128,8 @@ function list(lines, at, reading, depth) {
   let next = at;
   while (next < lines.length) {
     const item = ITEM.exec(lines[next]);
-    if (!item || item[1].length > first[1].length + 1 || /\d/.test(item[2]) !== ordered || RULE.test(lines[next])) break;
+    if (!item || item[1].length > first[1].length + 1 || /\d/.test(item[2]) !== ordered || RULE.test(lines[next]))
+      break;
     const inset = item[1].length + item[2].length + 1;
     const task = TASK.exec(item[3] ?? "");
     const inside = [task ? item[3].slice(task[0].length) : (item[3] ?? "")];
@@ -169,7 +170,11 @@ function listItem(children, task, loose) {
     : children.flatMap((tree) => (typeof tree !== "string" && tree.tag === "p" ? (tree.children ?? []) : [tree]));
   if (task === null) return { tag: "li", attrs: { dir: "auto" }, children: tight };
   const done = task !== " ";
-  const box = { tag: "span", attrs: { class: "box", role: "img", "aria-label": done ? "done" : "to do" }, children: [done ? "✓" : ""] };
+  const box = {
+    tag: "span",
+    attrs: { class: "box", role: "img", "aria-label": done ? "done" : "to do" },
+    children: [done ? "✓" : ""],
+  };
   return { tag: "li", attrs: { dir: "auto", class: "task" }, children: [box, ...tight] };
 }
 
@@ -188,7 +193,10 @@ function isTable(lines, at, reading) {
 function cells(line) {
   const found = [""];
   let quoted = false;
-  const row = line.trim().replace(/^\|/, "").replace(/(^|[^\\])\|$/, "$1");
+  const row = line
+    .trim()
+    .replace(/^\|/, "")
+    .replace(/(^|[^\\])\|$/, "$1");
   for (let i = 0; i < row.length; i++) {
     if (row[i] === "`") quoted = !quoted;
     if (row[i] === "\\" && row[i + 1] === "|") found[found.length - 1] += row[++i];
@@ -230,7 +238,10 @@ function paragraph(lines, at, reading, depth) {
   let next = at + 1;
   while (next < lines.length && lines[next].trim() && !opens(lines, next) && !isTable(lines, next, reading)) next += 1;
   const own = upTo(lines, next, reading);
-  let text = lines.slice(at, next).map((line) => line.trimStart()).join("\n");
+  let text = lines
+    .slice(at, next)
+    .map((line) => line.trimStart())
+    .join("\n");
   // The beginning of a fence, heading, rule or item is no text yet.
   if (own.growing) text = text.replace(/(^|\n)(?:#{1,6}|[-*+_]{1,2}|`{1,2}|~{1,2}|\d{1,2}[.)])$/, "");
   if (depth > 0) text = text.trimEnd();
@@ -243,5 +254,9 @@ function opens(lines, at) {
   if (FENCE.test(line) || RULE.test(line) || QUOTE.test(line)) return true;
   if (/^ {0,3}#{1,6}[ \t]/.test(line)) return true;
   const item = ITEM.exec(line);
-  return item !== null && item[3] !== undefined && (!/\d/.test(item[2]) || /^1[.)]$/.test(item[2]) || ITEM.test(lines[at - 1] ?? ""));
+  return (
+    item !== null &&
+    item[3] !== undefined &&
+    (!/\d/.test(item[2]) || /^1[.)]$/.test(item[2]) || ITEM.test(lines[at - 1] ?? ""))
+  );
 }

@@ -9,7 +9,14 @@
 
 const URL_START = /^https?:\/\/[^\s<>"`\u0000-\u001f]+/i;
 const ESCAPABLE = /[!-/:-@[-`{-~]/;
-const ENTITIES = /** @type {Record<string, string>} */ ({ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" });
+const ENTITIES = /** @type {Record<string, string>} */ ({
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: "\u00a0",
+});
 const MENTION = /^@([\p{L}\p{N}_.-]*[\p{L}\p{N}_])/u;
 const LONGEST_LOOK = 400; // pieces back to a partner: keeps a text of nothing but marks cheap
 const SAFE = /^(https?:|mailto:)/i;
@@ -88,7 +95,12 @@ function pieces(text, reading) {
         plain += char;
         at += 1;
       }
-    } else if ((char === "h" || char === "H") && !reading.linked && !/[\p{L}\p{N}]$/u.test(plain) && URL_START.test(rest())) {
+    } else if (
+      (char === "h" || char === "H") &&
+      !reading.linked &&
+      !/[\p{L}\p{N}]$/u.test(plain) &&
+      URL_START.test(rest())
+    ) {
       const url = trimUrl(/** @type {RegExpExecArray} */ (URL_START.exec(rest()))[0]);
       push(anchor(url, [url]));
       at += url.length;
@@ -143,9 +155,10 @@ function readLink(text, at, reading) {
   }
   const label = text.slice(open + 1, close);
   if (text[close + 1] !== "(") return null;
-  const target = /^\([ \n]*(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))*))(?:[ \n]+(?:"[^"]*"|'[^']*'))?[ \n]*\)/.exec(
-    text.slice(close + 1, close + 4100),
-  );
+  const target =
+    /^\([ \n]*(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))*))(?:[ \n]+(?:"[^"]*"|'[^']*'))?[ \n]*\)/.exec(
+      text.slice(close + 1, close + 4100),
+    );
   if (!target) {
     const half = reading.growing && !text.slice(close).includes(")") && !/\s/.test(text.slice(close + 2).trim());
     return half ? [inlineLabel(label, reading), text.length] : null;

@@ -9,7 +9,11 @@ const SHOWN = /** @type {Record<string, [string, string]>} */ ({
 
 /** The switch between the system's theme, light and dark. */
 export function themeButton() {
-  const button = h("button", { class: "quiet", type: "button", onclick: () => /** @type {any} */ (window).theme.next() });
+  const button = h("button", {
+    class: "quiet",
+    type: "button",
+    onclick: () => /** @type {any} */ (window).theme.next(),
+  });
   const show = () => {
     const [name, label] = SHOWN[/** @type {any} */ (window).theme.choice()];
     fill(button, icon(name));

@@ -127,6 +127,18 @@ async def test_what_an_operator_writes_is_done(tmp_path):
         await platform.hears("bob", "Hello, Bob.", seconds=SECONDS)
 
 
+async def test_the_console_sends_again(tmp_path):
+    """DE-33: the sender is woken by it, nobody has to write first."""
+    async with running(tmp_path, "One.", more='[channels.web]\nport = 0\nagent = "scripted"\n') as here:
+        address = (await here.says("The chat is at ")).removeprefix("The chat is at ")
+        here.platform.fault("403", on="send")
+        await here.platform.says("ann", "ann", "hello")
+        await here.says("was given up")
+        request = urllib.request.Request(f"{address}/api/outbox/1/retry", data=b"", headers={"Origin": address})
+        assert (await asyncio.to_thread(urllib.request.urlopen, request, timeout=SECONDS)).status == 200
+        await here.platform.hears("ann", "One.", seconds=SECONDS)
+
+
 # --- told to end --------------------------------------------------------------------------------
 
 

@@ -213,3 +213,41 @@ async def test_names_are_filled_in():
         await platform.says("ann", "ann", "hello again")
         await platform.hears("ann", "[telegram false] Two.")
     assert all("You talk to ann." in turn.system.lower() or "You talk to Ann." in turn.system for turn in agent.turns)
+
+
+# --- keys that shape the message ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("header", "previews_off", "quiet"),
+    [
+        ("", True, None),
+        ("[[suppress_embeds:false]]\n", False, None),
+        ("[[suppress_embeds:true]]\n", True, None),
+        ("[[silent]]\n", True, True),
+    ],
+)
+async def test_previews_are_off_unless_the_agent_wants_them(header, previews_off, quiet):
+    """DE-34: a preview fetches what the model wrote. `silent` is Telegram's own."""
+    async with telegram(ScriptedAgent(f"{header}See https://example.org"), 'streaming = "off"') as platform:
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "See https://example.org")
+        (sent,) = (call.payload for call in platform.truth.calls if call.verb == "send")
+        assert sent["link_preview_options"] == {"is_disabled": previews_off}
+        assert sent.get("disable_notification") == quiet
+
+
+@pytest.mark.parametrize("header", ["title:Plans", "ephemeral"])
+async def test_what_telegram_cannot_show_costs_nothing_and_is_told_to_the_agent(header, caplog):
+    """OD-51: the answer goes out plainly; the next turn and the log know that it had no effect."""
+    agent = ScriptedAgent(f"[[{header}]]\nHere.", "Two.")
+    async with telegram(agent) as platform:
+        await platform.says("#team", "ann", "@testbot hello")
+        await platform.hears("#team", "Here.")
+        await platform.says("#team", "ann", "@testbot and?")
+        await platform.hears("#team", "Two.")
+    name = header.partition(":")[0]
+    assert f"{name} has no effect here" in caplog.text
+    assert any(
+        f"{name}: unsupported" in part.text or f"{name} unsupported" in part.text for part in agent.turns[1].parts
+    )

@@ -1,6 +1,7 @@
 """THE wiring: settings -> agents, channels, store, rules, engine."""
 
 import asyncio
+import logging
 import os
 import shutil
 import signal
@@ -29,6 +30,7 @@ from rejoinder.channels.base import (
     Outcome,
     PrefersQueue,
     ShowsMenu,
+    TellsTrouble,
 )
 from rejoinder.channels.base import Limits as Lengths
 from rejoinder.channels.platforms import PLATFORMS, Pace
@@ -66,12 +68,15 @@ from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import Mode, QueueOverride, resolve
 from rejoinder.turns.status import StatusSettings
 
+log = logging.getLogger(__name__)
+
 MEMORY = "sqlite::memory:"
 """A store that keeps nothing beyond the process: for a chat in the terminal, a single reply, and tests."""
 GRACE = 20.0
 """Seconds for which agents may go on when the gateway is told to end."""
 SENDING = 5.0
 """Seconds for which what has been planned is still sent then; the rest is sent by the next process."""
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
 
@@ -91,7 +96,7 @@ class Gateway:
         *,
         agents: Mapping[str, Agent] | None = None,
         channels: Iterable[Channel] = (),
-        store: str = MEMORY,
+        store: str | Store = MEMORY,
         watcher: Watcher | None = None,
         hooks: Hooks | None = None,
     ) -> None:
@@ -103,9 +108,10 @@ class Gateway:
             for name, hook in module.HOOKS.items():
                 self.hooks.on(name, hook)
         self._settings = runtime_settings(settings, self.agents, self.channels)
-        self._url = store
+        self._opens = store
         self._watcher = watcher or Watcher()
         self.listening: list[asyncio.Task[None]] = []
+        self._ending = False
         self._stack = AsyncExitStack()
 
     def on(self, name: str, hook: Hook) -> None:
@@ -121,6 +127,21 @@ class Gateway:
         """Whether messages can be kept now; if not, why and what to do (DU-15)."""
         return await self.store.health()
 
+    def listens(self, channel: str) -> bool:
+        """Whether this channel takes messages now."""
+        return self.runs.has(f"channel:{channel}")
+
+    def problem(self, channel: str) -> str:
+        """What keeps this channel from listening or from sending; empty when all is well."""
+        ended = next((task for task in self.listening if task.get_name() == f"channel:{channel}" and task.done()), None)
+        if ended is not None and not ended.cancelled() and (problem := ended.exception()) is not None:
+            return str(problem)
+        here = self.channels[channel]
+        if isinstance(here, TellsTrouble) and here.trouble:
+            return here.trouble
+        refused = self.engine.outbox.trouble(channel)
+        return f"nothing can be sent: {refused}" if refused else ""
+
     @property
     def kept(self) -> tuple[Part, ...]:
         """What was said in the background and had no place to go."""
@@ -133,9 +154,10 @@ class Gateway:
     async def serve(self) -> None:
         """Until every channel has come to its end, or is told to, and all that they brought is answered."""
         await self.engine.recovery.run()
+        opened = {} if self._ending else self.channels
         self.listening = listening = [
             self.runs.start(f"channel:{name}", channel.listen(ChannelInlet(name, self.engine, self.store)))
-            for name, channel in self.channels.items()
+            for name, channel in opened.items()
         ]
         for task in listening:
             await self.runs.wait(task)
@@ -144,31 +166,37 @@ class Gateway:
             if not task.cancelled() and (problem := task.exception()) is not None:
                 raise problem
 
-    async def serve_until_told(self, grace: float = GRACE) -> None:
-        """As `serve`; SIGTERM or SIGINT end it in good order, a second one at once."""
-        loop, told = asyncio.get_running_loop(), asyncio.Event()
+    async def serve_until_told(self, grace: float = GRACE) -> signal.Signals | None:
+        """As `serve`; one of `ENDING` ends it in good order, a second one at once. Returns which it was."""
+        loop, told = asyncio.get_running_loop(), list[signal.Signals]()
 
-        def end() -> None:
-            self.runs.start("drain", self.drain(0 if told.is_set() else grace))
-            told.set()
+        def end(number: signal.Signals) -> None:
+            self.runs.start("drain", self.drain(0 if told else grace))
+            if not told and (running := len(self.engine.lanes.running)):
+                answers = "An answer is" if running == 1 else f"{running} answers are"
+                log.info("%s being finished, for up to %.0f s; a second signal ends it at once", answers, grace)
+            told.append(number)
 
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, end)
+        for number in ENDING:
+            loop.add_signal_handler(number, end, number)
         try:
             await self.serve()
         finally:
-            for number in (signal.SIGTERM, signal.SIGINT):
+            for number in ENDING:
                 loop.remove_signal_handler(number)
+        return told[0] if told else None
 
     async def drain(self, grace: float = GRACE) -> None:
         """Goes down in good order: takes no further message, lets runs end for so many seconds, gives back the rest."""
+        self._ending = True
         for task in self.listening:
             await self.runs.cancel(task)
         await self.engine.lanes.drain(grace)
         await self.engine.outbox.drain(min(grace, SENDING))
 
     async def __aenter__(self) -> Self:
-        self.store = await asyncio.to_thread(open_store, self._url)
+        opens = self._opens
+        self.store = await asyncio.to_thread(open_store, opens) if isinstance(opens, str) else opens
         self._stack.push_async_callback(self.store.close)
         self.engine = Engine(
             self.agents,
@@ -187,6 +215,7 @@ class Gateway:
                 self._stack.push_async_callback(channel.close)
         self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.runs)
+        self.store.on_foreign_change(self.engine.beside.changed)
         upkeep = await self._stack.enter_async_context(Runs())  # apart: who waits until all is done waits not for it
         upkeep.start("upkeep", self.engine.upkeep.run())
         return self
@@ -272,6 +301,7 @@ def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> Ch
         can=frozenset(can if isinstance(channel, CanReact) else can - {"react"}),
         queue=queue_of_channel(settings, name),
         plugin_queue=QueueOverride(mode=Mode(channel.queue_mode)) if isinstance(channel, PrefersQueue) else None,
+        tool_display=said.common.tool_display,
         extra_system_prompt=said.common.extra_system_prompt,
         status=StatusSettings(enabled=said.common.status_reactions),
         speech=_speech(name, channel, settings),

@@ -53,6 +53,7 @@ FAULTS = {
     "full": "The disk is full. Free some space; rejoinder goes on by itself.",
     "read-only": "It cannot be written. Make the file and its folder writable for rejoinder.",
     "locked": "Another program holds it. Stop that program; rejoinder goes on by itself.",
+    "taken": "One gateway serves a store. Stop the other one first, or name another file in gateway.store.",
     "corrupt": "It is damaged. Stop rejoinder, put the latest backup in its place and start again.",
     "missing": "No gateway has run on it yet. Start one, or name the right configuration with -c.",
     "older": "It was written by an older rejoinder. Start the gateway once; that brings it up to date.",
@@ -63,7 +64,7 @@ FAULTS = {
 }
 
 Fault = Literal[
-    "full", "read-only", "locked", "corrupt", "missing", "older", "newer", "foreign", "unreachable", "closed"
+    "full", "read-only", "locked", "taken", "corrupt", "missing", "older", "newer", "foreign", "unreachable", "closed"
 ]
 
 

@@ -1,5 +1,7 @@
 """What `rejoinder run` does: the gateway with all its channels, and the pages where there is a web channel."""
 
+import asyncio
+import signal
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
@@ -11,7 +13,7 @@ from msgspec.structs import replace
 import rejoinder
 from rejoinder.agents.base import Failed
 from rejoinder.agents.base import Usage as Spent
-from rejoinder.app import SELF, Gateway, menu, open_channels
+from rejoinder.app import MEMORY, SELF, Gateway, menu, open_channels, open_store
 from rejoinder.channels.web import Settings as PageSettings
 from rejoinder.channels.web import open_channel
 from rejoinder.channels.web.channel import WebChannel
@@ -64,12 +66,15 @@ def page_settings(said: schema.Channel, settings: schema.Settings) -> PageSettin
 # --- at work ----------------------------------------------------------------------------------------
 
 
-async def serve(settings: schema.Settings, say: Say, *, new_token: bool = False) -> None:
-    """Until every channel has come to its end, or it is cancelled."""
+async def serve(settings: schema.Settings, say: Say, *, new_token: bool = False) -> signal.Signals | None:
+    """Until every channel has come to its end, or a signal ends it in good order: which one."""
     page = next(((name, said) for name, said in settings.channels.items() if said.kind == "web"), None)
     async with AsyncExitStack() as stack:
         listening: socket.socket | None = None
         channels = open_channels(settings)
+        store = await asyncio.to_thread(open_store, settings.gateway.store)  # first: it is refused to a second gateway
+        stack.push_async_callback(store.close)
+        say(kept_in(settings.gateway.store))
         web: WebChannel | None = None
         facts: PageSettings | None = None
         if page is not None:
@@ -81,11 +86,18 @@ async def serve(settings: schema.Settings, say: Say, *, new_token: bool = False)
             web.menu = menu(settings)
             channels.insert(0, web)
         only = replace(settings, channels={channel.name: settings.channels[channel.name] for channel in channels})
-        gateway = await stack.enter_async_context(Gateway(only, channels=channels, store=settings.gateway.store))
+        gateway = await stack.enter_async_context(Gateway(only, channels=channels, store=store))
         if web is not None and facts is not None and listening is not None:
             tasks = await stack.enter_async_context(Runs())
             await _open_pages(stack, tasks, gateway, only, web, facts, listening, say, new_token)
-        await gateway.serve()
+        return await gateway.serve_until_told()
+
+
+def kept_in(store: str) -> str:
+    """Whether and where what is said outlives the process."""
+    if store == MEMORY:
+        return "Nothing is kept: what is said is gone with this process (gateway.store)."
+    return f"What is said is kept in {store.removeprefix('sqlite:')} (gateway.store)."
 
 
 async def _open_pages(
@@ -147,7 +159,7 @@ def _house(gateway: Gateway, settings: schema.Settings, web: WebChannel, tasks: 
 
     def channels() -> tuple[ChannelState, ...]:
         return tuple(
-            ChannelState(name, settings.channels[name].kind, gateway.runs.has(f"channel:{name}"))
+            ChannelState(name, settings.channels[name].kind, gateway.listens(name), gateway.problem(name))
             for name in gateway.channels
         )
 
@@ -167,9 +179,12 @@ def _house(gateway: Gateway, settings: schema.Settings, web: WebChannel, tasks: 
 
     async def resend(part: StoredPart) -> None:
         await store.write(ResendPart(part))
+        gateway.engine.outbox.wake(part.route)
 
     async def approve(code: str) -> Knock | None:
-        return await store.write(ApproveKnock(code, datetime.now(UTC)))
+        knock = await store.write(ApproveKnock(code, datetime.now(UTC)))
+        gateway.engine.beside.changed()
+        return knock
 
     async def health() -> Health:
         return await store.health()

@@ -50,7 +50,7 @@ BLIND, KEYS, FINDS = FakeMessenger(), FakeKeeper(), Finder()
         (Rejected("gone", "target"), EDIT, BLIND, Again(0, "gone", counted=False, concedes="target")),
         (Rejected("gone", "target"), REACT, BLIND, GiveUp("gone")),
         (Rejected("kicked", "gone"), SAY, KEYS, GiveUp("kicked")),
-        (Rejected("401", "account"), SAY, KEYS, Again(ACCOUNT_PAUSE, "401", counted=False, everywhere=True)),
+        (Rejected("401", "account"), SAY, KEYS, Again(ACCOUNT_PAUSE, "401", False, True, True)),
         (RetryAfter(7, "slow", limited=True), SAY, BLIND, Again(7, "slow", counted=False)),
         (RetryAfter(7, "", limited=True, everywhere=True), SAY, BLIND, Again(7, "too fast", False, True)),
         (RetryAfter(None, "502"), SAY, BLIND, Again(1.0, "502")),

@@ -81,6 +81,15 @@ async def test_the_console_follows_a_message():
             await late.told("received", text="Hi")
 
 
+async def test_an_ephemeral_answer_is_for_who_asked():
+    """OD-51: the page can show a message to one person, so the directive is obeyed there."""
+    async with running(settings(("[[ephemeral]]\nPsst.",))) as site, site.page() as page:
+        await page.send(type="say", client="c1", room="helper~you", text="Hi")
+        await page.hears("Psst.")
+        shown = [frame["message"] for frame in page.frames if frame["type"] == "message"]
+        assert [message["only_for"] for message in shown if message["author"] == "helper"] == ["you"]
+
+
 async def test_a_stopped_server_lets_browsers_go():
     """They hear it at once, and come back when it is there again."""
     async with running(settings()) as site:

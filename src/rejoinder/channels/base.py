@@ -120,6 +120,14 @@ class KnowsItself(Protocol):
 
 
 @runtime_checkable
+class TellsTrouble(Protocol):
+    """Knows why nothing can be read for the time being, though it goes on trying; empty when all is well."""
+
+    @property
+    def trouble(self) -> str: ...
+
+
+@runtime_checkable
 class PrefersQueue(Protocol):
     """Has a queue mode that suits it better than the usual one, unless somebody chooses (TU-4)."""
 

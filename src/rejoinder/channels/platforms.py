@@ -40,7 +40,7 @@ def _platform(
 PLATFORMS = {
     platform.name: platform
     for platform in (
-        _platform("web", Limits(), "reply react send files voice ephemeral silent previews threads", "unicode", Pace()),
+        _platform("web", Limits(), "reply react send files voice ephemeral silent previews", "unicode", Pace()),
         _platform("terminal", Limits(), "reply react send", "unicode", Pace()),
         _platform(
             "telegram",

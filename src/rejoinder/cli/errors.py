@@ -10,11 +10,13 @@ import os
 import signal
 import sys
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, TypeVar
 
 from typer.core import TyperGroup
 
 from rejoinder.errors import BadConfiguration, BadUse, RejoinderError
+
+T = TypeVar("T")
 
 FAILED, WRONG_USE = 1, 2
 INTERRUPTED, UNREAD, TERMINATED = 130, 141, 143
@@ -50,15 +52,15 @@ def _say(error: RejoinderError) -> None:
     print(f"rejoinder: {error}", file=sys.stderr)
 
 
-def run(work: Coroutine[Any, Any, None]) -> None:
+def run(work: Coroutine[Any, Any, T]) -> T:
     """Runs it to its end, or until SIGTERM or a terminal that hung up ends it in good order."""
     import asyncio
 
-    async def until_told() -> None:
+    async def until_told() -> T:
         task = asyncio.current_task()
         assert task is not None
         for number in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-        await work
+        return await work
 
-    asyncio.run(until_told())
+    return asyncio.run(until_told())

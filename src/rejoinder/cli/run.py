@@ -1,13 +1,14 @@
 """`rejoinder run`: the gateway."""
 
 import logging
+import signal
 import sys
 from typing import Annotated
 
 import typer
 
 from rejoinder.cli.chat import CONFIG, read_settings, say
-from rejoinder.cli.errors import run
+from rejoinder.cli.errors import INTERRUPTED, TERMINATED, run
 
 
 def run_gateway(
@@ -24,4 +25,6 @@ def run_gateway(
     if sentence:
         say(sentence)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
-    run(serving.serve(serving.with_page(settings, port), say, new_token=new_token))
+    told = run(serving.serve(serving.with_page(settings, port), say, new_token=new_token))
+    if told is not None:
+        sys.exit(INTERRUPTED if told is signal.SIGINT else TERMINATED)

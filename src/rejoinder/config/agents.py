@@ -50,7 +50,8 @@ class AgentBase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What every kind of agent has."""
 
     system_prompt: str = ""
-    """What the agent is told about itself at the start of every turn."""
+    """What the agent is told about itself at the start of every turn. `{{Sender}}`, `{{Chat}}`, `{{Channel}}`,
+    `{{SessionId}}`, `{{IsNewSession}}` and every other field of the message stand for what it says."""
     startup_notes: str = ""
     """What the agent is told once more after its conversation was shortened."""
 

@@ -42,8 +42,12 @@ class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid
     on_unknown: Literal["hold", "resend"] = "hold"
     """What is done with a message of which nobody can tell whether it arrived: `hold` never sends it twice,
     `/resend` does; `resend` never loses it."""
+    tool_display: Literal["full", "compact", "none"] | None = None
+    """How the agent's tools are shown in a verbose session: what each does (`full`), its kind alone (`compact`), or
+    not at all (`none`). Unset: full in direct chats, compact in groups. Command lines are shown to nobody who is not
+    on the allow-list, and in no group."""
     extra_system_prompt: str = ""
-    """Told to the agent in every turn from this channel."""
+    """Told to the agent in every turn from this channel; `{{Name}}` as in `system_prompt` of an agent."""
     status_reactions: bool = False
     """Reactions on a message show what becomes of it: queued, thinking, at work, done."""
 

@@ -88,7 +88,7 @@ class MessagesSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the agent's answers go out at all; commands still answer."""
     response_prefix: str = ""
     """Put before every answer; may name `{model}`, `{modelFull}`, `{provider}`, `{thinkingLevel}`,
-    `{identity.name}`; `auto` is the agent's name in brackets."""
+    `{identity.name}`, and `{{Name}}` as in `system_prompt` of an agent; `auto` is the agent's name in brackets."""
 
 
 # --- directives ---------------------------------------------------------------------------------

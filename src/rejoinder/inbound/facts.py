@@ -46,7 +46,8 @@ class RunFacts(Struct, frozen=True):
     waiting: int = 0
     context_tokens: int = 0
     context_budget: int = 0
-    dead_parts: int = 0
+    dead_parts: int = 0  # given up, in all chats
+    held_parts: int = 0  # of which nobody knows whether they arrived
     last_failure: str = ""  # why the last run failed, for the owner
     last_words: str = ""  # what the agent's process wrote last, for the owner
 

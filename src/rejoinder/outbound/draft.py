@@ -158,16 +158,17 @@ def _next_block(draft: Draft, now: float) -> tuple[Draft, Step]:
 
 def _whole_block(text: str, streaming: Streaming, *, idle: bool) -> tuple[str, int, str] | None:
     """The next block, how much of the text it takes, and what the one after it begins with."""
-    if len(text) > streaming.most:
-        head, *following = chunk.cut(text, streaming.most)
-        if not following:
-            return head.text, len(text), ""
-        end = text.index(head.source) + len(head.source)
-        return head.text, text.index(following[0].source, end), following[0].opening
-    end = text.rfind("\n\n", streaming.least) if not idle else len(text)
-    if end < 0 or any(inside.start < end < inside.stop or inside.stop == end for inside in enclosures(text[:end])):
+    fits = len(text) <= streaming.most
+    end = len(text) if idle and fits else text.rfind("\n\n", streaming.least, streaming.most)
+    if end >= 0 and not any(inside.start < end <= inside.stop for inside in enclosures(text[:end])):
+        return text[:end], end, ""
+    if fits:
         return None
-    return text[:end], end, ""
+    head, *following = chunk.cut(text, streaming.most)
+    if not following:
+        return head.text, len(text), ""
+    end = text.index(head.source) + len(head.source)
+    return head.text, text.index(following[0].source, end), following[0].opening
 
 
 # --- what became of it --------------------------------------------------------------------------

@@ -80,6 +80,10 @@ class Access:
         for known in [known for known in self._read if known[0] == place[0]]:
             del self._read[known]
 
+    def forget(self) -> None:
+        """Somebody beside the gateway may have changed any of it."""
+        self._read.clear()
+
     def _edited(self, channel: str, edits: tuple[AllowEdit, ...]) -> Ids:
         allow = channel_rules(self._rules, channel).allow
         for edit in edits:

@@ -130,7 +130,7 @@ class Acting:
             self.outcomes.note(name, "done")
             return
         self.outcomes.note(name, "unsupported", "it has no effect here")
-        log.debug("%s %s: %s has no effect here", self._conversation.channel.name, self._occasion.trigger, name)
+        log.warning("%s %s: %s has no effect here", self._conversation.channel.name, self._occasion.trigger, name)
 
     async def _react(self, emoji: str, reference: str, *, remove: bool) -> None:
         conversation = self._conversation

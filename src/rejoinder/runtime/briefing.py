@@ -12,6 +12,7 @@ from rejoinder.inbound.media import Shown, show_media
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.notice import abilities_notice
+from rejoinder.outbound.template import fill, values_of
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.conversations import Conversation
@@ -32,6 +33,7 @@ from rejoinder.turns.prompt import (
 )
 
 BOUNDARY_BYTES = 8
+LONGEST_FILLED = 500
 
 
 def choices_of(run: Run) -> dict[str, Any]:
@@ -73,6 +75,16 @@ def brief(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -
     )
 
 
+def filled(words: str, run: Run, session: Session) -> str:
+    """The operator's words with what is known of the message that is answered (DE-5), each on one line: what
+    somebody calls themselves begins no paragraph of a system prompt."""
+    if "{{" not in words:
+        return words
+    message = run.asked[-1].message
+    values = values_of(message.inbound, run.session, stripped=message.agent_text, is_new=wants_intro(session))
+    return fill(words, {name: " ".join(value.split())[:LONGEST_FILLED] for name, value in values.items()})
+
+
 def _interrupted(run: Run) -> tuple[str, ...]:
     """What an agent has to know that is asked again (DU-2)."""
     if run.resumed is None:
@@ -99,12 +111,12 @@ def _system_part(run: Run, session: Session, settings: RuntimeSettings, agent: A
         intro = group_intro(mode)
         extra.append(group_settings(channel, inbound.chat.id).extra_system_prompt)
     return SystemPart(
-        system_prompt=settings.system_prompts.get(agent.name, ""),
+        system_prompt=filled(settings.system_prompts.get(agent.name, ""), run, session),
         metadata=_metadata(inbound, agent),
         abilities=_notice(here.can),
         group=group,
         group_intro=intro,
-        extra_system_prompt="\n\n".join(filter(None, extra)),
+        extra_system_prompt=filled("\n\n".join(filter(None, extra)), run, session),
     )
 
 

@@ -14,6 +14,7 @@ from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import overhear
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import Open, keyed
+from rejoinder.outbound.emoji import project
 from rejoinder.outbound.plan import Planned, Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
@@ -135,6 +136,10 @@ class Conversation:
             plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
         )
 
+    async def tell(self, text: str) -> None:
+        """Says it, whatever becomes of it."""
+        await self.send(text)
+
     async def begin(self, text: str, *, silent: bool) -> str | None:
         """Opens a message that grows, on a channel that can show one."""
         part = Part(route=self.route, text=text, silent=silent)
@@ -158,9 +163,10 @@ class Conversation:
 
     async def mark(self, message: str, emoji: str) -> bool:
         """A sign of the gateway's own on somebody's message, where the platform shows such signs."""
-        if not can(self.channel, CanReact):
+        sign = project(emoji, self.how.speech.reactions).value
+        if not can(self.channel, CanReact) or sign is None:
             return False
-        return isinstance(await self.channel.react(self.route, message, emoji), Delivered)
+        return isinstance(await self.channel.react(self.route, message, sign), Delivered)
 
     # --- what became of each message (IN-64) ------------------------------------------------------
 

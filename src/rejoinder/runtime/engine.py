@@ -37,6 +37,7 @@ from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.access import Access
 from rejoinder.runtime.asked import Granted
 from rejoinder.runtime.background import Background, Nowhere, message_of
+from rejoinder.runtime.beside import Beside
 from rejoinder.runtime.books import StoreBooks, begin_turn
 from rejoinder.runtime.conversations import OVERHEARD, Conversation, Conversations
 from rejoinder.runtime.debounce import Debounce
@@ -45,6 +46,7 @@ from rejoinder.runtime.facts import World
 from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.outbox import Outbox
+from rejoinder.runtime.owners import Owners
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.recovery import Recovery
@@ -136,12 +138,15 @@ class Engine:
         self._store = store
         self._tally = Tally(store)
         self._sessions = Sessions(store)
-        self._tell = (hooks or Hooks()).tell
+        hooks = hooks or Hooks()
+        self._tell = hooks.tell
         self.nowhere = Nowhere()
         self._queueing = Queueing(settings, runs)
         places = {**channels, self.nowhere.name: self.nowhere}
         self.outbox = Outbox(places, store, runs, settings.channel, clock, self._tell)
         self.conversations = Conversations(places, store, self.outbox, settings.channel)
+        self._owners = Owners(self.conversations, runs, clock)
+        hooks.on("delivery_failed", self._owners.hear)
         questions, access = Questions(runs, settings.question_seconds), Access(settings.rules, store)
         workers = Workers(agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell)
         self.books = StoreBooks(store, self._sessions, clock)
@@ -150,6 +155,7 @@ class Engine:
             agents, self.lanes, workers.compaction, questions, access, settings.show_config, self._tell
         )
         self.upkeep = Upkeep(store, self.lanes, self.books, clock)
+        self.beside = Beside(store, self.outbox, access, runs)
         self.recovery = Recovery(
             store,
             self.conversations,
@@ -354,6 +360,9 @@ class Engine:
         conversation.bot_turns = decision.bot_turns
         conversation.trace(decision.event.inbound.message_id, decision.walk.trace)
         self._tell(_event_of(decision))
+        message = decision.walk.message
+        if message.actor.role == "owner" and not message.in_group:
+            self._owners.wrote(conversation.route)
         for each in performed:
             each.then()
 

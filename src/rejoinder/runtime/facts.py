@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from rejoinder.agents.base import CanTellMore
 from rejoinder.channels.base import KnowsItself
 from rejoinder.events import Inbound
@@ -60,7 +62,7 @@ class World:
             allow=self._access.allow(inbound.channel),
             group_turns_today=of_group,
             sender_turns_today=of_sender,
-            runs=self._run_facts(conversation, session, agent),
+            runs=await self._with_parts(self._run_facts(conversation, session, agent), inbound),
             last_trace=await self._trace(inbound, conversation),
             random=sixteen(),
             version=self._settings.version,
@@ -95,6 +97,13 @@ class World:
     def me(self, conversation: Conversation, agent: str = "") -> Me:
         channel = conversation.channel
         return Me(channel.own_id, channel.own_name) if can(channel, KnowsItself) else Me(agent, agent)
+
+    async def _with_parts(self, facts: RunFacts, inbound: Inbound) -> RunFacts:
+        """Only `/status` tells of them, so only there they are counted (DE-33)."""
+        if "/status" not in inbound.text.lower():
+            return facts
+        dead, held = await self._store.count_parts("dead"), await self._store.count_parts("held")
+        return replace(facts, dead_parts=dead, held_parts=held)
 
     def _run_facts(self, conversation: Conversation, session: str, agent: str) -> RunFacts:
         lane = self._lanes.get(session)

@@ -89,6 +89,11 @@ class Outbox:
         rows = [row for row in await self._store.parts_in(*(states or ("held", "dead"))) if row.route == route]
         return await self.at(route).resend(rows)
 
+    def trouble(self, channel: str) -> str:
+        """Why the platform refuses an account of this channel, if it does (DE-32)."""
+        accounts = (account for (name, _), account in self._accounts.items() if name == channel)
+        return next((account.trouble for account in accounts if account.trouble), "")
+
     async def drain(self, seconds: float, for_calls: float = 5.0) -> None:
         """Goes down in good order: sends for so many seconds, then begins no further call and ends those it is in."""
         await self._end_work(seconds)

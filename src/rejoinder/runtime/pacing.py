@@ -16,6 +16,7 @@ class Account:
         self.rate = rate
         self.chat_rate = chat_rate
         self.until = 0.0
+        self.trouble = ""  # why the platform refuses this account, until it takes something of it again (DE-32)
         self.closed = False  # the gateway goes down: no further call is begun
         self.bucket: Bucket | None = None
 

@@ -9,6 +9,7 @@ from collections import deque
 
 from rejoinder.channels.base import CanReact, CanType
 from rejoinder.outbound import typing
+from rejoinder.outbound.emoji import project
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.runs import Runs
@@ -92,9 +93,10 @@ class StatusSigns:
         """One after the other, for a new one stands before the old one goes."""
         while self._calls:
             call = self._calls[0]
+            sign = project(call.emoji, self._conversation.how.speech.reactions).value
             try:
-                await channel.react(
-                    self._conversation.route, self._message, call.emoji, remove=isinstance(call, status.Remove)
-                )
+                if sign is not None:
+                    removes = isinstance(call, status.Remove)
+                    await channel.react(self._conversation.route, self._message, sign, remove=removes)
             finally:
                 self._calls.popleft()

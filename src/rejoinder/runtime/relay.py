@@ -23,6 +23,7 @@ from rejoinder.agents.base import (
 )
 from rejoinder.channels.base import CanStream
 from rejoinder.events import Turn
+from rejoinder.outbound.tools import Display, tool_line
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.delivery import Answer
 from rejoinder.runtime.lanes import Run
@@ -38,7 +39,7 @@ LONGEST_OUTPUT = 500
 class Shows(Struct, frozen=True):
     """How much of the agent's work people see (IN-59)."""
 
-    tools: bool = False
+    tools: Display = "none"
     tool_output: bool = False
     thoughts: bool = False
     thoughts_live: bool = False
@@ -120,7 +121,7 @@ class Relay:
                 self._typing.seen("tool")
                 self._became(state_of_tool(f"{kind} {title}"))
                 await tell(self._ears.watcher.tool, title)
-                await self._show_tool(self._named(title, kind))
+                await self._show_tool(title, kind)
             case ToolEnded(output=output):
                 if self._shows.tool_output and output.strip():
                     self._end_tools()
@@ -139,10 +140,11 @@ class Relay:
             case PlanChanged() | Done() | Failed():
                 pass  # plans are not shown; the end is not passed on here
 
-    async def _show_tool(self, name: str) -> None:
+    async def _show_tool(self, title: str, kind: str) -> None:
         """One line for each tool; of equal neighbours one, with how many they were (DE-23)."""
-        if not self._shows.tools:
+        if self._shows.tools == "none":
             return await self._answer.next_segment()
+        name = tool_line(title, kind, self._shows.tools, group=self._run.asked[-1].message.in_group)
         if name == self._tool:
             self._times += 1
             return
@@ -154,11 +156,6 @@ class Relay:
         if self._times > 1:
             self._answer.add_to_line(f" ×{self._times}")
         self._tool, self._times = "", 0
-
-    def _named(self, title: str, kind: str) -> str:
-        """In a group a tool is named by its kind: a command line is not for everybody (DE-23)."""
-        in_group = self._run.asked[-1].message.in_group
-        return f"🔧 {kind if in_group else ' '.join(title.split())}"
 
     def _became(self, state: State) -> None:
         for asked in self._run.asked:

@@ -315,6 +315,7 @@ class Sender:
         now = self._clock()
         match verdict:
             case Arrived(message=message):
+                self._works_again()
                 crashpoint("K12" if isinstance(deed, Open) else "K18")
                 await self._arrived(row, deed, message, now)
             case Again():
@@ -350,21 +351,24 @@ class Sender:
 
     async def _later(self, row: StoredPart, verdict: Again, conceded: frozenset[str], now: datetime) -> None:
         error = remembered(verdict.error, verdict.concedes, conceded)
+        if verdict.refused:
+            self._account.trouble = verdict.error
         if verdict.concedes is not None:
             log.warning("%s refused a %s: %s", self.channel.name, verdict.concedes, verdict.error)
         elif verdict.everywhere:
-            log.error(
-                "%s: nothing is sent for %.0f s: %s; what is to be said is kept",
-                self.channel.name,
-                verdict.seconds,
-                verdict.error,
-            )
+            waits = "%s: nothing is sent for %.0f s: %s; what is to be said is kept"
+            log.log(_grave(verdict), waits, self.channel.name, verdict.seconds, verdict.error)
         elif verdict.seconds:
             log.info("%s: again in %.1f s: %s", self.channel.name, verdict.seconds, verdict.error)
         await self._keep(RetryPart(row, now + timedelta(seconds=verdict.seconds), error, verdict.counted))
         if not verdict.counted:
             self.pace.pause(verdict.seconds, everywhere=verdict.everywhere)
         self._rows = True
+
+    def _works_again(self) -> None:
+        if self._account.trouble:
+            log.warning("%s: the platform takes our messages again", self.channel.name)
+            self._account.trouble = ""
 
     async def _look(self, row: StoredPart, deed: Deed) -> None:
         """Asks the platform whether it is there; until that can be told nothing else is said here."""
@@ -445,6 +449,11 @@ class Sender:
 
 
 _ACCEPTED: Final[dict[type, str]] = {Open: "K11", React: "K21", Remove: "K21"}
+
+
+def _grave(verdict: Again) -> int:
+    """A refused account is for somebody to mend; a busy one passes."""
+    return logging.ERROR if verdict.refused else logging.WARNING
 
 
 def _settle(waiting: "asyncio.Future[Fate]", fate: Fate) -> None:

@@ -10,6 +10,7 @@ from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.draft import Streaming
 from rejoinder.outbound.emoji import Style
 from rejoinder.outbound.plan import Manner, ReplyMode
+from rejoinder.outbound.tools import Display
 from rejoinder.outbound.typing import Mode, TypingSettings
 from rejoinder.runtime.compaction import CompactionSettings
 from rejoinder.turns.choose import Limits
@@ -41,6 +42,7 @@ class ChannelFacts(Struct, frozen=True):
     can: frozenset[str] = frozenset()
     queue: QueueOverride | None = None
     plugin_queue: QueueOverride | None = None
+    tool_display: Display | None = None
     extra_system_prompt: str = ""
     status: StatusSettings = StatusSettings()
     speech: Speech = Speech()

@@ -38,12 +38,14 @@ class Arrived(Struct, frozen=True):
 
 
 class Again(Struct, frozen=True):
-    """`concedes`: what is given up for the next try. `everywhere`: the whole account waits so long."""
+    """`concedes`: what is given up for the next try. `everywhere`: the whole account waits so long, and `refused`
+    says that somebody has to mend it."""
 
     seconds: float
     error: str
     counted: bool = True
     everywhere: bool = False
+    refused: bool = False
     concedes: Literal["formatting", "target", None] = None
 
 
@@ -83,7 +85,7 @@ def judge(
         case Rejected(reason=reason, why="target") if _can_stand_alone(deed) and "target" not in conceded:
             return Again(0.0, reason, counted=False, concedes="target")
         case Rejected(reason=reason, why="account"):
-            return Again(ACCOUNT_PAUSE, reason, counted=False, everywhere=True)
+            return Again(ACCOUNT_PAUSE, reason, counted=False, everywhere=True, refused=True)
         case Rejected(reason=reason):
             return GiveUp(reason)
         case RetryAfter(limited=True):

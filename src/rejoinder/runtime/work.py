@@ -15,14 +15,14 @@ from rejoinder.events import PromptPart, PromptText, TurnEnded
 from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import wants_intro
 from rejoinder.outbound.prefix import Speaker
-from rejoinder.outbound.template import fill, values_of
+from rejoinder.outbound.tools import display_for
 from rejoinder.outbound.typing import mode_for
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.acting import Occasion
 from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.attempts import COMPACTED, Attempts, Notice
 from rejoinder.runtime.books import transcript
-from rejoinder.runtime.briefing import brief, brief_further, level, people_of
+from rejoinder.runtime.briefing import brief, brief_further, filled, level, people_of
 from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.delivery import Answer
 from rejoinder.runtime.hooks import Tell
@@ -93,7 +93,7 @@ class Workers:
             may_speak=lambda: run.may_speak() and not _only_listens(run),
             says_when_empty=_is_awaited(run),
             silence=self._settings.silence,
-            prefix=self._prefix(run),
+            prefix=filled(run.conversation.how.speech.prefix, run, session),
             speaker=lambda: Speaker(agent.name, relay.model or turn.model or "", turn.think or ""),
         )
         failed: Failed | None = None
@@ -126,7 +126,7 @@ class Workers:
                     ended = "failed"
             if answer.begun:
                 run.conversation.spoke(self._clock().date())
-            step = _step(agent, ended, failed, began)
+            step = _step(agent, ended, failed.kind if failed is not None else answer.undelivered, began)
             await self._end(run, relay.usage, answer, failed, step)
         except asyncio.CancelledError:
             await answer.abandon()
@@ -134,10 +134,10 @@ class Workers:
         finally:
             self._questions.withdraw(agent, run.conversation.route)
             _end(run, ok=ended == "answered")
-            steps = (_step(agent, ended, failed, began), *answer.outcomes.steps())
+            reason = failed.kind if failed is not None else answer.undelivered
+            steps = (_step(agent, ended, reason, began), *answer.outcomes.steps())
             if run.trigger:
                 run.conversation.trace(run.trigger, steps)
-            reason = failed.kind if failed is not None else None
             self._tell(TurnEnded(run.session, agent.name, run.conversation.route, run.trigger, ended, reason))
         await self.compaction.after_turn(run.session, agent, turn.system, run.seen)
 
@@ -162,7 +162,8 @@ class Workers:
         """The turn is over, in one commit with what the next one and `/status` are told of it."""
         run.ending = True
         now = self._clock()
-        outcome: Outcome = "failed" if failed is not None else "answered" if answer.begun else "silent"
+        wrong = failed.kind if failed is not None else answer.undelivered
+        outcome: Outcome = "failed" if wrong is not None else "answered" if answer.begun else "silent"
         async with self._sessions.changing(run.session, run.agent, now) as held:
             session = held.session  # read afresh: a command may have changed it meanwhile
             if (told := answer.outcomes.told()) is not None:
@@ -177,7 +178,7 @@ class Workers:
                 for step in (step, *answer.outcomes.steps())
             )
             unit = Unit(
-                EndRun(run.claim, outcome, now, failed.kind if failed is not None else ""),
+                EndRun(run.claim, outcome, now, wrong or ""),
                 Trace(run.asked[-1].event, tuple(lines)),
                 *transcript(run, now),
                 *held.becomes(session),
@@ -213,11 +214,6 @@ class Workers:
             granted=self._settings.granted,
         )
 
-    def _prefix(self, run: Run) -> str:
-        """What stands before the answer, with what is known of the message it answers (DE-5)."""
-        written = run.conversation.how.speech.prefix
-        return fill(written, values_of(run.asked[-1].message.inbound, run.session)) if "{{" in written else written
-
     def _typing(self, run: Run) -> TypingSign:
         message = run.asked[-1].message
         mode = mode_for(
@@ -233,7 +229,12 @@ class Workers:
         reasoning = level("reasoning", run, session, self._settings, agent)
         if _only_listens(run):
             return Shows()
-        return Shows(verbose != "off", verbose == "full", reasoning == "on", reasoning == "stream")
+        in_group = run.asked[-1].message.in_group
+        trusted = all(asked.message.actor.role in ("owner", "sender") for asked in run.asked)
+        configured = run.conversation.how.tool_display
+        tools = "none" if verbose == "off" else display_for(configured, group=in_group, trusted=trusted)
+        output = verbose == "full" and tools == "full" and not in_group
+        return Shows(tools, output, reasoning == "on", reasoning == "stream")
 
     def _ears(self, run: Run, agent: Agent, session: Session) -> Ears:
         async def asks(question: Question) -> None:
@@ -283,8 +284,8 @@ def exchanges(entries: tuple[Entry, ...]) -> tuple[Exchange, ...]:
     return (*found, Exchange(asked)) if asked else tuple(found)
 
 
-def _step(agent: Agent, ended: str, failed: Failed | None, began: float) -> Step:
-    return Step(f"agent {agent.name}", ended, failed.kind if failed is not None else None, monotonic() - began)
+def _step(agent: Agent, ended: str, reason: str | None, began: float) -> Step:
+    return Step(f"agent {agent.name}", ended, reason, monotonic() - began)
 
 
 async def _unsaid(_: str) -> None:

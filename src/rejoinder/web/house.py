@@ -16,7 +16,7 @@ class ChannelState(Struct, frozen=True):
     kind: str
     listening: bool
     problem: str = ""
-    """Why it does not listen."""
+    """Why it does not listen, or nothing can be sent."""
 
 
 class Asked(Struct, frozen=True):

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from rejoinder.web.house import House
+from rejoinder.web.house import ChannelState, House
 from rejoinder.web.login import COOKIE, LASTS, Login
 from rejoinder.web.metrics import Metrics
 
@@ -48,13 +48,18 @@ def routes(house: House, login: Login, metrics: Metrics) -> list[BaseRoute]:
         token = body[:LONGEST_TOKEN].removeprefix("token=").strip()
         return _let_in(login, token, request)
 
+    async def troubles() -> list[str]:
+        store = await house.health()
+        return [*([store.sentence] if store.fault else []), *filter(None, map(_trouble, house.channels()))]
+
     async def health(_: Request) -> Response:
-        return JSONResponse({"status": "ok", "version": house.version})
+        """Alive, so 200: to start again mends no full disk. What is wrong is told all the same (DU-15)."""
+        problems = await troubles()
+        status = "trouble" if problems else "ok"
+        return JSONResponse({"status": status, "version": house.version, "problems": problems})
 
     async def ready(_: Request) -> Response:
-        store = await house.health()
-        silent = [state.name for state in house.channels() if not state.listening]
-        problems = [*([store.sentence] if store.fault else []), *(f"{name} does not listen" for name in silent)]
+        problems = await troubles()
         return JSONResponse({"ready": not problems, "problems": problems}, 503 if problems else 200)
 
     async def show_metrics(_: Request) -> Response:
@@ -70,6 +75,12 @@ def routes(house: House, login: Login, metrics: Metrics) -> list[BaseRoute]:
         Route("/ready", ready),
         Route("/metrics", show_metrics),
     ]
+
+
+def _trouble(channel: ChannelState) -> str:
+    if channel.problem:
+        return f"{channel.name}: {channel.problem}"
+    return "" if channel.listening else f"{channel.name} does not listen"
 
 
 def _let_in(login: Login, token: str, request: Request) -> Response:

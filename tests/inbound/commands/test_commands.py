@@ -198,7 +198,9 @@ def test_why_tells_what_each_stage_decided() -> None:
 
 def test_status_tells_all_there_is() -> None:
     """IN-61: version, agent, model and fallback, context, usage, session, levels, queue, runs, dead parts."""
-    runs = RunFacts(running=True, subagents=2, waiting=3, context_tokens=10, context_budget=100, dead_parts=1)
+    runs = RunFacts(
+        running=True, subagents=2, waiting=3, context_tokens=10, context_budget=100, dead_parts=1, held_parts=2
+    )
     (said,) = send(says("/status", group=True), house(), of=session(think="high"), runs=runs).replies
     for part in (
         "rejoinder 0",
@@ -211,7 +213,7 @@ def test_status_tells_all_there_is() -> None:
         "Runs: 1 running, 2 beside",
         "Context: 10 of 100 tokens",
         "Activation: as configured",
-        "Not delivered: 1 parts",
+        "Not delivered: 1 given up, 2 never confirmed",
     ):
         assert part in said
 

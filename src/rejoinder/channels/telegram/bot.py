@@ -40,12 +40,17 @@ class TelegramBot:
         self._api = api
         self._hook = hook
         self._pace = pace or Pace()
+        self._patient = Patient(name, api, self._pace)
         self._reactions = Reactions()
         self._windows = Windows()
         self._moved: dict[int | str, int] = {}  # groups that have become supergroups, by the ids they had
 
+    @property
+    def trouble(self) -> str:
+        return self._patient.trouble
+
     async def listen(self, deliver: Inlet) -> None:
-        patient = Patient(self.name, self._api, self._pace)
+        patient = self._patient
         me = msgspec.json.decode(await patient.ask("getMe", {}), type=User)
         self.own_id, self.own_name = str(me.id), me.username
         await self._offer_menu()

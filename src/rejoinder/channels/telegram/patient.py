@@ -1,8 +1,9 @@
 """Asking Telegram until it answers: an outage may last as long as it likes (DE-32).
 
-Rule 1: what only a person can mend ends the account, with a sentence that says how: a token that is not known, and
-        a second program that reads the same bot.
-Rule 2: everything else passes: pauses grow, and differ, so that not all come back at once.
+Rule 1: what only a person can mend ends the account, with a sentence that says how: a token that was never known,
+        and a second program that reads the same bot.
+Rule 2: everything else passes: pauses grow, and differ, so that not all come back at once. A token that was known
+        and is refused now is among it: the account pauses and says so.
 """
 
 import asyncio
@@ -19,6 +20,11 @@ from rejoinder.errors import ChannelStopped
 log = logging.getLogger(__name__)
 
 UNAUTHORIZED, NOT_FOUND, CONFLICT = 401, 404, 409
+
+REFUSED = (
+    "Telegram refuses this bot now ({said}); it is asked again every minute. If the token was changed, set the new "
+    "one as `token` and start again."
+)
 
 
 class Pace(Struct, frozen=True):
@@ -41,14 +47,18 @@ class Patient:
         self._pace = pace
         self._failures = 0
         self._conflicts = 0
+        self._known = False  # Telegram has taken this token before
+        self.trouble = ""
+        """Why Telegram refuses this bot for the time being."""
 
     async def ask(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Raw:
         while not isinstance(answer := await self._api.call(method, payload, seconds), Ok):
             self._give_up(answer)
             await asyncio.sleep(self._pause(answer))
-        if self._failures:
+        if self._failures or self.trouble:
             log.info("%s: Telegram answers again", self._name)
         self._failures = self._conflicts = 0
+        self._known, self.trouble = True, ""
         return answer.result
 
     def _pause(self, answer: Answer) -> float:
@@ -56,6 +66,8 @@ class Patient:
             return self._pace.after_conflict
         if isinstance(answer, Refused) and answer.code == TOO_MANY:
             return answer.retry_after or self._pace.first_pause
+        if self.trouble:
+            return self._pace.longest_pause * random.uniform(0.5, 1.0)
         if not self._failures:
             said = answer.description if isinstance(answer, Refused) else getattr(answer, "reason", "")
             log.warning("%s: Telegram does not answer (%s); asking until it does", self._name, said)
@@ -66,12 +78,16 @@ class Patient:
     def _give_up(self, answer: Answer) -> None:
         if not isinstance(answer, Refused):
             return
-        if answer.code in (UNAUTHORIZED, NOT_FOUND):
+        if answer.code == UNAUTHORIZED and self._known:
+            if not self.trouble:
+                log.error("%s: %s", self._name, REFUSED.format(said=answer.description))
+            self.trouble = REFUSED.format(said=answer.description)
+        elif answer.code in (UNAUTHORIZED, NOT_FOUND):
             raise ChannelStopped(
                 f"[channels.{self._name}] Telegram does not know this bot ({answer.description}). "
                 "Take the token from @BotFather once more and set it as `token`."
             )
-        if answer.code == CONFLICT:
+        elif answer.code == CONFLICT:
             self._conflicts += 1
             if "webhook" in answer.description:
                 raise ChannelStopped(

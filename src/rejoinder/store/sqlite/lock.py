@@ -28,7 +28,7 @@ class Lock:
         except BlockingIOError:
             holder = _name_on(self._file)
             os.close(self._file)
-            raise StoreUnavailable("locked", str(store), f"a gateway is running on it: {holder}") from None
+            raise StoreUnavailable("taken", str(store), f"a gateway is running on it: {holder}") from None
         try:
             os.ftruncate(self._file, 0)
             os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)

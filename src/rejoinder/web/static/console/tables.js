@@ -75,8 +75,8 @@ const drawChannels = ({ channels }) => [
     ...channels.map((/** @type {any} */ channel) =>
       h(
         "li",
-        { class: channel.listening ? "good" : "bad" },
-        icon(channel.listening ? "check" : "alert"),
+        { class: channel.listening && !channel.problem ? "good" : "bad" },
+        icon(channel.listening && !channel.problem ? "check" : "alert"),
         h("strong", {}, clean(channel.name)),
         channel.kind === channel.name ? null : h("span", { class: "quiet-text" }, channel.kind),
         h("span", { class: "state" }, channel.listening ? "listens" : "does not listen"),

@@ -1,0 +1,20 @@
+"""How people see that the agent uses a tool (DE-23): by what it does, or by its kind alone, or not at all."""
+
+from typing import Final, Literal
+
+Display = Literal["full", "compact", "none"]
+
+TELLING: Final = frozenset({"execute", "other"})
+"""Kinds whose title is a command line, or may be one."""
+
+
+def display_for(configured: Display | None, *, group: bool, trusted: bool) -> Display:
+    """`trusted`: everybody who asked is on the allow-list. Who is not sees no more than the kind."""
+    wanted = configured or ("compact" if group else "full")
+    return "compact" if wanted == "full" and not trusted else wanted
+
+
+def tool_line(title: str, kind: str, display: Display, *, group: bool) -> str:
+    """In a group anybody may read along: no command line stands there, whatever is configured."""
+    by_kind = display == "compact" or (group and kind in TELLING)
+    return f"🔧 {kind if by_kind else ' '.join(title.split())}"

@@ -1,0 +1,253 @@
+"""How answers behave on Telegram: replies, what does not arrive, blocks, tools, templates."""
+
+import asyncio
+
+import pytest
+
+from rejoinder.agents.base import ToolEnded, ToolStarted
+from rejoinder.testing import ScriptedAgent
+from rejoinder.testing.platform import oracles
+from tests.conversations.test_telegram import telegram
+
+LONG = "\n\n".join(f"{number} " + "word " * 100 for number in range(20))  # three messages of Telegram's length
+QUICK = """
+[agents.defaults.human_delay]
+mode = "custom"
+min_ms = 1
+max_ms = 2
+"""
+
+
+def texts(platform, chat="ann"):
+    return [seen.text for seen in platform.truth.messages(chat)]
+
+
+# --- replies ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("more", "chat", "replies"),
+    [
+        ("", "ann", [False, False]),
+        ("", "#team", [True, False]),
+        ('reply_to_mode = "all"', "ann", [True, True]),
+        ('reply_to_mode = "off"', "#team", [False, False]),
+        ('reply_to_mode = { direct = "first" }', "ann", [True, False]),
+        ('reply_to_mode = { direct = "first", group = "all" }', "#team", [True, True]),
+    ],
+)
+async def test_the_reply_mode_by_kind_of_chat(more, chat, replies):
+    """DE-6, OD-60: off in direct chats, first in groups, unless it is said otherwise; `first` is the first chunk."""
+    async with telegram(ScriptedAgent(LONG), more) as platform:
+        question = await platform.says(chat, "ann", "@testbot tell me")
+        await platform.truth.until(lambda: "19 word" in "".join(texts(platform, chat)))
+        seen = platform.truth.messages(chat)
+        assert [each.reply_to == question for each in seen[:2]] == replies
+        assert not oracles.refused(platform.truth.calls)
+
+
+async def test_what_the_agent_says_wins_over_the_mode():
+    """DE-6: an explicit directive, `none` among them."""
+    async with telegram(ScriptedAgent("[[reply_to:none]]\nPlainly."), 'reply_to_mode = "all"') as platform:
+        await platform.says("ann", "ann", "hello")
+        assert (await platform.hears("ann", "Plainly.")).reply_to is None
+
+
+async def test_a_draft_is_a_reply_from_the_beginning():
+    """OD-61, OD-3: the header is known before any text is shown, so nothing has to move."""
+    go = asyncio.Event()
+    agent = ScriptedAgent(["[[reply_to:current]]\n", "Once ", go.wait, "upon a time."])
+    async with telegram(agent) as platform:
+        question = await platform.says("ann", "ann", "tell me")
+        await platform.truth.until(lambda: bool(platform.truth.messages("ann")))
+        assert platform.truth.messages("ann")[0].reply_to == question
+        go.set()
+        await platform.truth.until(lambda: texts(platform) == ["Once upon a time."])
+        assert not [frame for frame in platform.truth.frames if frame.kind == "delete"]
+
+
+async def test_a_draft_that_has_to_move_is_sent_first_and_then_deleted():
+    """OD-61: at no instant is the answer nowhere, and in the end it stands once."""
+    go = asyncio.Event()
+    agent = ScriptedAgent("One.", ["Once ", go.wait, "upon a time.<actions><reply to='m1'/></actions>"])
+    async with telegram(agent) as platform:
+        first = await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "One.")
+        await platform.says("ann", "ann", "tell me")
+        await platform.truth.until(lambda: len(texts(platform)) == 2)
+        go.set()
+        await platform.truth.until(lambda: texts(platform) == ["One.", "Once upon a time."])
+        await platform.truth.until(lambda: any(frame.kind == "delete" for frame in platform.truth.frames))
+        assert platform.truth.messages("ann")[-1].reply_to == first
+        kinds = [frame.kind for frame in platform.truth.frames if frame.kind in ("message", "delete")]
+        assert kinds[-2:] == ["message", "delete"]
+
+
+@pytest.mark.parametrize("target", ["m77", "12345", "deleted"])
+async def test_a_target_that_is_not_there_costs_the_reply_and_nothing_else(target, caplog):
+    """OD-62: unknown, of another chat, or deleted meanwhile: said plainly, once, with a warning."""
+    go = asyncio.Event()
+    aims = "current" if target == "deleted" else target
+    async with telegram(ScriptedAgent([go.wait, f"[[reply_to:{aims}]]\nHere.", "\n"])) as platform:
+        question = await platform.says("ann", "ann", "hello")
+        if target == "deleted":
+            del platform.people.world.room("ann").messages[int(question)]
+        go.set()
+        assert (await platform.hears("ann", "Here.")).reply_to is None
+        assert texts(platform) == ["Here."]
+    assert any(record.levelname == "WARNING" for record in caplog.records)
+
+
+# --- what does not arrive -----------------------------------------------------------------------
+
+
+async def test_a_part_that_does_not_arrive_fails_the_turn_visibly():
+    """OD-65, DE-3: what arrived stays, those behind it are tried, and `/why` and `/status` tell of it."""
+    async with telegram(ScriptedAgent(LONG), 'streaming = "off"') as platform:
+        platform.fault("403", on="send", after=1)
+        question = await platform.says("ann", "ann", "tell me")
+        await platform.truth.until(lambda: "19 word" in "".join(texts(platform)))
+        assert len(texts(platform)) == 2  # of three
+        await platform.says("ann", "ann", "/status")
+        await platform.truth.until(lambda: any("Not delivered: 1 given up" in text for text in texts(platform)))
+        await platform.says("ann", "ann", "/why", reply_to=question)
+        why = "agent scripted: failed, Forbidden: bot was blocked"
+        await platform.truth.until(lambda: any(why in text for text in texts(platform)))
+        await platform.says("ann", "ann", "/resend")
+        await platform.truth.until(lambda: any("8 word" in text for text in texts(platform)[2:]))
+
+
+async def test_the_owner_is_told_of_a_chat_that_is_gone():
+    """DE-32: once, in the direct chat, not for every answer; the chat itself is not told."""
+    agent = ScriptedAgent("Hello.", "Two.", "Three.")
+    async with telegram(agent) as platform:
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "Hello.")
+        platform.people.closes("#team", "bot was kicked from the supergroup chat")
+        await platform.says("#team", "ann", "@testbot hello")
+        told = await platform.hears("ann")
+        assert told.text.startswith(f"A message to telegram {platform.id_of('#team')} was given up: Forbidden")
+        await platform.says("#team", "ann", "@testbot hello again")
+        await platform.truth.until(lambda: sum(call.status == 403 for call in platform.truth.calls) > 1)
+        assert len(texts(platform)) == 2
+
+
+async def test_a_message_nobody_can_tell_about_is_counted_and_sent_again_by_hand():
+    """DE-33, DU-3: `/status` says never confirmed; `/resend` sends it, though it may be there twice then."""
+    async with telegram(ScriptedAgent("Once.")) as platform:
+        platform.fault("accept-drop", on="send")
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "Once.")
+        await platform.says("ann", "ann", "/status")
+        assert "Not delivered: 0 given up, 1 never confirmed" in (await platform.hears("ann")).text
+        await platform.says("ann", "ann", "/resend")
+        await platform.truth.until(lambda: texts(platform).count("Once.") == 2)
+
+
+# --- blocks, signs, tools, templates ------------------------------------------------------------
+
+
+async def test_blocks_with_a_human_pause():
+    """DE-22: whole pieces of 800 to 1200 characters as they are written, none of them edited."""
+    pieces = [f"{number} " + "word " * 60 + "\n\n" for number in range(12)]
+    agent = ScriptedAgent([step for piece in pieces for step in (piece, 0.02)])
+    async with telegram(agent, 'streaming = "blocks"\n' + QUICK) as platform:
+        await platform.says("ann", "ann", "tell me")
+        await platform.truth.until(lambda: any("11 word" in text for text in texts(platform)))
+        said = texts(platform)
+        assert len(said) > 2
+        assert [len(text) for text in said[:-1] if not 800 <= len(text) <= 1200] == []
+        assert " ".join(" ".join(said).split()) == " ".join("".join(pieces).split())
+        assert not [frame for frame in platform.truth.frames if frame.kind == "edit"]
+
+
+async def test_status_reactions_are_of_telegrams_own_set():
+    """TU-25, OD-72: none is refused, and the last says that it is done."""
+    async with telegram(ScriptedAgent("Done."), "status_reactions = true") as platform:
+        await platform.says("ann", "ann", "do it")
+        await platform.truth.until(lambda: platform.truth.messages("ann", by="ann")[0].reactions == "👌")
+        assert not oracles.refused(platform.truth.calls)
+
+
+WORK = [
+    ToolStarted("1", "rm -rf /srv/secret", "execute"),
+    ToolEnded("1", True, "removed"),
+    ToolStarted("2", "rm -rf /srv/secret", "execute"),
+    ToolEnded("2", True, ""),
+    "Done.",
+]
+
+
+@pytest.mark.parametrize(
+    ("more", "chat", "person", "shown"),
+    [
+        ("", "ann", "ann", "🔧 rm -rf /srv/secret ×2"),
+        ("", "#team", "ann", "🔧 execute ×2"),
+        ('tool_display = "full"', "#team", "ann", "🔧 execute ×2"),
+        ('tool_display = "compact"', "ann", "ann", "🔧 execute ×2"),
+        ('tool_display = "none"', "ann", "ann", None),
+        ('dm = "open"', "bob", "bob", "🔧 execute ×2"),
+    ],
+)
+async def test_who_may_not_sees_no_command_line(more, chat, person, shown):
+    """DE-23: equal neighbours are one line; a command line is for people on the allow-list, in a direct chat."""
+    verbose = more + '\n[agents.defaults]\nverbose_default = "on"\n'
+    async with telegram(ScriptedAgent(WORK), verbose) as platform:
+        await platform.says(chat, person, "@testbot clean up")
+        await platform.truth.until(lambda: any("Done." in text for text in texts(platform, chat)))
+        text = texts(platform, chat)[0]
+        assert shown is None or shown in text
+        assert ("🔧" in text) == (shown is not None)
+        assert "secret" not in text or person == chat == "ann"
+
+
+async def test_names_are_filled_in():
+    """DE-5: in the prefix and in what the agent is told; `IsNewSession` is true once."""
+    more = (
+        'response_prefix = "[{{Channel}} {{IsNewSession}}]"\nextra_system_prompt = "You talk to {{Sender}}{{Nobody}}."'
+    )
+    agent = ScriptedAgent("One.", "Two.")
+    async with telegram(agent, more) as platform:
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "[telegram true] One.")
+        await platform.says("ann", "ann", "hello again")
+        await platform.hears("ann", "[telegram false] Two.")
+    assert all("You talk to ann." in turn.system.lower() or "You talk to Ann." in turn.system for turn in agent.turns)
+
+
+# --- keys that shape the message ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("header", "previews_off", "quiet"),
+    [
+        ("", True, None),
+        ("[[suppress_embeds:false]]\n", False, None),
+        ("[[suppress_embeds:true]]\n", True, None),
+        ("[[silent]]\n", True, True),
+    ],
+)
+async def test_previews_are_off_unless_the_agent_wants_them(header, previews_off, quiet):
+    """DE-34: a preview fetches what the model wrote. `silent` is Telegram's own."""
+    async with telegram(ScriptedAgent(f"{header}See https://example.org"), 'streaming = "off"') as platform:
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "See https://example.org")
+        (sent,) = (call.payload for call in platform.truth.calls if call.verb == "send")
+        assert sent["link_preview_options"] == {"is_disabled": previews_off}
+        assert sent.get("disable_notification") == quiet
+
+
+@pytest.mark.parametrize("header", ["title:Plans", "ephemeral"])
+async def test_what_telegram_cannot_show_costs_nothing_and_is_told_to_the_agent(header, caplog):
+    """OD-51: the answer goes out plainly; the next turn and the log know that it had no effect."""
+    agent = ScriptedAgent(f"[[{header}]]\nHere.", "Two.")
+    async with telegram(agent) as platform:
+        await platform.says("#team", "ann", "@testbot hello")
+        await platform.hears("#team", "Here.")
+        await platform.says("#team", "ann", "@testbot and?")
+        await platform.hears("#team", "Two.")
+    name = header.partition(":")[0]
+    assert f"{name} has no effect here" in caplog.text
+    assert any(
+        f"{name}: unsupported" in part.text or f"{name} unsupported" in part.text for part in agent.turns[1].parts
+    )

@@ -1,0 +1,40 @@
+"""How a tool is shown."""
+
+import pytest
+
+from rejoinder.outbound.tools import display_for, tool_line
+
+
+@pytest.mark.parametrize(
+    ("configured", "group", "trusted", "display"),
+    [
+        (None, False, True, "full"),
+        (None, True, True, "compact"),
+        (None, False, False, "compact"),
+        ("full", False, False, "compact"),
+        ("full", True, False, "compact"),
+        ("full", True, True, "full"),
+        ("compact", False, True, "compact"),
+        ("none", False, True, "none"),
+        ("none", True, False, "none"),
+    ],
+)
+def test_who_is_not_on_the_list_sees_no_more_than_the_kind(configured, group, trusted, display):
+    """DE-23: full, compact, none; in groups compact by default."""
+    assert display_for(configured, group=group, trusted=trusted) == display
+
+
+@pytest.mark.parametrize(
+    ("kind", "display", "group", "line"),
+    [
+        ("read", "full", False, "🔧 Read notes.txt"),
+        ("read", "compact", False, "🔧 read"),
+        ("read", "full", True, "🔧 Read notes.txt"),
+        ("execute", "full", False, "🔧 Read notes.txt"),
+        ("execute", "full", True, "🔧 execute"),
+        ("other", "full", True, "🔧 other"),
+    ],
+)
+def test_no_command_line_in_a_group(kind, display, group, line):
+    """DE-23: where anybody may read along it is the kind, whatever is configured; a title is one line."""
+    assert tool_line("Read\n notes.txt", kind, display, group=group) == line

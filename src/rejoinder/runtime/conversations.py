@@ -20,9 +20,9 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.messages import Messages
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.recent import Bounded, Recent
-from rejoinder.runtime.sender import Fate, Sent
+from rejoinder.runtime.sender import Fate, Sent, intent
 from rejoinder.runtime.settings import ChannelFacts
-from rejoinder.store.base import InboxEvent, Message, NoteMessages, PlaceFacts, Store
+from rejoinder.store.base import InboxEvent, Message, NoteMessages, PlaceFacts, PlanParts, Store
 
 TRACES = 50
 KEPT = 2000
@@ -134,6 +134,12 @@ class Conversation:
         return await self._post(
             plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
         )
+
+    def to_say(self, texts: Iterable[str], now: datetime) -> PlanParts:
+        """The same, for whoever decides it to commit with the decision; the sender is woken when that is done."""
+        manner = self.how.speech.manner
+        said = (plan.say(redact(text), self.route, manner, Wording(), self.outbox.new_stem()) for text in texts)
+        return PlanParts(tuple(intent(each, self.route) for planned in said for each in planned), now)
 
     async def begin(self, text: str, *, silent: bool) -> str | None:
         """Opens a message that grows, on a channel that can show one."""

@@ -6,8 +6,10 @@ import pytest
 
 from rejoinder.channels.base import Delivered, Limits, Rejected, Unknown
 from rejoinder.events import Part
+from rejoinder.outbound.deeds import Open, encode
 from rejoinder.outbound.draft import PLACEHOLDER, Streaming
 from rejoinder.runtime.acting import Occasion
+from rejoinder.store.base import ClaimPart, HoldPart, Intent, MarkUnknown, PlanParts
 from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger
 from tests.runtime.places import place
 
@@ -210,7 +212,7 @@ async def test_an_opening_of_unknown_fate_is_not_said_twice():
         await answer.feed(", two.")
         await answer.finish()
         assert here.seen() == [PLACEHOLDER, "One, two."]
-        assert await here.states(run) == [("open", "held"), ("say", "sent")]
+        assert await here.states(run) == [("open", "withdrawn"), ("say", "sent")]
 
 
 async def test_among_bots_nothing_is_shown_before_it_is_whole():
@@ -343,6 +345,22 @@ async def test_a_rerun_takes_over_the_slot_of_the_run_that_died():
         earlier = (await here.store.turn(run.turn)).parts
         await here.says("The second, ", "better one.", run=run, earlier=earlier)
         assert here.seen() == ["The second, better one."]
+
+
+async def test_a_slot_that_was_settled_before_the_rerun_is_not_waited_for():
+    """DU-2: what the recovery read is old by the time a run begins; nothing of it hangs on that."""
+    async with place(FakeMessenger()) as here:
+        run = await here.turn()
+        (intent,) = await here.store.write(
+            PlanParts((Intent("t/open0", here.route, encode(Open(Part(here.route, "…"))), "open"),), here.now(), run)
+        )
+        claimed = await here.store.write(ClaimPart(here.route, here.now(), here.now(), sending=True))
+        await here.store.write(MarkUnknown(claimed, "killed"))
+        before = await here.store.part(intent.id)
+        await here.store.write(HoldPart(before))
+        async with asyncio.timeout(5):
+            await here.says("Here it is.", run=run, earlier=(before,))
+        assert here.seen() == ["Here it is."]
 
 
 async def test_an_action_is_done_once_in_all_attempts():

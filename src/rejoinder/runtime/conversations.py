@@ -21,9 +21,9 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.messages import Messages
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.recent import Bounded, Recent
-from rejoinder.runtime.sender import Fate, Sent
+from rejoinder.runtime.sender import Fate, Sent, intent
 from rejoinder.runtime.settings import ChannelFacts
-from rejoinder.store.base import InboxEvent, Message, NoteMessages, PlaceFacts, Store
+from rejoinder.store.base import InboxEvent, Message, NoteMessages, PlaceFacts, PlanParts, Store
 
 TRACES = 50
 KEPT = 2000
@@ -139,6 +139,12 @@ class Conversation:
     async def tell(self, text: str) -> None:
         """Says it, whatever becomes of it."""
         await self.send(text)
+
+    def to_say(self, texts: Iterable[str], now: datetime) -> PlanParts:
+        """The same, for whoever decides it to commit with the decision; the sender is woken when that is done."""
+        manner = self.how.speech.manner
+        said = (plan.say(redact(text), self.route, manner, Wording(), self.outbox.new_stem()) for text in texts)
+        return PlanParts(tuple(intent(each, self.route) for planned in said for each in planned), now)
 
     async def begin(self, text: str, *, silent: bool) -> str | None:
         """Opens a message that grows, on a channel that can show one."""

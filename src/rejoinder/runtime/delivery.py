@@ -28,7 +28,7 @@ from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.drafting import Drafting, streaming_for
 from rejoinder.runtime.outcomes import Outcomes
 from rejoinder.runtime.sender import Fate, Unsent
-from rejoinder.store.base import Run, StoredPart
+from rejoinder.store.base import Run, StoredPart, Verb
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,8 @@ ENOUGH_TO_PREFIX = 24
 class Answer:
     """Takes the agent's raw text piece by piece and makes the conversation show it.
 
-    `run` is the claim on the turn, `earlier` what a run before this one planned of it.
+    `run` is the claim on the turn, `earlier` what a run before this one planned of it, `kept_with_it` what is to be
+    remembered of the turn as soon as the agent is not asked again.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Answer:
         prefix: str = "",
         speaker: Callable[[], Speaker] = Speaker,
         hand_over: HandOver | None = None,
+        kept_with_it: Callable[[], tuple[Verb[object], ...]] = lambda: (),
     ) -> None:
         self.undelivered: str | None = None
         """Why a part of it did not arrive (OD-65)."""
@@ -68,6 +70,7 @@ class Answer:
         self._says_when_empty = says_when_empty
         self._prefix = prefix
         self._speaker = speaker
+        self._kept_with_it = kept_with_it
         self._reader = ReplyReader(silence=silence, has_trigger=bool(occasion.trigger))
         self._reveal = Reveal()
         self._unprefixed: str | None = "" if prefix else None
@@ -243,7 +246,8 @@ class Answer:
             await self._post(self._settled("".join(slot.source for slot in slots), self._stem), final=True)
 
     async def _post(self, planned: list[Planned], *, final: bool = False) -> None:
-        posted = self._conversation.sender.post(planned, self._run, final=final) if planned else ()
+        also = self._kept_with_it() if final else ()
+        posted = self._conversation.sender.post(planned, self._run, final=final, also=also) if planned else ()
         fates: list[asyncio.Future[Fate]] = [*self._drafting.blocks, *posted]
         try:
             if waiting := [fate for fate in fates if not fate.done()]:

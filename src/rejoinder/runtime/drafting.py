@@ -62,7 +62,7 @@ class Drafting:
             if part.state == "sent" and part.receipt is not None:
                 self._adopt(part.receipt, target)
             elif part.state in IN_FLIGHT:
-                self._opening = self._sender.follow(part.key)
+                self._opening = self._sender.follow(part)
                 self._opening.add_done_callback(lambda fate, target=target: self._adopted(fate, target))
 
     def _adopt(self, message: str, reply_to: str | None) -> None:

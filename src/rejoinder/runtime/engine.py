@@ -7,7 +7,7 @@ it nothing has happened, after it the message has its end or its place in a lane
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime
 from time import perf_counter
@@ -16,7 +16,6 @@ from msgspec import Struct
 
 from rejoinder.agents.base import Agent
 from rejoinder.channels.base import Channel
-from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import (
     Inbound,
@@ -194,7 +193,6 @@ class Engine:
         return conversation.deciding
 
     async def _decide_in_order(self, conversation: Conversation) -> None:
-        crashpoint("K5")
         again = 0
         while conversation.arrived:
             group = conversation.arrived[0]
@@ -251,7 +249,6 @@ class Engine:
         if held is not None and session is not None:
             self._keep(held, session, conversation)
             self.lanes.obey(held.key, self._queueing.of(conversation.route.channel, session))
-        await self._reply(decision, performed)
 
     # --- an event that gets one, of each agent it wakes -------------------------------------------
 
@@ -278,7 +275,6 @@ class Engine:
             destined = [self._destine(unit, *sessions[agent], place) for agent in message.agents]
             await unit.write(self._store)
             self._settled(decision, performed, noted())
-            await self._reply(decision, performed)
             if session.agent not in message.agents:
                 self._keep(held, session, conversation)
             overheard, conversation.overheard = conversation.overheard, ()
@@ -351,6 +347,8 @@ class Engine:
             unit.add_all((SettleEvent(event.id, joined), Trace(event.id, (TraceLine(now, "debounce", joined),))))
         lines = (TraceLine(now, step.stage, step.decision, step.reason, step.took) for step in walked.trace)
         unit.add_all((Trace(decision.event.id, tuple(lines)), *(verb for each in performed for verb in each.verbs)))
+        if replies := _replies(decision, performed):
+            unit.add_all((decision.conversation.to_say(replies, now),))
         return unit, noted
 
     def _settled(self, decision: Decision, performed: list[Performed], noted: tuple[Message, ...]) -> None:
@@ -365,11 +363,8 @@ class Engine:
             self._owners.wrote(conversation.route)
         for each in performed:
             each.then()
-
-    async def _reply(self, decision: Decision, performed: list[Performed]) -> None:
-        answered = [each.says for each in performed if each.says is not None]
-        for reply in answered or decision.walk.replies:
-            await decision.conversation.send(reply)
+        if _replies(decision, performed):
+            conversation.sender.wake(rows=True)
 
     def _keep(self, held: Held, session: Session, conversation: Conversation) -> None:
         self._started(held, session, conversation)
@@ -379,6 +374,11 @@ class Engine:
         """A session that was only just made begins when there is something to remember: a choice, or a turn."""
         if held.is_new:
             self._tell(SessionStarted(session.key, session.agent, conversation.route))
+
+
+def _replies(decision: Decision, performed: list[Performed]) -> Sequence[str]:
+    """What an effect answered itself stands in the place of the decision's own replies."""
+    return [each.says for each in performed if each.says is not None] or decision.walk.replies
 
 
 def _told(session: Session, performed: list[Performed]) -> Session:

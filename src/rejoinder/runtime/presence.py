@@ -1,7 +1,8 @@
 """What people see of a run beside its words: the typing sign and the status reactions.
 
 Both are machines of the floors; here their timers run and their calls are made. Neither delays a message: a
-typing sign that finds the last one still on its way is dropped, reactions wait in a line of their own.
+typing sign that finds the last one, or a message, still on its way is dropped: it would be seen after that message.
+Reactions wait in a line of their own.
 """
 
 import asyncio
@@ -53,8 +54,9 @@ class TypingSign:
                     self._timer = loop.call_later(ms / 1000, self._feed, typing.Woke())
 
     def _show(self) -> None:
-        free = self._call is None or self._call.done()
-        if self._channel is not None and free and self._conversation.sender.pace.has_room("typing"):
+        sender = self._conversation.sender
+        free = (self._call is None or self._call.done()) and not sender.is_speaking
+        if self._channel is not None and free and sender.pace.has_room("typing"):
             self._call = self._runs.start("typing", self._tell(self._channel))
 
     async def _tell(self, channel: CanType) -> None:

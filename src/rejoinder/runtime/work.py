@@ -95,6 +95,7 @@ class Workers:
             silence=self._settings.silence,
             prefix=filled(run.conversation.how.speech.prefix, run, session),
             speaker=lambda: Speaker(agent.name, relay.model or turn.model or "", turn.think or ""),
+            kept_with_it=lambda: transcript(run, self._clock()),
         )
         failed: Failed | None = None
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"

@@ -10,9 +10,9 @@ from rejoinder.channels.web import reading
 from rejoinder.channels.web.faces import OWNER
 from rejoinder.channels.web.journal import Journal, NoTarget, Sent
 from rejoinder.channels.web.keeper import Keeper
-from rejoinder.channels.web.protocol import Choice, Note, TypingNow
+from rejoinder.channels.web.protocol import Choice, Note, Room, TypingNow
 from rejoinder.channels.web.sockets import Growing, Hub
-from rejoinder.crashpoint import crashpoint
+from rejoinder.crashpoint import answer_unread, crashpoint
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Part, Route
 
@@ -62,6 +62,7 @@ class WebChannel:
                     await asyncio.sleep(PAUSE)
                     continue
                 self._taken = last
+                crashpoint("K5")
             else:
                 await self._news.wait()
 
@@ -90,6 +91,7 @@ class WebChannel:
             return RetryAfter(reason=str(fault))
         except NoTarget:
             return Rejected(f"there is no message {part.reply_to} to answer", "target")
+        answer_unread()
         if sent is None:
             return Rejected(f"there is no room {part.route.chat}", "gone")
         return Delivered(sent.message.id)
@@ -134,16 +136,20 @@ class WebChannel:
             done = await self.keeper.change_then(change, then)
         except StoreUnavailable as fault:
             return RetryAfter(reason=str(fault))
+        answer_unread()
         return Delivered(message) if done else Rejected(f"there is no message {message}", "target")
 
     # --- live ---------------------------------------------------------------------------------------
 
     async def typing(self, route: Route) -> None:
-        place = await self.keeper.ask(reading.place, route.chat)
-        if place is not None:
-            room, person = place
-            who = room.agents[0] if len(room.agents) == 1 else ""
-            self.hub.show(TypingNow(room.id, who, route.thread), person)
+        def show(place: tuple[Room, str | None] | None) -> None:
+            if place is not None:
+                room, person = place
+                who = room.agents[0] if len(room.agents) == 1 else ""
+                self.hub.show(TypingNow(room.id, who, route.thread), person)
+
+        # In line with what is said: a sign that was asked for before a message is not seen after it.
+        await self.keeper.ask_then(lambda journal: reading.place(journal.db, route.chat), show)
 
     async def note(self, route: Route, text: str) -> None:
         self.hub.show(Note(route.chat, text, route.thread), OWNER)

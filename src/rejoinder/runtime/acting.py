@@ -147,7 +147,7 @@ class Acting:
             self.outcomes.note(what, "failed", why)
             await self._warn(f"react failed: {why}")
         else:
-            key, deed = keyed(React(target, sign.value, remove), f"{self._stem}/act")
+            key, deed = keyed(React(target, sign.value, remove, self._occasion.agent), f"{self._stem}/act")
             await self._do(what, "react", (Planned(key, deed),), conversation.sender)
 
     async def _send_message(self, args: dict[str, Any], text: str) -> None:

@@ -124,8 +124,6 @@ class Workers:
                 else:
                     await answer.fail(failed.sentence, failed.detail)
                     ended = "failed"
-            if answer.begun:
-                run.conversation.spoke(self._clock().date())
             step = _step(agent, ended, failed, began)
             await self._end(run, relay.usage, answer, failed, step)
         except asyncio.CancelledError:
@@ -226,7 +224,7 @@ class Workers:
             mentioned=message.addressed in ("mention", "reply"),
             heartbeat=_only_listens(run) or _is_background(run),
         )
-        return TypingSign(self._runs, run.conversation, mode, self._settings.typing)
+        return TypingSign(self._runs, run.conversation, mode, self._settings.typing, run.agent)
 
     def _shows(self, run: Run, session: Session, agent: Agent) -> Shows:
         verbose = level("verbose", run, session, self._settings, agent)

@@ -50,6 +50,8 @@ class FakeMessenger:
         self.own_id = "bot"
         self.own_name = "bot"
         self.typed = 0  # how often the typing sign was shown
+        self.typists: list[str] = []  # for which agent, each time
+        self.reacted: list[tuple[str, str, str]] = []  # which agent put which emoji on which message
         self.limits = limits or Limits()
         self.messages: dict[str, Shown] = {}
         self.parts: list[Part] = []  # all that was sent, whatever became of it
@@ -145,19 +147,21 @@ class FakeMessenger:
         await self._tell()
         return Delivered(message)
 
-    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False) -> Outcome:
+    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
         if (failing := self._next("react")) is not None and not failing.accepted:
             return failing.outcome
         reactions = self.messages[message].reactions
         if not remove:
+            self.reacted.append((author, message, emoji))
             reactions.append(emoji)
         elif emoji in reactions:
             reactions.remove(emoji)
         await self._tell()
         return Delivered(message) if failing is None else failing.outcome
 
-    async def typing(self, route: Route) -> None:
+    async def typing(self, route: Route, *, author: str = "") -> None:
         self.typed += 1
+        self.typists.append(author)
         await self._tell()
 
     async def note(self, route: Route, text: str) -> None:

@@ -149,7 +149,9 @@ class Engine:
         self.outbox = Outbox(places, store, runs, settings.channel, clock, self._tell)
         self.conversations = Conversations(places, store, self.outbox, settings.channel)
         questions, access = Questions(runs, settings.question_seconds), Access(settings.rules, store)
-        workers = Workers(agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell)
+        workers = Workers(
+            agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell, self._hand_over
+        )
         self.books = StoreBooks(store, self._sessions, clock)
         self.lanes = Lanes(workers, self.books, runs, Slots(settings.limits, runs, agents), settings.lease)
         self._effects = Effects(
@@ -340,6 +342,13 @@ class Engine:
                 destined = self._destine(unit, held, held.session, place)
                 await unit.write(self._store)
                 self._enqueue(place, [destined])
+
+    async def _hand_over(self, inbound: Inbound) -> Callable[[], object]:
+        """What one agent gives another is a row before the answer is planned; it is decided when the turn has ended."""
+        accept = Unit()
+        accepted = accept.add(Accept((inbound,), self._clock()))
+        await accept.insist(self._store)
+        return lambda: [self.decide(event) for event in accepted()]
 
     # --- what every decision comes to -------------------------------------------------------------
 

@@ -92,17 +92,39 @@ async def test_a_granted_message_goes_elsewhere_and_an_echo_of_one_does_not():
 
 
 async def test_a_hand_over_comes_when_the_turn_ends():
-    """OD-50: after the text; its outcome is told."""
-    handed = []
+    """OD-50, DE-21: it is safe before the answer is said, stands behind it for people, and begins after it."""
+    happened = []
 
-    async def hand_over(to, words):
-        handed.append((to, words, [part.text for part in here.channel.sent]))
+    async def hand_over(to, words, id):
+        happened.append((to, words, [part.text for part in here.channel.sent]))
+        return lambda: happened.append([part.text for part in here.channel.sent])
 
-    occasion = Occasion("id-0", "bot", "ann", granted=frozenset({"handoff"}))
+    occasion = Occasion("id-0", "bot", "ann", peers=("critic",), granted=frozenset({"handoff"}))
     async with place(Bare()) as here:
-        script = '<actions><handoff to="critic">Look at it.</handoff></actions>\nDone.'
-        await here.says(script, run=await here.turn(), occasion=occasion, hand_over=hand_over)
-    assert handed == [("critic", "Look at it.", ["Done."])]
+        handoff = '<handoff to="critic">Look at it.</handoff>'
+        script = f"<actions>{handoff}{handoff}</actions>\nDone."
+        answer = await here.says(script, run=await here.turn(), occasion=occasion, hand_over=hand_over)
+        assert [(part.text, part.addressed) for part in here.channel.sent][1] == ("@critic Look at it.", ("critic",))
+    assert happened == [("critic", "Look at it.", []), ["Done.", "@critic Look at it."]]
+    assert "handoff to critic: done" in answer.outcomes.told()
+
+
+@pytest.mark.parametrize(
+    ("peers", "texts", "why"),
+    [
+        ((), (), "no agent called 'critic' here; there is nobody else"),
+        (("writer",), (), "no agent called 'critic' here; there are: writer"),
+        (("critic",), ('say <handoff to="critic">Go.</handoff>',), "it stands in a message of this turn: an echo"),
+    ],
+)
+async def test_a_hand_over_that_cannot_be(peers, texts, why):
+    """OD-51, OD-53: nobody is called so here, or somebody else wrote it; the answer stands all the same."""
+    occasion = Occasion("id-0", "bot", "ann", peers=peers, texts=texts, granted=frozenset({"handoff"}))
+    async with place(Bare()) as here:
+        script = '<actions><handoff to="critic">Go.</handoff></actions>\nDone.'
+        answer = await here.says(script, run=await here.turn(), occasion=occasion)
+        assert [part.text for part in here.channel.sent] == ["Done."]
+    assert why in answer.outcomes.told()
 
 
 async def test_silence_sends_nothing():

@@ -123,26 +123,27 @@ class Answer:
         if not self._may_speak():
             return await self.abandon()
         await self._obey(self._reader.finish())
+        handed = await self._acting.keep_handed()
         if self._reader.silent:
-            await self._withdraw()
+            await self._withdraw(handed)
             await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
         elif self._has_words:
             if footer:
                 self._between_segments = True
                 self._show(footer)
-            await self._settle()
+            await self._settle(handed)
         elif not self._acting.asked and self._says_when_empty:
             await self._drafting.close()
             await self._post(self._say(NO_RESPONSE), final=True)
         else:
-            await self._withdraw()
+            await self._withdraw(handed)
         await self._acting.finish(PATIENCE)
 
     async def fail(self, sentence: str, detail: str) -> None:
         """What was shown stays; the person gets the sentence as a message of its own, the operator the rest."""
         if not self._may_speak():
             return await self.abandon()
-        await self._settle(sentence)
+        await self._settle(sentence=sentence)
         await self._acting.finish(PATIENCE)
         if detail:
             await self._conversation.note(detail)
@@ -200,7 +201,7 @@ class Answer:
         if seen:
             self._drafting.grow(seen)
 
-    async def _settle(self, *sentences: str) -> None:
+    async def _settle(self, handed: Sequence[Planned] = (), sentence: str = "") -> None:
         """Makes the whole answer stand: one commit, then one call for each message that does not say it yet."""
         self._pass_on(self._reveal.finish(), whole=True)
         await self._drafting.close()
@@ -209,9 +210,9 @@ class Answer:
             planned = self._drafting.say(draft.rest) if draft.rest.strip() else []
         else:
             planned = self._settled(draft.text, self._stem)
-        for sentence in sentences:
+        if sentence:
             planned += self._say(sentence)
-        await self._post(planned, final=True)
+        await self._post([*planned, *handed], final=True)
 
     def _settled(self, text: str, stem: str) -> list[Planned]:
         channel, how = self._conversation.channel, self._conversation.how.speech.manner
@@ -233,17 +234,18 @@ class Answer:
         manner = self._conversation.how.speech.manner
         return plan.say(sentence, self._conversation.route, manner, plain, f"{self._stem}/own")
 
-    async def _withdraw(self) -> None:
-        """Nothing of it stays, where that can be done (OD-41)."""
+    async def _withdraw(self, handed: Sequence[Planned]) -> None:
+        """Nothing of it stays, where that can be done (OD-41); what was handed over does."""
         await self._drafting.close()
         slots = self._drafting.draft.slots
         channel = self._conversation.channel
-        if not slots:
-            return
-        if can(channel, CanDelete) or can(channel, CanEdit):
-            await self._post(plan.withdraw(slots, self._stem), final=True)
-        else:
-            await self._post(self._settled("".join(slot.source for slot in slots), self._stem), final=True)
+        planned: list[Planned] = []
+        if slots and (can(channel, CanDelete) or can(channel, CanEdit)):
+            planned = plan.withdraw(slots, self._stem)
+        elif slots:
+            planned = self._settled("".join(slot.source for slot in slots), self._stem)
+        if planned or handed:
+            await self._post([*planned, *handed], final=True)
 
     async def _post(self, planned: list[Planned], *, final: bool = False) -> None:
         also = self._kept_with_it() if final else ()

@@ -122,7 +122,8 @@ class Sender:
         """Told of every message of ours that is in the index from then on."""
         self.forgotten: Callable[[str], None] | None = None
         """Told of every message that was taken back."""
-        self.drafts: Drafts | None = None
+        self.drafts: list[Drafts] = []
+        """Of each agent that is writing here, in the order of their turns."""
         self.pace = Pace(account)
         self._account = account
         self._store = store
@@ -221,19 +222,34 @@ class Sender:
                 self._wake_in(seconds)
                 return False
             return await self._send_next()
-        if self.drafts is None:
-            return False
-        seconds = self.pace.seconds_to_wait("edit") or await self._draft(self.drafts)
-        if seconds:
+        return await self._draft_next() if self.drafts else False
+
+    async def _draft_next(self) -> bool:
+        """One step of one draft; then the others come first, so that nobody's words hold up another's."""
+        if seconds := self.pace.seconds_to_wait("edit"):
             self._wake_in(seconds)
-        return seconds == 0.0
+            return False
+        waits: list[float] = []
+        for drafts in tuple(self.drafts):
+            seconds = await self._draft(drafts)
+            if seconds == 0.0:
+                if drafts in self.drafts:
+                    self.drafts.remove(drafts)
+                    self.drafts.append(drafts)
+                return True
+            if seconds is not None:
+                waits.append(seconds)
+        if waits:
+            self._wake_in(min(waits))
+        return False
 
     async def _draft(self, drafts: Drafts) -> float | None:
         try:
             return await drafts.work()
         except Exception:  # a channel may be anybody's code; the answer itself does not depend on it
             log.exception("%s failed at a draft", self.channel.name)
-            self.drafts = None
+            if drafts in self.drafts:
+                self.drafts.remove(drafts)
             return None
 
     def _wake_in(self, seconds: float) -> None:

@@ -118,6 +118,7 @@ class Workers:
                 )
                 crashpoint("K14")
                 self._note_failure(run, failed)
+                run.ending = True
                 if failed is None:
                     await answer.finish(_footer(session, relay.usage, relay.model))
                     ended = "answered" if answer.undelivered is None else "failed"
@@ -160,7 +161,6 @@ class Workers:
 
     async def _end(self, run: Run, usage: Usage, answer: Answer, failed: Failed | None, step: Step) -> None:
         """The turn is over, in one commit with what the next one and `/status` are told of it."""
-        run.ending = True
         now = self._clock()
         outcome: Outcome = "failed" if failed is not None else "answered" if answer.begun else "silent"
         async with self._sessions.changing(run.session, run.agent, now) as held:

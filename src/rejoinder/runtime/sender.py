@@ -386,13 +386,14 @@ class Sender:
         verbs: list[Verb[object]] = [MarkSent(row, message if is_message else None, now, words(deed), author)]
         if isinstance(deed, Remove):
             verbs.append(ForgetMessage(self.route, deed.message))
+        # Who waits goes on now: what they write comes behind this, mostly in the same commit.
+        self._over(row, Sent(message))
         known = (await self._keep(*verbs))[0]
         self._looks = 0
         if isinstance(known, Message) and self.noted is not None:
             self.noted(known)
         if isinstance(deed, Remove) and self.forgotten is not None:
             self.forgotten(deed.message)
-        self._over(row, Sent(message))
         if isinstance(deed, Say | Amend):
             self._tell(ReplySent(self.route, message, words(deed)))
 

@@ -123,6 +123,7 @@ class Workers:
                 )
                 crashpoint("K14")
                 self._note_failure(run, failed)
+                run.ending = True
                 if failed is None:
                     await answer.finish(_footer(session, relay.usage, relay.model))
                     ended = "answered" if answer.undelivered is None else "failed"
@@ -163,7 +164,6 @@ class Workers:
 
     async def _end(self, run: Run, usage: Usage, answer: Answer, failed: Failed | None, step: Step) -> None:
         """The turn is over, in one commit with what the next one and `/status` are told of it."""
-        run.ending = True
         now = self._clock()
         wrong = failed.kind if failed is not None else answer.undelivered
         outcome: Outcome = "failed" if wrong is not None else "answered" if answer.begun else "silent"

@@ -4,8 +4,9 @@ import asyncio
 import os
 import shutil
 import signal
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
+from datetime import datetime
 from importlib.util import find_spec
 from typing import Any, Self, cast
 from uuid import uuid4
@@ -50,7 +51,7 @@ from rejoinder.outbound.redact import redact
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.runtime.background import Background
 from rejoinder.runtime.compaction import CompactionSettings
-from rejoinder.runtime.engine import Engine
+from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
 from rejoinder.runtime.memory import settle_memory as settle_memory
@@ -94,6 +95,7 @@ class Gateway:
         store: str = MEMORY,
         watcher: Watcher | None = None,
         hooks: Hooks | None = None,
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self.agents = dict(agents) if agents is not None else open_agents(settings)
         self.channels = {channel.name: channel for channel in channels}
@@ -105,7 +107,9 @@ class Gateway:
         self._settings = runtime_settings(settings, self.agents, self.channels)
         self._url = store
         self._watcher = watcher or Watcher()
+        self._clock = clock
         self.listening: list[asyncio.Task[None]] = []
+        self._draining = False
         self._stack = AsyncExitStack()
 
     def on(self, name: str, hook: Hook) -> None:
@@ -136,6 +140,7 @@ class Gateway:
         self.listening = listening = [
             self.runs.start(f"channel:{name}", channel.listen(ChannelInlet(name, self.engine, self.store)))
             for name, channel in self.channels.items()
+            if not self._draining  # told to end before it had begun
         ]
         for task in listening:
             await self.runs.wait(task)
@@ -144,24 +149,26 @@ class Gateway:
             if not task.cancelled() and (problem := task.exception()) is not None:
                 raise problem
 
-    async def serve_until_told(self, grace: float = GRACE) -> None:
-        """As `serve`; SIGTERM or SIGINT end it in good order, a second one at once."""
-        loop, told = asyncio.get_running_loop(), asyncio.Event()
+    async def serve_until_told(self, grace: float = GRACE) -> signal.Signals | None:
+        """As `serve`; SIGTERM or SIGINT end it in good order, a second one at once. Returns who told."""
+        loop, told = asyncio.get_running_loop(), list[signal.Signals]()
 
-        def end() -> None:
-            self.runs.start("drain", self.drain(0 if told.is_set() else grace))
-            told.set()
+        def end(number: signal.Signals) -> None:
+            self.runs.start("drain", self.drain(0 if told else grace))
+            told.append(number)
 
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, end)
+            loop.add_signal_handler(number, end, number)
         try:
             await self.serve()
+            return told[0] if told else None
         finally:
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.remove_signal_handler(number)
 
     async def drain(self, grace: float = GRACE) -> None:
         """Goes down in good order: takes no further message, lets runs end for so many seconds, gives back the rest."""
+        self._draining = True
         for task in self.listening:
             await self.runs.cancel(task)
         await self.engine.lanes.drain(grace)
@@ -176,6 +183,7 @@ class Gateway:
             self.runs,
             self._settings,
             self.store,
+            self._clock,
             watcher=self._watcher,
             hooks=self.hooks,
         )

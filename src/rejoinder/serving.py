@@ -1,6 +1,8 @@
 """What `rejoinder run` does: the gateway with all its channels, and the pages where there is a web channel."""
 
+import signal
 import socket
+from asyncio import CancelledError
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
@@ -65,7 +67,7 @@ def page_settings(said: schema.Channel, settings: schema.Settings) -> PageSettin
 
 
 async def serve(settings: schema.Settings, say: Say, *, new_token: bool = False) -> None:
-    """Until every channel has come to its end, or it is cancelled."""
+    """Until every channel has come to its end; told by a signal, it lets go on what was begun (DU-2)."""
     page = next(((name, said) for name, said in settings.channels.items() if said.kind == "web"), None)
     async with AsyncExitStack() as stack:
         listening: socket.socket | None = None
@@ -85,7 +87,14 @@ async def serve(settings: schema.Settings, say: Say, *, new_token: bool = False)
         if web is not None and facts is not None and listening is not None:
             tasks = await stack.enter_async_context(Runs())
             await _open_pages(stack, tasks, gateway, only, web, facts, listening, say, new_token)
-        await gateway.serve()
+        # The shell is told by whom it ended, as it would be had it ended at once.
+        match await gateway.serve_until_told():
+            case signal.SIGINT:
+                raise KeyboardInterrupt
+            case signal.SIGTERM:
+                raise CancelledError
+            case _:
+                pass
 
 
 async def _open_pages(

@@ -5,8 +5,9 @@ import logging
 import os
 import shutil
 import signal
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
+from datetime import datetime
 from importlib.util import find_spec
 from typing import Any, Self, cast
 from uuid import uuid4
@@ -52,7 +53,7 @@ from rejoinder.outbound.redact import redact
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.runtime.background import Background
 from rejoinder.runtime.compaction import CompactionSettings
-from rejoinder.runtime.engine import Engine
+from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
 from rejoinder.runtime.memory import settle_memory as settle_memory
@@ -99,6 +100,7 @@ class Gateway:
         store: str | Store = MEMORY,
         watcher: Watcher | None = None,
         hooks: Hooks | None = None,
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self.agents = dict(agents) if agents is not None else open_agents(settings)
         self.channels = {channel.name: channel for channel in channels}
@@ -110,6 +112,7 @@ class Gateway:
         self._settings = runtime_settings(settings, self.agents, self.channels)
         self._opens = store
         self._watcher = watcher or Watcher()
+        self._clock = clock
         self.listening: list[asyncio.Task[None]] = []
         self._ending = False
         self._stack = AsyncExitStack()
@@ -204,6 +207,7 @@ class Gateway:
             self.runs,
             self._settings,
             self.store,
+            self._clock,
             watcher=self._watcher,
             hooks=self.hooks,
         )

@@ -59,8 +59,9 @@ async def test_a_message_costs_three_commits_before_its_send(tmp_path, commits):
             await machine.chat.hears(heard)
             await settled(gateway)
             assert seen == [3], commits
-            accepted, decided, planned, sent, _ = commits
-            assert (planned, sent) == (("PlanParts", "ClaimPart"), ("MarkSent",))
+            accepted, decided, planned, *after = commits
+            assert planned == ("PlanParts", "AppendTranscript", "ClaimPart")
+            assert [verb for commit in after for verb in commit][:2] == ["MarkSent", "EndRun"]
             assert accepted == ("Accept",)
             assert {"RouteEvent", "Trace", "NoteMessages", "BeginTurn", "PutSession"} == set(decided)
 

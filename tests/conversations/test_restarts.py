@@ -13,6 +13,8 @@ from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.runtime.engine import Engine
+from rejoinder.runtime.sender import Sender as OneSender
+from rejoinder.runtime.work import Workers
 from rejoinder.store.base import MOST_ATTEMPTS, Accept, Intent, PlanParts
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import ScriptedAgent
@@ -35,6 +37,40 @@ def open_to_all(**common) -> Settings:
 
 def queueing(mode: str, **options) -> Settings:
     return Settings(messages=MessagesSettings(queue=QueueSettings(mode=mode, **options)))
+
+
+# --- what was decided and answered ----------------------------------------------------------------
+
+
+async def test_the_answer_to_a_command_is_decided_with_it(tmp_path, monkeypatch):
+    """DU-1: the event has its end in the commit that plans its answer; who dies then says it later."""
+    machine = Machine(tmp_path)
+    with monkeypatch.context() as dying:
+        dying.setattr(OneSender, "wake", lambda *_, **__: None)
+        async with machine.running(ScriptedAgent(), killed=True) as gateway:
+            await machine.chat.says("/whoami")
+            await until(gateway, lambda census: census.events == {"settled": 1})
+            assert (await gateway.store.census()).parts == {"planned": 1}
+    async with machine.running(ScriptedAgent()):
+        assert "ann" in (await machine.chat.hears()).text
+
+
+async def test_the_exchange_is_remembered_as_soon_as_it_is_answered(tmp_path, monkeypatch):
+    """DU-5: who dies between the answer and the end of its turn has both sides of it in the transcript, once."""
+    machine = Machine(tmp_path)
+    with monkeypatch.context() as dying:
+        dying.setattr(Workers, "_end", lambda *_: never())
+        async with machine.running(ScriptedAgent("Hi."), killed=True):
+            await machine.chat.says("hello")
+            await machine.chat.hears("Hi.")
+    async with machine.running(ScriptedAgent("Again.")) as gateway:
+        await machine.chat.says("hello again")
+        await machine.chat.hears("Again.")
+        await settled(gateway)
+        (kept,) = await gateway.store.sessions()
+        entries = await gateway.store.transcript(kept.session.key, kept.session.started)
+    assert [entry.role for entry in entries] == ["user", "agent", "user", "agent"]
+    assert [entry.parts[0].text for entry in entries if entry.role == "agent"] == ["Hi.", "Again."]
 
 
 # --- turns ----------------------------------------------------------------------------------------

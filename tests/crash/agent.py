@@ -26,14 +26,15 @@ def marks_of(number: int) -> tuple[str, ...]:
     return (f"a{number}.", f"z{number}.") if kind_of(number) == "long" else (f"a{number}.",)
 
 
-def answer_to(number: int) -> str:
+def answer_to(number: int, *, alone: bool = True) -> str:
+    """`alone`: only then it can begin with a header."""
     match kind_of(number):
         case "long":
             filler = "".join(f"Line {line} of a **long** answer, with `code` in it.\n" for line in range(LONG // 48))
             return f"a{number}. begins.\n\n{filler}\nz{number}. ends it."
         case "acts":
             head = f'[[reply_to_current]]\n<actions>\n<react emoji="{REACTION}" />\n</actions>\n'
-            return f"{head}a{number}. was asked for, and **marked**."
+            return f"{head if alone else ''}a{number}. was asked for, and **marked**."
         case "names":
             return f"a{number}. has been told to @bob and to everybody else.\n\n- one\n- two"
         case _:
@@ -46,7 +47,7 @@ async def answer(turn: Turn) -> AsyncIterator[str]:
     for place, number in enumerate(numbers):
         if place:
             yield "\n\n"
-        text = answer_to(number)
+        text = answer_to(number, alone=len(numbers) == 1)
         step = max(9, len(text) // 8)  # cuts directives in the middle
         for start in range(0, len(text), step):
             yield text[start : start + step]

@@ -44,20 +44,20 @@ class Machine:
     """Where gateways come and go; the file of the store stays."""
 
     def __init__(self, folder: Path, channel: str, here: str, *, on_unknown: str, mode: str, debounce_ms: int) -> None:
-        self._folder = folder
+        self.folder = folder
         agent = Path(__file__).parent
         config = CONFIG.format(
             agent=agent, channel=channel, here=here, on_unknown=on_unknown, mode=mode, debounce_ms=debounce_ms
         )
         (folder / "rejoinder.toml").write_text(config)
-        self._url = f"sqlite:{folder / 'rejoinder.db'}"
+        self.url = f"sqlite:{folder / 'rejoinder.db'}"
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self, crash_at: str = "") -> None:
         environment = {**os.environ, VARIABLE: crash_at}
-        with (self._folder / "log").open("ab") as log:
+        with (self.folder / "log").open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *REJOINDER, "run", cwd=self._folder, env=environment, stdout=log, stderr=log
+                *REJOINDER, "run", cwd=self.folder, env=environment, stdout=log, stderr=log
             )
 
     @property
@@ -85,7 +85,7 @@ class Machine:
     async def census(self) -> Census | None:
         """None before there is a store."""
         try:
-            reader = open_reader(self._url)
+            reader = open_reader(self.url)
         except StoreUnavailable:
             return None
         try:
@@ -98,7 +98,7 @@ class Machine:
     async def under_way(self) -> int:
         """Messages that were being sent when the process died: at most one in each conversation."""
         try:
-            reader = open_reader(self._url)
+            reader = open_reader(self.url)
         except StoreUnavailable:
             return 0
         try:
@@ -126,11 +126,11 @@ class Machine:
         if census is None or not census.parts.keys() & {"held", "dead"}:
             return ()
         process = await asyncio.create_subprocess_exec(
-            *REJOINDER, "dead", "--json", cwd=self._folder, stdout=asyncio.subprocess.PIPE
+            *REJOINDER, "dead", "--json", cwd=self.folder, stdout=asyncio.subprocess.PIPE
         )
         listed, _ = await process.communicate()
         return msgspec.json.decode(listed, type=Page).parts
 
     @property
     def log(self) -> str:
-        return (self._folder / "log").read_text(errors="replace")
+        return (self.folder / "log").read_text(errors="replace")

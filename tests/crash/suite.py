@@ -12,10 +12,15 @@ import asyncio
 import sys
 from collections.abc import Sequence
 
-from tests.crash.points import PERSONALITIES, POINTS, Personality
+from tests.crash.points import PERSONALITIES, POINTS
+from tests.crash.proofs import Proof, backlog, outage, stopped_in_mid_answer, waiting_rows
 from tests.crash.trial import Result, Trial, run
 
 HEADS = ("personality", "trials", "messages", "lost", "held", "duplicated", "leaked bytes", "violations")
+
+
+ROWS, SERVING_AGAIN, OUTAGE = 10_000, 5.0, 100.0
+"""Rows that wait, seconds until a gateway serves again with them, and seconds for which the platform is away."""
 
 
 def trials(points: Sequence[str], personalities: Sequence[str], messages: int) -> list[Trial]:
@@ -73,7 +78,7 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-def not_applicable(personalities: Sequence[Personality] = PERSONALITIES) -> list[str]:
+def not_applicable() -> list[str]:
     return [f"{point.name} not on web: {point.not_on_web}" for point in POINTS if point.not_on_web]
 
 
@@ -86,13 +91,26 @@ def main() -> int:
     given = parser.parse_args()
     wanted = trials(_named(given.points), _named(given.personalities), given.messages)
     results = asyncio.run(run_all(wanted, given.jobs))
+    proven = [] if given.points or given.personalities else asyncio.run(prove_all())
     failed = [result for result in results if result.wrong]
     for result in failed:
         say(f"\n--- {result.trial.name}: the gateway's log\n{result.log[-4000:]}")
     say("\n" + table(results))
     for line in not_applicable():
         say(line)
-    return 1 if failed else 0
+    say("")
+    for proof in proven:
+        say(proof.told + "".join(f"; WRONG: {each}" for each in proof.wrong))
+    return 1 if failed or any(proof.wrong for proof in proven) else 0
+
+
+async def prove_all() -> list[Proof]:
+    return [
+        await waiting_rows(ROWS, at_most=SERVING_AGAIN),
+        await backlog(20),
+        await stopped_in_mid_answer(),
+        await outage(OUTAGE),
+    ]
 
 
 def _named(several: str) -> list[str]:

@@ -35,6 +35,11 @@ class Trial(Struct, frozen=True):
         return f"{self.crash_at} {self.personality}"
 
     @property
+    def collects(self) -> bool:
+        """The only mode in which a lane waits for quiet."""
+        return self.point.name == "K6"
+
+    @property
     def crash_at(self) -> str:
         return f"{self.point.name}:{self.at}"
 
@@ -64,7 +69,6 @@ class Question(Struct, frozen=True):
 
 async def run(trial: Trial) -> Result:
     channel, _, on_unknown = trial.personality.partition(" ")
-    collects = trial.point.name == "K6"  # the only mode in which a lane waits for quiet
     with TemporaryDirectory(prefix="rejoinder-crash-") as folder:
         async with FakePlatform(channel) as platform:
             machine = Machine(
@@ -72,8 +76,8 @@ async def run(trial: Trial) -> Result:
                 channel,
                 platform.config(),
                 on_unknown=on_unknown or "hold",
-                mode="collect" if collects else "followup",
-                debounce_ms=150 if collects else 0,
+                mode="collect" if trial.collects else "followup",
+                debounce_ms=150 if trial.collects else 0,
             )
             wrong: list[str] = []
             asked: list[Question] = []
@@ -85,7 +89,7 @@ async def run(trial: Trial) -> Result:
                         wrong += await _die(trial, machine, platform)
                         under_way = await machine.under_way()
                         await machine.start()
-                    await _until_done(machine, trial.messages)
+                    await until_done(machine, trial.messages)
                     if (status := await machine.terminate()) not in STOPPED:
                         wrong.append(f"the gateway ended with {status} after SIGTERM")
             except TimeoutError:
@@ -149,7 +153,7 @@ async def _die(trial: Trial, machine: Machine, platform: FakePlatform) -> list[s
     return [] if ended.result() == KILLED else [f"the gateway ended with {ended.result()} instead of being killed"]
 
 
-async def _until_done(machine: Machine, messages: int) -> None:
+async def until_done(machine: Machine, messages: int) -> None:
     calm = 0
     while calm < 2:  # what is in memory only becomes a row within a moment
         await asyncio.sleep(LOOK_SECONDS)
@@ -178,9 +182,9 @@ def _judged(
     lost = [each for each in verdict.lost if each.rpartition(" ")[2] not in is_held]
     if len(asked) < trial.messages:
         lost += [f"{trial.messages - len(asked)} messages were never confirmed to who wrote them"]
-    lost += [
-        each for question in asked if kind_of(question.number) == "acts" for each in _undone(frames, question, is_held)
-    ]
+    if not trial.collects:  # an answer to several questions has no reply and no reaction for each
+        acts = [question for question in asked if kind_of(question.number) == "acts"]
+        lost += [each for question in acts for each in _undone(frames, question)]
     wrong = [*wrong, *(f"lost: {each}" for each in lost)]
     allowed = 1 if trial.personality == "telegram resend" and trial.point.name in MAY_BE_TWICE else 0
     if len(verdict.duplicated) > allowed:
@@ -191,7 +195,7 @@ def _judged(
     return Result(trial, lost, len(held), verdict.duplicated, leaked, wrong, log if wrong else "")
 
 
-def _undone(frames: list[Frame], question: Question, held: set[str]) -> list[str]:
+def _undone(frames: list[Frame], question: Question) -> list[str]:
     """A reply that replies to nothing, a reaction that is not there."""
     (mark,) = marks_of(question.number)
     there = [seen for seen in standing(frames) if seen.chat == question.chat]

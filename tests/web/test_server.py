@@ -1,8 +1,10 @@
 """The pages of a whole running gateway: chat, files, health, metrics, console, API (surface.md, Pages)."""
 
+import asyncio
+
 import pytest
 
-from tests.web.running import running, settings
+from tests.web.running import PATIENCE, running, settings
 
 
 async def test_a_message_is_answered():
@@ -47,7 +49,9 @@ async def test_a_file_goes_up_and_comes_down_as_an_attachment():
 
 @pytest.mark.parametrize("path", ["/health", "/ready", "/metrics", "/api/openapi.json", "/", "/login", "/v1/models"])
 async def test_what_is_there(path):
-    async with running(settings()) as site:
+    async with asyncio.timeout(PATIENCE), running(settings()) as site:
+        while (await site.get("/ready"))[0] != 200:
+            pass  # its channels are being opened
         status, body = await site.get(path)
         assert status == 200, body
 

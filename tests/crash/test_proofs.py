@@ -1,0 +1,144 @@
+"""What a gateway survives beside being killed: load, outages, limits, a stop, a full disk."""
+
+import asyncio
+import contextlib
+import os
+import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from rejoinder.app import Gateway, with_channel
+from rejoinder.channels.base import RetryAfter
+from rejoinder.config.schema import MessagesSettings, QueueSettings, Settings
+from rejoinder.runtime.runs import Runs
+from rejoinder.testing import Chat, FakeMessenger, FakePlatform, ScriptedAgent
+from rejoinder.testing.platform import oracles
+from tests.conversations.test_telegram import telegram
+from tests.crash.gateway import Machine
+from tests.crash.proofs import ask, backlog, judged, stopped_in_mid_answer, waiting_rows
+from tests.crash.trial import PATIENCE, until_done
+from tests.crash.virtual_time import VirtualTime
+
+
+async def test_a_restart_with_rows_that_wait():
+    """TU-10, DU-13: what waits is answered, and does not keep the gateway from serving; `make crash` measures it."""
+    assert (await waiting_rows(100)).wrong == []
+
+
+async def test_what_was_said_while_nobody_was_there_is_answered_once():
+    """DU-1: the platform kept it, nobody else."""
+    assert (await backlog(4)).wrong == []
+
+
+async def test_a_stop_in_mid_answer_lets_it_end():
+    """DU-2: SIGTERM takes nothing new and ends what was begun."""
+    assert (await stopped_in_mid_answer()).wrong == []
+
+
+# --- an outage ----------------------------------------------------------------------------------
+
+
+class Away(FakeMessenger):
+    """A platform that takes nothing for so many seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.until_then = asyncio.get_running_loop().time() + seconds
+        self.refused = 0
+
+    async def send(self, part):
+        if asyncio.get_running_loop().time() < self.until_then:
+            self.refused += 1
+            return RetryAfter(None, "502 Bad Gateway")
+        return await super().send(part)
+
+
+def test_an_outage_of_a_hundred_seconds():
+    """DE-32: everything is delivered after it, in order, and the platform is not stormed meanwhile."""
+    answers = [f"Answer {number}." for number in range(8)]
+
+    async def main() -> tuple[list[str], int, float]:
+        loop = asyncio.get_running_loop()
+        began, day = loop.time(), datetime(2026, 5, 1, tzinfo=UTC)
+        channel, agent = Away(100.0), ScriptedAgent(*answers)
+        queue = MessagesSettings(queue=QueueSettings(mode="followup", debounce_ms=0))
+        settings = with_channel(Settings(messages=queue), channel.name, agent.name, ("ann",))
+        gateway = Gateway(
+            settings,
+            agents={agent.name: agent},
+            channels=[channel],
+            clock=lambda: day + timedelta(seconds=loop.time() - began),
+        )
+        async with gateway:
+            gateway.runs.start("serve", gateway.serve())
+            chat = Chat(channel, Runs())
+            await channel.until(lambda: channel.listens)
+            for number in range(8):
+                await chat.says(f"Question {number}")
+            await channel.until(lambda: len(said(channel)) == 8)
+            return said(channel), channel.refused, loop.time() - began
+
+    def said(channel) -> list[str]:
+        return [shown.text for shown in channel.messages.values() if shown.author == "bot"]
+
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        seen, refused, took = runner.run(main())
+    assert seen == answers
+    assert took >= 100.0
+    assert refused < 20
+
+
+# --- a platform that says to wait ---------------------------------------------------------------
+
+
+async def test_nothing_is_asked_for_while_the_platform_says_to_wait():
+    """DE-32: 429 at every kind of call; the log of the platform itself knows of no call that came too early."""
+    replies = [f'<actions><react emoji="eyes"/></actions>\nAnswer {number}.' for number in range(6)]
+    async with telegram(ScriptedAgent(*replies), 'dm = "open"') as platform:
+        for verb in ("send", "react", "typing", "edit"):
+            platform.fault("429", on=verb, times=2, seconds=1)
+        for number in range(6):
+            await platform.says("ann", "ann", f"question {number}")
+            await platform.truth.until(lambda number=number: len(platform.truth.messages("ann")) > number)
+        assert [call.status for call in platform.truth.calls].count(429) >= 2
+        assert not oracles.too_early(platform.truth.calls)
+        assert [seen.text for seen in platform.truth.messages("ann")] == [f"Answer {number}." for number in range(6)]
+
+
+# --- a disk that is full ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("only root may mount a small disk")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+async def test_a_full_disk_costs_nothing_but_time(small_disk):
+    """DU-15: while nothing can be kept nothing is acknowledged; with room again everything is answered once."""
+    async with asyncio.timeout(PATIENCE), FakePlatform("telegram") as platform:
+        machine = Machine(small_disk, "telegram", platform.config(), on_unknown="hold", mode="followup", debounce_ms=0)
+        try:
+            await machine.start()
+            expected = await ask(platform, range(2))
+            await until_done(machine, 2)
+            with (small_disk / "rest").open("wb", buffering=0) as rest, contextlib.suppress(OSError):
+                while True:
+                    rest.write(b"\0" * 1024)
+            for chat, marks in (await ask(platform, range(2, 6))).items():
+                expected[chat] += marks
+            while "The disk is full" not in machine.log:  # noqa: ASYNC110 - a file tells nobody
+                await asyncio.sleep(0.1)
+            (small_disk / "rest").unlink()
+            await until_done(machine, 6)
+        finally:
+            await machine.kill()
+    assert judged(platform, expected) == []

@@ -3,7 +3,7 @@
 VENV ?= .venv
 BIN  := $(VENV)/bin
 
-.PHONY: run chat test test-agents test-versions deep check format docs bench fuzz clean
+.PHONY: run chat test test-agents test-versions deep crash check format docs bench fuzz clean
 
 run: $(VENV)/.run
 	@$(BIN)/rejoinder run
@@ -16,6 +16,10 @@ test: check
 
 deep: $(VENV)/.dev
 	$(BIN)/python -m pytest -m deep
+
+# Kills the gateway at every point of DU-20 and prints what people saw of it.
+crash: $(VENV)/.dev
+	$(BIN)/python -m tests.crash.suite
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

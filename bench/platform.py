@@ -7,12 +7,27 @@ one is answered, and prints the times of every message as JSON when all are.
 import asyncio
 import sys
 from collections import defaultdict
+from collections.abc import Callable
 from time import perf_counter
 
 import msgspec
 from aiohttp import web
 
 ANSWER = ("Here is ", "what you ", "asked for.")
+
+
+async def stream_answer(request: web.Request, said: Callable[[], None] = lambda: None) -> web.StreamResponse:
+    """The model: says the same at once, whatever it is asked."""
+    await request.read()
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    for piece in ANSWER:
+        said()
+        chunk = {"id": "1", "model": "any", "choices": [{"index": 0, "delta": {"content": piece}}]}
+        await response.write(b"data: " + msgspec.json.encode(chunk) + b"\n\n")
+    stop = {"id": "1", "model": "any", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    await response.write(b"data: " + msgspec.json.encode(stop) + b"\n\ndata: [DONE]\n\n")
+    return response
 
 
 class Platform:
@@ -62,15 +77,7 @@ class Platform:
         text = last if isinstance(last, str) else " ".join(part.get("text", "") for part in last)
         chat = text[text.rindex("[chat-") + 1 : text.rindex("]")]
         self._mark(chat, "asked")
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        await response.prepare(request)
-        for piece in ANSWER:
-            self._mark(chat, "said")
-            chunk = {"id": "1", "model": "any", "choices": [{"index": 0, "delta": {"content": piece}}]}
-            await response.write(b"data: " + msgspec.json.encode(chunk) + b"\n\n")
-        stop = {"id": "1", "model": "any", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
-        await response.write(b"data: " + msgspec.json.encode(stop) + b"\n\ndata: [DONE]\n\n")
-        return response
+        return await stream_answer(request, lambda: self._mark(chat, "said"))
 
     async def send(self, request: web.Request) -> web.Response:
         said = msgspec.json.decode(await request.read())

@@ -3,27 +3,30 @@
 `REJOINDER_CRASH_AT=K3` kills at the first pass of K3, `K3:5` at the fifth. Killed means SIGKILL: no handler
 runs, nothing is flushed. Unless the variable names a point, passing one costs a comparison.
 
+Only a channel knows when a platform has taken something of which it has not read the answer, and only who calls the
+channel knows what it is: the caller names the point by `calling`, the channel passes it by `answer_unread`.
+
     K1   bytes read                          telegram; web: in the room log, browser not told
     K2   parsed                              telegram; web: in the room log, not in the inbox
     K3   inside the inbox transaction        store
     K4   committed, not acknowledged         store
-    K5   acknowledged, nothing decided       engine
+    K5   acknowledged                        telegram: the next poll has confirmed it; web: its reader has gone on
     K6   debounce armed                      lanes
     K7   lane claimed, no run row yet        lanes (where a turn begins at once the row is there already)
     K8   run row written, agent not asked    lanes
-    K9   agent asked                         work
+    K9   agent about to be asked             work
     K10  at the n-th delta                   delivery
-    K11  placeholder accepted, answer unread sender
+    K11  placeholder accepted, answer unread telegram and web, for the sender
     K12  placeholder id read, not stored     sender
     K13  between edits of a draft            drafting
     K14  agent ended, text not stored        work
     K15  intents committed                   sender
     K16  part marked sending                 sender
-    K17  part accepted, answer unread        sender
+    K17  part accepted, answer unread        telegram and web, for the sender
     K18  answer read, receipt not committed  sender
     K19  between parts                       sender
     K20  before an action                    sender
-    K21  action accepted, no receipt         sender
+    K21  action accepted, no receipt         telegram and web, for the sender
     K22  receipts in, turn open              work
     K23  closed, not cleaned                 work
     K24  drain                               lanes
@@ -33,11 +36,15 @@ runs, nothing is flushed. Unless the variable names a point, passing one costs a
 
 import os
 import signal
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 VARIABLE = "REJOINDER_CRASH_AT"
 
 _name, _, _pass = os.environ.get(VARIABLE, "").partition(":")
 _passes_left = int(_pass) if _pass.isdecimal() else 1
+_called_for: ContextVar[str | None] = ContextVar("called_for", default=None)
 
 
 def crashpoint(name: str) -> None:
@@ -47,3 +54,19 @@ def crashpoint(name: str) -> None:
     _passes_left -= 1
     if _passes_left <= 0:
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+@contextmanager
+def calling(name: str) -> Generator[None]:
+    """A channel is called inside of it; this is the point where the platform has taken what it was given."""
+    before = _called_for.set(name)
+    try:
+        yield
+    finally:
+        _called_for.reset(before)
+
+
+def answer_unread() -> None:
+    """Passed by a channel between what the platform did and our knowing of it."""
+    if (name := _called_for.get()) is not None:
+        crashpoint(name)

@@ -67,6 +67,8 @@ class Chat(Struct, frozen=True):
     id: str
     kind: Literal["direct", "group", "channel"] = "direct"
     title: str = ""
+    agents: tuple[str, ...] = ()
+    """Which of our agents are in it; empty: all of the channel's."""
 
 
 class Mention(Struct, frozen=True):

@@ -22,6 +22,7 @@ from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.channels import WebChannel as WebSection
 from rejoinder.events import PromptImage
 from rejoinder.runtime.completions import Line, complete
+from rejoinder.runtime.memory import settle_memory
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import ApproveKnock, Health, Knock, ResendPart, Store, StoredPart
 
@@ -90,6 +91,7 @@ async def serve(settings: schema.Settings, say: Say, *, new_token: bool = False)
         if web is not None and facts is not None and listening is not None:
             tasks = await stack.enter_async_context(Runs())
             await _open_pages(stack, tasks, gateway, only, web, facts, listening, say, new_token)
+        settle_memory()
         return await gateway.serve_until_told()
 
 

@@ -9,6 +9,7 @@ from rejoinder.outbound import draft as drafts
 from rejoinder.outbound.deeds import Amend, Remove, Say
 from rejoinder.outbound.draft import (
     PLACEHOLDER,
+    SOON,
     Draft,
     EditSlot,
     Feed,
@@ -133,8 +134,22 @@ def test_a_sign_opens_where_nobody_can_tell_whether_words_arrived():
     """DU-3: on a blind channel an opening of unknown fate holds no word that could stand twice."""
     screen = Screen(Streaming("edits", placeholder=True))
     screen.grows("Hello")
+    assert screen.works() == Wait(SOON)
+    screen.now = SOON
     screen.works()
     assert screen.frames == [(PLACEHOLDER,), ("Hello",)]
+
+
+def test_an_answer_that_is_whole_at_once_is_never_a_mere_sign():
+    """DE-20: a placeholder only when there is something to show."""
+    screen = Screen(Streaming("edits", placeholder=True))
+    screen.grows("Hello")
+    screen.grows(", all of it.")
+    assert screen.works() == Wait(SOON)
+    screen.draft = drafts.close(screen.draft)
+    screen.now = SOON
+    assert screen.works() == Rest()
+    assert screen.frames == []
 
 
 def test_the_answer_to_a_late_call_changes_nothing():

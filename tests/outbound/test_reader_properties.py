@@ -13,9 +13,25 @@ MARKS = r"""
 <send-message chat="C"> [[reply_to:1]] [[zz:1]] [[silent]] [[Note]] [[reply-to:1 ]] NO_REPLY HEARTBEAT_OK NO_ N
 ` `` ``` ~~~ > - 1. . ! Hi \ \< \[[ " ' ** “ ” 。 = < </ <re _ * :
 """
-WHITE = ["\n", "\n\n", " ", "  ", "    ", "\t", "\r\n", "\ufeff", "\u200b", "\xa0", "\x1c", "\ud800"]
-FRAGMENTS = st.sampled_from(MARKS.split() + WHITE + ['<react emoji="x"/>', '<send-message chat="C">'])
-REPLIES = st.lists(FRAGMENTS | st.text(max_size=3), max_size=14).map("".join)
+WHITE = ["\n", "\n\n", " ", "  ", "    ", "\t", "\r\n", "\xa0", "\x1c", "\u2028", "\ud800"]
+UNSEEN = ["\ufeff", "\u200b", "\u200d", "\u2060", "\u200f", "\u202e", "\u2066", "\xad", "\u0301", "\ufe0f"]
+FRAGMENTS = st.sampled_from(MARKS.split() + WHITE + UNSEEN + ['<react emoji="x"/>', '<send-message chat="C">'])
+ANYTHING = st.lists(FRAGMENTS | st.text(max_size=3), max_size=14).map("".join)
+EDGES = [
+    "NO_REPLY",
+    "HEARTBEAT_OK",
+    "<react/>",
+    "<actions>",
+    "</actions>",
+    "[[zz:1]]",
+    "<no-reply/>",
+    "N",
+    "x.",
+    "! ",
+    ">",
+]
+AT_EDGES = st.lists(st.sampled_from(EDGES + WHITE + UNSEEN), max_size=7).map("".join)
+REPLIES = ANYTHING | AT_EDGES
 
 
 @given(st.data(), st.lists(REPLIES, min_size=1, max_size=3))

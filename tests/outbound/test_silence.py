@@ -50,6 +50,19 @@ def test_the_marker_beside_text(text: str, shown: str) -> None:
     assert (reading.text, reading.silent, codes(reading)) == (shown, False, ["no_reply_with_text"])
 
 
+@pytest.mark.parametrize("unseen", ["\ufeff", "\u200b", "\u200d\u200c", "\u2060", "\u200f", "\u202b", "\u2068"])
+def test_what_has_no_width_is_white_space(unseen: str) -> None:
+    """OD-2, OD-10, OD-34, OD-41, OD-45: a token, a header and a tag are where they seem to be; text keeps it."""
+    for silent in ("{}NO_REPLY{}", "Hi!{} NO_REPLY{}", "Hi\n{0}{0}{0}{0}NO_REPLY", "Hi!{}NO_REPLY", "{}<no-reply/>{}"):
+        assert read_every_way(silent.format(unseen, unseen)).silent, silent
+    for text in ("Hi{}NO_REPLY", "NO_REPLY{}x", "NO{}_REPLY", "> x.{} NO_REPLY", "Hi{}", "{}", "</actions>{}x"):
+        assert read_every_way(text.format(unseen)).text == text.format(unseen)
+    for token in ("HEARTBEAT_OK{}", "Fine{}HEARTBEAT_OK", "Fine{} HEARTBEAT_OK{}", "</actions>{}HEARTBEAT_OK"):
+        assert "HEARTBEAT_OK" not in read_every_way(token.format(unseen, unseen)).text
+    for directive in ("{}[[zz:1]]{}\nHi", '{}<react emoji="x"/>{}\nHi', "<actions>{}</actions>{}\nHi"):
+        assert read_every_way(directive.format(unseen, unseen)).text == "Hi"
+
+
 @pytest.mark.parametrize(
     "text",
     [

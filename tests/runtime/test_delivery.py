@@ -6,8 +6,10 @@ import pytest
 
 from rejoinder.channels.base import Delivered, Limits, Rejected, Unknown
 from rejoinder.events import Part
+from rejoinder.outbound.deeds import Open, encode
 from rejoinder.outbound.draft import PLACEHOLDER, Streaming
 from rejoinder.runtime.acting import Occasion
+from rejoinder.store.base import ClaimPart, HoldPart, Intent, MarkUnknown, PlanParts
 from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger
 from tests.runtime.places import place
 
@@ -90,17 +92,39 @@ async def test_a_granted_message_goes_elsewhere_and_an_echo_of_one_does_not():
 
 
 async def test_a_hand_over_comes_when_the_turn_ends():
-    """OD-50: after the text; its outcome is told."""
-    handed = []
+    """OD-50, DE-21: it is safe before the answer is said, stands behind it for people, and begins after it."""
+    happened = []
 
-    async def hand_over(to, words):
-        handed.append((to, words, [part.text for part in here.channel.sent]))
+    async def hand_over(to, words, id):
+        happened.append((to, words, [part.text for part in here.channel.sent]))
+        return lambda: happened.append([part.text for part in here.channel.sent])
 
-    occasion = Occasion("id-0", "bot", "ann", granted=frozenset({"handoff"}))
+    occasion = Occasion("id-0", "bot", "ann", peers=("critic",), granted=frozenset({"handoff"}))
     async with place(Bare()) as here:
-        script = '<actions><handoff to="critic">Look at it.</handoff></actions>\nDone.'
-        await here.says(script, run=await here.turn(), occasion=occasion, hand_over=hand_over)
-    assert handed == [("critic", "Look at it.", ["Done."])]
+        handoff = '<handoff to="critic">Look at it.</handoff>'
+        script = f"<actions>{handoff}{handoff}</actions>\nDone."
+        answer = await here.says(script, run=await here.turn(), occasion=occasion, hand_over=hand_over)
+        assert [(part.text, part.addressed) for part in here.channel.sent][1] == ("@critic Look at it.", ("critic",))
+    assert happened == [("critic", "Look at it.", []), ["Done.", "@critic Look at it."]]
+    assert "handoff to critic: done" in answer.outcomes.told()
+
+
+@pytest.mark.parametrize(
+    ("peers", "texts", "why"),
+    [
+        ((), (), "no agent called 'critic' here; there is nobody else"),
+        (("writer",), (), "no agent called 'critic' here; there are: writer"),
+        (("critic",), ('say <handoff to="critic">Go.</handoff>',), "it stands in a message of this turn: an echo"),
+    ],
+)
+async def test_a_hand_over_that_cannot_be(peers, texts, why):
+    """OD-51, OD-53: nobody is called so here, or somebody else wrote it; the answer stands all the same."""
+    occasion = Occasion("id-0", "bot", "ann", peers=peers, texts=texts, granted=frozenset({"handoff"}))
+    async with place(Bare()) as here:
+        script = '<actions><handoff to="critic">Go.</handoff></actions>\nDone.'
+        answer = await here.says(script, run=await here.turn(), occasion=occasion)
+        assert [part.text for part in here.channel.sent] == ["Done."]
+    assert why in answer.outcomes.told()
 
 
 async def test_silence_sends_nothing():
@@ -210,7 +234,7 @@ async def test_an_opening_of_unknown_fate_is_not_said_twice():
         await answer.feed(", two.")
         await answer.finish()
         assert here.seen() == [PLACEHOLDER, "One, two."]
-        assert await here.states(run) == [("open", "held"), ("say", "sent")]
+        assert await here.states(run) == [("open", "withdrawn"), ("say", "sent")]
 
 
 async def test_among_bots_nothing_is_shown_before_it_is_whole():
@@ -343,6 +367,22 @@ async def test_a_rerun_takes_over_the_slot_of_the_run_that_died():
         earlier = (await here.store.turn(run.turn)).parts
         await here.says("The second, ", "better one.", run=run, earlier=earlier)
         assert here.seen() == ["The second, better one."]
+
+
+async def test_a_slot_that_was_settled_before_the_rerun_is_not_waited_for():
+    """DU-2: what the recovery read is old by the time a run begins; nothing of it hangs on that."""
+    async with place(FakeMessenger()) as here:
+        run = await here.turn()
+        (intent,) = await here.store.write(
+            PlanParts((Intent("t/open0", here.route, encode(Open(Part(here.route, "…"))), "open"),), here.now(), run)
+        )
+        claimed = await here.store.write(ClaimPart(here.route, here.now(), here.now(), sending=True))
+        await here.store.write(MarkUnknown(claimed, "killed"))
+        before = await here.store.part(intent.id)
+        await here.store.write(HoldPart(before))
+        async with asyncio.timeout(5):
+            await here.says("Here it is.", run=run, earlier=(before,))
+        assert here.seen() == ["Here it is."]
 
 
 async def test_an_action_is_done_once_in_all_attempts():

@@ -7,11 +7,13 @@ import pytest
 
 from rejoinder.channels.base import Delivered, Limits, Rejected, RetryAfter, Unknown
 from rejoinder.events import DeliveryFailed, Part, ReplySent, Route
+from rejoinder.outbound import plan
 from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, words
+from rejoinder.outbound.plan import Manner, Wording
 from rejoinder.runtime import sender
-from rejoinder.runtime.verdict import ACCOUNT_PAUSE, MOST_TRIES, Again, Arrived, GiveUp, Hold, Look, judge
-from rejoinder.store.base import ClaimPart
+from rejoinder.runtime.verdict import ACCOUNT_PAUSE, MOST_TRIES, Again, Arrived, Forget, GiveUp, Hold, Look, judge
+from rejoinder.store.base import ClaimPart, PlanParts, RetryPart
 from rejoinder.testing import FakeKeeper, FakeMessenger
 from tests.runtime.places import place
 
@@ -61,7 +63,7 @@ BLIND, KEYS, FINDS = FakeMessenger(), FakeKeeper(), Finder()
         (Unknown("reset"), EDIT, BLIND, Again(1.0, "reset")),
         (Unknown("reset"), REACT, BLIND, Again(1.0, "reset")),
         (Unknown("reset"), Remove("5"), BLIND, Again(1.0, "reset")),
-        (Unknown("reset"), Open(Part(ROUTE, "hi")), BLIND, Hold("reset")),
+        (Unknown("reset"), Open(Part(ROUTE, "…")), BLIND, Forget("reset")),
     ],
 )
 def test_what_follows_from_an_outcome(outcome, deed, channel, verdict):
@@ -271,6 +273,35 @@ async def _expired(here):
 
     await here.store.write(ExpireLeases(here.now() + timedelta(seconds=1)))
     return await here.store.parts_in("unknown")
+
+
+async def test_what_is_settled_while_the_store_is_asked_is_sent(monkeypatch):
+    """DU-13: an answer that is older than the settling does not hide what was settled."""
+    async with place(FakeKeeper()) as here:
+        run = await here.turn()
+        planned = plan.say("one", here.route, Manner("telegram"), Wording(), "t")
+        await here.store.write(PlanParts(tuple(sender.intent(each, here.route) for each in planned), here.now(), run))
+        await here.store.write(ClaimPart(here.route, here.now(), here.now(), sending=True))
+        (row,) = await _expired(here)
+        settled, write = asyncio.Event(), here.store.write
+
+        async def slow(*verbs):
+            result = await write(*verbs)
+            if isinstance(verbs[0], RetryPart):
+                settled.set()
+            elif isinstance(verbs[0], ClaimPart) and result is None:
+                await settled.wait()
+                await asyncio.sleep(0.01)  # who settled it has gone on by then
+            return result
+
+        monkeypatch.setattr(here.store, "write", slow)
+        fate = here.sender.follow(row)
+        here.sender.wake(rows=True)
+        await asyncio.sleep(0)
+        here.sender.settle(row)
+        await here.rests()
+        assert here.seen() == ["one"]
+        assert isinstance(fate.result(), sender.Sent)
 
 
 async def test_a_part_of_a_run_that_was_superseded_is_never_said():

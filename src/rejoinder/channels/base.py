@@ -143,7 +143,9 @@ class ShowsMenu(Protocol):
 
 @runtime_checkable
 class CanReact(Protocol):
-    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False) -> Outcome: ...
+    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
+        """`author`: the agent whose sign it is; empty: the gateway's own."""
+        ...
 
 
 @runtime_checkable
@@ -158,7 +160,9 @@ class CanDelete(Protocol):
 
 @runtime_checkable
 class CanType(Protocol):
-    async def typing(self, route: Route) -> None: ...
+    async def typing(self, route: Route, *, author: str = "") -> None:
+        """`author`: the agent that is at work."""
+        ...
 
 
 @runtime_checkable
@@ -170,6 +174,13 @@ class CanStream(Protocol):
     async def append(self, route: Route, message: str, text: str) -> None: ...
 
     async def complete(self, route: Route, message: str) -> None: ...
+
+
+@runtime_checkable
+class TellsAgents(Protocol):
+    """Delivers what an agent of ours says as a bot's message, so that the others of the room hear it (IN-25)."""
+
+    tells_agents: Literal[True]
 
 
 @runtime_checkable

@@ -11,7 +11,7 @@ from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.gate import Allowed, authorise
 from rejoinder.inbound.message import Addressed, Message
 from rejoinder.inbound.outcome import PASS, Continue, Drop, Outcome
-from rejoinder.inbound.rooms import who_wakes
+from rejoinder.inbound.rooms import members, who_wakes
 from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
 from rejoinder.inbound.settings import GroupSettings
 from rejoinder.session import Session
@@ -73,12 +73,22 @@ def _involved(message: Message, channel: ChannelRules) -> str | None:
 
 
 def _in_room(message: Message, channel: ChannelRules) -> Outcome:
-    agents = tuple(agent.name for agent in channel.agents)
-    awake = who_wakes(message.inbound, agents, channel.settings.wake)
+    agents = members(message.inbound, channel)
+    awake = who_wakes(message.inbound, agents, channel.settings.wake, message.facts.answers)
     if not awake:
         heard = Overhear(message.route, said_by(message))
         return Drop("it names none of the agents (wake = mentions)", effects=(heard,))
-    return Continue(replace(message, agents=awake), reason=f"wakes {', '.join(awake)}")
+    addressed = _how_meant(message, awake)
+    return Continue(replace(message, agents=awake, addressed=addressed), reason=f"wakes {', '.join(awake)}")
+
+
+def _how_meant(message: Message, awake: tuple[str, ...]) -> Addressed:
+    """Among our agents a name or a reply means one of them as elsewhere it means us, if it is a person's."""
+    if message.addressed != "none" or message.inbound.sender.is_bot:
+        return message.addressed
+    if any(mention.kind == "everyone" or mention.id in awake for mention in message.inbound.mentions):
+        return "mention"
+    return "reply" if message.inbound.reply_to is not None and len(awake) == 1 else "none"
 
 
 def group_settings(channel: ChannelRules, group: str) -> GroupSettings:

@@ -73,7 +73,7 @@ def _limit(message: Message, channel: ChannelRules) -> Answer | Drop | None:
 class Seen(Struct, frozen=True):
     """What the index tells of one message, for counting."""
 
-    kind: Literal["human", "bot", "own", "system"]
+    kind: Literal["human", "bot", "own", "echo", "system"]
     day: date
 
 
@@ -92,6 +92,8 @@ def count_turn(turns: BotTurns, seen: Seen) -> BotTurns:
     if seen.kind == "system":
         return turns
     today = turns.today if turns.day == seen.day else 0
+    if seen.kind == "echo":  # what one of our own said, told again for the others: it was counted when it was said
+        return BotTurns(turns.in_a_row, turns.in_a_row, turns.at_last, today, seen.day)
     if seen.kind == "human":
         return BotTurns(today=today, day=seen.day)
     row = turns.in_a_row + 1

@@ -56,6 +56,7 @@ class Facts(Struct, frozen=True):
     me: Me
     sent_by_us: bool = False  # the platform's receipt of one of our own sends has this message id
     replies_to_us: bool = False  # it answers a message of ours
+    answers: str = ""  # and the agent of ours that wrote that message
     resolves_mentions: bool = True  # the platform tells mentions from text that looks like one
     thread: ThreadFacts = ThreadFacts()
     paired: bool = False  # an owner has approved this sender's pairing

@@ -15,9 +15,6 @@ from rejoinder.outbound.directives.declaration import Argument, Declaration, boo
 LONGEST = 65_536
 """One tag or body is given up at so many characters (OD-5)."""
 
-NAME = re.compile(r"</?[A-Za-z][A-Za-z0-9_-]*|</?")
-
-
 _QUOTES = "\"'“”„‟‘’‚‛"
 _STOP = re.compile(f"[>{_QUOTES}]|<(?=/?[A-Za-z]|/?\\Z)")
 _CURLY = {**dict.fromkeys("“”„‟", re.compile("[“”„‟]")), **dict.fromkeys("‘’‚‛", re.compile("[‘’‚‛]"))}
@@ -122,10 +119,9 @@ def _closing_quote(quote: str, text: str, at: int, stop: int) -> int:
     return text.find(quote, at, stop)
 
 
-def attributes(tag: str) -> dict[str, str | None]:
+def attributes(tag: str, name_end: int) -> dict[str, str | None]:
     """The attributes of a whole tag, names in lower case; None where no value was written. The last one wins."""
     found: dict[str, str | None] = {}
-    name_end = behind.end() if (behind := NAME.match(tag)) else 0
     if len(tag) - name_end <= len("/>"):
         return found
     for match in _ATTRIBUTE.finditer(tag, name_end):

@@ -74,10 +74,16 @@ class CodeReader(LineReader):
         self._fence = Fence(mark, length, in_list=self._in_list)
         self._fence_line = None  # the opening line closes nothing
         self._step = self._in_fence
+        self._visible.code(True)
 
     def _in_fence(self, text: str, at: int, final: bool) -> int:
+        fence = self._fence
+        assert fence is not None
         start = at
         while True:
+            if self._fence_line == "":  # a line without the fence's run does not close it
+                run = text.find(fence.run, at)
+                at = max(at, text.rfind("\n", at, run if run >= 0 else len(text)) + 1)
             newline = text.find("\n", at)
             end = newline if newline >= 0 else len(text)
             if self._fence_line is not None:
@@ -85,9 +91,10 @@ class CodeReader(LineReader):
             if newline < 0:
                 self._plain(text[start:])
                 return len(text)
-            if self._fence and self._fence_line is not None and self._closes_fence(self._fence, self._fence_line):
+            if self._fence_line is not None and self._closes_fence(fence, self._fence_line):
                 self._plain(text[start:newline])
                 self._fence, self._step = None, self._in_text
+                self._visible.code(False)
                 return newline
             self._fence_line = ""
             at = newline + 1

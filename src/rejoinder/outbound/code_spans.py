@@ -16,19 +16,19 @@ _LIST_MARKER = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+")
 class Fence:
     """An open code fence."""
 
-    __slots__ = ("_anywhere", "_run")
+    __slots__ = ("_anywhere", "run")
 
     def __init__(self, character: str, length: int, *, in_list: bool) -> None:
-        self._run = character * length
+        self.run = character * length
         self._anywhere = in_list  # a fence in a list item is closed as far in as the item's text
 
     def closes(self, line: str) -> bool:
         """Whether this whole line is the closing fence."""
-        if self._run not in line:
+        if self.run not in line:
             return False
         bare = line.strip(" \t\r")
         indent = len(line) - len(line.lstrip(" "))
-        return bare == self._run[0] * len(bare) and (self._anywhere or indent < 4)
+        return bare == self.run[0] * len(bare) and (self._anywhere or indent < 4)
 
 
 def fence_may_open(prefix: str) -> bool:

@@ -38,6 +38,8 @@ class React(Struct, frozen=True, omit_defaults=True, tag="react"):
     message: str
     emoji: str
     remove: bool = False
+    author: str = ""
+    """The agent whose sign it is."""
 
 
 class Remove(Struct, frozen=True, omit_defaults=True, tag="delete"):

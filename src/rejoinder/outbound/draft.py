@@ -19,6 +19,8 @@ from rejoinder.outbound.enclosures import enclosures
 from rejoinder.outbound.plan import Slot
 
 PLACEHOLDER = "…"
+SOON = 0.1
+"""Seconds before a mere sign is opened: an answer that is whole by then is one message, and was never another."""
 
 
 class Streaming(Struct, frozen=True):
@@ -105,7 +107,9 @@ Cut = Callable[[str], list[str]]
 
 
 def grow(draft: Draft, piece: str, now: float) -> Draft:
-    return replace(draft, text=draft.text + piece, grown_at=now)
+    begins = draft.streaming.placeholder and not draft.text and not draft.slots
+    not_before = now + min(SOON, draft.streaming.pace) if begins else draft.not_before
+    return replace(draft, text=draft.text + piece, grown_at=now, not_before=not_before)
 
 
 def close(draft: Draft) -> Draft:

@@ -11,9 +11,6 @@ a segment ended. It holds white space and nothing else, so no text can be mistak
 import re
 from functools import lru_cache
 
-MOST_WHITE = 65_536
-"""So much white space is kept back at most (OD-5)."""
-
 CUT = "\0"
 SEGMENT_END = "\1"
 """Ends a line as a newline does, and leaves nothing."""
@@ -23,7 +20,7 @@ _NEWLINE = re.compile(r"\r?\n")
 
 
 @lru_cache(maxsize=64)  # hostile text has the same gap over and over
-def close(gap: str, text_before: bool) -> str:
+def closed(gap: str, text_before: bool) -> str:
     """The white space that stays, now that text follows."""
     if CUT not in gap:
         return gap.replace(SEGMENT_END, "")

@@ -4,12 +4,9 @@ A step reads some of the text from `at` on and returns the index it has come to,
 text before it can decide about what begins at `index`.
 """
 
-import re
 from collections.abc import Callable
 
 from rejoinder.outbound.visible import Visible
-
-BLANKS = re.compile(r"[ \t\r]+")
 
 _PREFIX = 12  # so much of a line's beginning tells a quote, and a list item that a fence may open in
 
@@ -38,6 +35,7 @@ class LineReader:
     def _begin_line(self) -> None:
         self._indent = 0
         self._prefix = ""  # the line's first visible characters
+        self._line_is_known = False  # we have seen as many of them as tell anything
         self._cut_on_line = False
         self._behind_known = False  # a known header directive stands on this line
 
@@ -64,9 +62,6 @@ class LineReader:
         """The same where the line is followed already."""
         raise NotImplementedError
 
-    def _line_is_known(self) -> bool:
-        return len(self._prefix) == _PREFIX
-
     def _follow_line(self, text: str) -> None:
         """Keep in mind how the current line begins."""
         newline = text.rfind("\n")
@@ -75,7 +70,7 @@ class LineReader:
             text = text[newline + 1 :]
             if not text:
                 return
-        elif len(self._prefix) == _PREFIX:
+        elif self._line_is_known:
             return
         if not self._prefix:
             visible = text.lstrip(" \t\r")
@@ -84,6 +79,7 @@ class LineReader:
                 self._indent += blanks.count(" ") + 4 * blanks.count("\t")
             text = visible
         self._prefix = (self._prefix + text)[:_PREFIX]
+        self._line_is_known = len(self._prefix) == _PREFIX
 
     def _is_inert(self) -> bool:
         """Whether the line is a quote or indented code (OD-36). Inside a block children may be indented."""

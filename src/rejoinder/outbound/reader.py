@@ -21,13 +21,12 @@ from rejoinder.outbound import actions, header
 from rejoinder.outbound.code_spans import QUIET_TICKS
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Registry
-from rejoinder.outbound.line_reader import BLANKS, hold
+from rejoinder.outbound.line_reader import hold
 from rejoinder.outbound.silence import Mode, Silence
 from rejoinder.outbound.tag_reader import BLOCK, TagReader
-from rejoinder.outbound.visible import WHITE, Visible
+from rejoinder.outbound.visible import Visible
+from rejoinder.outbound.white_space import BLANKS, WHITE, WHITES, WITHOUT_WIDTH
 
-_BEFORE_HEADER = re.compile("[ \t\r\n\ufeff\u180e\u200b-\u200f\u2060-\u2064]+")
-_ZERO_WIDTH = dict.fromkeys((0xFEFF, 0x180E, *range(0x200B, 0x2010), *range(0x2060, 0x2065)))
 _MOST_UNFAMILIAR = 100  # so many unknown header lines are kept, to be shown if nothing else is
 
 
@@ -97,22 +96,27 @@ class ReplyReader(TagReader):
     def _is_flowing(self) -> bool:
         """Whether we are in the middle of a line of plain text: most pieces of a stream come here, and fast."""
         return not (self._rest or self._header or self._in_block or self._ticks.open or self._bare or self._over) and (
-            self._step == self._in_text and self._line_is_known()
+            self._step == self._in_text and self._line_is_known
         )
 
     # --- text and what interrupts it ------------------------------------------------------------
 
     def _in_text(self, text: str, at: int, final: bool) -> int:
         """From mark to mark; what lies between them is shown in one piece. Here hostile text spends its time."""
-        if self._header and (to := self._before_content(text, at, final)) is not None:
-            return to
+        if self._header:
+            at = self._skip_white(text, at)
+            if at == len(text):
+                return at
+            if text[at] in "[\\" and self._indent < 4 and (to := self._in_header(text, at, final)) is not None:
+                return to
         begin = seen = at  # shown up to `begin`, the line known up to `seen`
         search = self._search()
         while found := search(text, at):
             hit, end = found.span()
             mark = text[hit]
             if seen < hit:
-                self._follow_line(text[seen:hit])
+                if not self._line_is_known or text.find("\n", seen, hit) >= 0:
+                    self._follow_line(text[seen:hit])
                 seen = hit
             if mark == "\n":
                 if self._ticks.fence:
@@ -136,7 +140,12 @@ class ReplyReader(TagReader):
                 if self._opens_fence(hit, end) or (end == len(text) and not final):
                     break
                 at = end
-            elif mark == "<" and (noise_end := self._noise_end(text, found)):
+            elif (
+                mark == "<"
+                and self._in_block
+                and not (self._ticks.open or self._scanner)
+                and (noise_end := self._noise_end(text, found))
+            ):
                 if begin < hit:
                     self._show(text[begin:hit])
                 self._cut()
@@ -147,6 +156,11 @@ class ReplyReader(TagReader):
                 at = hit + 1
             elif mark == "\\" and end == len(text) and final:
                 at = end
+            elif mark == "\\" and self._in_block and found[4] and not (self._ticks.open or self._scanner):
+                if begin < hit:
+                    self._show(text[begin:hit])
+                begin = seen = hit + 1
+                at = found.end(4)
             else:
                 break
         else:
@@ -175,16 +189,15 @@ class ReplyReader(TagReader):
 
     # --- headers --------------------------------------------------------------------------------
 
-    def _before_content(self, text: str, at: int, final: bool) -> int | None:
-        """White space or a header line at the start of a segment; None: neither."""
-        if white := _BEFORE_HEADER.match(text, at):
-            blanks = white[0]
-            self._follow_line(blanks if blanks.isascii() else blanks.translate(_ZERO_WIDTH))
-            self._visible.white(blanks, in_block=self._in_block)
-            return white.end()
-        if self._indent < 4 and text[at] in "[\\":
-            return self._in_header(text, at, final)
-        return None
+    def _skip_white(self, text: str, at: int) -> int:
+        """White space at the start of a segment."""
+        white = WHITES.match(text, at)
+        if white is None:
+            return at
+        blanks = white[0]
+        self._follow_line(blanks if blanks.isascii() else blanks.translate(WITHOUT_WIDTH))
+        self._visible.white(blanks, in_block=self._in_block)
+        return white.end()
 
     def _in_header(self, text: str, at: int, final: bool) -> int | None:
         """A line that begins with `[[`, or with `\\[[`; None: something else begins here."""
@@ -222,8 +235,9 @@ class ReplyReader(TagReader):
         else:
             if len(self._unfamiliar) < _MOST_UNFAMILIAR:
                 self._unfamiliar.append(text[start : behind + 1])
-            hint = self._suggest(line.key, (*self._registry.keys, *self._registry.flags))
-            self._visible.problem("unknown_key", f"[[{line.key}]] is no key we know{hint}", level="debug")
+            if self._visible.tells_problems:
+                hint = self._suggest(line.key, (*self._registry.keys, *self._registry.flags))
+                self._visible.problem("unknown_key", f"[[{line.key}]] is no key we know{hint}", level="debug")
         return end
 
     def _obey_key(self, line: header.Known) -> None:

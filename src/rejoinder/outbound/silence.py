@@ -12,7 +12,7 @@ import re
 import unicodedata
 from typing import Literal
 
-from rejoinder.outbound.gap import MOST_WHITE
+from rejoinder.outbound.white_space import MOST_WHITE, WHITE, WHITES
 
 SILENT = "NO_REPLY"
 ACKNOWLEDGED = "HEARTBEAT_OK"
@@ -21,7 +21,6 @@ Mode = Literal["edges", "alone"]
 Over = Literal["word", "segment", "reply", None]
 """What has ended behind the text being read: white space follows, a segment is over, the reply is over."""
 
-_WHITE = " \t\r\n\ufeff\u200b\u200c\u200d\u2060"
 _PAIRS = {"*": "*", "_": "_", '"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`"}
 _WRAPPING = "".join(_PAIRS)
 _MOST_WRAPPING = 4  # `"**` is as much as anybody writes around a token
@@ -34,8 +33,7 @@ _BEGINNINGS = sorted({token[:size] for token in (SILENT, ACKNOWLEDGED) for size 
 _PARTIAL = re.compile(rf"[{re.escape(_WRAPPING)}]{{0,{_MOST_WRAPPING}}}(?:{'|'.join(_BEGINNINGS[::-1])})?\Z")
 _TAIL = frozenset(SILENT + ACKNOWLEDGED + _WRAPPING)
 _LONGEST = len(ACKNOWLEDGED) + _MOST_WRAPPING
-_TRAILING = re.compile(rf"[.,:;!?…]{{0,3}}[{_WHITE}]*")
-_WHITE_RUN = re.compile(rf"[{_WHITE}]*")
+_TRAILING = re.compile(rf"[.,:;!?…]{{0,3}}[{WHITE}]*")
 
 _TEXT, _UNDECIDED = -1, -2
 
@@ -83,7 +81,7 @@ class Silence:
 
     def _pass(self, text: str) -> str:
         if text:
-            self._started = self._started or bool(text.strip(_WHITE))
+            self._started = self._started or bool(text.strip(WHITE))
             self._breaks.clear()
             self._tail = (self._tail + text)[-8:]
             line_start = text.rfind("\n")
@@ -104,7 +102,7 @@ class Silence:
             if start < 0:
                 return out + self._pass(text[done:])
             edge = start
-            while edge > done and text[edge - 1] in _WHITE:
+            while edge > done and text[edge - 1] in WHITE:
                 edge -= 1
             edge += (start - edge) // MOST_WHITE * MOST_WHITE  # white space past the limit is passed on
             out += self._pass(text[done:edge])
@@ -142,10 +140,10 @@ class Silence:
         line_start = white.rfind("\n")
         if line_start >= 0 or new_line:
             indent = white[line_start + 1 :]
-            if "\t" in indent or len(indent) >= 4:
+            if "\t" in indent or indent.count(" ") >= 4:
                 return None
             return "last" if self._started else "first"
-        if self._line.lstrip(" ").startswith(">"):
+        if self._line.lstrip(WHITE).startswith(">"):
             return None
         if not white:
             return "last" if written[0] == SILENT[0] and self._tail[-1:] in _SENTENCE_END_UNSPACED else None
@@ -210,7 +208,7 @@ def _has_token(text: str) -> bool:
 
 
 def _white_end(text: str, at: int) -> int:
-    run = _WHITE_RUN.match(text, at)
+    run = WHITES.match(text, at)
     return run.end() if run else at
 
 

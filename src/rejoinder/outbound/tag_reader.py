@@ -10,9 +10,10 @@ from rejoinder.outbound import actions
 from rejoinder.outbound.actions import LONGEST
 from rejoinder.outbound.code_reader import CodeReader
 from rejoinder.outbound.directives.declaration import Declaration, Registry
-from rejoinder.outbound.line_reader import BLANKS, hold
+from rejoinder.outbound.line_reader import hold
 from rejoinder.outbound.silence import SILENT
-from rejoinder.outbound.visible import WHITE, Visible
+from rejoinder.outbound.visible import Visible
+from rejoinder.outbound.white_space import BLANKS, WHITE
 
 BLOCK = "actions"
 MARKER = "no-reply"
@@ -25,6 +26,7 @@ _CLOSER_LENGTH = 2 + 64 + 256 + 1
 _TOKEN_LINE = re.compile(
     rf"(?:{'|'.join(SILENT[:size] for size in range(len(SILENT), 0, -1))})[ \t\r]{{0,64}}(?:\n|\Z)"
 )
+_NEXT_TAG = re.compile(rf"[{WHITE}]*{actions.ANY_TAG}")
 _MOST_SUGGESTIONS = 20  # finding a near name is slow; nobody reads the twenty-first
 
 
@@ -49,7 +51,9 @@ class _Child(Struct):
 class TagReader(CodeReader):
     def __init__(self, visible: Visible, registry: Registry, *, has_trigger: bool) -> None:
         self._registry = registry
-        self._significant = {BLOCK, MARKER, *registry.tags} | {f"/{name}" for name in (BLOCK, MARKER, *registry.tags)}
+        self._wanting = registry.wanting
+        self._significant = {BLOCK, f"/{BLOCK}", MARKER, *registry.tags} - self._wanting
+        self._closing = {f"/{name}" for name in registry.tags}
         self._has_trigger = has_trigger
         self._marker = False  # a <no-reply/> was taken out
         self._opened: set[str] = set()  # tags whose closing tag is to be taken out as well
@@ -86,7 +90,7 @@ class TagReader(CodeReader):
         if self._in_block and not self._stray_told:
             self._stray_told = True
             self._problem("stray_text", "text inside <actions> that belongs to no action is shown as it stands")
-        self._visible.text(text, code=self._fence is not None)
+        self._visible.text(text)
 
     def _directive(self, declared: Declaration, directive: Directive) -> None:
         about_trigger = declared.speaks_of_trigger
@@ -111,17 +115,19 @@ class TagReader(CodeReader):
         if self._scanner is None:
             if found is None:
                 return self._no_tag(text, at, start)
-            name, end = (found[1] or found[0][1:]).lower(), found.end()
-            if end == len(text) and not found[2] and self._may_be_tag(name):
-                if not final:
-                    return hold(at)
-                if self._in_block and name.strip("/") and not escaped:
-                    return self._drop_unfinished(name, end)
-            if not found[1] or (end == len(text) and not found[2]) or not (self._in_block or self._is_tag(name)):
+            name, end, is_whole = (found[1] or found[0][1:]).lower(), found.end(), bool(found[2])
+            if not is_whole and end == len(text):
+                if self._may_be_tag(name):
+                    if not final:
+                        return hold(at)
+                    if self._in_block and name.strip("/") and not escaped:
+                        return self._drop_unfinished(name, end)
+                return self._no_tag(text, at, start)
+            if not (self._in_block or self._is_tag(name)):
                 return self._no_tag(text, at, start)
             if self._ticks.open:
                 return self._hold_in_ticks(at)
-            if found[2]:
+            if is_whole:
                 broken = None if text[end - 1] == ">" else "tag"
                 return self._tag_ends(text, at, start, end, name, broken)
             self._scanner, self._scanned_name = actions.TagScanner(end - start), name
@@ -138,7 +144,7 @@ class TagReader(CodeReader):
             self._step = self._in_text
             self._plain(text[at:end])
             return end
-        return self._whole_tag(text[start:end], end, name, broken=broken, escaped=at < start)
+        return self._whole_tag(text, start, end, name, broken=broken, escaped=at < start)
 
     def _no_tag(self, text: str, at: int, start: int) -> int:
         self._plain(text[at : start + 1])
@@ -180,25 +186,38 @@ class TagReader(CodeReader):
         """Whether it means something inside a sentence too: the block, the marker, a closing tag of what has a body."""
         return name in (BLOCK, MARKER) or (name in self._registry.tags and name not in self._registry.bodiless)
 
-    def _noise_end(self, text: str, found: re.Match[str] | None) -> int:
-        """The end of a run of tags that go without a word, or 0: in a block those that we do not know."""
+    def _noise_end(self, text: str, found: re.Match[str]) -> int:
+        """The end of a run of tags in a block that go without a word, with the white space between them; or 0.
+
+        Such are closing tags; and, when no more problems are told, those we do not know and those that say nothing.
+        """
         end = 0
-        if not self._in_block or self._ticks.open or self._scanner:
-            return end
         silent = not self._visible.tells_problems
         bodiless_until = self._without_body.get("", 0) - self._offset
-        while found:
-            name, rest = found.group(1, 2)
-            if not rest or name.lower() in self._significant:
+        tag: re.Match[str] | None = found
+        while tag:
+            name, rest = tag.group(1, 2)
+            if not rest or (name := name.lower()) in self._significant:
                 break
-            if rest[-1] != ">" or (name[0] != "/" and rest[-2:] == "/>"):
-                goes = silent
-            else:
-                goes = name[0] == "/" or (silent and found.end() < bodiless_until)
-            if not goes:
+            tag_end = tag.end()
+            if name[0] == "/" and rest[-1] == ">":
+                if name in self._closing:
+                    self._opened.add(name[1:])
+            elif not silent:
                 break
-            end = found.end()
-            found = actions.TAG.match(text, end) if text[end : end + 1] == "<" else None
+            elif name in self._wanting:
+                if rest not in (">", "/>"):
+                    break
+                self._opened.add(name)
+            elif rest[-1] == ">" and rest[-2:] != "/>" and tag_end >= bodiless_until:
+                closer = _CLOSER.search(text, tag_end, tag_end + LONGEST)
+                if not closer or closer[1].lower() != name:
+                    break
+                tag_end = closer.end()
+            end = tag_end
+            tag = _NEXT_TAG.match(text, end)
+        if end and "\n" in text[found.end() : end]:
+            self._begin_line()
         return end
 
     def _may_be_tag(self, beginning: str) -> bool:
@@ -211,16 +230,20 @@ class TagReader(CodeReader):
             names += ("/" + name for name in self._registry.bodiless)
         return any(name.startswith(beginning) for name in names)
 
-    def _whole_tag(self, raw: str, end: int, name: str, *, broken: str | None, escaped: bool) -> int:
+    def _whole_tag(self, text: str, start: int, end: int, name: str, *, broken: str | None, escaped: bool) -> int:
+        raw = text[start:end]
         opening = name.removeprefix("/")
+        self._step = self._in_text
         if not self._in_block and opening != BLOCK and (self._bare or not self._stands_anywhere(opening)):
-            self._bare.append(_Bare(raw, name, escaped, broken))
-            self._bare_size += len(raw)
-            self._step = self._in_bare
+            if not (self._bare or escaped) and text.startswith("\n", end):
+                self._take_out(raw, name, opening, broken)
+            else:
+                self._bare.append(_Bare(raw, name, escaped, broken))
+                self._bare_size += len(raw)
+                self._step = self._in_bare
             return end
         if self._bare:
             self._settle_bare(filled=True)
-        self._step = self._in_text
         if escaped:
             self._plain(raw)
             return end
@@ -238,6 +261,17 @@ class TagReader(CodeReader):
         elif name != "/" + opening:
             self._begin_child(raw, name, self._offset + end)
         return end
+
+    def _take_out(self, raw: str, name: str, opening: str, broken: str | None) -> None:
+        """A tag outside a block that is obeyed."""
+        self._cut()
+        self._remember(opening)
+        if name == MARKER:
+            self._marker = True
+        elif broken:
+            self._tell_broken(name, broken)
+        elif name == opening:
+            self._obey(self._registry.tags[name], raw, None)
 
     def _remember(self, name: str) -> None:
         """Its closing tag is to be taken out as well."""
@@ -286,14 +320,7 @@ class TagReader(CodeReader):
             if not bare.name:
                 self._plain(bare.raw)
             elif obeyed or (self._stands_anywhere(opening) and not bare.escaped):
-                self._cut()
-                self._remember(opening)
-                if bare.name == MARKER:
-                    self._marker = True
-                elif bare.broken:
-                    self._tell_broken(bare.name, bare.broken)
-                elif bare.name == opening:
-                    self._obey(self._registry.tags[bare.name], bare.raw, None)
+                self._take_out(bare.raw, bare.name, opening, bare.broken)
             else:
                 self._plain(bare.raw if filled or not bare.escaped else "\\" + bare.raw)
 
@@ -310,11 +337,12 @@ class TagReader(CodeReader):
         elif where >= self._without_body.get(name if declared else "", 0):
             self._child = _Child(raw, name, declared)
             self._step = self._in_body
-        elif declared:
+        elif declared and self._visible.tells_problems:
             self._problem("unclosed_body", f"<{name}> dropped: it is not closed")
 
     def _obey(self, declared: Declaration, raw: str, body: str | None) -> None:
-        directive, problems = actions.obey(declared, actions.attributes(raw), body)
+        assert declared.tag is not None
+        directive, problems = actions.obey(declared, actions.attributes(raw, len("<" + declared.tag.name)), body)
         if self._visible.tells_problems:
             for code, detail in problems:
                 self._problem(code, detail)

@@ -6,14 +6,12 @@ White space is kept back until a visible character follows, so that it can go wi
 from typing import Literal
 
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
-from rejoinder.outbound import gap
-from rejoinder.outbound.gap import CUT, MOST_WHITE, SEGMENT_END
+from rejoinder.outbound.gap import CUT, SEGMENT_END, closed
 from rejoinder.outbound.silence import Silence
+from rejoinder.outbound.white_space import MOST_WHITE, WHITE
 
 MOST_PROBLEMS = 100
 """So many problems are told of one turn: an output that is all mistakes must not become a log that is all noise."""
-
-WHITE = " \t\r\n"
 
 
 class Visible:
@@ -21,20 +19,20 @@ class Visible:
 
     def __init__(self, silence: Silence, *, heartbeat: bool, ack_max_chars: int) -> None:
         self._silence = silence
-        self._pending: list[str] = []  # visible text not yet joined: many small pieces are one text
-        self._pending_code = False
+        self._pending: list[str | None] = []  # text not yet joined, None where something was taken out of it
+        self._in_code = False
         self._acknowledging = heartbeat
         self._ack_max_chars = ack_max_chars
         self._unsaid = ""  # the text of a heartbeat turn, as long as it may be a mere acknowledgement
         self._events: list[ReplyEvent] = []
         self._fresh: list[str] = []  # text not yet made an event
         self._space = ""  # white space since the last visible character
-        self._gap: list[str] | None = None  # the same, behind what is pending, once something was taken out of it
+        self._gap: list[str] | None = None  # the same, once something was taken out of it
         self._gap_width = 0
+        self._behind_cut = False  # no visible character came since something was taken out
         self._inside = ""  # white space behind a child of a block: it goes if only markup follows
         self._problems = 0
-        self.begun = False
-        """A visible character came, if only to be held by the silence filter."""
+        self._begun = False  # a visible character came, if only to be held by the silence filter
         self.said = False
         """Text went out."""
         self.directives = 0
@@ -43,16 +41,29 @@ class Visible:
 
     # --- text -----------------------------------------------------------------------------------
 
-    def text(self, text: str, *, code: bool = False) -> None:
+    def code(self, begins: bool) -> None:
+        """Code begins or ends here."""
+        self._join()
+        self._in_code = begins
+
+    def text(self, text: str) -> None:
         """Text that people see, with at least one visible character."""
-        if code is not self._pending_code:
-            self._join()
-            self._pending_code = code
-        if self._gap is not None:
-            core = text.lstrip(WHITE)
-            text = self._close_gap(text[: len(text) - len(core)]) + core
-        self.begun = True
+        if self._inside:
+            text, self._inside = self._inside + text, ""
+        self._behind_cut = False
         self._pending.append(text)
+
+    def white(self, white: str, *, in_block: bool = False) -> None:
+        if in_block and self._behind_cut:
+            self._inside = (self._inside + white)[:MOST_WHITE]
+        else:
+            self._pending.append(white)
+
+    def cut(self) -> None:
+        """A directive was taken out here."""
+        self._inside = ""
+        self._behind_cut = True
+        self._pending.append(None)
 
     def flow(self, text: str) -> list[ReplyEvent]:
         """The same for a piece in the middle of a line, and its events at once: most of a stream comes this way."""
@@ -70,33 +81,35 @@ class Visible:
         return [Text(certain)]
 
     def _join(self) -> None:
+        """Put together what is pending, and pass it on but for the white space behind it."""
         if not self._pending:
             return
-        text = "".join(self._pending)
-        self._pending.clear()
-        if self._space:
-            text, self._space = self._space + text, ""
-        if self._gap is not None:
-            self._pass(text, code=self._pending_code)
-            behind = self._gap[0]
-        else:
-            core = text.rstrip(WHITE)
-            behind = text[len(core) :]
-            self._pass(core, code=self._pending_code)
-            self._keep(behind)
-        if behind:
-            self._say(self._silence.pause())
-
-    def white(self, white: str, *, in_block: bool = False) -> None:
-        if self._gap is not None:
-            if in_block:
-                self._inside = (self._inside + white)[:MOST_WHITE]
+        joined: list[str] = []
+        gap = self._gap
+        for piece in self._pending:
+            if piece is None:
+                if gap is None:
+                    gap = self._open_gap(joined)
+                if gap[-1] != CUT:
+                    gap.append(CUT)
+            elif gap is None:
+                joined.append(piece)
+            elif core := piece.lstrip(WHITE):
+                joined += self._close_gap(gap, piece[: len(piece) - len(core)]), core
+                gap = None
             else:
-                self._widen(self._gap, white)
-        elif self._pending:
-            self._pending.append(white)
-        else:
-            self._keep(self._space + white)
+                self._widen(gap, piece)
+        self._pending.clear()
+        text = "".join(joined)
+        core = text.rstrip(WHITE) if gap is None else text
+        if core:
+            self._begun = self._begun or gap is None
+            self._pass(self._space + core, code=self._in_code)
+            self._space = ""
+        if gap is None:
+            self._keep(self._space + text[len(core) :])
+        self._gap = gap
+        if self._space or (gap and gap[0]):
             self._say(self._silence.pause())
 
     def _keep(self, white: str) -> None:
@@ -106,37 +119,34 @@ class Visible:
             white = white[MOST_WHITE:]
         self._space = white
 
-    def cut(self) -> None:
-        """A directive was taken out here."""
-        gap = self._open_gap() if self._gap is None else self._gap
-        self._inside = ""
-        if gap[-1] != CUT:
-            gap.append(CUT)
-
     def end_segment(self) -> None:
-        self._join()
-        gap = self._open_gap() if self._gap is None else self._gap
-        self._widen(gap, self._inside)
+        self.code(False)
+        if self._gap is None:
+            self._gap = self._open_gap([])
+        self._widen(self._gap, self._inside)
         self._inside = ""
-        gap.append(SEGMENT_END)
+        self._gap.append(SEGMENT_END)
         self._say(self._silence.next_segment())
 
-    def _open_gap(self) -> list[str]:
+    def _open_gap(self, joined: list[str]) -> list[str]:
         """The white space that the text so far ends with is the beginning of a gap."""
-        if not self._pending:
-            white, self._space = self._space, ""
+        white = ""
+        while joined:
+            last = joined[-1]
+            if core := last.rstrip(WHITE):
+                self._begun = True
+                if core != last:
+                    joined[-1], white = core, last[len(core) :] + white
+                break
+            white = joined.pop() + white
         else:
-            white = ""
-            while not (core := self._pending[-1].rstrip(WHITE)):
-                white = self._pending.pop() + white
-            white = self._pending[-1][len(core) :] + white
-            self._pending[-1] = core
+            white, self._space = self._space + white, ""
+        if len(white) >= MOST_WHITE:
             surplus = len(white) // MOST_WHITE * MOST_WHITE
-            if surplus:
-                self._pending.append(white[:surplus])
-                white = white[surplus:]
-        self._gap, self._gap_width = [white], len(white)
-        return self._gap
+            joined.append(white[:surplus])
+            white = white[surplus:]
+        self._gap_width = len(white)
+        return [white]
 
     def _widen(self, gap: list[str], white: str) -> None:
         """White space where something was taken out; past the limit it goes as well."""
@@ -145,13 +155,11 @@ class Visible:
             gap.append(white[:room])
         self._gap_width += len(white)
 
-    def _close_gap(self, white: str) -> str:
-        assert self._gap is not None
-        if self._inside or white:
-            self._widen(self._gap, self._inside + white)
-        closed = gap.close("".join(self._gap), self.begun)
-        self._gap, self._inside = None, ""
-        return closed
+    def _close_gap(self, gap: list[str], white: str) -> str:
+        if white:
+            self._widen(gap, white)
+        text_before, self._begun = self._begun, True
+        return closed("".join(gap), text_before)
 
     def _pass(self, text: str, *, code: bool = False) -> None:
         self._say(self._silence.push(text, code=code))
@@ -201,7 +209,7 @@ class Visible:
         """The turn is over; whether it is silent. `otherwise` is shown where the reply would be empty."""
         self._join()
         if self._gap is not None and CUT not in self._gap:
-            self._space = gap.close("".join(self._gap), True)
+            self._space = closed("".join(self._gap), True)
         self._pass(self._space)
         self._say(self._silence.finish())
         silent = self._silence.silent

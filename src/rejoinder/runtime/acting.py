@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from rejoinder.channels.base import CanReact
+from rejoinder.channels.base import CanReact, TellsAgents
 from rejoinder.events import Directive, Route
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import React, keyed
@@ -33,8 +33,8 @@ from rejoinder.store.base import Run
 log = logging.getLogger(__name__)
 
 MOST_ACTIONS = 20
-HandOver = Callable[[str, str], Awaitable[str | None]]
-"""Gives the turn to the agent of this name, with these words; a sentence when that cannot be."""
+HandOver = Callable[[str, str, str], Awaitable[Callable[[], object]]]
+"""Keeps a turn for the agent of this name, with these words, once under this id; what it returns begins it."""
 
 
 class Occasion(Struct, frozen=True):
@@ -45,8 +45,16 @@ class Occasion(Struct, frozen=True):
     person: str = ""
     direct: bool = True
     other_bot: bool = False
+    peers: tuple[str, ...] = ()
+    """The other agents of ours in this room."""
     texts: tuple[str, ...] = ()
     granted: frozenset[str] = frozenset()
+
+
+class Handed(Struct, frozen=True):
+    to: str
+    words: str
+    id: str
 
 
 class Acting:
@@ -55,7 +63,8 @@ class Acting:
     ) -> None:
         speech = conversation.how.speech
         configured = speech.reply_direct if occasion.direct else speech.reply_group
-        mode = plan.reply_mode(configured, direct=occasion.direct, other_bot=occasion.other_bot)
+        among_bots = occasion.other_bot or bool(occasion.peers)
+        mode = plan.reply_mode(configured, direct=occasion.direct, other_bot=among_bots)
         self.outcomes = Outcomes()
         self.asked = False
         """Something was asked for beside the shape of the reply."""
@@ -64,7 +73,8 @@ class Acting:
         self._stem = stem
         self._run = run
         self._hand_over = hand_over
-        self._handed: list[tuple[str, str]] = []
+        self._handed: list[Handed] = []
+        self._begin: list[tuple[Handed, Callable[[], object]]] = []
         self._target = None if mode == "off" else occasion.trigger or None
         self._reply_all = mode == "all"
         self._silent = False
@@ -101,7 +111,7 @@ class Acting:
             case "send_message":
                 await self._send_message(args, directive.body or "")
             case "handoff":
-                self._handed.append((args["to"], directive.body or ""))
+                await self._hand(args["to"], redact((directive.body or "").strip()))
             case _:
                 self._shape(name, args, declared)
 
@@ -147,7 +157,7 @@ class Acting:
             self.outcomes.note(what, "failed", why)
             await self._warn(f"react failed: {why}")
         else:
-            key, deed = keyed(React(target, sign.value, remove), f"{self._stem}/act")
+            key, deed = keyed(React(target, sign.value, remove, self._occasion.agent), f"{self._stem}/act")
             await self._do(what, "react", (Planned(key, deed),), conversation.sender)
 
     async def _send_message(self, args: dict[str, Any], text: str) -> None:
@@ -162,6 +172,22 @@ class Acting:
         said = plan.say(redact(text), route, elsewhere.manner, wording, f"{self._stem}/act")
         await self._do(what, "send_message", said, self._conversation.outbox.at(route))
 
+    async def _hand(self, to: str, words: str) -> None:
+        """It waits for the end of the turn (OD-50); equal ones are one."""
+        peers = {peer.casefold(): peer for peer in self._occasion.peers}
+        whom = peers.get(to.removeprefix("@").casefold())
+        if whom is None:
+            there = f"there are: {', '.join(peers.values())}" if peers else "there is nobody else"
+            self.outcomes.note(f"handoff to {to}", "failed", f"no agent called {to!r} here; {there}")
+            return await self._warn(f"handoff failed: no agent called {to!r} here; {there}")
+        if any((handed.to, handed.words) == (whom, words) for handed in self._handed):
+            return
+        if len(self._acted) + len(self._handed) >= MOST_ACTIONS:
+            return await self._deny(f"handoff to {whom}", f"at most {MOST_ACTIONS} actions per answer", "handoff")
+        # Not by its words: an agent that is asked again after a restart may find others, and hands over once.
+        number = sum(handed.to == whom for handed in self._handed)
+        self._handed.append(Handed(whom, words, f"{self._stem}/handoff/{whom}/{number}"))
+
     async def _do(self, what: str, name: str, planned: "tuple[Planned, ...] | list[Planned]", sender: Sender) -> None:
         if all(each.key in self._acted for each in planned):
             return
@@ -172,8 +198,24 @@ class Acting:
 
     # --- at the end ---------------------------------------------------------------------------------
 
+    async def keep_handed(self) -> list[Planned]:
+        """What is handed over, as messages that stand behind the answer (DE-21); it is safe when this returns.
+
+        Where the channel tells agents of each other's messages, the message itself is what wakes the other.
+        """
+        planned: list[Planned] = []
+        how, route = self._conversation.how.speech.manner, self._conversation.route
+        for handed in self._handed:
+            wording = Wording(author=self._occasion.agent, addressed=(handed.to,))
+            planned += plan.say(f"@{handed.to} {handed.words}".rstrip(), route, how, wording, handed.id)
+            begin: Callable[[], object] = _by_itself
+            if self._hand_over is not None and not can(self._conversation.channel, TellsAgents):
+                begin = await self._hand_over(handed.to, handed.words, handed.id)
+            self._begin.append((handed, begin))
+        return planned
+
     async def finish(self, seconds: float) -> None:
-        """Waits for what is under way, and hands over: that acts when the turn ends."""
+        """Waits for what is under way, and lets what was handed over begin: that acts when the turn ends."""
         if waiting := [fate for _, fate in self._under_way if not fate.done()]:
             await asyncio.wait(waiting, timeout=seconds)
         for what, fate in self._under_way:
@@ -184,13 +226,9 @@ class Acting:
             else:
                 self.outcomes.note(what, "failed", known.error)
                 await self._warn(f"{what.partition(' ')[0]} failed: {known.error}")
-        for to, words in self._handed[:MOST_ACTIONS]:
-            why = await self._hand_over(to, words) if self._hand_over is not None else "there is nobody else here"
-            if why is None:
-                self.outcomes.note(f"handoff to {to}", "done")
-            else:
-                self.outcomes.note(f"handoff to {to}", "failed", why)
-                await self._warn(f"handoff failed: {why}")
+        for handed, begin in self._begin:
+            begin()
+            self.outcomes.note(f"handoff to {handed.to}", "done")
 
     def call_off(self) -> None:
         """What has not been planned yet is not done any more."""
@@ -207,6 +245,10 @@ class Acting:
     async def _warn(self, why: str) -> None:
         log.warning("%s %s: %s", self._conversation.channel.name, self._occasion.trigger, why)
         await self._conversation.note(why)
+
+
+def _by_itself() -> None:
+    """The channel delivers the message to the other agent."""
 
 
 @cache

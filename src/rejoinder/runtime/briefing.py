@@ -9,6 +9,7 @@ from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import effective_level, effective_model
 from rejoinder.inbound.groups import active_mode, group_intro, wants_intro
 from rejoinder.inbound.media import Shown, show_media
+from rejoinder.inbound.rooms import members, room_notice
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.notice import abilities_notice
@@ -34,6 +35,8 @@ from rejoinder.turns.prompt import (
 
 BOUNDARY_BYTES = 8
 LONGEST_FILLED = 500
+HANDLED = frozenset({"send_message"})
+"""What a grant makes work anywhere; the rest that needs one is not promised."""
 
 
 def choices_of(run: Run) -> dict[str, Any]:
@@ -53,7 +56,7 @@ def brief(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -
     earlier = (*(first.thread_history if begins else ()), *overheard)
     starter = Quoted(first.thread_starter) if begins and first.thread_starter else None
     user = UserPart(
-        messages=tuple(_spoken(asked, agent) for asked in run.asked),
+        messages=tuple(_spoken(asked, agent, among_agents=bool(room_of(run, settings))) for asked in run.asked),
         thread_starter=starter,
         history=tuple(Quoted(s.text, s.author_name or s.author_id, s.handle or None, s.message_id) for s in earlier),
         system_events=(*session.system_events, *_interrupted(run)),
@@ -94,9 +97,9 @@ def _interrupted(run: Run) -> tuple[str, ...]:
     return (f"A restart interrupted your answer to this.{sent}",)
 
 
-def brief_further(run: Run, asked: tuple[Asked, ...], agent: Agent) -> Turn:
+def brief_further(run: Run, asked: tuple[Asked, ...], settings: RuntimeSettings, agent: Agent) -> Turn:
     """Further messages for a run that is under way: they stand as they would in a turn of their own."""
-    user = UserPart(messages=tuple(_spoken(each, agent) for each in asked))
+    user = UserPart(messages=tuple(_spoken(each, agent, among_agents=bool(room_of(run, settings))) for each in asked))
     return assemble(run.session, SystemPart(), user, boundary=sixteen()[:BOUNDARY_BYTES].hex())
 
 
@@ -104,7 +107,7 @@ def _system_part(run: Run, session: Session, settings: RuntimeSettings, agent: A
     inbound = run.asked[-1].message.inbound
     here = settings.channel(inbound.channel)
     channel = channel_rules(settings.rules, inbound.channel)
-    group, intro, extra = None, "", [here.extra_system_prompt]
+    group, intro, extra, among = None, "", [here.extra_system_prompt], room_of(run, settings)
     if run.asked[-1].message.in_group:
         mode = active_mode(run.asked[-1].message, session, channel)
         group = Group(inbound.chat.title, inbound.participants, "always" if mode == "always" else "mention")
@@ -113,17 +116,25 @@ def _system_part(run: Run, session: Session, settings: RuntimeSettings, agent: A
     return SystemPart(
         system_prompt=filled(settings.system_prompts.get(agent.name, ""), run, session),
         metadata=_metadata(inbound, agent),
-        abilities=_notice(here.can),
+        abilities=_notice(here.can, settings.granted & (HANDLED | {"handoff"} if among else HANDLED)),
+        notices=(room_notice(agent.name, among),) if among else (),
         group=group,
         group_intro=intro,
         extra_system_prompt=filled("\n\n".join(filter(None, extra)), run, session),
     )
 
 
+def room_of(run: Run, settings: RuntimeSettings) -> tuple[str, ...]:
+    """Our agents in the group this run speaks in, where they are several."""
+    message = run.asked[-1].message
+    channel = channel_rules(settings.rules, message.inbound.channel)
+    here = members(message.inbound, channel) if channel.is_room and message.in_group else ()
+    return here if len(here) > 1 else ()
+
+
 @cache
-def _notice(can: frozenset[str]) -> str:
-    # Nothing that needs a grant is done yet (delivery denies it), so none of it is promised.
-    return abilities_notice(default_registry(), can, granted=())
+def _notice(can: frozenset[str], granted: frozenset[str]) -> str:
+    return abilities_notice(default_registry(), can, granted)
 
 
 def _metadata(inbound: Inbound, agent: Agent) -> Metadata:
@@ -131,10 +142,12 @@ def _metadata(inbound: Inbound, agent: Agent) -> Metadata:
     return Metadata(agent.name, inbound.channel, chat.id, chat.kind, inbound.account, inbound.thread)
 
 
-def _spoken(asked: Asked, agent: Agent) -> Spoken:
+def _spoken(asked: Asked, agent: Agent, *, among_agents: bool) -> Spoken:
+    """`among_agents`: in a room of several it is the agent that is meant, not the account they share."""
     inbound, text = asked.message.inbound, asked.message.agent_text
     sender = inbound.sender
     forwarded = inbound.forwarded
+    receiver = agent.name if among_agents else asked.message.facts.me.id
     shown = show_media(inbound.attachments, sees_images=can(agent, CanSeeImages) and agent.sees_images)
     return Spoken(
         text=text,
@@ -149,7 +162,7 @@ def _spoken(asked: Asked, agent: Agent) -> Spoken:
             thread_id=inbound.thread,
             is_bot=sender.is_bot,
             timestamp=inbound.sent_at.isoformat() if inbound.sent_at else None,
-            receiver_id=asked.message.facts.me.id,
+            receiver_id=receiver,
         ),
         message_id=inbound.message_id or None,
         handle=asked.handle,

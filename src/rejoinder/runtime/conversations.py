@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
@@ -21,9 +21,9 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.messages import Messages
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.recent import Bounded, Recent
-from rejoinder.runtime.sender import Fate, Sent
+from rejoinder.runtime.sender import Fate, Sent, intent
 from rejoinder.runtime.settings import ChannelFacts
-from rejoinder.store.base import InboxEvent, Message, NoteMessages, PlaceFacts, Store
+from rejoinder.store.base import InboxEvent, Message, NoteMessages, PlaceFacts, PlanParts, Store
 
 TRACES = 50
 KEPT = 2000
@@ -48,14 +48,14 @@ class Conversation:
         self.messages = Messages(store, route)
         self.arrived: deque[tuple[InboxEvent, ...]] = deque()  # what has not been decided yet, in order
         self.deciding: asyncio.Task[None] | None = None
-        self.overheard: tuple[Said, ...] = ()  # said since the agent was last asked (IN-32)
+        self._overheard: dict[str, tuple[Said, ...]] = {}  # said since each agent was last asked (IN-32)
         self.facts = PlaceFacts()
         self.bot_turns = BotTurns()
         self._traces: Bounded[str, tuple[Step, ...]] = Bounded(TRACES)
         self._is_open = False
 
-    async def open(self, session: str, now: datetime) -> None:
-        """Reads, once, what the store knows of this place; `session` is whose turns count as having heard."""
+    async def open(self, now: datetime) -> None:
+        """Reads, once, what the store knows of this place."""
         if self._is_open:
             return
         self.facts = facts = await self.store.place(self.route, now)
@@ -63,18 +63,29 @@ class Conversation:
             facts.bot_turns, facts.bot_turns, facts.bot_turns, facts.bot_turns_today, now.astimezone(UTC).date()
         )
         await self.messages.read()
-        if self.messages.count:
-            for message in await self.store.unheard(session, self.route):
-                if message.kind in ("human", "bot") and await self._was_overheard(message.id):
-                    self.overheard = overhear(self.overheard, _said(message))
         self._is_open = True
 
-    async def _was_overheard(self, message: str) -> bool:
-        events = await self.store.events_of(message)
-        return any(
-            event.state == "settled" and event.reason.startswith(OVERHEARD) and _route(event.inbound) == self.route
-            for event in events
-        )
+    async def recall(self, agent: str, session: str) -> None:
+        """Reads, once, what was said here since this agent's last turn, whose session it is."""
+        if agent in self._overheard:
+            return
+        heard: tuple[Said, ...] = ()
+        if self.messages.count:
+            for message in await self.store.unheard(session, self.route):
+                if message.author != agent and await self._was_overheard(message, session):
+                    heard = overhear(heard, _said(message))
+        self._overheard[agent] = heard
+
+    async def _was_overheard(self, message: Message, session: str) -> bool:
+        """It was settled as history for all, or went to others than this session."""
+        for event in await self.store.events_of(message.id):
+            if _route(event.inbound) != self.route:
+                continue
+            if event.state == "settled":
+                return event.reason.startswith(OVERHEARD)
+            inputs = await self.store.inputs_of(event.id)
+            return bool(inputs) and all(put.session != session for put in inputs)
+        return False
 
     @property
     def other_bot(self) -> bool:
@@ -83,21 +94,31 @@ class Conversation:
 
     # --- what was said ----------------------------------------------------------------------------
 
-    def counting(self, inbound: Inbound, today: date) -> BotTurns:
-        """The turns of bots with this message among them (IN-23)."""
+    async def counting(self, inbound: Inbound, now: datetime, *, ours: bool) -> BotTurns:
+        """The turns of bots with this message among them (IN-23). `ours`: one of our own agents said it.
+
+        The index counts what is said, by us too, once; here only who spoke last is told apart.
+        """
         if inbound.sender.is_self or inbound.entry == "reaction":
             return self.bot_turns
-        return count_turn(self.bot_turns, Seen("bot" if inbound.sender.is_bot else "human", today))
+        if not inbound.sender.is_bot:
+            return count_turn(self.bot_turns, Seen("human", now.date()))
+        counted = await self.store.place(self.route, now)
+        turns = replace(self.bot_turns, in_a_row=counted.bot_turns, today=counted.bot_turns_today, day=now.date())
+        known = ours and (not inbound.message_id or await self.messages.look_up(inbound.message_id) is not None)
+        return count_turn(turns, Seen("echo" if known else "bot", now.date()))
 
-    def to_note(self, inbounds: Iterable[Inbound], now: datetime, *, readable: bool) -> NoteMessages:
+    def to_note(self, inbounds: Iterable[Inbound], now: datetime, *, readable: bool, ours: bool) -> NoteMessages:
         """Every message goes into the index, whatever becomes of it (OD-52); what a stranger says without words.
 
-        A native command or a reaction is no message.
+        A native command, a reaction or what one agent hands over to another is no message.
         """
         fresh = (
-            _noted(inbound, now, inbound.text if readable else "")
+            _noted(inbound, now, inbound.text if readable else "", ours=ours)
             for inbound in inbounds
-            if inbound.entry not in ("native", "reaction") and self.messages.get(inbound.message_id) is None
+            if inbound.entry not in ("native", "reaction")
+            and inbound.message_id
+            and self.messages.get(inbound.message_id) is None
         )
         return NoteMessages(self.route, tuple(fresh))
 
@@ -112,13 +133,19 @@ class Conversation:
                 other_bot=self.facts.other_bot or message.kind == "bot",
             )
 
-    def hear(self, said: Said) -> None:
+    def hear(self, said: Said, agents: Iterable[str]) -> None:
+        """These are told of it with their next turn; who said it knows."""
         handle = self.messages.handle(said.message_id) or ""
-        self.overheard = overhear(self.overheard, replace(said, handle=handle))
+        for agent in agents:
+            if agent != said.author_id:
+                self._overheard[agent] = overhear(self.overheard(agent), replace(said, handle=handle))
 
-    def spoke(self, today: date) -> None:
-        """An agent of ours has had its turn here."""
-        self.bot_turns = count_turn(self.bot_turns, Seen("own", today))
+    def overheard(self, agent: str) -> tuple[Said, ...]:
+        """What was said here since this agent was last asked."""
+        return self._overheard.get(agent, ())
+
+    def was_told(self, agent: str) -> None:
+        self._overheard[agent] = ()
 
     async def find(self, reference: str) -> str | None:
         """The platform id behind a handle or an id, if it is a message of this conversation (OD-52)."""
@@ -139,6 +166,12 @@ class Conversation:
     async def tell(self, text: str) -> None:
         """Says it, whatever becomes of it."""
         await self.send(text)
+
+    def to_say(self, texts: Iterable[str], now: datetime) -> PlanParts:
+        """The same, for whoever decides it to commit with the decision; the sender is woken when that is done."""
+        manner = self.how.speech.manner
+        said = (plan.say(redact(text), self.route, manner, Wording(), self.outbox.new_stem()) for text in texts)
+        return PlanParts(tuple(intent(each, self.route) for planned in said for each in planned), now)
 
     async def begin(self, text: str, *, silent: bool) -> str | None:
         """Opens a message that grows, on a channel that can show one."""
@@ -214,13 +247,12 @@ def _route(message: Inbound) -> Route:
     return Route(message.channel, message.chat.id, message.thread, message.account)
 
 
-def _noted(inbound: Inbound, now: datetime, text: str) -> Message:
+def _noted(inbound: Inbound, now: datetime, text: str, *, ours: bool) -> Message:
     sender = inbound.sender
-    kind = "own" if sender.is_self else "bot" if sender.is_bot else "human"
+    kind = "own" if sender.is_self or ours else "bot" if sender.is_bot else "human"
     return Message(inbound.message_id, sender.id, now, kind, sender.display_name or sender.name, text)
 
 
 def _said(message: Message) -> Said:
-    return Said(
-        message.id, message.author, message.author_name, message.text, message.handle, is_bot=message.kind == "bot"
-    )
+    by_bot = message.kind in ("bot", "own")
+    return Said(message.id, message.author, message.author_name, message.text, message.handle, is_bot=by_bot)

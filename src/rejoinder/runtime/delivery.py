@@ -28,7 +28,7 @@ from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.drafting import Drafting, streaming_for
 from rejoinder.runtime.outcomes import Outcomes
 from rejoinder.runtime.sender import Fate, Unsent
-from rejoinder.store.base import Run, StoredPart
+from rejoinder.store.base import Run, StoredPart, Verb
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,8 @@ ENOUGH_TO_PREFIX = 24
 class Answer:
     """Takes the agent's raw text piece by piece and makes the conversation show it.
 
-    `run` is the claim on the turn, `earlier` what a run before this one planned of it.
+    `run` is the claim on the turn, `earlier` what a run before this one planned of it, `kept_with_it` what is to be
+    remembered of the turn as soon as the agent is not asked again.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Answer:
         prefix: str = "",
         speaker: Callable[[], Speaker] = Speaker,
         hand_over: HandOver | None = None,
+        kept_with_it: Callable[[], tuple[Verb[object], ...]] = lambda: (),
     ) -> None:
         self.undelivered: str | None = None
         """Why a part of it did not arrive (OD-65)."""
@@ -68,6 +70,7 @@ class Answer:
         self._says_when_empty = says_when_empty
         self._prefix = prefix
         self._speaker = speaker
+        self._kept_with_it = kept_with_it
         self._reader = ReplyReader(silence=silence, has_trigger=bool(occasion.trigger))
         self._reveal = Reveal()
         self._unprefixed: str | None = "" if prefix else None
@@ -120,26 +123,27 @@ class Answer:
         if not self._may_speak():
             return await self.abandon()
         await self._obey(self._reader.finish())
+        handed = await self._acting.keep_handed()
         if self._reader.silent:
-            await self._withdraw()
+            await self._withdraw(handed)
             await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
         elif self._has_words:
             if footer:
                 self._between_segments = True
                 self._show(footer)
-            await self._settle()
+            await self._settle(handed)
         elif not self._acting.asked and self._says_when_empty:
             await self._drafting.close()
             await self._post(self._say(NO_RESPONSE), final=True)
         else:
-            await self._withdraw()
+            await self._withdraw(handed)
         await self._acting.finish(PATIENCE)
 
     async def fail(self, sentence: str, detail: str) -> None:
         """What was shown stays; the person gets the sentence as a message of its own, the operator the rest."""
         if not self._may_speak():
             return await self.abandon()
-        await self._settle(sentence)
+        await self._settle(sentence=sentence)
         await self._acting.finish(PATIENCE)
         if detail:
             await self._conversation.note(detail)
@@ -197,7 +201,7 @@ class Answer:
         if seen:
             self._drafting.grow(seen)
 
-    async def _settle(self, *sentences: str) -> None:
+    async def _settle(self, handed: Sequence[Planned] = (), sentence: str = "") -> None:
         """Makes the whole answer stand: one commit, then one call for each message that does not say it yet."""
         self._pass_on(self._reveal.finish(), whole=True)
         await self._drafting.close()
@@ -206,9 +210,9 @@ class Answer:
             planned = self._drafting.say(draft.rest) if draft.rest.strip() else []
         else:
             planned = self._settled(draft.text, self._stem)
-        for sentence in sentences:
+        if sentence:
             planned += self._say(sentence)
-        await self._post(planned, final=True)
+        await self._post([*planned, *handed], final=True)
 
     def _settled(self, text: str, stem: str) -> list[Planned]:
         channel, how = self._conversation.channel, self._conversation.how.speech.manner
@@ -230,20 +234,22 @@ class Answer:
         manner = self._conversation.how.speech.manner
         return plan.say(sentence, self._conversation.route, manner, plain, f"{self._stem}/own")
 
-    async def _withdraw(self) -> None:
-        """Nothing of it stays, where that can be done (OD-41)."""
+    async def _withdraw(self, handed: Sequence[Planned]) -> None:
+        """Nothing of it stays, where that can be done (OD-41); what was handed over does."""
         await self._drafting.close()
         slots = self._drafting.draft.slots
         channel = self._conversation.channel
-        if not slots:
-            return
-        if can(channel, CanDelete) or can(channel, CanEdit):
-            await self._post(plan.withdraw(slots, self._stem), final=True)
-        else:
-            await self._post(self._settled("".join(slot.source for slot in slots), self._stem), final=True)
+        planned: list[Planned] = []
+        if slots and (can(channel, CanDelete) or can(channel, CanEdit)):
+            planned = plan.withdraw(slots, self._stem)
+        elif slots:
+            planned = self._settled("".join(slot.source for slot in slots), self._stem)
+        if planned or handed:
+            await self._post([*planned, *handed], final=True)
 
     async def _post(self, planned: list[Planned], *, final: bool = False) -> None:
-        posted = self._conversation.sender.post(planned, self._run, final=final) if planned else ()
+        also = self._kept_with_it() if final else ()
+        posted = self._conversation.sender.post(planned, self._run, final=final, also=also) if planned else ()
         fates: list[asyncio.Future[Fate]] = [*self._drafting.blocks, *posted]
         try:
             if waiting := [fate for fate in fates if not fate.done()]:

@@ -46,7 +46,7 @@ class Drafting:
         self._opening: asyncio.Future[Fate] | None = None
         self._said = 0  # messages of the blocks so far
         if streaming.mode != "off":
-            sender.drafts = self
+            sender.drafts.append(self)
 
     @property
     def is_live(self) -> bool:
@@ -62,7 +62,7 @@ class Drafting:
             if part.state == "sent" and part.receipt is not None:
                 self._adopt(part.receipt, target)
             elif part.state in IN_FLIGHT:
-                self._opening = self._sender.follow(part.key)
+                self._opening = self._sender.follow(part)
                 self._opening.add_done_callback(lambda fate, target=target: self._adopted(fate, target))
 
     def _adopt(self, message: str, reply_to: str | None) -> None:
@@ -84,13 +84,13 @@ class Drafting:
     def grow(self, text: str) -> None:
         """More may be shown. No call is made here."""
         self.draft = drafts.grow(self.draft, text, asyncio.get_running_loop().time())
-        if self._sender.drafts is self:
+        if self in self._sender.drafts:
             self._sender.wake()
 
     async def close(self) -> None:
         """No further frame: returns when it is known what is on the screen."""
-        if self._sender.drafts is self:
-            self._sender.drafts = None
+        if self in self._sender.drafts:
+            self._sender.drafts.remove(self)
         self.draft = drafts.close(self.draft)
         if self._opening is not None:
             await asyncio.wait([self._opening])
@@ -191,7 +191,8 @@ class Drafting:
 def streaming_for(wanted: Streaming, sender: Sender, manner: Manner, *, other_bot: bool) -> Streaming:
     """How this channel can show an answer that is being written, nearest to what is wanted.
 
-    Among bots a draft would be read as if it were the answer: there it is off (DE-21).
+    Among bots of others a draft would be read as if it were the answer: there it is off (DE-21). Our own agents
+    are told of each other's messages by their channel, which tells of whole ones only: there a draft is for people.
     """
     channel = sender.channel
     if other_bot or wanted.mode == "off":

@@ -76,7 +76,10 @@ class Effects:
         self._show_config = show_config
         self._tell = tell
 
-    async def perform(self, effect: Effect, conversation: Conversation, agent: str, now: datetime) -> Performed:
+    async def perform(
+        self, effect: Effect, conversation: Conversation, agent: str, members: tuple[str, ...], now: datetime
+    ) -> Performed:
+        """`members`: the agents that hear what is said here; `agent`: the one whose session it is about."""
         place = (conversation.route.channel, conversation.route.account)
         match effect:
             case StopRun(route=route):
@@ -91,7 +94,7 @@ class Effects:
             case AnswerQuestion(question=question, option=option, sender=sender):
                 return Performed(says=self._questions.answer(question, option, conversation.route, sender))
             case Overhear(said=said):
-                return Performed(then=lambda: conversation.hear(said))
+                return Performed(then=lambda: conversation.hear(said, members))
             case ResetBotTurns():
                 return Performed((ClearBotTurns(conversation.route),), lambda: _let_bots_go_on(conversation))
             case AskPairing():

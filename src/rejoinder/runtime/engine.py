@@ -7,32 +7,33 @@ it nothing has happened, after it the message has its end or its place in a lane
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime
 from time import perf_counter
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.channels.base import Channel
-from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import (
     Inbound,
     MessageDecided,
     MessageReceived,
     Overhear,
-    Said,
     SessionStarted,
     StageDecision,
 )
 from rejoinder.inbound import BEFORE_SESSION, resume
+from rejoinder.inbound.activation import said_by
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.debounce import joined
 from rejoinder.inbound.finalise import arrived
 from rejoinder.inbound.message import Message as Decided
 from rejoinder.inbound.outcome import Answer, Continue, Walk, walk
+from rejoinder.inbound.rooms import members
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.access import Access
 from rejoinder.runtime.asked import Granted
@@ -95,10 +96,14 @@ class Decision(Struct, frozen=True):
     """What its sender typed just before it: decided with it, as one message."""
     conversation: Conversation
     agent: str
+    members: tuple[str, ...]
+    """Our agents that are here: one, or those of a room."""
     now: datetime
     walk: Walk
     bot_turns: BotTurns
     """Those of the place, this message among them."""
+    ours: bool
+    """One of the members said it."""
 
 
 class Place(Struct, frozen=True):
@@ -148,7 +153,9 @@ class Engine:
         self._owners = Owners(self.conversations, runs, clock)
         hooks.on("delivery_failed", self._owners.hear)
         questions, access = Questions(runs, settings.question_seconds), Access(settings.rules, store)
-        workers = Workers(agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell)
+        workers = Workers(
+            agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell, self._hand_over
+        )
         self.books = StoreBooks(store, self._sessions, clock)
         self.lanes = Lanes(workers, self.books, runs, Slots(settings.limits, runs, agents), settings.lease)
         self._effects = Effects(
@@ -194,7 +201,6 @@ class Engine:
         return conversation.deciding
 
     async def _decide_in_order(self, conversation: Conversation) -> None:
-        crashpoint("K5")
         again = 0
         while conversation.arrived:
             group = conversation.arrived[0]
@@ -218,18 +224,22 @@ class Engine:
     async def _decide(self, group: tuple[InboxEvent, ...], conversation: Conversation) -> None:
         now, rules = self._clock(), self._settings.rules
         inbound, event, before = joined(tuple(event.inbound for event in group)), group[-1], group[:-1]
-        agent = channel_rules(rules, inbound.channel).agent.name
+        here = members(inbound, channel_rules(rules, inbound.channel))
+        agent, ours = here[0], self._world.is_member(inbound)
         key = session_key(inbound, rules.settings.session, agent)
-        await conversation.open(key, now)
+        await conversation.open(now)
+        for each in here:
+            await conversation.recall(each, session_key(inbound, rules.settings.session, each))
         await self.lanes.ended(key)
-        turns = conversation.counting(inbound, now.date())
+        turns = await conversation.counting(inbound, now, ours=ours)
         message = arrived(inbound, await self._world.facts(inbound, conversation, turns, key, agent, now))
         decided = walk(BEFORE_SESSION, message, None, rules, now, perf_counter)
+        decision = Decision(event, before, conversation, agent, here, now, decided, turns, ours)
         if not isinstance(decided.outcome, Continue):
-            return await self._settle(Decision(event, before, conversation, agent, now, decided, turns), None)
+            return await self._settle(decision, None)
         async with self._sessions.changing(key, agent, now) as held:
             decided = resume(decided, held.session, rules, now, perf_counter)
-            decision = Decision(event, before, conversation, agent, now, decided, turns)
+            decision = replace(decision, walk=decided)
             if isinstance(decided.outcome, Continue):
                 await self._route(decision, held)
             else:
@@ -251,7 +261,6 @@ class Engine:
         if held is not None and session is not None:
             self._keep(held, session, conversation)
             self.lanes.obey(held.key, self._queueing.of(conversation.route.channel, session))
-        await self._reply(decision, performed)
 
     # --- an event that gets one, of each agent it wakes -------------------------------------------
 
@@ -269,7 +278,7 @@ class Engine:
             if session.agent not in message.agents:
                 unit.add_all(held.becomes(session))
             payloads = (
-                Destination(sessions[agent][0].key, pack(message, agent, conversation.overheard, event.inbound))
+                Destination(sessions[agent][0].key, pack(message, agent, conversation.overheard(agent), event.inbound))
                 for agent in message.agents
             )
             unit.add_all((RouteEvent(event.id, tuple(payloads)),))
@@ -278,13 +287,13 @@ class Engine:
             destined = [self._destine(unit, *sessions[agent], place) for agent in message.agents]
             await unit.write(self._store)
             self._settled(decision, performed, noted())
-            await self._reply(decision, performed)
             if session.agent not in message.agents:
                 self._keep(held, session, conversation)
-            overheard, conversation.overheard = conversation.overheard, ()
             if not message.listening:
                 self._tally.add(event.inbound, decision.now)
-            self._enqueue(place, destined, overheard)
+            self._enqueue(place, destined)
+            if message.in_group:  # in a room the others see it as history (IN-25)
+                conversation.hear(said_by(message), (each for each in decision.members if each not in message.agents))
 
     def _destine(self, unit: Unit, held: Held, session: Session, place: Place) -> Destined:
         """Adds to the unit what this session needs: the beginning of its turn, if nothing is before it."""
@@ -301,7 +310,7 @@ class Engine:
         )
         return Destined(held, session, queue, in_line, granted)
 
-    def _enqueue(self, place: Place, destined: list[Destined], overheard: tuple[Said, ...] = ()) -> None:
+    def _enqueue(self, place: Place, destined: list[Destined]) -> None:
         conversation, message = place.conversation, place.message
         handle = conversation.messages.handle(message.inbound.message_id)
         for each in destined:
@@ -309,8 +318,11 @@ class Engine:
             granted = each.granted() if each.granted is not None else None
             if granted is None:
                 each.held.became(each.session)
-            asked = self._queueing.asked(place.event, message, conversation, overheard, handle)
             key, agent = each.held.key, each.session.agent
+            overheard = () if message.background else conversation.overheard(agent)
+            asked = self._queueing.asked(place.event, message, agent, conversation, overheard, handle)
+            if not message.background:
+                conversation.was_told(agent)
             self.lanes.arrive(key, agent, each.queue, (asked,), each.in_line, granted)
 
     # --- a turn that nobody asked for -------------------------------------------------------------
@@ -324,7 +336,7 @@ class Engine:
         assert conversation is not None, "nowhere is always there"
         now, message = self._clock(), message_of(turn, conversation.route)
         for event in await self._store.write(Accept((message.inbound,), now)):
-            await conversation.open(turn.session, now)
+            await conversation.open(now)
             async with self._sessions.changing(turn.session, turn.agent, now) as held:
                 payload = pack(message, turn.agent, (), event.inbound)
                 unit = Unit(RouteEvent(event.id, (Destination(held.key, payload),)))
@@ -333,11 +345,18 @@ class Engine:
                 await unit.write(self._store)
                 self._enqueue(place, [destined])
 
+    async def _hand_over(self, inbound: Inbound) -> Callable[[], object]:
+        """What one agent gives another is a row before the answer is planned; it is decided when the turn has ended."""
+        accept = Unit()
+        accepted = accept.add(Accept((inbound,), self._clock()))
+        await accept.insist(self._store)
+        return lambda: [self.decide(event) for event in accepted()]
+
     # --- what every decision comes to -------------------------------------------------------------
 
     async def _perform(self, decision: Decision) -> list[Performed]:
         return [
-            await self._effects.perform(effect, decision.conversation, decision.agent, decision.now)
+            await self._effects.perform(effect, decision.conversation, decision.agent, decision.members, decision.now)
             for effect in decision.walk.effects
         ]
 
@@ -345,12 +364,14 @@ class Engine:
         unit, walked = Unit(), decision.walk
         now, readable = decision.now, walked.message.refusal is None
         inbounds = [event.inbound for event in (*decision.before, decision.event)]
-        noted = unit.add(decision.conversation.to_note(inbounds, now, readable=readable))
+        noted = unit.add(decision.conversation.to_note(inbounds, now, readable=readable, ours=decision.ours))
         for event in decision.before:
             joined = f"joined to {decision.event.inbound.message_id}"
             unit.add_all((SettleEvent(event.id, joined), Trace(event.id, (TraceLine(now, "debounce", joined),))))
         lines = (TraceLine(now, step.stage, step.decision, step.reason, step.took) for step in walked.trace)
         unit.add_all((Trace(decision.event.id, tuple(lines)), *(verb for each in performed for verb in each.verbs)))
+        if replies := _replies(decision, performed):
+            unit.add_all((decision.conversation.to_say(replies, now),))
         return unit, noted
 
     def _settled(self, decision: Decision, performed: list[Performed], noted: tuple[Message, ...]) -> None:
@@ -365,11 +386,8 @@ class Engine:
             self._owners.wrote(conversation.route)
         for each in performed:
             each.then()
-
-    async def _reply(self, decision: Decision, performed: list[Performed]) -> None:
-        answered = [each.says for each in performed if each.says is not None]
-        for reply in answered or decision.walk.replies:
-            await decision.conversation.send(reply)
+        if _replies(decision, performed):
+            conversation.sender.wake(rows=True)
 
     def _keep(self, held: Held, session: Session, conversation: Conversation) -> None:
         self._started(held, session, conversation)
@@ -379,6 +397,11 @@ class Engine:
         """A session that was only just made begins when there is something to remember: a choice, or a turn."""
         if held.is_new:
             self._tell(SessionStarted(session.key, session.agent, conversation.route))
+
+
+def _replies(decision: Decision, performed: list[Performed]) -> Sequence[str]:
+    """What an effect answered itself stands in the place of the decision's own replies."""
+    return [each.says for each in performed if each.says is not None] or decision.walk.replies
 
 
 def _told(session: Session, performed: list[Performed]) -> Session:

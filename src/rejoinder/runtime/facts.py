@@ -10,6 +10,7 @@ from rejoinder.events import Inbound
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.facts import Facts, Me, RunFacts, Step, ThreadFacts
+from rejoinder.inbound.rooms import is_member
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.access import Access
@@ -47,8 +48,9 @@ class World:
         of_group, of_sender = await self._turns_today(inbound, now)
         return Facts(
             me=self.me(conversation, agent),
-            sent_by_us=own is not None and own.kind == "own" and not self._is_a_member(inbound),
+            sent_by_us=own is not None and own.kind == "own" and not self.is_member(inbound),
             replies_to_us=quoted is not None and quoted.kind == "own",
+            answers=quoted.author if quoted is not None and quoted.kind == "own" else "",
             thread=ThreadFacts(
                 owned=here.owned,
                 posted=here.posted,
@@ -68,10 +70,9 @@ class World:
             version=self._settings.version,
         )
 
-    def _is_a_member(self, inbound: Inbound) -> bool:
+    def is_member(self, inbound: Inbound) -> bool:
         """In a room of ours what one agent said is news to the others (IN-25)."""
-        here = channel_rules(self._settings.rules, inbound.channel)
-        return here.is_room and inbound.sender.is_bot and any(inbound.sender.id == each.name for each in here.agents)
+        return is_member(inbound, channel_rules(self._settings.rules, inbound.channel))
 
     async def _turns_today(self, inbound: Inbound, now: datetime) -> tuple[int, int]:
         """Of the group and of the sender in it, where there is a limit to them (IN-33)."""

@@ -56,6 +56,8 @@ log = logging.getLogger(__name__)
 
 GRACE = 1.5
 """Seconds a run has to end after it was told to; then its lane goes on without it."""
+MOMENT = 0.25
+"""Seconds in which the last word of a run is delivered and booked, unless something holds it up."""
 STEER_PATIENCE = 10.0
 TIMED_OUT = "The agent did not answer in time; please try again."
 
@@ -104,7 +106,7 @@ class Run:
         self.task: asyncio.Task[None] | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.over = False
-        self.ending = False  # all has been said
+        self.ending = False  # the agent has said all
         self.closed = False  # the store knows that it is over
         self.expired = False
         self.released = False  # the gateway goes down: it is to be run again
@@ -453,10 +455,15 @@ class Lanes:
         return lane
 
     async def ended(self, key: str) -> None:
-        """Who has heard the last word of a run finds it ended: what comes then does not wait for its books."""
+        """Who has heard the last word of a run finds it ended: what comes then does not wait for its books.
+
+        A run whose last word is on its way for longer than a moment still runs.
+        """
         lane = self._lanes.get(key)
         if lane is not None and lane.run is not None and lane.run.ending:
-            await lane.run.gone.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(MOMENT):
+                    await lane.run.gone.wait()
 
     @property
     def running(self) -> list[Run]:

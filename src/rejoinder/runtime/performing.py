@@ -29,9 +29,9 @@ async def perform(
             return await (channel.begin(part) if can(channel, CanStream) else channel.send(part))
         case Amend():
             return await _amend(deed, channel, route, conceded)
-        case React(message=message, emoji=emoji, remove=remove):
+        case React(message=message, emoji=emoji, remove=remove, author=author):
             if can(channel, CanReact):
-                return await channel.react(route, message, emoji, remove=remove)
+                return await channel.react(route, message, emoji, remove=remove, author=author)
         case Remove(message=message, after=after):
             if after and not await _have_arrived(after, row, store):
                 return Rejected("what was to replace it has not arrived")

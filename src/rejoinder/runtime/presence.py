@@ -1,7 +1,8 @@
 """What people see of a run beside its words: the typing sign and the status reactions.
 
 Both are machines of the floors; here their timers run and their calls are made. Neither delays a message: a
-typing sign that finds the last one still on its way is dropped, reactions wait in a line of their own.
+typing sign that finds the last one, or a message, still on its way is dropped: it would be seen after that message.
+Reactions wait in a line of their own.
 """
 
 import asyncio
@@ -20,9 +21,15 @@ class TypingSign:
     """On from the run's beginning to its last delivery (TU-24): `with` is the scope, so it cannot stick."""
 
     def __init__(
-        self, runs: Runs, conversation: Conversation, mode: typing.Mode, settings: typing.TypingSettings
+        self,
+        runs: Runs,
+        conversation: Conversation,
+        mode: typing.Mode,
+        settings: typing.TypingSettings,
+        author: str = "",
     ) -> None:
         self._runs = runs
+        self._author = author
         self._conversation = conversation
         self._channel = conversation.channel if can(conversation.channel, CanType) else None
         self._typing = typing.Typing("never" if self._channel is None else mode, settings)
@@ -53,19 +60,23 @@ class TypingSign:
                     self._timer = loop.call_later(ms / 1000, self._feed, typing.Woke())
 
     def _show(self) -> None:
-        free = self._call is None or self._call.done()
-        if self._channel is not None and free and self._conversation.sender.pace.has_room("typing"):
+        sender = self._conversation.sender
+        free = (self._call is None or self._call.done()) and not sender.is_speaking
+        if self._channel is not None and free and sender.pace.has_room("typing"):
             self._call = self._runs.start("typing", self._tell(self._channel))
 
     async def _tell(self, channel: CanType) -> None:
-        await channel.typing(self._conversation.route)
+        await channel.typing(self._conversation.route, author=self._author)
 
 
 class StatusSigns:
     """The reactions on one message that show what becomes of it (TU-25)."""
 
-    def __init__(self, runs: Runs, conversation: Conversation, message: str, settings: status.StatusSettings) -> None:
+    def __init__(
+        self, runs: Runs, conversation: Conversation, message: str, settings: status.StatusSettings, author: str = ""
+    ) -> None:
         self._runs = runs
+        self._author = author
         self._conversation = conversation
         self._message = message
         self._channel = conversation.channel if can(conversation.channel, CanReact) else None
@@ -96,7 +107,12 @@ class StatusSigns:
             sign = project(call.emoji, self._conversation.how.speech.reactions).value
             try:
                 if sign is not None:
-                    removes = isinstance(call, status.Remove)
-                    await channel.react(self._conversation.route, self._message, sign, remove=removes)
+                    await channel.react(
+                        self._conversation.route,
+                        self._message,
+                        sign,
+                        remove=isinstance(call, status.Remove),
+                        author=self._author,
+                    )
             finally:
                 self._calls.popleft()

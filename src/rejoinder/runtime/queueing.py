@@ -46,10 +46,17 @@ class Queueing:
         )
 
     def asked(
-        self, event: int, message: Message, conversation: Conversation, overheard: tuple[Said, ...], handle: str | None
+        self,
+        event: int,
+        message: Message,
+        agent: str,
+        conversation: Conversation,
+        overheard: tuple[Said, ...],
+        handle: str | None,
     ) -> Asked:
         status = self._settings.channel(message.inbound.channel).status
-        signs = StatusSigns(self._runs, conversation, message.inbound.message_id, status) if status.enabled else None
+        about = message.inbound.message_id
+        signs = StatusSigns(self._runs, conversation, about, status, agent) if status.enabled and about else None
         return Asked(_id(message), event, message, conversation, handle, overheard, signs)
 
 

@@ -117,7 +117,7 @@ class Recovery:
                 self._say(conversation, ASKED, inputs[-1])
         else:
             session = await self._sessions.find(turn.session, decided.agent, self._clock())
-            await conversation.open(turn.session, self._clock())
+            await conversation.open(self._clock())
             asked = tuple(self._asked(put, conversation) for put in inputs)
             in_line = tuple(self._queueing.in_line(each.message, session) for each in asked)
             queue = self._queueing.of(turn.route.channel, session)
@@ -144,7 +144,7 @@ class Recovery:
             events = tuple(put.event.id for put in waiting)
             await self._store.write(DropInputs(backlog.session, events, f"there is no agent {agent} any more"))
             return
-        await conversation.open(backlog.session, self._clock())
+        await conversation.open(self._clock())
         session = await self._sessions.find(backlog.session, agent, self._clock())
         queue = self._queueing.of(backlog.route.channel, session)
         lane = self._lanes.lane(backlog.session, agent, queue, backlog.route)
@@ -165,7 +165,8 @@ class Recovery:
     def _asked(self, put: Input, conversation: Conversation) -> Asked:
         decided, inbound = unpack(put.payload), put.event.inbound
         handle = conversation.messages.handle(inbound.message_id)
-        return self._queueing.asked(put.event.id, message_of(decided, inbound), conversation, decided.overheard, handle)
+        message = message_of(decided, inbound)
+        return self._queueing.asked(put.event.id, message, decided.agent, conversation, decided.overheard, handle)
 
     # --- what was accepted and not decided --------------------------------------------------------
 

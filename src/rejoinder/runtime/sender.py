@@ -27,7 +27,7 @@ from rejoinder.channels.base import (
     RetryAfter,
     Unknown,
 )
-from rejoinder.crashpoint import crashpoint
+from rejoinder.crashpoint import calling, crashpoint
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import ReplySent, Route
 from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, decode, encode, kind, words
@@ -38,10 +38,11 @@ from rejoinder.runtime.pacing import Account, Pace
 from rejoinder.runtime.performing import form_of, perform
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.unit import Unit
-from rejoinder.runtime.verdict import Again, Arrived, GiveUp, Hold, Look, conceded_in, judge, remembered
+from rejoinder.runtime.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, conceded_in, judge, remembered
 from rejoinder.store.base import (
     BuryPart,
     ClaimPart,
+    DropPart,
     ForgetMessage,
     HoldPart,
     Intent,
@@ -92,6 +93,7 @@ class Request(Struct, frozen=True):
     planned: tuple[Planned, ...]
     run: Run | None
     final: bool
+    also: tuple[Verb[object], ...]
     fates: "tuple[asyncio.Future[Fate], ...]"
 
 
@@ -120,7 +122,8 @@ class Sender:
         """Told of every message of ours that is in the index from then on."""
         self.forgotten: Callable[[str], None] | None = None
         """Told of every message that was taken back."""
-        self.drafts: Drafts | None = None
+        self.drafts: list[Drafts] = []
+        """Of each agent that is writing here, in the order of their turns."""
         self.pace = Pace(account)
         self._account = account
         self._store = store
@@ -132,6 +135,7 @@ class Sender:
         self._following: dict[str, list[asyncio.Future[Fate]]] = {}
         self._ours: set[str] = set()  # keys of parts that are planned and not settled
         self._rows = False  # the store may have others to send here
+        self._told = 0  # how often somebody said so
         self._looking: set[int] = set()  # parts of unknown fate; what is behind them waits
         self._looks = 0
         self._task: asyncio.Task[None] | None = None
@@ -141,27 +145,48 @@ class Sender:
     # --- asked --------------------------------------------------------------------------------------
 
     def post(
-        self, planned: Sequence[Planned], run: Run | None = None, *, final: bool = False
+        self,
+        planned: Sequence[Planned],
+        run: Run | None = None,
+        *,
+        final: bool = False,
+        also: tuple[Verb[object], ...] = (),
     ) -> "tuple[asyncio.Future[Fate], ...]":
-        """Has these said, in order, behind what was posted before; tells of each what became of it."""
+        """Has these said, in order, behind what was posted before; tells of each what became of it.
+
+        `also` is written in the commit that plans them.
+        """
         loop = asyncio.get_running_loop()
-        request = Request(tuple(planned), run, final, tuple(loop.create_future() for _ in planned))
+        request = Request(tuple(planned), run, final, also, tuple(loop.create_future() for _ in planned))
         self._requests.append(request)
         self.wake()
         return request.fates
 
-    def follow(self, key: str) -> "asyncio.Future[Fate]":
-        """What becomes of a part that somebody planned before."""
+    def follow(self, row: StoredPart) -> "asyncio.Future[Fate]":
+        """What becomes of a part that somebody planned before, or has become of it since the row was read."""
         fate: asyncio.Future[Fate] = asyncio.get_running_loop().create_future()
-        self._following.setdefault(key, []).append(fate)
+        self._following.setdefault(row.key, []).append(fate)
+        self._runs.start(f"follow:{self.route.channel}:{self.route.chat}", self._find_settled(row))
         return fate
+
+    async def _find_settled(self, row: StoredPart) -> None:
+        now = await self._store.part(row.id)
+        if (known := WITHDRAWN if now is None else _fate_of(now)) is not None:
+            for waiting in self._following.pop(row.key, ()):
+                _settle(waiting, known)
 
     def wake(self, *, rows: bool = False) -> None:
         """There may be something to do. `rows`: somebody else has put it into the store."""
         self._rows = self._rows or rows
+        self._told += rows
         self._woken = True
         if self._task is None:
             self._task = self._runs.start(f"send:{self.route.channel}:{self.route.chat}", self._work())
+
+    @property
+    def is_speaking(self) -> bool:
+        """Something is about to be said, or is on its way."""
+        return bool(self._requests or self._ours or self._rows)
 
     @property
     def work(self) -> "asyncio.Task[None] | None":
@@ -197,19 +222,34 @@ class Sender:
                 self._wake_in(seconds)
                 return False
             return await self._send_next()
-        if self.drafts is None:
-            return False
-        seconds = self.pace.seconds_to_wait("edit") or await self._draft(self.drafts)
-        if seconds:
+        return await self._draft_next() if self.drafts else False
+
+    async def _draft_next(self) -> bool:
+        """One step of one draft; then the others come first, so that nobody's words hold up another's."""
+        if seconds := self.pace.seconds_to_wait("edit"):
             self._wake_in(seconds)
-        return seconds == 0.0
+            return False
+        waits: list[float] = []
+        for drafts in tuple(self.drafts):
+            seconds = await self._draft(drafts)
+            if seconds == 0.0:
+                if drafts in self.drafts:
+                    self.drafts.remove(drafts)
+                    self.drafts.append(drafts)
+                return True
+            if seconds is not None:
+                waits.append(seconds)
+        if waits:
+            self._wake_in(min(waits))
+        return False
 
     async def _draft(self, drafts: Drafts) -> float | None:
         try:
             return await drafts.work()
         except Exception:  # a channel may be anybody's code; the answer itself does not depend on it
             log.exception("%s failed at a draft", self.channel.name)
-            self.drafts = None
+            if drafts in self.drafts:
+                self.drafts.remove(drafts)
             return None
 
     def _wake_in(self, seconds: float) -> None:
@@ -223,14 +263,13 @@ class Sender:
             self._requests.popleft()
             return
         now = self._clock()
-        intents = tuple(Intent(each.key, self.route, encode(each.deed), kind(each.deed)) for each in request.planned)
-        plan = PlanParts(intents, now, request.run, request.final)
-        claimed: StoredPart | Later | None = None
+        intents = tuple(intent(each, self.route) for each in request.planned)
+        unit, told = Unit(), self._told
+        planned = unit.add(PlanParts(intents, now, request.run, request.final))
+        unit.add_all(request.also)
+        claimed = unit.add(self._claim(now)) if claims and intents else None
         try:
-            if claims and intents:
-                planned, claimed = await self._store.write(plan, self._claim(now))
-            else:
-                planned = await self._store.write(plan)
+            await unit.write(self._store)
         except StoreUnavailable:
             raise
         except Exception as error:  # one that cannot be planned must not hold up those behind it
@@ -242,23 +281,27 @@ class Sender:
             return
         self._requests.popleft()
         crashpoint("K15")
-        for row, fate in zip(planned, request.fates, strict=True):
+        for row, fate in zip(planned(), request.fates, strict=True):
             if (known := _fate_of(row)) is not None:
                 _settle(fate, known)
             else:
                 self._ours.add(row.key)
                 self._following.setdefault(row.key, []).append(fate)
-        if claims and intents:
-            await self._take(claimed)
+        if claimed is not None:
+            await self._take(claimed(), told)
 
     def _claim(self, now: datetime) -> ClaimPart:
         return ClaimPart(self.route, now, now + LEASE, sending=True)
 
     async def _send_next(self) -> bool:
-        return await self._take(await self._store.write(self._claim(self._clock())))
+        told = self._told
+        return await self._take(await self._store.write(self._claim(self._clock())), told)
 
-    async def _take(self, claimed: StoredPart | Later | None) -> bool:
+    async def _take(self, claimed: StoredPart | Later | None, told: int) -> bool:
+        """`told`: how often somebody had said that there is something when the store was asked."""
         match claimed:
+            case None if told != self._told:
+                self._rows = True  # the answer is older than what was said meanwhile
             case None:
                 self._nothing_left()
             case Later(at=at):
@@ -291,11 +334,11 @@ class Sender:
         crashpoint("K20" if isinstance(deed, React | Remove) else "K16")
         try:
             self.pace.spend()
-            outcome = await perform(deed, row, self.channel, self.route, conceded, self._store)
+            with calling(_ACCEPTED.get(type(deed), "K17")):
+                outcome = await perform(deed, row, self.channel, self.route, conceded, self._store)
         except Exception as error:  # a channel may be anybody's code
             log.exception("%s failed at a part", self.channel.name)
             outcome = Unknown(f"{type(error).__name__}: {error}")
-        crashpoint(_ACCEPTED.get(type(deed), "K17"))
         try:
             await self._conclude(row, deed, outcome, conceded)
         except Superseded as lost:  # the call took longer than the claim: whoever took it over settles it
@@ -328,6 +371,10 @@ class Sender:
                 await self._keep(MarkUnknown(row, error), HoldPart(unknown))
                 self._over(row, Unsent(error, held=True))
                 log.warning("%s: it is not known whether %s arrived: %s", self.channel.name, row.key, error)
+            case Forget(error=error):
+                unknown = replace(row, state="unknown")
+                await self._keep(MarkUnknown(row, error), HoldPart(unknown), DropPart(replace(row, state="held")))
+                self._over(row, Unsent(error))
             case GiveUp(error=error):
                 await self._keep(BuryPart(row, error))
                 self._over(row, Unsent(error))
@@ -339,13 +386,14 @@ class Sender:
         verbs: list[Verb[object]] = [MarkSent(row, message if is_message else None, now, words(deed), author)]
         if isinstance(deed, Remove):
             verbs.append(ForgetMessage(self.route, deed.message))
+        # Who waits goes on now: what they write comes behind this, mostly in the same commit.
+        self._over(row, Sent(message))
         known = (await self._keep(*verbs))[0]
         self._looks = 0
         if isinstance(known, Message) and self.noted is not None:
             self.noted(known)
         if isinstance(deed, Remove) and self.forgotten is not None:
             self.forgotten(deed.message)
-        self._over(row, Sent(message))
         if isinstance(deed, Say | Amend):
             self._tell(ReplySent(self.route, message, words(deed)))
 
@@ -415,6 +463,9 @@ class Sender:
                     await self._keep(HoldPart(row))
                     self._over(row, Unsent(error, held=True))
                     log.warning("%s: it is not known whether %s arrived: %s", self.channel.name, row.key, error)
+                case Forget():
+                    await self._keep(HoldPart(row), DropPart(replace(row, state="held")))
+                    self._over(row, Unsent(error))
                 case _:
                     await self._keep(RetryPart(row, now, remembered(error, None, conceded_in(row.error))))
                     self._looking.discard(row.id)
@@ -454,6 +505,10 @@ _ACCEPTED: Final[dict[type, str]] = {Open: "K11", React: "K21", Remove: "K21"}
 def _grave(verdict: Again) -> int:
     """A refused account is for somebody to mend; a busy one passes."""
     return logging.ERROR if verdict.refused else logging.WARNING
+
+
+def intent(planned: Planned, route: Route) -> Intent:
+    return Intent(planned.key, route, encode(planned.deed), kind(planned.deed))
 
 
 def _settle(waiting: "asyncio.Future[Fate]", fate: Fate) -> None:

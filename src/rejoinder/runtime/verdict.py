@@ -11,6 +11,7 @@
 | limited | again when the platform says; that is no try |
 | unknown, and doing it twice is harmless | again |
 | unknown, and the channel can look | it looks |
+| unknown, configured to hold, and it opened a draft | forgotten: it has no words, the answer comes without it |
 | unknown otherwise | held, or sent again, as configured |
 """
 
@@ -59,11 +60,17 @@ class Hold(Struct, frozen=True):
     error: str
 
 
+class Forget(Struct, frozen=True):
+    """Whether it arrived or not, nothing is missed and nobody has to decide."""
+
+    error: str
+
+
 class GiveUp(Struct, frozen=True):
     error: str
 
 
-Verdict = Arrived | Again | Look | Hold | GiveUp
+Verdict = Arrived | Again | Look | Hold | Forget | GiveUp
 
 
 def judge(
@@ -98,7 +105,9 @@ def judge(
                 return _again(deed, 0.0, reason, tries, jitter)
             if can(channel, CanFind):
                 return Look(reason)
-            return Hold(reason) if on_unknown == "hold" else _again(deed, 0.0, reason, tries, jitter)
+            if on_unknown == "resend":
+                return _again(deed, 0.0, reason, tries, jitter)
+            return Forget(reason) if isinstance(deed, Open) else Hold(reason)
 
 
 def _again(deed: Deed, seconds: float, reason: str, tries: int, jitter: float) -> Verdict:

@@ -1,7 +1,7 @@
 """One turn from its messages to its last delivery: brief, try, answer, remember."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from time import monotonic
 from typing import Literal
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rejoinder.agents.base import Agent, CanLoad, CanRecall, CanSteer, Exchange, Failed, Question, Usage
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import Superseded
-from rejoinder.events import PromptPart, PromptText, TurnEnded
+from rejoinder.events import Inbound, PromptPart, PromptText, TurnEnded
 from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import wants_intro
 from rejoinder.outbound.prefix import Speaker
@@ -22,9 +22,10 @@ from rejoinder.runtime.acting import Occasion
 from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.attempts import COMPACTED, Attempts, Notice
 from rejoinder.runtime.books import transcript
-from rejoinder.runtime.briefing import brief, brief_further, filled, level, people_of
+from rejoinder.runtime.briefing import brief, brief_further, filled, level, people_of, room_of
 from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.delivery import Answer
+from rejoinder.runtime.handoff import handed_over
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Run
 from rejoinder.runtime.presence import TypingSign
@@ -61,7 +62,9 @@ class Workers:
         clock: Callable[[], datetime],
         watcher: Watcher,
         tell: Tell,
+        hand_over: Callable[[Inbound], Awaitable[Callable[[], object]]],
     ) -> None:
+        self._hand_over = hand_over
         self.failures: Bounded[str, str] = Bounded(SESSIONS)  # why each session's last run failed
         self.agents = agents
         self._sessions = sessions
@@ -81,7 +84,7 @@ class Workers:
     async def run(self, run: Run) -> None:
         assert run.granted is not None
         began = monotonic()
-        agent, session = self.agents[run.agent], run.granted.session
+        agent, session, asked = self.agents[run.agent], run.granted.session, run.asked[-1].message.inbound
         await self._remind(run, agent, session)
         turn = brief(run, session, self._settings, agent)
         run.told.append(turn.parts)
@@ -95,6 +98,8 @@ class Workers:
             silence=self._settings.silence,
             prefix=filled(run.conversation.how.speech.prefix, run, session),
             speaker=lambda: Speaker(agent.name, relay.model or turn.model or "", turn.think or ""),
+            kept_with_it=lambda: transcript(run, self._clock()),
+            hand_over=lambda to, words, id: self._hand_over(handed_over(asked, agent.name, to, words, id)),
         )
         failed: Failed | None = None
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
@@ -118,14 +123,13 @@ class Workers:
                 )
                 crashpoint("K14")
                 self._note_failure(run, failed)
+                run.ending = True
                 if failed is None:
                     await answer.finish(_footer(session, relay.usage, relay.model))
                     ended = "answered" if answer.undelivered is None else "failed"
                 else:
                     await answer.fail(failed.sentence, failed.detail)
                     ended = "failed"
-            if answer.begun:
-                run.conversation.spoke(self._clock().date())
             step = _step(agent, ended, failed.kind if failed is not None else answer.undelivered, began)
             await self._end(run, relay.usage, answer, failed, step)
         except asyncio.CancelledError:
@@ -160,7 +164,6 @@ class Workers:
 
     async def _end(self, run: Run, usage: Usage, answer: Answer, failed: Failed | None, step: Step) -> None:
         """The turn is over, in one commit with what the next one and `/status` are told of it."""
-        run.ending = True
         now = self._clock()
         wrong = failed.kind if failed is not None else answer.undelivered
         outcome: Outcome = "failed" if wrong is not None else "answered" if answer.begun else "silent"
@@ -210,7 +213,11 @@ class Workers:
             message.inbound.sender.id,
             direct=not message.in_group,
             other_bot=run.conversation.facts.other_bot,
-            texts=tuple(asked.message.inbound.text for asked in run.asked),
+            peers=tuple(peer for peer in room_of(run, self._settings) if peer != agent.name),
+            texts=(
+                *(asked.message.inbound.text for asked in run.asked),
+                *(said.text for asked in run.asked for said in asked.overheard),
+            ),
             granted=self._settings.granted,
         )
 
@@ -222,7 +229,7 @@ class Workers:
             mentioned=message.addressed in ("mention", "reply"),
             heartbeat=_only_listens(run) or _is_background(run),
         )
-        return TypingSign(self._runs, run.conversation, mode, self._settings.typing)
+        return TypingSign(self._runs, run.conversation, mode, self._settings.typing, run.agent)
 
     def _shows(self, run: Run, session: Session, agent: Agent) -> Shows:
         verbose = level("verbose", run, session, self._settings, agent)
@@ -249,7 +256,7 @@ class Workers:
 
     async def steer(self, run: Run, asked: tuple[Asked, ...]) -> bool:
         agent = self.agents[run.agent]
-        further = brief_further(run, asked, agent)
+        further = brief_further(run, asked, self._settings, agent)
         taken = can(agent, CanSteer) and await agent.steer(further)
         if taken:
             run.told.append(further.parts)

@@ -263,6 +263,8 @@ class SaveAgentSession(Verb[None], frozen=True):
 
 
 class AppendTranscript(Verb[None], frozen=True):
+    """What a turn was told and answered is kept once: where it stands last already it is left as it is."""
+
     session: str
     entries: tuple[Entry, ...]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rejoinder.testing.channel_contract import ChannelContract
     from rejoinder.testing.chat import Chat, conversation
     from rejoinder.testing.contracts import AgentContract
-    from rejoinder.testing.fake_channel import FakeChannel, FakeKeeper, FakeMessenger, Shown
+    from rejoinder.testing.fake_channel import FakeChannel, FakeKeeper, FakeMessenger, FakeRoom, Shown
     from rejoinder.testing.model_server import ModelServer
     from rejoinder.testing.platform import FakePlatform, RemotePlatform
     from rejoinder.testing.store_contract import StoreContract
@@ -28,6 +28,7 @@ _HOME = {
     "FakeKeeper": "rejoinder.testing.fake_channel",
     "FakeMessenger": "rejoinder.testing.fake_channel",
     "FakePlatform": "rejoinder.testing.platform",
+    "FakeRoom": "rejoinder.testing.fake_channel",
     "ModelServer": "rejoinder.testing.model_server",
     "RemotePlatform": "rejoinder.testing.platform",
     "ScriptedAgent": "rejoinder.agents.scripted",
@@ -44,6 +45,7 @@ __all__ = [
     "FakeKeeper",
     "FakeMessenger",
     "FakePlatform",
+    "FakeRoom",
     "ModelServer",
     "RemotePlatform",
     "ScriptedAgent",

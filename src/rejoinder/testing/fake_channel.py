@@ -28,11 +28,12 @@ class Shown(Struct):
     deleted: bool = False
     reactions: list[str] = []
     frames: list[str] = []
+    agent: str = ""  # which of ours says it
 
 
-def _mentions(whom: str | Literal[False]) -> tuple[Mention, ...]:
-    """A name that stands in the text with an @ before it."""
-    return (Mention(whom, token=f"@{whom}"),) if whom else ()
+def _mentions(*names: str) -> tuple[Mention, ...]:
+    """Names that stand in the text with an @ before them."""
+    return tuple(Mention(name, token=f"@{name}") for name in names if name)
 
 
 class Failing(Struct, frozen=True):
@@ -50,6 +51,8 @@ class FakeMessenger:
         self.own_id = "bot"
         self.own_name = "bot"
         self.typed = 0  # how often the typing sign was shown
+        self.typists: list[str] = []  # for which agent, each time
+        self.reacted: list[tuple[str, str, str]] = []  # which agent put which emoji on which message
         self.limits = limits or Limits()
         self.messages: dict[str, Shown] = {}
         self.parts: list[Part] = []  # all that was sent, whatever became of it
@@ -87,7 +90,7 @@ class FakeMessenger:
         chat: str = "room",
         kind: Literal["direct", "group"] = "direct",
         sender: str = "ann",
-        mention: bool | str = False,
+        mention: bool | str | tuple[str, ...] = False,
         reply_to: str | None = None,
         event: str | None = None,
         attachments: tuple[Attachment, ...] = (),
@@ -98,6 +101,7 @@ class FakeMessenger:
         assert self._deliver is not None
         self._events += 1
         shown = self._add(sender, text, reply_to)
+        named = (self.own_id,) if mention is True else (mention,) if isinstance(mention, str) else mention or ()
         await self._deliver(
             Inbound(
                 channel=self.name,
@@ -107,7 +111,7 @@ class FakeMessenger:
                 sender=Sender(sender, name=sender, is_bot=bot),
                 text=text,
                 reply_to=None if reply_to is None else Quote(reply_to),
-                mentions=_mentions(self.own_id if mention is True else mention),
+                mentions=_mentions(*named),
                 attachments=attachments,
             )
         )
@@ -145,19 +149,21 @@ class FakeMessenger:
         await self._tell()
         return Delivered(message)
 
-    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False) -> Outcome:
+    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
         if (failing := self._next("react")) is not None and not failing.accepted:
             return failing.outcome
         reactions = self.messages[message].reactions
         if not remove:
+            self.reacted.append((author, message, emoji))
             reactions.append(emoji)
         elif emoji in reactions:
             reactions.remove(emoji)
         await self._tell()
         return Delivered(message) if failing is None else failing.outcome
 
-    async def typing(self, route: Route) -> None:
+    async def typing(self, route: Route, *, author: str = "") -> None:
         self.typed += 1
+        self.typists.append(author)
         await self._tell()
 
     async def note(self, route: Route, text: str) -> None:
@@ -174,6 +180,7 @@ class FakeMessenger:
             return failing.outcome
         shown = self._add("bot", part.text, part.reply_to)
         shown.complete = complete
+        shown.agent = part.author
         await self._tell()
         return Delivered(shown.id) if failing is None else failing.outcome
 
@@ -230,3 +237,48 @@ class FakeChannel(FakeMessenger):
     async def complete(self, route: Route, message: str) -> None:
         self.messages[message].complete = True
         await self._tell()
+
+
+class FakeRoom(FakeChannel):
+    """A group of several agents that tells each of them what the others say, once it is whole."""
+
+    tells_agents: Literal[True] = True
+
+    def __init__(self, *agents: str, name: str = "fake", chat: str = "room") -> None:
+        super().__init__(name)
+        self._agents = agents
+        self._chat = chat
+
+    async def send(self, part: Part) -> Outcome:
+        outcome = await super().send(part)
+        if isinstance(outcome, Delivered):
+            await self._pass_on(outcome.message)
+        return outcome
+
+    async def edit(self, route: Route, message: str, part: Part) -> Outcome:
+        was_whole = message in self.messages and self.messages[message].complete
+        outcome = await super().edit(route, message, part)
+        if isinstance(outcome, Delivered) and not was_whole:
+            await self._pass_on(message)
+        return outcome
+
+    async def complete(self, route: Route, message: str) -> None:
+        await super().complete(route, message)
+        await self._pass_on(message)
+
+    async def _pass_on(self, message: str) -> None:
+        said = self.messages[message]
+        if not said.agent or self._deliver is None:
+            return
+        await self._deliver(
+            Inbound(
+                channel=self.name,
+                event_id=f"said-{message}",
+                message_id=message,
+                chat=Chat(self._chat, "group", title=self._chat, agents=self._agents),
+                sender=Sender(said.agent, said.agent, is_bot=True),
+                text=said.text,
+                reply_to=None if said.reply_to is None else Quote(said.reply_to),
+                mentions=_mentions(*(agent for agent in self._agents if f"@{agent}" in said.text)),
+            )
+        )

@@ -2,13 +2,15 @@
 
 import asyncio
 from typing import Any
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import msgspec
+from yarl import URL
 
 from rejoinder.channels.telegram.outcomes import Answer, Ok, Refused, Unheard, Unreached
 from rejoinder.channels.telegram.wire import Response
-from rejoinder.crashpoint import crashpoint
+from rejoinder.crashpoint import answer_unread
 from rejoinder.secret import Secret
 
 CONNECT_SECONDS = 10.0
@@ -38,16 +40,14 @@ class Api:
         address = f"{self._root}/bot{self._token.reveal()}/{method}"
         timeout = aiohttp.ClientTimeout(total=seconds, sock_connect=min(seconds, CONNECT_SECONDS))
         body = msgspec.json.encode(payload)
-        headers = {"Content-Type": "application/json"}
         try:
-            async with self._opened().post(address, data=body, headers=headers, timeout=timeout) as response:
-                if method == "sendMessage":
-                    crashpoint("K17")
+            async with self._opened().post(address, data=body, timeout=timeout) as response:
+                answer_unread()
                 return _read(response.status, response.reason or "", await response.read())
         except _NOT_WRITTEN as problem:
             return Unreached(self._said(problem))
         except (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, OSError) as problem:
-            return Unheard(self._said(problem))
+            return (Unreached if _was_closed_before(problem) else Unheard)(self._said(problem))
 
     async def close(self) -> None:
         if self._session is not None:
@@ -57,14 +57,36 @@ class Api:
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
             # A connection that Telegram has closed meanwhile would make the fate of a message unknown: keep none long.
+            proxy, auth = _proxy_for(self._root)
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(keepalive_timeout=15.0, limit=0), trust_env=True
+                headers={"Content-Type": "application/json"},
+                cookie_jar=aiohttp.DummyCookieJar(),
+                connector=aiohttp.TCPConnector(keepalive_timeout=15.0, limit=0),
+                proxy=proxy,
+                proxy_auth=auth,
             )
         return self._session
 
     def _said(self, problem: Exception) -> str:
         words = str(problem) or type(problem).__name__
         return words.replace(self._token.reveal(), "***")
+
+
+def _was_closed_before(problem: Exception) -> bool:
+    """The connection kept from the last call was closed by then: aiohttp has refused to write a byte to it."""
+    cause = problem.__cause__
+    return isinstance(cause, aiohttp.ClientConnectionResetError) and "closing transport" in str(cause)
+
+
+def _proxy_for(root: str) -> tuple[str | None, aiohttp.BasicAuth | None]:
+    """The proxy that the environment names. With `trust_env` aiohttp asks before every call, in a thread."""
+    address = URL(root)
+    named = None if proxy_bypass(address.host or "") else getproxies().get(address.scheme)
+    if named is None:
+        return None, None
+    proxy = URL(named)
+    auth = aiohttp.BasicAuth(proxy.user, proxy.password or "") if proxy.user is not None else None
+    return str(proxy.with_user(None)), auth
 
 
 def _read(status: int, reason: str, body: bytes) -> Answer:

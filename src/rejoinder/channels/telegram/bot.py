@@ -80,7 +80,7 @@ class TelegramBot:
     async def delete(self, route: Route, message: str) -> Outcome:
         return await self._change("deleteMessage", route, message, {})
 
-    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False) -> Outcome:
+    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
         if remove and not self._reactions.may_remove(route.chat, message, emoji):
             return Delivered(message)
         wanted = None if remove else emoji
@@ -89,7 +89,7 @@ class TelegramBot:
             self._reactions.set(route.chat, message, wanted)
         return outcome
 
-    async def typing(self, route: Route) -> None:
+    async def typing(self, route: Route, *, author: str = "") -> None:
         answer = await self._call("sendChatAction", {**payloads.place(route), "action": "typing"}, TYPING_SECONDS)
         if not isinstance(answer, Ok):
             log.debug("%s: the typing sign was not shown: %s", self.name, answer)

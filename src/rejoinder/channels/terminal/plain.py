@@ -55,7 +55,7 @@ class PlainLines:
         self._print(part.text.rstrip("\n"))
         return Delivered(self._room.add(part.text))
 
-    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False) -> Outcome:
+    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
         where = self._room.mention(message)
         self._print(f"({emoji} taken back from {where})" if remove else f"({emoji} on {where})")
         return Delivered(message)

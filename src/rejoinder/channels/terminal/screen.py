@@ -106,7 +106,7 @@ class Screen:
         self._draw()
         return Delivered(message)
 
-    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False) -> Outcome:
+    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
         where = message if message == self._newest else self._room.mention(message)
         how = "taken back from" if remove else "on"
         self._line([("", f"{INDENT}{emoji} "), ("class:handle", f"{how} {where}")])
@@ -115,7 +115,7 @@ class Screen:
     async def note(self, route: Route, text: str) -> None:
         self._note(text)
 
-    async def typing(self, route: Route) -> None:
+    async def typing(self, route: Route, *, author: str = "") -> None:
         self._busy = True
         self._draw()
 

@@ -10,9 +10,9 @@ from rejoinder.channels.web import reading
 from rejoinder.channels.web.faces import OWNER
 from rejoinder.channels.web.journal import Journal, NoTarget, Sent
 from rejoinder.channels.web.keeper import Keeper
-from rejoinder.channels.web.protocol import Choice, Note, TypingNow
+from rejoinder.channels.web.protocol import Choice, Note, Room, TypingNow
 from rejoinder.channels.web.sockets import Growing, Hub
-from rejoinder.crashpoint import crashpoint
+from rejoinder.crashpoint import answer_unread, crashpoint
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Part, Route
 
@@ -26,6 +26,7 @@ class WebChannel:
 
     limits = Limits()
     keeps_keys: Final[Literal[True]] = True
+    tells_agents: Final[Literal[True]] = True
     own_id = OWN_ID
     own_name = OWN_ID
 
@@ -62,6 +63,7 @@ class WebChannel:
                     await asyncio.sleep(PAUSE)
                     continue
                 self._taken = last
+                crashpoint("K5")
             else:
                 await self._news.wait()
 
@@ -90,6 +92,7 @@ class WebChannel:
             return RetryAfter(reason=str(fault))
         except NoTarget:
             return Rejected(f"there is no message {part.reply_to} to answer", "target")
+        answer_unread()
         if sent is None:
             return Rejected(f"there is no room {part.route.chat}", "gone")
         return Delivered(sent.message.id)
@@ -118,10 +121,14 @@ class WebChannel:
     async def delete(self, route: Route, message: str) -> Outcome:
         return await self._change(message, lambda journal: journal.delete(message))
 
-    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False) -> Outcome:
-        place = await self.keeper.ask(reading.place, route.chat)
-        who = place[0].agents[0] if place is not None and len(place[0].agents) == 1 else OWN_ID
+    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
+        who = author or await self._only_agent(route.chat) or OWN_ID
         return await self._change(message, lambda journal: journal.react_ours(message, who, emoji, remove), ends=False)
+
+    async def _only_agent(self, room: str) -> str:
+        """Who it must be, where nobody says: nobody in particular among several."""
+        place = await self.keeper.ask(reading.place, room)
+        return place[0].agents[0] if place is not None and len(place[0].agents) == 1 else ""
 
     async def _change(self, message: str, change: Callable[[Journal], bool], *, ends: bool = True) -> Outcome:
         """`ends`: the message grows no more after it, in the same step in which browsers are told."""
@@ -134,16 +141,20 @@ class WebChannel:
             done = await self.keeper.change_then(change, then)
         except StoreUnavailable as fault:
             return RetryAfter(reason=str(fault))
+        answer_unread()
         return Delivered(message) if done else Rejected(f"there is no message {message}", "target")
 
     # --- live ---------------------------------------------------------------------------------------
 
-    async def typing(self, route: Route) -> None:
-        place = await self.keeper.ask(reading.place, route.chat)
-        if place is not None:
-            room, person = place
-            who = room.agents[0] if len(room.agents) == 1 else ""
-            self.hub.show(TypingNow(room.id, who, route.thread), person)
+    async def typing(self, route: Route, *, author: str = "") -> None:
+        def show(place: tuple[Room, str | None] | None) -> None:
+            if place is not None:
+                room, person = place
+                who = room.agents[0] if len(room.agents) == 1 else ""
+                self.hub.show(TypingNow(room.id, author or who, route.thread), person)
+
+        # In line with what is said: a sign that was asked for before a message is not seen after it.
+        await self.keeper.ask_then(lambda journal: reading.place(journal.db, route.chat), show)
 
     async def note(self, route: Route, text: str) -> None:
         self.hub.show(Note(route.chat, text, route.thread), OWNER)

@@ -57,7 +57,7 @@ def inbound(
         channel=channel,
         event_id=f"{entry}-{event}",
         message_id=message.id,
-        chat=Chat(room.id, room.kind, room.title),
+        chat=Chat(room.id, room.kind, room.title, room.agents),
         sender=Sender(author, name=author, display_name=name, is_bot=is_agent),
         text=said,
         thread=message.thread,

@@ -161,5 +161,14 @@ class Registry:
         return frozenset(name for name, declared in self.tags.items() if declared.tag and declared.tag.body == "none")
 
     @cached_property
+    def wanting(self) -> frozenset[str]:
+        """Tags that mean nothing without an attribute."""
+        return frozenset(
+            name
+            for name in self.bodiless
+            if (tag := self.tags[name].tag) and any(argument.required for argument in tag.arguments)
+        )
+
+    @cached_property
     def shaping(self) -> frozenset[str]:
         return frozenset(declared.name for declared in self.declarations if declared.shapes_reply)

@@ -46,8 +46,16 @@ def save_agent_session(db: sqlite3.Connection, verb: SaveAgentSession) -> None:
 
 
 def append_transcript(db: sqlite3.Connection, verb: AppendTranscript) -> None:
+    turn = verb.entries[0].turn if verb.entries else None
+    if turn is not None and turn == _last_turn(db, verb.session):
+        return
     rows = ((verb.session, micros(entry.at), pack_entry(entry)) for entry in verb.entries)
     db.executemany("INSERT INTO transcript (session, at, body) VALUES (?, ?, ?)", rows)
+
+
+def _last_turn(db: sqlite3.Connection, session: str) -> int | None:
+    row = db.execute("SELECT body FROM transcript WHERE session = ? ORDER BY id DESC LIMIT 1", (session,)).fetchone()
+    return None if row is None else unpack_entry(row[0]).turn
 
 
 def trace(db: sqlite3.Connection, verb: Trace) -> None:

@@ -59,6 +59,14 @@ class Memory(Opened):
             assert await store.transcript("s", NOW) == (old, *new)
             assert await store.transcript("s", NOW, limit=1) == new[1:]
 
+    async def test_a_turn_is_in_the_transcript_once(self, tmp_path: Path) -> None:
+        """DU-5: it is written with the plan of its answer and again at its end, whichever of them a crash leaves."""
+        async with self.opened(tmp_path) as store:
+            turns = [(Entry("user", (PromptText(f"question {n}"),), NOW, n),) for n in (1, 2)]
+            for entries in (turns[0], turns[0], turns[1], turns[1]):
+                await store.write(AppendTranscript("s", entries))
+            assert await store.transcript("s", NOW) == (*turns[0], *turns[1])
+
     async def test_the_agents_own_name_for_a_session(self, tmp_path: Path) -> None:
         """TU-33: saved at creation, forgotten when told."""
         async with self.opened(tmp_path) as store:

@@ -1,0 +1,104 @@
+"""The fake Telegram of `rejoinder.testing` and a model without latency, in a process of their own, with a stopwatch.
+
+`python -m bench.bot_platform CHATS ROUNDS` prints its addresses and waits until somebody polls. Then it prints so,
+lets each chat ask its next question when the last one is answered, and prints the seconds of every message.
+"""
+
+import asyncio
+import sys
+from collections import defaultdict
+from time import perf_counter
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from bench.platform import ANSWER, stream_answer
+from rejoinder.testing import FakePlatform
+from rejoinder.testing.platform.telegram.server import TelegramServer
+from rejoinder.testing.platform.truth import BOT, Frame
+
+WHOLE = "".join(ANSWER)
+PATIENCE = 15.0
+"""Seconds for a bot to come; one that failed at its start never does."""
+
+
+class Questions:
+    """Hears what the bot says, and asks on."""
+
+    def __init__(self, platform: FakePlatform, chats: int, rounds: int) -> None:
+        self._platform = platform
+        self._rounds = rounds
+        self._open = chats
+        self._asked: dict[str, list[float]] = defaultdict(list)
+        self._asking: set[asyncio.Task[None]] = set()
+        self.times: list[float] = []
+        self.over = asyncio.Event()
+        show = platform.truth.show
+
+        def heard(frame: Frame) -> None:
+            show(frame)
+            if frame.by == BOT and frame.text == WHOLE:  # it may have been shown as a draft before
+                self._answered(frame)
+
+        platform.truth.show = heard
+
+    def ask(self, chat: str) -> None:
+        # On its way when the call that answered the last one has been answered itself.
+        task = asyncio.ensure_future(self._ask(chat))
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+
+    async def _ask(self, chat: str) -> None:
+        self._asked[chat].append(perf_counter())
+        await self._platform.says(chat, chat, "And now?")
+
+    def _answered(self, frame: Frame) -> None:
+        self.times.append(perf_counter() - self._asked[frame.chat][-1])
+        if len(self._asked[frame.chat]) < self._rounds:
+            return self.ask(frame.chat)
+        self._open -= 1
+        if not self._open:
+            self.over.set()
+
+
+async def _first_poll(platform: FakePlatform) -> None:
+    """Returns when a bot begins to wait for updates."""
+    assert isinstance(platform.people, TelegramServer)
+    updates, polled = platform.people.updates, asyncio.Event()
+    get = updates.get
+
+    async def asked(payload: dict[str, Any]) -> list[dict[str, Any]]:
+        polled.set()
+        return await get(payload)
+
+    updates.get = asked
+    async with asyncio.timeout(PATIENCE):
+        await polled.wait()
+    updates.get = get
+
+
+async def serve(chats: int, rounds: int) -> None:
+    model = web.Application()
+    model.add_routes([web.post("/v1/chat/completions", stream_answer)])
+    runner = web.AppRunner(model, access_log=None, shutdown_timeout=0.2)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    async with FakePlatform("telegram") as platform:
+        print(platform.url, f"http://127.0.0.1:{runner.addresses[0][1]}", flush=True)
+        questions = Questions(platform, chats, rounds)
+        await _first_poll(platform)
+        print("polled", flush=True)
+        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
+        began = perf_counter()
+        for chat in range(chats):
+            questions.ask(f"person-{chat}")
+        await questions.over.wait()
+        took = perf_counter() - began
+        print(msgspec.json.encode({"times": questions.times, "took": took}).decode(), flush=True)
+        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)  # until the bot is measured
+    await runner.cleanup()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(int(sys.argv[1]), int(sys.argv[2])))

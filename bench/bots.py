@@ -1,0 +1,83 @@
+"""The two bots that bench/telegram.py compares, each in a process of its own.
+
+`python -m bench.bots relay BOT_API MODEL` is the least a Telegram bot can do. `python -m bench.bots gateway FILE` is
+`rejoinder run`, but for Telegram's own pace: thirty messages a second are no measure of anything here.
+"""
+
+import asyncio
+import sys
+from collections import defaultdict
+from typing import Any
+
+import aiohttp
+import msgspec
+
+from bench.platform import ANSWER
+from rejoinder.agents.sse import EventReader
+from rejoinder.testing.platform.telegram.world import TOKEN
+
+
+class TelegramRelay:
+    """No queue, no directive, no store: what is lost is lost."""
+
+    def __init__(self, http: aiohttp.ClientSession, api: str, model: str) -> None:
+        self._http = http
+        self._api = f"{api}/bot{TOKEN}"
+        self._model = f"{model}/v1/chat/completions"
+        self._histories: dict[int, list[dict[str, str]]] = defaultdict(list)
+
+    async def run(self) -> None:
+        offset = 0
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                question = {"offset": offset, "timeout": 30, "allowed_updates": ["message"]}
+                for update in await self._call("getUpdates", question):
+                    offset = update["update_id"] + 1
+                    message = update["message"]
+                    tasks.create_task(self._answer(message["chat"]["id"], message["text"]))
+
+    async def _answer(self, chat: int, text: str) -> None:
+        history = self._histories[chat]
+        history.append({"role": "user", "content": text})
+        body = msgspec.json.encode({"model": "any", "messages": history, "stream": True})
+        reader, said = EventReader(), ""
+        async with self._http.post(self._model, data=body) as response:
+            async for chunk in response.content.iter_any():
+                for event in reader.feed(chunk):
+                    if event.data != "[DONE]":
+                        said += msgspec.json.decode(event.data)["choices"][0]["delta"].get("content") or ""
+        history.append({"role": "assistant", "content": said})
+        await self._call("sendMessage", {"chat_id": chat, "text": said})
+
+    async def _call(self, method: str, payload: dict[str, Any]) -> Any:
+        body, headers = msgspec.json.encode(payload), {"Content-Type": "application/json"}
+        async with self._http.post(f"{self._api}/{method}", data=body, headers=headers) as response:
+            return msgspec.json.decode(await response.read())["result"]
+
+
+async def relay(api: str, model: str) -> None:
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
+        await TelegramRelay(http, api, model).run()
+
+
+def gateway(file: str) -> None:
+    from msgspec.structs import replace
+
+    from rejoinder.channels.platforms import PLATFORMS, Pace
+    from rejoinder.cli import main
+
+    PLATFORMS["telegram"] = replace(PLATFORMS["telegram"], pace=Pace())
+    sys.argv = ["rejoinder", "run", "--config", file]
+    main()
+
+
+def answer(_: str) -> str:
+    """An agent without a prompt: what grows with it grows in the gateway."""
+    return "".join(ANSWER)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "relay":
+        asyncio.run(relay(*sys.argv[2:]))
+    else:
+        gateway(sys.argv[2])

@@ -1,0 +1,175 @@
+"""The whole gateway as it is run: `rejoinder run` with its store on the disk, serving Telegram.
+
+Beside it a bare relay on the same fake Bot API and the same model, both in processes of their own (bench/bots.py).
+The stopwatch is the platform's (bench/bot_platform.py): from a message written to the answer shown.
+"""
+
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+
+import msgspec
+from msgspec import Struct
+
+from bench.timing import Bars, duration, print_table
+from rejoinder.testing.platform.telegram.world import TOKEN
+
+SLOWEST, LEAST = 4.0, 0.5
+"""Bars: at most so many times the relay's p50, at least this share of its messages a second."""
+FIRST = 3.0
+"""At most so many times the relay's first message."""
+IDLE_MB, READY_SECONDS = 80.0, 1.0
+GROWTH = 1.25
+"""How much slower the last messages of a long chat may be, with an agent that has no prompt to grow."""
+SESSIONS, EACH, ALONE, LONG = 50, 20, 200, 2000
+CONFIG = """\
+[gateway]
+store = "sqlite:{folder}/bench.db"
+
+[agents.model]
+kind = "openai"
+base_url = "{model}/v1"
+model = "any"
+
+[agents.plain]
+kind = "python"
+call = "bench.bots:answer"
+
+[channels.telegram]
+kind = "telegram"
+token = "{token}"
+api_root = "{api}"
+agent = "{agent}"
+dm = "open"
+"""
+
+
+class Measured(Struct):
+    """One bot's way through one course."""
+
+    ready: float
+    first: float
+    times: list[float]
+    took: float
+    cpu: float
+    """Seconds a message."""
+    idle_mb: float
+    after_mb: float
+
+    @property
+    def p50(self) -> float:
+        return statistics.median(self.times)
+
+    @property
+    def p95(self) -> float:
+        return statistics.quantiles(self.times, n=20)[-1]
+
+    @property
+    def per_second(self) -> float:
+        return len(self.times) / self.took
+
+    @property
+    def growth(self) -> float:
+        """Of the last tenth over the second: in the first much is done for the first time."""
+        tenth = len(self.times) // 10
+        return statistics.median(self.times[-tenth:]) / statistics.median(self.times[tenth : 2 * tenth])
+
+
+def measure(bot: str, chats: int, rounds: int, agent: str = "model") -> Measured:
+    with tempfile.TemporaryDirectory() as folder, _platform(chats, rounds) as platform:
+        assert platform.stdin is not None
+        assert platform.stdout is not None
+        api, model = platform.stdout.readline().split()
+        file = Path(folder) / "rejoinder.toml"
+        file.write_text(CONFIG.format(folder=folder, model=model, api=api, token=TOKEN, agent=agent), "utf-8")
+        arguments = ["relay", api, model] if bot == "relay" else ["gateway", str(file)]
+        begin = perf_counter()
+        log = Path(folder) / "log"
+        with log.open("wb") as said, _process("bench.bots", *arguments, stderr=said) as process:
+            assert platform.stdout.readline() == "polled\n", log.read_text("utf-8")
+            ready, idle = perf_counter() - begin, _resident_mb(process.pid)
+            spent = _cpu_seconds(process.pid)
+            platform.stdin.write("go\n")
+            platform.stdin.flush()
+            told = msgspec.json.decode(platform.stdout.readline())
+            spent, after = _cpu_seconds(process.pid) - spent, _resident_mb(process.pid)
+            process.send_signal(signal.SIGTERM)
+            process.wait()
+            platform.stdin.close()
+        times = told["times"]
+        return Measured(ready, times[0], times, told["took"], spent / len(times), idle, after)
+
+
+def _platform(chats: int, rounds: int) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "bench.bot_platform", str(chats), str(rounds)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def _process(module: str, *arguments: str, stderr: object) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen([sys.executable, "-m", module, *arguments], stdout=subprocess.DEVNULL, stderr=stderr)  # type: ignore[call-overload]
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _resident_mb(pid: int) -> float:
+    pages = int(Path(f"/proc/{pid}/statm").read_text("utf-8").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+# --- the table ----------------------------------------------------------------------------------
+
+
+def run() -> None:
+    bars = Bars()
+    alone, crowd = _rounds(1, ALONE, 3), _rounds(SESSIONS, EACH, 3)
+    long = measure("gateway", 1, LONG, "plain")
+    rows: list[list[str]] = []
+
+    def add(what: str, bare: float, ours: float, show: str, bar: str, check: tuple[float, float] | None) -> None:
+        verdict = bars.verdict(what, check) if check is not None else ""
+        figures = [duration(each) if show == "time" else f"{each:{show}}" for each in (bare, ours)]
+        rows.append([what, *figures, f"{ours / bare:.2f}", bar, verdict])
+
+    bare, ours = (min(each.p50 for each in alone[bot]) for bot in BOTS)
+    add("message -> send, p50", bare, ours, "time", f"<= {SLOWEST:g} x", (ours / bare, SLOWEST))
+    bare, ours = (min(each.p95 for each in alone[bot]) for bot in BOTS)
+    add("message -> send, p95", bare, ours, "time", "", None)
+    bare, ours = (min(each.first for each in alone[bot]) for bot in BOTS)
+    add("first message", bare, ours, "time", f"<= {FIRST:g} x", (ours / bare, FIRST))
+    bare, ours = (max(each.per_second for each in crowd[bot]) for bot in BOTS)
+    add(f"messages/s, {SESSIONS} sessions", bare, ours, ".0f", f">= {LEAST:g} x", (LEAST, ours / bare))
+    bare, ours = (min(each.cpu for each in crowd[bot]) for bot in BOTS)
+    add(f"CPU per message, {SESSIONS} sessions", bare, ours, "time", "", None)
+    bare, ours = (min(each.ready for each in alone[bot]) for bot in BOTS)
+    add("ready", bare, ours, "time", f"<= {READY_SECONDS:g} s", (ours, READY_SECONDS))
+    bare, ours = (min(each.idle_mb for each in alone[bot]) for bot in BOTS)
+    add("memory, idle (MB)", bare, ours, ".0f", f"< {IDLE_MB:g}", (ours, IDLE_MB))
+    bare, ours = (max(each.after_mb for each in crowd[bot]) for bot in BOTS)
+    add(f"memory, after {SESSIONS * EACH} messages (MB)", bare, ours, ".0f", "", None)
+    what = f"p50 of the last of {LONG} messages over the first"
+    verdict = bars.verdict(what, (long.growth, GROWTH))
+    rows.append([what, "", f"{long.growth:.2f}", "", f"<= {GROWTH:g}", verdict])
+    head = ["", "relay", "gateway", "ratio", "bar", ""]
+    print_table("`rejoinder run` on Telegram, every step on the disk", head, rows)
+    bars.settle()
+
+
+BOTS = ("relay", "gateway")
+
+
+def _rounds(chats: int, rounds: int, times: int) -> dict[str, Sequence[Measured]]:
+    """In turns, so that a busy moment meets both."""
+    found: dict[str, list[Measured]] = {bot: [] for bot in BOTS}
+    for _ in range(times):
+        for bot in BOTS:
+            found[bot].append(measure(bot, chats, rounds))
+    return dict(found)

@@ -1,0 +1,53 @@
+"""The agent of the crash suite: what it answers follows from the question alone, so every attempt says the same.
+
+A question holds the mark `q7`; its answer holds `a7`, a long one `a7` at its beginning and `z7` at its end. Four kinds
+of answers take turns: short; longer than a message may be; with a reply and a reaction; with a name in it.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+
+from rejoinder.agents.python import text_of
+from rejoinder.events import Turn
+
+QUESTION = re.compile(r"\bq(\d+)\.")
+LONG = 5000
+"""Characters: more than a Telegram message takes."""
+REACTION = "👍"
+
+
+def kind_of(number: int) -> str:
+    return ("long", "acts", "names", "short")[number % 4]
+
+
+def marks_of(number: int) -> tuple[str, ...]:
+    """What stands in the answer, once each, in this order."""
+    return (f"a{number}.", f"z{number}.") if kind_of(number) == "long" else (f"a{number}.",)
+
+
+def answer_to(number: int) -> str:
+    match kind_of(number):
+        case "long":
+            filler = "".join(f"Line {line} of a **long** answer, with `code` in it.\n" for line in range(LONG // 48))
+            return f"a{number}. begins.\n\n{filler}\nz{number}. ends it."
+        case "acts":
+            head = f'[[reply_to_current]]\n<actions>\n<react emoji="{REACTION}" />\n</actions>\n'
+            return f"{head}a{number}. was asked for, and **marked**."
+        case "names":
+            return f"a{number}. has been told to @bob and to everybody else.\n\n- one\n- two"
+        case _:
+            return f"a{number}. is short."
+
+
+async def answer(turn: Turn) -> AsyncIterator[str]:
+    said = text_of(turn)
+    numbers = [int(found) for found in QUESTION.findall(said)]
+    for place, number in enumerate(numbers):
+        if place:
+            yield "\n\n"
+        text = answer_to(number)
+        step = max(9, len(text) // 8)  # cuts directives in the middle
+        for start in range(0, len(text), step):
+            yield text[start : start + step]
+            await asyncio.sleep(0.25 if kind_of(number) == "long" else 0.03)

@@ -1,0 +1,136 @@
+"""A gateway as people run it: `rejoinder run` on a file, in a process that can be killed."""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import msgspec
+
+from rejoinder.cli.dead import Page
+from rejoinder.cli.parts import ShownPart
+from rejoinder.crashpoint import VARIABLE
+from rejoinder.errors import StoreUnavailable
+from rejoinder.store.base import Census
+from rejoinder.store.sqlite import open_reader
+
+REJOINDER = (sys.executable, "-c", "from rejoinder.cli import main; main()")
+CONFIG = """
+[gateway]
+store = "sqlite:rejoinder.db"
+
+[agents.helper]
+kind = "python"
+call = "agent:answer"
+path = "{agent}"
+
+[channels.{channel}]
+{here}
+agent = "helper"
+dm = "open"
+groups = "open"
+require_mention = false
+on_unknown = "{on_unknown}"
+
+[messages.queue]
+mode = "{mode}"
+debounce_ms = {debounce_ms}
+"""
+UNFINISHED = ("planned", "claimed", "sending", "unknown", "retry")
+
+
+class Machine:
+    """Where gateways come and go; the file of the store stays."""
+
+    def __init__(self, folder: Path, channel: str, here: str, *, on_unknown: str, mode: str, debounce_ms: int) -> None:
+        self._folder = folder
+        agent = Path(__file__).parent
+        config = CONFIG.format(
+            agent=agent, channel=channel, here=here, on_unknown=on_unknown, mode=mode, debounce_ms=debounce_ms
+        )
+        (folder / "rejoinder.toml").write_text(config)
+        self._url = f"sqlite:{folder / 'rejoinder.db'}"
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self, crash_at: str = "") -> None:
+        environment = {**os.environ, VARIABLE: crash_at}
+        with (self._folder / "log").open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                *REJOINDER, "run", cwd=self._folder, env=environment, stdout=log, stderr=log
+            )
+
+    @property
+    def status(self) -> int | None:
+        """None: it runs."""
+        return None if self._process is None else self._process.returncode
+
+    async def ended(self) -> int:
+        assert self._process is not None
+        return await self._process.wait()
+
+    async def terminate(self) -> int:
+        assert self._process is not None
+        if self._process.returncode is None:
+            self._process.send_signal(signal.SIGTERM)
+        return await self._process.wait()
+
+    async def kill(self) -> None:
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+            await self._process.wait()
+
+    # --- its store, beside it -----------------------------------------------------------------------
+
+    async def census(self) -> Census | None:
+        """None before there is a store."""
+        try:
+            reader = open_reader(self._url)
+        except StoreUnavailable:
+            return None
+        try:
+            return await reader.census()
+        except StoreUnavailable:
+            return None
+        finally:
+            await reader.close()
+
+    async def under_way(self) -> int:
+        """Messages that were being sent when the process died: at most one in each conversation."""
+        try:
+            reader = open_reader(self._url)
+        except StoreUnavailable:
+            return 0
+        try:
+            parts = await reader.parts_in("sending")
+            assert len({part.route for part in parts}) == len(parts), "two parts of one conversation were under way"
+            return sum(part.kind == "say" for part in parts)
+        except StoreUnavailable:
+            return 0
+        finally:
+            await reader.close()
+
+    async def is_done(self, messages: int) -> bool:
+        """So many messages have come in, and everything has come to its end."""
+        census = await self.census()
+        if census is None or sum(census.events.values()) < messages:
+            return False
+        unfinished = sum(census.parts.get(state, 0) for state in UNFINISHED)
+        waiting = census.events.get("new", 0) + census.inputs.get("waiting", 0)
+        turns = census.turns.get("open", 0) + census.turns.get("answered", 0)
+        return not (unfinished or waiting or turns or census.runs)
+
+    async def unconfirmed(self) -> tuple[ShownPart, ...]:
+        """What `rejoinder dead` lists; it is asked only where there is something."""
+        census = await self.census()
+        if census is None or not census.parts.keys() & {"held", "dead"}:
+            return ()
+        process = await asyncio.create_subprocess_exec(
+            *REJOINDER, "dead", "--json", cwd=self._folder, stdout=asyncio.subprocess.PIPE
+        )
+        listed, _ = await process.communicate()
+        return msgspec.json.decode(listed, type=Page).parts
+
+    @property
+    def log(self) -> str:
+        return (self._folder / "log").read_text(errors="replace")

@@ -1,0 +1,61 @@
+"""Where the gateway is killed, how it is brought there, and where a point does not exist (DU-20)."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+Personality = Literal["telegram hold", "telegram resend", "web"]
+PERSONALITIES: tuple[Personality, ...] = ("telegram hold", "telegram resend", "web")
+
+Way = Literal["serving", "sigterm", "restart", "first start"]
+
+
+class Point(Struct, frozen=True):
+    """`passes`: at which it dies, a trial each: much has happened before, and much is still to come."""
+
+    name: str
+    passes: tuple[int, ...]
+    what: str
+    way: Way = "serving"
+    not_on_web: str = ""
+    """Why a gateway with the web channel never passes it."""
+
+    def applies_to(self, personality: Personality) -> bool:
+        return personality != "web" or not self.not_on_web
+
+
+POINTS: tuple[Point, ...] = (
+    Point("K1", (3,), "bytes read"),
+    Point("K2", (3,), "parsed"),
+    Point("K3", (3,), "inside the inbox transaction"),
+    Point("K4", (3,), "committed, not acknowledged"),
+    Point("K5", (3,), "acknowledged"),
+    Point("K6", (2,), "debounce armed"),
+    Point("K7", (4,), "lane claimed"),
+    Point("K8", (4,), "run row written"),
+    Point("K9", (4,), "agent about to be asked"),
+    Point("K10", (2, 12), "n-th delta"),
+    Point("K11", (2,), "placeholder accepted, answer unread"),
+    Point("K12", (2,), "placeholder id read, not stored"),
+    Point("K13", (2,), "between edits", not_on_web="a message grows there piece by piece and is never edited"),
+    Point("K14", (4,), "agent ended, text not stored"),
+    Point("K15", (4,), "intents committed"),
+    Point("K16", (1, 4, 8), "part marked sending"),
+    Point("K17", (1, 4, 8), "part accepted, answer unread"),
+    Point("K18", (1, 4, 8), "answer read, receipt not committed"),
+    Point("K19", (1, 4), "between parts"),
+    Point("K20", (2,), "before an action"),
+    Point("K21", (2,), "action accepted, no receipt"),
+    Point("K22", (3,), "receipts in, turn open"),
+    Point("K23", (3,), "closed, not cleaned"),
+    Point("K24", (1,), "drain after SIGTERM", "sigterm"),
+    Point("K25", (1,), "during recovery", "restart"),
+    Point("K26", (4,), "during a migration", "first start"),
+)
+
+MAY_BE_TWICE = ("K17", "K18")
+"""Where a blind channel with `resend` has nothing better: it arrived, and nobody can ever tell."""
+
+
+def point(name: str) -> Point:
+    return next(each for each in POINTS if each.name == name)

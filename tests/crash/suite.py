@@ -1,0 +1,103 @@
+"""The crash suite: kill points x personalities x messages, and the table of what people saw (DU-22).
+
+    python -m tests.crash.suite                      all of it
+    python -m tests.crash.suite --points K17,K18 --personalities web --messages 5
+
+Prints a line for each trial as it ends, then the table; ends with 1 when anything is lost, twice or leaked that may
+not be, or when a point was not reached.
+"""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+
+from tests.crash.points import PERSONALITIES, POINTS, Personality
+from tests.crash.trial import Result, Trial, run
+
+HEADS = ("personality", "trials", "messages", "lost", "held", "duplicated", "leaked bytes", "violations")
+
+
+def trials(points: Sequence[str], personalities: Sequence[str], messages: int) -> list[Trial]:
+    return [
+        Trial(point, personality, at, messages)
+        for point in POINTS
+        if not points or point.name in points
+        for personality in PERSONALITIES
+        if (not personalities or personality in personalities) and point.applies_to(personality)
+        for at in point.passes
+    ]
+
+
+async def run_all(wanted: Sequence[Trial], jobs: int, tell: bool = True) -> list[Result]:
+    free = asyncio.Semaphore(jobs)
+
+    async def one(trial: Trial) -> Result:
+        async with free:
+            result = await run(trial)
+        if tell:
+            say(f"{trial.name:22} {'ok' if not result.wrong else '; '.join(result.wrong)}{_asides(result)}")
+        return result
+
+    return await asyncio.gather(*map(one, wanted))
+
+
+def _asides(result: Result) -> str:
+    held = f" (held {result.held})" if result.held else ""
+    return held + (f" (twice: {', '.join(result.duplicated)})" if result.duplicated and result.may_be_twice else "")
+
+
+def table(results: Sequence[Result]) -> str:
+    rows = [_row(name, [each for each in results if each.trial.personality == name]) for name in PERSONALITIES]
+    rows = [row for row in rows if row[1] != "0"]
+    rows.append(_row("all", results))
+    lines = [HEADS, tuple("---" for _ in HEADS), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _row(name: str, results: Sequence[Result]) -> tuple[str, ...]:
+    figures = (
+        len(results),
+        sum(each.trial.messages for each in results),
+        sum(len(each.lost) for each in results),
+        sum(each.held for each in results),
+        sum(len(each.duplicated) for each in results),
+        sum(each.leaked for each in results),
+        sum(bool(each.wrong) for each in results),
+    )
+    return (name, *map(str, figures))
+
+
+def say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def not_applicable(personalities: Sequence[Personality] = PERSONALITIES) -> list[str]:
+    return [f"{point.name} not on web: {point.not_on_web}" for point in POINTS if point.not_on_web]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.crash.suite", description=__doc__)
+    parser.add_argument("--points", default="", help="such as K3,K17; all when not given")
+    parser.add_argument("--personalities", default="", help=f"of {', '.join(PERSONALITIES)}; all when not given")
+    parser.add_argument("--messages", type=int, default=20, help="in each trial")
+    parser.add_argument("--jobs", type=int, default=4, help="trials at a time")
+    given = parser.parse_args()
+    wanted = trials(_named(given.points), _named(given.personalities), given.messages)
+    results = asyncio.run(run_all(wanted, given.jobs))
+    failed = [result for result in results if result.wrong]
+    for result in failed:
+        say(f"\n--- {result.trial.name}: the gateway's log\n{result.log[-4000:]}")
+    say("\n" + table(results))
+    for line in not_applicable():
+        say(line)
+    return 1 if failed else 0
+
+
+def _named(several: str) -> list[str]:
+    return [each.strip() for each in several.split(",") if each.strip()]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

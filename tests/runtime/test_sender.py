@@ -12,6 +12,7 @@ from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, words
 from rejoinder.outbound.plan import Manner, Wording
 from rejoinder.runtime import sender
+from rejoinder.runtime.performing import intent
 from rejoinder.runtime.verdict import ACCOUNT_PAUSE, MOST_TRIES, Again, Arrived, Forget, GiveUp, Hold, Look, judge
 from rejoinder.store.base import ClaimPart, PlanParts, RetryPart
 from rejoinder.testing import FakeKeeper, FakeMessenger
@@ -280,7 +281,7 @@ async def test_what_is_settled_while_the_store_is_asked_is_sent(monkeypatch):
     async with place(FakeKeeper()) as here:
         run = await here.turn()
         planned = plan.say("one", here.route, Manner("telegram"), Wording(), "t")
-        await here.store.write(PlanParts(tuple(sender.intent(each, here.route) for each in planned), here.now(), run))
+        await here.store.write(PlanParts(tuple(intent(each, here.route) for each in planned), here.now(), run))
         await here.store.write(ClaimPart(here.route, here.now(), here.now(), sending=True))
         (row,) = await _expired(here)
         settled, write = asyncio.Event(), here.store.write

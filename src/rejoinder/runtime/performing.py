@@ -7,14 +7,20 @@ from msgspec.structs import replace
 
 from rejoinder.channels.base import CanDelete, CanEdit, CanReact, CanStream, Channel, Delivered, Outcome, Rejected
 from rejoinder.events import Part, Route
-from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say
+from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, encode, kind
+from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
-from rejoinder.store.base import StoredPart, StoreReader
+from rejoinder.store.base import Intent, StoredPart, StoreReader
 
 log = logging.getLogger(__name__)
 
 NOTHING: Final = "\u200b"
 """What stands in the place of a message that cannot be deleted (OD-41, OD-61)."""
+
+
+def intent(planned: Planned, route: Route) -> Intent:
+    """The row of something that is to be performed."""
+    return Intent(planned.key, route, encode(planned.deed), kind(planned.deed))
 
 
 async def perform(

@@ -30,12 +30,12 @@ from rejoinder.channels.base import (
 from rejoinder.crashpoint import calling, crashpoint
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import ReplySent, Route
-from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, decode, encode, kind, words
+from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, decode, words
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.pacing import Account, Pace
-from rejoinder.runtime.performing import form_of, perform
+from rejoinder.runtime.performing import form_of, intent, perform
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.unit import Unit
 from rejoinder.runtime.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, conceded_in, judge, remembered
@@ -45,7 +45,6 @@ from rejoinder.store.base import (
     DropPart,
     ForgetMessage,
     HoldPart,
-    Intent,
     Later,
     MarkSent,
     MarkUnknown,
@@ -505,10 +504,6 @@ _ACCEPTED: Final[dict[type, str]] = {Open: "K11", React: "K21", Remove: "K21"}
 def _grave(verdict: Again) -> int:
     """A refused account is for somebody to mend; a busy one passes."""
     return logging.ERROR if verdict.refused else logging.WARNING
-
-
-def intent(planned: Planned, route: Route) -> Intent:
-    return Intent(planned.key, route, encode(planned.deed), kind(planned.deed))
 
 
 def _settle(waiting: "asyncio.Future[Fate]", fate: Fate) -> None:

@@ -265,8 +265,8 @@ class Browser:
             case Delta(message=message, at=at, text=text):
                 self._grow(frame.room, message, at, text)
             case Edited(message=message, text=text, choices=choices):
-                if self._world.texts.get(message) != text:
-                    self._world.show_text(message, text, buttons=tuple(choice.label for choice in choices))
+                # Also where the words are the same: it says that the message is whole, and ends the typing sign.
+                self._world.show_text(message, text, buttons=tuple(choice.label for choice in choices))
             case Deleted(message=message):
                 self._world.show_sign(message, "delete")
             case Reacted(message=message, reactions=reactions):

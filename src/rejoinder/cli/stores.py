@@ -1,6 +1,5 @@
 """How a command gets at the store: found by the configuration, open while a gateway runs on it."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +11,8 @@ T = TypeVar("T")
 
 
 def finish(work: Coroutine[Any, Any, T]) -> T:
+    import asyncio  # a tenth of what a short command costs, so only here
+
     return asyncio.run(work)
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from typing import Any, Literal, cast
@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 from msgspec.structs import replace
 
 import rejoinder
-from rejoinder.agents.base import Failed
+from rejoinder.agents.base import Agent, Failed
 from rejoinder.agents.base import Usage as Spent
 from rejoinder.app import MEMORY, SELF, Gateway, menu, open_channels, open_store
 from rejoinder.channels.web import Settings as PageSettings
@@ -67,8 +67,22 @@ def page_settings(said: schema.Channel, settings: schema.Settings) -> PageSettin
 # --- at work ----------------------------------------------------------------------------------------
 
 
-async def serve(settings: schema.Settings, say: Say, *, new_token: bool = False) -> signal.Signals | None:
-    """Until every channel has come to its end, or a signal ends it in good order: which one."""
+Play = Callable[[Gateway, WebChannel], Coroutine[Any, Any, None]]
+"""Something that happens on the page by itself."""
+
+
+async def serve(
+    settings: schema.Settings,
+    say: Say,
+    *,
+    new_token: bool = False,
+    agents: Mapping[str, Agent] | None = None,
+    play: Play | None = None,
+) -> signal.Signals | None:
+    """Until every channel has come to its end, or a signal ends it in good order: which one.
+
+    `agents`: those to take, made elsewhere.
+    """
     page = next(((name, said) for name, said in settings.channels.items() if said.kind == "web"), None)
     async with AsyncExitStack() as stack:
         listening: socket.socket | None = None
@@ -87,10 +101,12 @@ async def serve(settings: schema.Settings, say: Say, *, new_token: bool = False)
             web.menu = menu(settings)
             channels.insert(0, web)
         only = replace(settings, channels={channel.name: settings.channels[channel.name] for channel in channels})
-        gateway = await stack.enter_async_context(Gateway(only, channels=channels, store=store))
+        gateway = await stack.enter_async_context(Gateway(only, agents=agents, channels=channels, store=store))
         if web is not None and facts is not None and listening is not None:
             tasks = await stack.enter_async_context(Runs())
             await _open_pages(stack, tasks, gateway, only, web, facts, listening, say, new_token)
+            if play is not None:
+                tasks.start("play", play(gateway, web))
         settle_memory()
         return await gateway.serve_until_told()
 

@@ -5,18 +5,16 @@ file, makes a reply, a reaction or a silence of them. Its menu is `TRICKS`: a fu
 """
 
 import asyncio
-import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
 
 import emoji
-import msgspec
 from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent, Done, TextDelta
 from rejoinder.agents.think import LEVELS
-from rejoinder.events import PromptText, Turn
+from rejoinder.agents.told import last_message
+from rejoinder.events import Turn
 
 PACE = 0.025
 LONGEST_QUOTE = 60
@@ -206,40 +204,18 @@ def _is_alias(word: str) -> bool:
     return emoji.emojize(f":{word}:", language="alias") != f":{word}:"
 
 
-class _Quoted(Struct, frozen=True):
-    handle: str | None = None
-
-
-class _Sender(Struct, frozen=True):
-    """What the guide needs of the block that says who wrote (TU-30)."""
-
-    handle: str = "current"
-    reply_to: _Quoted | None = None
-
-
 def read_turn(turn: Turn) -> Asked:
-    """The question is the last text; the block before it says under which handle it stands."""
-    texts = [part.text for part in turn.parts if isinstance(part, PromptText)]
-    text = texts[-1][:LONGEST_READ] if texts else ""
-    sender = _sender(texts[:-1])
+    text, teller = last_message(turn)
+    text = text[:LONGEST_READ]
     handles = re.findall(r"\bm[1-9][0-9]{0,8}\b", text)
     return Asked(
         text=text,
         words=frozenset(re.findall(r"[a-z_]+(?:-[a-z_]+)*", text.lower())),
-        handle=sender.handle,
+        handle=teller.handle,
         named=handles[0] if handles else None,
-        replied_to=sender.reply_to.handle if sender.reply_to is not None else None,
+        replied_to=teller.reply_to.handle if teller.reply_to is not None else None,
         think=turn.think,
     )
-
-
-def _sender(texts: list[str]) -> _Sender:
-    for text in reversed(texts):
-        start = text.find('{"schema"')
-        if start >= 0:
-            with suppress(ValueError):  # not the block after all
-                return msgspec.convert(json.JSONDecoder().raw_decode(text, start)[0], _Sender)
-    return _Sender()
 
 
 class TourAgent:

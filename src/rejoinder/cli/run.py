@@ -3,12 +3,17 @@
 import logging
 import signal
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rejoinder.cli.chat import CONFIG, read_settings, say
 from rejoinder.cli.errors import INTERRUPTED, TERMINATED, run
+
+if TYPE_CHECKING:
+    from rejoinder.app import Gateway
+    from rejoinder.channels.web.channel import WebChannel
+    from rejoinder.config.schema import Settings
 
 
 def run_gateway(
@@ -16,15 +21,35 @@ def run_gateway(
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="The port of the page; 0 takes a free one.")
     ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Play a room of three agents on the page; nothing is kept.")
+    ] = False,
     new_token: Annotated[bool, typer.Option("--new-token", help="Make a new login token; the old one ends.")] = False,
 ) -> None:
     """Serve the configured channels; without any, the chat page on http://127.0.0.1:8765."""
     from rejoinder import app, serving
 
-    settings, _, sentence = app.with_agent(read_settings(file), None)
-    if sentence:
-        say(sentence)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
-    told = run(serving.serve(serving.with_page(settings, port), say, new_token=new_token))
+    if demo:
+        told = run(_demo(read_settings(file), port, new_token=new_token))
+    else:
+        settings, _, sentence = app.with_agent(read_settings(file), None)
+        if sentence:
+            say(sentence)
+        told = run(serving.serve(serving.with_page(settings, port), say, new_token=new_token))
     if told is not None:
         sys.exit(INTERRUPTED if told is signal.SIGINT else TERMINATED)
+
+
+async def _demo(settings: "Settings", port: int | None, *, new_token: bool) -> signal.Signals | None:
+    from rejoinder import serving
+    from rejoinder.demo import next_steps, play, staged
+
+    made, agents = staged(settings)
+
+    async def perform(gateway: "Gateway", web: "WebChannel") -> None:
+        for line in next_steps(agents):
+            say(line)
+        await play(gateway, web, tuple(agents))
+
+    return await serving.serve(serving.with_page(made, port), say, new_token=new_token, agents=agents, play=perform)

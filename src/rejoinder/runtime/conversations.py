@@ -105,8 +105,10 @@ class Conversation:
         if not inbound.sender.is_bot:
             return count_turn(self.bot_turns, Seen("human", now.date()))
         counted = await self.store.place(self.route, now)
-        turns = replace(self.bot_turns, in_a_row=counted.bot_turns, today=counted.bot_turns_today, day=now.date())
         known = ours and (not inbound.message_id or await self.messages.look_up(inbound.message_id) is not None)
+        if known:  # its receipt may have been written between the two questions: now it is surely counted
+            counted = await self.store.place(self.route, now)
+        turns = replace(self.bot_turns, in_a_row=counted.bot_turns, today=counted.bot_turns_today, day=now.date())
         return count_turn(turns, Seen("echo" if known else "bot", now.date()))
 
     def to_note(self, inbounds: Iterable[Inbound], now: datetime, *, readable: bool, ours: bool) -> NoteMessages:

@@ -99,10 +99,13 @@ class Hub:
         self.connections: set[Connection] = set()
         self.growing: dict[str, Growing] = {}
         self.dropped = 0
+        self.came = asyncio.Event()
+        """Somebody has looked."""
         self._closing = False
 
     def join(self, connection: Connection) -> None:
         self.connections.add(connection)
+        self.came.set()
         if self._closing:
             connection.close(GOING_AWAY)
 

@@ -1,0 +1,82 @@
+"""`rejoinder run --demo`: a person asks for a review on the chat page, three agents answer, and each other too.
+
+The agents of the configuration play, where there are any; the cast takes the parts that are left. Nothing of it is
+kept, and it begins when somebody looks.
+"""
+
+import asyncio
+
+from msgspec.structs import replace
+
+from rejoinder.agents.base import Agent
+from rejoinder.agents.cast import PARTS, REQUEST, CastAgent
+from rejoinder.app import MEMORY, Gateway, open_agents
+from rejoinder.channels.web.channel import WebChannel
+from rejoinder.channels.web.journal import LOBBY, Journal
+from rejoinder.channels.web.protocol import TypingNow
+from rejoinder.config import schema
+from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.channels import WebChannel as WebSection
+from rejoinder.events import Part, Route
+
+PLAYERS = 3
+PERSON, PERSON_NAME = "ann", "Ann"
+BEFORE = 1.5
+TYPING = 2.5
+QUIET = 3.0
+"""Seconds: until Ann begins, until she has written, and after the last word until the curtain."""
+
+
+def staged(settings: schema.Settings) -> tuple[schema.Settings, dict[str, Agent]]:
+    """The configuration of the demo, and who plays in it: one page, one room, no other channel and no file."""
+    ours = tuple(settings.agents)[:PLAYERS]
+    parts = [part for part in PARTS if part.name not in ours][: PLAYERS - len(ours)]
+    names = (*ours, *(part.name for part in parts))
+    agents = open_agents(replace(settings, agents={name: settings.agents[name] for name in ours}))
+    for part in parts:
+        agents[part.name] = CastAgent(part, tuple(name for name in (*names[1:], names[0]) if name != part.name))
+    page = next((said.settings for said in settings.channels.values() if said.kind == "web"), WebSection())
+    faces = {part.name: part.face for part in parts} | page.faces
+    common = ChannelSettings(dm="open", groups="open", require_mention=False, agents=names)
+    channels = {"web": schema.Channel("web", common, replace(page, faces=faces))}
+    gateway = replace(settings.gateway, store=MEMORY)
+    return replace(settings, channels=channels, gateway=gateway), agents
+
+
+def next_steps(agents: dict[str, Agent]) -> tuple[str, ...]:
+    """What somebody at the terminal can do now."""
+    names = tuple(agents)
+    who = f"{', '.join(names[:-1])} and {names[-1]}"
+    lines = [
+        f"Open it: {who} review a function for {PERSON_NAME}, as soon as you look.",
+        f"Join in: write @{names[1]} or answer one of their messages.",
+    ]
+    if any(isinstance(agent, CastAgent) for agent in agents.values()):
+        lines.append("For agents of your own write [agents.NAME] sections into rejoinder.toml; see docs/rooms.md.")
+    return tuple(lines)
+
+
+async def play(gateway: Gateway, web: WebChannel, names: tuple[str, ...]) -> None:
+    """Begins when the first browser is there, and says in the room how to go on when all have spoken."""
+    await web.hub.came.wait()
+    await asyncio.sleep(BEFORE)
+    await web.keeper.change(Journal.arrive, PERSON, PERSON_NAME)
+    web.hub.show(TypingNow(LOBBY, PERSON, None), None)
+    await asyncio.sleep(TYPING)
+    first, second, third = names
+    request = REQUEST.format(first=first, second=second, third=third)
+    await web.keeper.change(Journal.say, PERSON, "demo", LOBBY, request, None, None, ())
+    await _until_quiet(gateway)
+    said = (
+        f"That was the demo: every arrow and reaction was an agent's own choice. Your turn: **@{second} hello**, "
+        f"answer one of their messages, or **@all thanks**."
+    )
+    await web.send(Part(Route(web.name, LOBBY), said, key="demo-end"))
+
+
+async def _until_quiet(gateway: Gateway) -> None:
+    """All turns have ended, and for a while nobody began another."""
+    quiet = 0.0
+    while quiet < QUIET:
+        await asyncio.sleep(0.5)
+        quiet = 0.0 if gateway.engine.lanes.running else quiet + 0.5

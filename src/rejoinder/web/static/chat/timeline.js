@@ -243,7 +243,7 @@ export class Timeline {
     return h(
       "div",
       { class: "note", role: "note" },
-      icon("alert"),
+      icon("eye"),
       h("span", { dir: "auto" }, clean(note.text)),
       h("button", { type: "button", class: "quiet", "aria-label": "Dismiss", onclick: drop }, icon("close")),
     );

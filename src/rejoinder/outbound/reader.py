@@ -14,7 +14,7 @@ a fence or a span, `silence.py` the tokens, `gap.py` and `visible.py` what becom
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from rejoinder.events import Directive, ReplyEvent
 from rejoinder.outbound import actions, header
@@ -109,6 +109,10 @@ class ReplyReader(TagReader):
                 return at
             if text[at] in "[\\" and self._indent < 4 and (to := self._in_header(text, at, final)) is not None:
                 return to
+        if not (at or self._ticks.open or any(map(text.__contains__, _MARKS))):
+            self._follow_line(text)
+            self._show(text)
+            return len(text)
         begin = seen = at  # shown up to `begin`, the line known up to `seen`
         search = self._search()
         while found := search(text, at):
@@ -254,6 +258,10 @@ class ReplyReader(TagReader):
             self._problem("invalid_value", f"[[{key.name}:{line.value[:40]}]] dropped: {reason}")
             return
         self._directive(line.declared, Directive(line.declared.name, args))
+
+
+_MARKS: Final = "<`\\~"
+"""What interrupts plain text outside a back-tick span begins with one of these: to see none of them is quickest."""
 
 
 @lru_cache(maxsize=16)

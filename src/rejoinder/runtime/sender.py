@@ -132,6 +132,7 @@ class Sender:
         self._gave_up = gave_up
         self._requests: deque[Request] = deque()
         self._following: dict[str, list[asyncio.Future[Fate]]] = {}
+        self._finding: set[str] = set()  # keys of parts whose fate is being looked up
         self._ours: set[str] = set()  # keys of parts that are planned and not settled
         self._rows = False  # the store may have others to send here
         self._told = 0  # how often somebody said so
@@ -165,14 +166,20 @@ class Sender:
         """What becomes of a part that somebody planned before, or has become of it since the row was read."""
         fate: asyncio.Future[Fate] = asyncio.get_running_loop().create_future()
         self._following.setdefault(row.key, []).append(fate)
+        self._finding.add(row.key)
         self._runs.start(f"follow:{self.route.channel}:{self.route.chat}", self._find_settled(row))
         return fate
 
     async def _find_settled(self, row: StoredPart) -> None:
-        now = await self._store.part(row.id)
+        try:
+            now = await self._store.part(row.id)
+        finally:
+            self._finding.discard(row.key)
         if (known := WITHDRAWN if now is None else _fate_of(now)) is not None:
             for waiting in self._following.pop(row.key, ()):
                 _settle(waiting, known)
+        else:
+            self.wake(rows=True)
 
     def wake(self, *, rows: bool = False) -> None:
         """There may be something to do. `rows`: somebody else has put it into the store."""
@@ -316,9 +323,9 @@ class Sender:
         self._rows = False
         self._ours.clear()
         if not self._looking:
-            for waiting in [fate for fates in self._following.values() for fate in fates]:
-                _settle(waiting, WITHDRAWN)
-            self._following.clear()
+            for key in self._following.keys() - self._finding:  # what is being looked up may have been sent
+                for waiting in self._following.pop(key):
+                    _settle(waiting, WITHDRAWN)
 
     # --- one part -----------------------------------------------------------------------------------
 

@@ -16,58 +16,39 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-import rejoinder
 from rejoinder import plugins
 from rejoinder.agents.base import Agent, CanClose
 from rejoinder.agents.discover import PROGRAMS, discover
 from rejoinder.channels.base import CanClose as ClosesDown
 from rejoinder.channels.base import (
-    CanEdit,
-    CanReact,
-    CanStream,
     Channel,
     Delivered,
     Inlet,
     Outcome,
-    PrefersQueue,
     ShowsMenu,
     TellsTrouble,
 )
 from rejoinder.channels.base import Limits as Lengths
-from rejoinder.channels.platforms import PLATFORMS, Pace
+from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.config import schema
-from rejoinder.config.channels import ChannelSettings, ReplyToModes
-from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of_gateway
-from rejoinder.config.show import effective, part
-from rejoinder.config.skills import read_skills
+from rejoinder.config.channels import ChannelSettings
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Inbound, Part, Reply, Route
 from rejoinder.inbound.commands.registry import native_menu
-from rejoinder.inbound.rules import make_rules
 from rejoinder.outbound import plan
-from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.deeds import encode, kind
-from rejoinder.outbound.draft import Streaming
 from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.redact import redact
-from rejoinder.outbound.typing import TypingSettings
+from rejoinder.readied import runtime_settings
 from rejoinder.runtime.background import Background
-from rejoinder.runtime.compaction import CompactionSettings
 from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
 from rejoinder.runtime.memory import settle_memory as settle_memory
-from rejoinder.runtime.profiles import profile_of
 from rejoinder.runtime.relay import Hears, Watcher, tell
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings, Speech
 from rejoinder.secret import Secret
-from rejoinder.session import QueueChoice
 from rejoinder.store.base import Health, Intent, Store
-from rejoinder.turns.choose import Limits
-from rejoinder.turns.lease import LeaseSettings
-from rejoinder.turns.modes import Mode, QueueOverride, resolve
-from rejoinder.turns.status import StatusSettings
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +62,6 @@ ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
 
-PROCESSES_PER_CORE = 4
 OURS = frozenset({"startup_notes"})
 """Keys of an agent's section that we read, not the agent."""
 
@@ -239,104 +219,6 @@ def open_store(url: str) -> Store:
     from rejoinder.store import sqlite
 
     return sqlite.open_store(url)
-
-
-# --- made ready ---------------------------------------------------------------------------------
-
-
-def runtime_settings(
-    settings: schema.Settings, agents: Mapping[str, Agent], channels: Mapping[str, Channel]
-) -> RuntimeSettings:
-    gateway, defaults = queue_of_gateway(settings), settings.agent_defaults
-    here = {name: _channel_facts(name, channel, settings) for name, channel in channels.items()}
-    queues = {name: _usual_queue(facts, gateway) for name, facts in here.items()}
-    return RuntimeSettings(
-        rules=make_rules(
-            inbound_settings(settings),
-            map(profile_of, agents.values()),
-            plugins=[command for module in plugins.others("command") for command in module.COMMANDS],
-            skills=read_skills(settings.commands.skills) if settings.commands.skills is not None else (),
-            queues=queues,
-        ),
-        channels=here,
-        queue=gateway,
-        lease=LeaseSettings(settings.gateway.idle_timeout_s, settings.gateway.hard_timeout_s),
-        limits=_limits(settings.gateway),
-        question_seconds=settings.gateway.question_timeout_s,
-        on_crash=settings.gateway.on_crash,
-        typing_mode=settings.session.typing_mode,
-        typing=TypingSettings(period_ms=int(defaults.typing_interval_seconds * 1000)),
-        system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
-        silence=settings.directives.silence,
-        granted=frozenset(settings.directives.allow),
-        compaction=CompactionSettings(
-            budget=defaults.context_tokens or 0,
-            flushes=defaults.memory_flush,
-            startup_notes={name: getattr(said.settings, "startup_notes", "") for name, said in settings.agents.items()},
-        ),
-        version=rejoinder.__version__,
-        show_config=lambda key: _configured(settings, key),
-    )
-
-
-def _limits(gateway: schema.GatewaySettings) -> Limits:
-    return Limits(gateway.max_runs, gateway.max_agent_processes or PROCESSES_PER_CORE * (os.cpu_count() or 1))
-
-
-def _configured(settings: schema.Settings, key: str) -> str:
-    """The answer of `/config`."""
-    shown = part(effective(settings), key)
-    if shown is None:
-        return f"There is nothing under {key} in the configuration."
-    return f"```toml\n{shown}\n```"
-
-
-def _usual_queue(here: ChannelFacts, gateway: QueueOverride) -> QueueChoice:
-    """What a session queues by that has said nothing."""
-    usual = resolve(channel=here.queue, gateway=gateway, plugin=here.plugin_queue)
-    return QueueChoice(usual.mode.value, usual.debounce_ms, usual.cap, usual.drop.value)
-
-
-def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> ChannelFacts:
-    said = settings.channels[name]
-    platform = PLATFORMS.get(said.kind)
-    can = platform.can if platform is not None else frozenset({"reply", "react", "send"})
-    return ChannelFacts(
-        can=frozenset(can if isinstance(channel, CanReact) else can - {"react"}),
-        queue=queue_of_channel(settings, name),
-        plugin_queue=QueueOverride(mode=Mode(channel.queue_mode)) if isinstance(channel, PrefersQueue) else None,
-        tool_display=said.common.tool_display,
-        extra_system_prompt=said.common.extra_system_prompt,
-        status=StatusSettings(enabled=said.common.status_reactions),
-        speech=_speech(name, channel, settings),
-    )
-
-
-def _speech(name: str, channel: Channel, settings: schema.Settings) -> Speech:
-    """How a channel is spoken to: by its platform's own limits and pace, as configured."""
-    said, defaults = settings.channels[name], settings.agent_defaults
-    common, platform = said.common, PLATFORMS.get(said.kind)
-    pace = platform.pace if platform is not None else Pace()
-    modes = common.reply_to_mode
-    by_kind = modes if isinstance(modes, ReplyToModes) else ReplyToModes(modes, modes)
-    shows = isinstance(channel, CanStream | CanEdit)
-    mode = common.streaming or ("edits" if shows else "blocks" if defaults.block_streaming_default else "off")
-    delay = defaults.human_delay
-    return Speech(
-        manner=Manner(said.kind, channel.limits.length, channel.limits.unit, common.tables),
-        streaming=Streaming(mode, pace.edit),
-        reply_direct=by_kind.direct,
-        reply_group=by_kind.group,
-        prefix=settings.messages.response_prefix if common.response_prefix is None else common.response_prefix,
-        reactions=platform.reactions if platform is not None else "unicode",
-        on_unknown=common.on_unknown,
-        chat_rate=None if pace.chat is None else Rate(*pace.chat),
-        account_rate=None if pace.account is None else Rate(*pace.account),
-        human_delay=_HUMAN_DELAYS.get(delay.mode, (delay.min_ms / 1000, delay.max_ms / 1000)),
-    )
-
-
-_HUMAN_DELAYS = {"off": (0.0, 0.0), "natural": (0.8, 2.5)}
 
 
 # --- opened -------------------------------------------------------------------------------------

@@ -2,12 +2,13 @@
 
 import pytest
 
-from rejoinder.app import _record, runtime_settings, with_agent, with_channel
+from rejoinder.app import _record, with_agent, with_channel
 from rejoinder.config.agents import AGENT_KINDS
 from rejoinder.config.load import read
 from rejoinder.config.schema import Settings
 from rejoinder.errors import BadConfiguration
 from rejoinder.plugins import find
+from rejoinder.readied import runtime_settings
 from rejoinder.testing import FakeChannel, ScriptedAgent
 
 SAID = {

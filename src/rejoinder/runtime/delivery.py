@@ -28,6 +28,7 @@ from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.drafting import Drafting, streaming_for
 from rejoinder.runtime.outcomes import Outcomes
 from rejoinder.runtime.sender import Fate, Unsent
+from rejoinder.runtime.unit import Unit
 from rejoinder.store.base import Run, StoredPart, Verb
 
 log = logging.getLogger(__name__)
@@ -123,7 +124,7 @@ class Answer:
         if not self._may_speak():
             return await self.abandon()
         await self._obey(self._reader.finish())
-        handed = await self._acting.keep_handed()
+        handed = self._acting.hand_over()
         if self._reader.silent:
             await self._withdraw(handed)
             await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
@@ -247,9 +248,16 @@ class Answer:
         if planned or handed:
             await self._post([*planned, *handed], final=True)
 
+    def _kept(self) -> Unit:
+        unit = Unit(*self._kept_with_it())
+        unit.include(self._acting.kept)
+        return unit
+
     async def _post(self, planned: list[Planned], *, final: bool = False) -> None:
-        also = self._kept_with_it() if final else ()
+        also = self._kept() if final else None
         posted = self._conversation.sender.post(planned, self._run, final=final, also=also) if planned else ()
+        if final and posted:
+            posted[-1].add_done_callback(self._acting.answered)
         fates: list[asyncio.Future[Fate]] = [*self._drafting.blocks, *posted]
         try:
             if waiting := [fate for fate in fates if not fate.done()]:

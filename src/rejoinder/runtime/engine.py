@@ -44,6 +44,7 @@ from rejoinder.runtime.conversations import OVERHEARD, Conversation, Conversatio
 from rejoinder.runtime.debounce import Debounce
 from rejoinder.runtime.effects import Effects, Performed
 from rejoinder.runtime.facts import World
+from rejoinder.runtime.handoff import HandedRow
 from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.outbox import Outbox
@@ -345,12 +346,8 @@ class Engine:
                 await unit.write(self._store)
                 self._enqueue(place, [destined])
 
-    async def _hand_over(self, inbound: Inbound) -> Callable[[], object]:
-        """What one agent gives another is a row before the answer is planned; it is decided when the turn has ended."""
-        accept = Unit()
-        accepted = accept.add(Accept((inbound,), self._clock()))
-        await accept.insist(self._store)
-        return lambda: [self.decide(event) for event in accepted()]
+    def _hand_over(self, inbound: Inbound, is_left: Callable[[], bool]) -> HandedRow:
+        return HandedRow(inbound, self._clock(), self._store, self._runs, self.decide, is_left)
 
     # --- what every decision comes to -------------------------------------------------------------
 

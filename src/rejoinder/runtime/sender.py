@@ -92,7 +92,7 @@ class Request(Struct, frozen=True):
     planned: tuple[Planned, ...]
     run: Run | None
     final: bool
-    also: tuple[Verb[object], ...]
+    also: Unit | None
     fates: "tuple[asyncio.Future[Fate], ...]"
 
 
@@ -150,7 +150,7 @@ class Sender:
         run: Run | None = None,
         *,
         final: bool = False,
-        also: tuple[Verb[object], ...] = (),
+        also: Unit | None = None,
     ) -> "tuple[asyncio.Future[Fate], ...]":
         """Has these said, in order, behind what was posted before; tells of each what became of it.
 
@@ -272,7 +272,8 @@ class Sender:
         intents = tuple(intent(each, self.route) for each in request.planned)
         unit, told = Unit(), self._told
         planned = unit.add(PlanParts(intents, now, request.run, request.final))
-        unit.add_all(request.also)
+        if request.also is not None:
+            unit.include(request.also)
         claimed = unit.add(self._claim(now)) if claims and intents else None
         try:
             await unit.write(self._store)

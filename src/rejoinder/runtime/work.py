@@ -1,7 +1,7 @@
 """One turn from its messages to its last delivery: brief, try, answer, remember."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from time import monotonic
 from typing import Literal
@@ -25,7 +25,7 @@ from rejoinder.runtime.books import transcript
 from rejoinder.runtime.briefing import brief, brief_further, filled, level, people_of, room_of
 from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.delivery import Answer
-from rejoinder.runtime.handoff import handed_over
+from rejoinder.runtime.handoff import HandedRow, handed_over
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Run
 from rejoinder.runtime.presence import TypingSign
@@ -62,7 +62,7 @@ class Workers:
         clock: Callable[[], datetime],
         watcher: Watcher,
         tell: Tell,
-        hand_over: Callable[[Inbound], Awaitable[Callable[[], object]]],
+        hand_over: Callable[[Inbound, Callable[[], bool]], HandedRow],
     ) -> None:
         self._hand_over = hand_over
         self.failures: Bounded[str, str] = Bounded(SESSIONS)  # why each session's last run failed
@@ -99,7 +99,9 @@ class Workers:
             prefix=filled(run.conversation.how.speech.prefix, run, session),
             speaker=lambda: Speaker(agent.name, relay.model or turn.model or "", turn.think or ""),
             kept_with_it=lambda: transcript(run, self._clock()),
-            hand_over=lambda to, words, id: self._hand_over(handed_over(asked, agent.name, to, words, id)),
+            hand_over=lambda to, words, id: self._hand_over(
+                handed_over(asked, agent.name, to, words, id), lambda: run.released
+            ),
         )
         failed: Failed | None = None
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"

@@ -1,7 +1,9 @@
-"""The agent of the crash suite: what it answers follows from the question alone, so every attempt says the same.
+"""The agents of the crash suite: what they answer follows from the question alone, so every attempt says the same.
 
 A question holds the mark `q7`; its answer holds `a7`, a long one `a7` at its beginning and `z7` at its end. Four kinds
 of answers take turns: short; longer than a message may be; with a reply and a reaction; with a name in it.
+
+In a room of two `give` answers `a7` and hands `h7` over, which `take` answers with `b7`.
 """
 
 import asyncio
@@ -11,7 +13,7 @@ from collections.abc import AsyncIterator
 from rejoinder.agents.python import text_of
 from rejoinder.events import Turn
 
-QUESTION = re.compile(r"\bq(\d+)\.")
+QUESTION, HANDED = re.compile(r"\bq(\d+)\."), re.compile(r"\bh(\d+)\.")
 LONG = 5000
 """Characters: more than a Telegram message takes."""
 REACTION = "👍"
@@ -52,3 +54,16 @@ async def answer(turn: Turn) -> AsyncIterator[str]:
         for start in range(0, len(text), step):
             yield text[start : start + step]
             await asyncio.sleep(0.25 if kind_of(number) == "long" else 0.03)
+
+
+async def give(turn: Turn) -> AsyncIterator[str]:
+    (number,) = QUESTION.findall(text_of(turn))
+    text = f'<actions>\n<handoff to="take">h{number}. is yours.</handoff>\n</actions>\na{number}. is my half of it.'
+    for start in range(0, len(text), 9):
+        yield text[start : start + 9]
+        await asyncio.sleep(0.03)
+
+
+async def take(turn: Turn) -> AsyncIterator[str]:
+    (number,) = HANDED.findall(text_of(turn))
+    yield f"b{number}. is the rest of it."

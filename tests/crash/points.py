@@ -53,6 +53,24 @@ POINTS: tuple[Point, ...] = (
     Point("K26", (4,), "during a migration", "first start"),
 )
 
+HANDING_OVER: tuple[tuple[str, int], ...] = (
+    ("K3", 3),
+    ("K4", 4),
+    ("K14", 2),
+    ("K15", 2),
+    ("K16", 2),
+    ("K17", 2),
+    ("K18", 2),
+    ("K19", 1),
+    ("K19", 2),
+    ("K22", 1),
+    ("K22", 2),
+    ("K23", 1),
+    ("K9", 3),
+)
+"""Points, each with a pass, around what one agent hands to another: its row and the answer that holds it are about to
+be committed, are committed, are said in part and in whole; it is decided, and begun."""
+
 MAY_BE_TWICE = ("K17", "K18")
 """Where a blind channel with `resend` has nothing better: it arrived, and nobody can ever tell."""
 

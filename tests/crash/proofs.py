@@ -105,9 +105,9 @@ async def waiting_rows(rows: int, at_most: float | None = None) -> Proof:
     """A gateway is killed with so many messages waiting; how long until the next one serves again."""
     async with telegram() as (platform, machine):
         people = [f"p{number}" for number in range(max(1, rows // EACH))]
-        stuck = ScriptedAgent(*([asyncio.Event().wait] for _ in people), name="helper")
+        stuck = ScriptedAgent(*([asyncio.Event().wait] for _ in people), name="answer")
         settings = load(str(machine.folder / "rejoinder.toml"), {})
-        gateway = Gateway(settings, agents={"helper": stuck}, channels=open_channels(settings), store=machine.url)
+        gateway = Gateway(settings, agents={"answer": stuck}, channels=open_channels(settings), store=machine.url)
         async with gateway:
             serving = gateway.runs.start("serve", gateway.serve())
             for number in range(rows):

@@ -205,14 +205,16 @@ class Acting:
     def hand_over(self) -> list[Planned]:
         """What is handed over, as messages that stand behind the answer (DE-21), and as rows in `kept`.
 
-        Where the channel tells agents of each other's messages, the message itself is what wakes the other.
+        Where the channel tells agents of each other's messages, the message itself is what wakes the other. Where it
+        does not know them, nobody is called: the name may be a stranger's there (OD-64).
         """
+        knows_agents = can(self._conversation.channel, TellsAgents)
         planned: list[Planned] = []
         how, route = self._conversation.how.speech.manner, self._conversation.route
         for handed in self._handed:
-            wording = Wording(author=self._occasion.agent, addressed=(handed.to,))
+            wording = Wording(author=self._occasion.agent, addressed=(handed.to,) if knows_agents else ())
             planned += plan.say(f"@{handed.to} {handed.words}".rstrip(), route, how, wording, handed.id)
-            if self._hand_over is not None and not can(self._conversation.channel, TellsAgents):
+            if self._hand_over is not None and not knows_agents:
                 row = self._hand_over(handed.to, handed.words, handed.id)
                 self.kept.include(row.accept)
                 self._rows.append(row)

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from rejoinder.channels.base import CanNote, CanReact, Channel, Delivered
+from rejoinder.channels.base import CanNote, CanReact, Channel
 from rejoinder.events import Choice, Inbound, Part, Route, Said
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import overhear
 from rejoinder.outbound import plan
-from rejoinder.outbound.deeds import Open, keyed
+from rejoinder.outbound.deeds import Open, React, keyed
 from rejoinder.outbound.emoji import project
 from rejoinder.outbound.plan import Planned, Wording
 from rejoinder.outbound.redact import redact
@@ -166,15 +166,22 @@ class Conversation:
             plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
         )
 
-    async def tell(self, text: str) -> None:
-        """Says it, whatever becomes of it."""
-        await self.send(text)
+    def to_say(self, texts: Iterable[str], now: datetime, *, reply_to: str | None = None, stem: str = "") -> PlanParts:
+        """The same, for whoever decides it to commit with the decision; the sender is woken when that is done.
 
-    def to_say(self, texts: Iterable[str], now: datetime) -> PlanParts:
-        """The same, for whoever decides it to commit with the decision; the sender is woken when that is done."""
-        manner = self.how.speech.manner
-        said = (plan.say(redact(text), self.route, manner, Wording(), self.outbox.new_stem()) for text in texts)
+        `stem`: what is said once under it is not said again.
+        """
+        manner, wording = self.how.speech.manner, Wording(reply_to=reply_to or None)
+        said = (plan.say(redact(text), self.route, manner, wording, stem or self.outbox.new_stem()) for text in texts)
         return PlanParts(tuple(intent(each, self.route) for planned in said for each in planned), now)
+
+    def to_mark(self, message: str, emoji: str, now: datetime) -> PlanParts | None:
+        """A sign of the gateway's own on somebody's message; None where the platform shows no such signs."""
+        sign = project(emoji, self.how.speech.reactions).value
+        if not can(self.channel, CanReact) or sign is None:
+            return None
+        planned = Planned(*keyed(React(message, sign), self.outbox.new_stem()))
+        return PlanParts((intent(planned, self.route),), now)
 
     async def begin(self, text: str, *, silent: bool) -> str | None:
         """Opens a message that grows, on a channel that can show one."""
@@ -196,13 +203,6 @@ class Conversation:
     async def note(self, text: str) -> None:
         if can(self.channel, CanNote):
             await self.channel.note(self.route, text)
-
-    async def mark(self, message: str, emoji: str) -> bool:
-        """A sign of the gateway's own on somebody's message, where the platform shows such signs."""
-        sign = project(emoji, self.how.speech.reactions).value
-        if not can(self.channel, CanReact) or sign is None:
-            return False
-        return isinstance(await self.channel.react(self.route, message, sign), Delivered)
 
     # --- what became of each message (IN-64) ------------------------------------------------------
 

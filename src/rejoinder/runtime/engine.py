@@ -151,8 +151,8 @@ class Engine:
         places = {**channels, self.nowhere.name: self.nowhere}
         self.outbox = Outbox(places, store, runs, settings.channel, clock, self._tell)
         self.conversations = Conversations(places, store, self.outbox, settings.channel)
-        self._owners = Owners(self.conversations, runs, clock)
-        hooks.on("delivery_failed", self._owners.hear)
+        self._owners = Owners(self.conversations, channels, store, clock)
+        self.outbox.owed = self._owners.owed
         questions, access = Questions(runs, settings.question_seconds), Access(settings.rules, store)
         workers = Workers(
             agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell, self._hand_over
@@ -369,6 +369,8 @@ class Engine:
         unit.add_all((Trace(decision.event.id, tuple(lines)), *(verb for each in performed for verb in each.verbs)))
         if replies := _replies(decision, performed):
             unit.add_all((decision.conversation.to_say(replies, now),))
+        if _is_owners(decision):
+            unit.add_all(self._owners.to_keep(decision.conversation.route))
         return unit, noted
 
     def _settled(self, decision: Decision, performed: list[Performed], noted: tuple[Message, ...]) -> None:
@@ -378,8 +380,7 @@ class Engine:
         conversation.bot_turns = decision.bot_turns
         conversation.trace(decision.event.inbound.message_id, decision.walk.trace)
         self._tell(_event_of(decision))
-        message = decision.walk.message
-        if message.actor.role == "owner" and not message.in_group:
+        if _is_owners(decision):
             self._owners.wrote(conversation.route)
         for each in performed:
             each.then()
@@ -394,6 +395,12 @@ class Engine:
         """A session that was only just made begins when there is something to remember: a choice, or a turn."""
         if held.is_new:
             self._tell(SessionStarted(session.key, session.agent, conversation.route))
+
+
+def _is_owners(decision: Decision) -> bool:
+    """An owner said it, where nobody else reads."""
+    message = decision.walk.message
+    return message.actor.role == "owner" and not message.in_group
 
 
 def _replies(decision: Decision, performed: list[Performed]) -> Sequence[str]:

@@ -16,13 +16,15 @@ from msgspec.structs import replace
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Route
+from rejoinder.runtime import notices
 from rejoinder.runtime.asked import Asked, Resumed
-from rejoinder.runtime.books import tell_given_up
+from rejoinder.runtime.books import note_put_aside
 from rejoinder.runtime.conversations import Conversation, Conversations
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Sessions
+from rejoinder.runtime.unit import Unit
 from rejoinder.runtime.waiting import message_of, unpack
 from rejoinder.store.base import (
     MOST_ATTEMPTS,
@@ -32,6 +34,7 @@ from rejoinder.store.base import (
     InboxEvent,
     Input,
     OpenTurn,
+    PlanParts,
     ResumeTurn,
     Run,
     Store,
@@ -44,8 +47,6 @@ log = logging.getLogger(__name__)
 
 OnCrash = Literal["rerun", "ask", "drop"]
 
-AWAY = "I was away: your {count} messages from before are answered together."
-ASKED = "A restart interrupted the answer to this message; send it again if you still want one."
 AT_ONCE = 200
 
 
@@ -112,9 +113,10 @@ class Recovery:
         elif conversation is None or not inputs or (decided := unpack(inputs[0].payload)).agent not in self._agents:
             await self._close(open, "dropped", "its channel or its agent is no longer configured")
         elif self._on_crash != "rerun":
-            await self._close(open, "dropped", "a restart interrupted it")
-            if self._on_crash == "ask":
-                self._say(conversation, ASKED, inputs[-1])
+            about = inputs[-1].event.inbound.message_id if self._on_crash == "ask" else None
+            told = None if about is None else notices.interrupted(conversation, about, self._clock())
+            await self._close(open, "dropped", "a restart interrupted it", told)
+            notices.wake((conversation,))
         else:
             session = await self._sessions.find(turn.session, decided.agent, self._clock())
             await conversation.open(self._clock())
@@ -124,12 +126,16 @@ class Recovery:
             lane = self._lanes.lane(turn.session, decided.agent, queue, turn.route)
             lane.resume(asked, in_line, Resumed(turn, open.parts, self._senders.said(open.parts)))
 
-    async def _close(self, open: OpenTurn, outcome: Literal["answered", "dropped"], detail: str) -> None:
-        """An answered turn is only delivered: its parts are rows of their own."""
+    async def _close(
+        self, open: OpenTurn, outcome: Literal["answered", "dropped"], detail: str, told: PlanParts | None = None
+    ) -> None:
+        """An answered turn is only delivered: its parts are rows of their own. `told`: the notice of it."""
         now = self._clock()
         claim = await self._store.write(ResumeTurn(open.turn.id, now, now))
         if isinstance(claim, Run):
-            await self._store.write(EndRun(claim, outcome, now, detail))
+            unit = Unit(EndRun(claim, outcome, now, detail))
+            unit.add_all((told,) if told is not None else ())
+            await unit.write(self._store)
 
     # --- what waited for a turn -------------------------------------------------------------------
 
@@ -152,7 +158,8 @@ class Recovery:
         lane.remember(tuple(self._queueing.in_line(each.message, session) for each in left_out))
         gathered = tuple(self._asked(put, conversation) for put in backlog.gathered if put.state == "waiting")
         if len(gathered) > 1:
-            self._say(conversation, AWAY.format(count=len(gathered)))
+            await self._store.write(notices.away(conversation, gathered, self._clock()))
+            notices.wake((conversation,))
         if gathered:
             message = self._queueing.in_line(gathered[-1].message, session)
             alone = replace(queue, mode=Mode.FOLLOWUP, debounce_ms=0)
@@ -178,22 +185,19 @@ class Recovery:
                 self._take(event)
             return
         for event in events:
-            if await self._store.write(TryEvents((event.id,), most=MOST_ATTEMPTS - 1)):
-                self._put_aside(event)
+            if event.attempts >= MOST_ATTEMPTS - 1:
+                await self._put_aside(event)
             else:
+                await self._store.write(TryEvents((event.id,)))
                 await self._runs.wait(self._decide_alone(event))
 
-    def _put_aside(self, event: InboxEvent) -> None:
+    async def _put_aside(self, event: InboxEvent) -> None:
         inbound = event.inbound
+        conversation = self._conversations.of(inbound)
+        notice = notices.put_aside(conversation, inbound.message_id, self._clock())
+        await self._store.write(TryEvents((event.id,), most=MOST_ATTEMPTS - 1), notice)
         log.error(
             "message %s of %s was put aside after %d attempts", inbound.message_id, inbound.channel, MOST_ATTEMPTS
         )
-        self._runs.start("put aside", tell_given_up(self._conversations.of(inbound), inbound.message_id))
-
-    def _say(self, conversation: Conversation, sentence: str, about: Input | None = None) -> None:
-        message = None if about is None else about.event.inbound.message_id
-        self._runs.start("recovery", _send(conversation, sentence, message))
-
-
-async def _send(conversation: Conversation, sentence: str, about: str | None) -> None:
-    await conversation.send(sentence, reply_to=about)
+        notices.wake((conversation,))
+        self._runs.start("put aside", note_put_aside(conversation, inbound.message_id))

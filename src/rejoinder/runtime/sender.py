@@ -12,10 +12,10 @@ Rule 4: a task runs while there is something to do, and a timer when that is lat
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from random import random
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from msgspec import DecodeError, Struct
 from msgspec.structs import replace
@@ -88,6 +88,13 @@ Fate = Sent | Unsent
 WITHDRAWN: Final = Unsent("no longer to be said")
 
 
+class GivesUp(Struct, frozen=True):
+    """What follows when a part is given up: to be done then, and to be written with it."""
+
+    then: Callable[[], None]
+    verbs: tuple[Verb[Any], ...] = ()
+
+
 class Request(Struct, frozen=True):
     planned: tuple[Planned, ...]
     run: Run | None
@@ -113,7 +120,7 @@ class Sender:
         runs: Runs,
         clock: Callable[[], datetime],
         tell: Tell,
-        gave_up: Callable[[StoredPart, Deed, str], None],
+        gives_up: Callable[[StoredPart, Deed, str], Awaitable[GivesUp]],
     ) -> None:
         self.route = route
         self.channel = account.channel
@@ -129,7 +136,7 @@ class Sender:
         self._runs = runs
         self._clock = clock
         self._tell = tell
-        self._gave_up = gave_up
+        self._gives_up = gives_up
         self._requests: deque[Request] = deque()
         self._following: dict[str, list[asyncio.Future[Fate]]] = {}
         self._finding: set[str] = set()  # keys of parts whose fate is being looked up
@@ -383,9 +390,10 @@ class Sender:
                 await self._keep(MarkUnknown(row, error), HoldPart(unknown), DropPart(replace(row, state="held")))
                 self._over(row, Unsent(error))
             case GiveUp(error=error):
-                await self._keep(BuryPart(row, error))
+                known = await self._gives_up(row, deed, error)
+                await self._keep(BuryPart(row, error), *known.verbs)
                 self._over(row, Unsent(error))
-                self._gave_up(row, deed, error)
+                known.then()
 
     async def _arrived(self, row: StoredPart, deed: Deed, message: str, now: datetime) -> None:
         is_message = isinstance(deed, Say | Open | Amend)

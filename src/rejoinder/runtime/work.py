@@ -14,9 +14,11 @@ from rejoinder.errors import Superseded
 from rejoinder.events import Inbound, PromptPart, PromptText, TurnEnded
 from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import wants_intro
+from rejoinder.outbound.deeds import React, kind
 from rejoinder.outbound.prefix import Speaker
 from rejoinder.outbound.tools import display_for
 from rejoinder.outbound.typing import mode_for
+from rejoinder.runtime import notices
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.acting import Occasion
 from rejoinder.runtime.asked import Asked
@@ -33,19 +35,18 @@ from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.recent import Bounded
 from rejoinder.runtime.relay import Ears, Relay, Shows, Watcher
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.sender import Unsent
 from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.unit import Unit
 from rejoinder.session import Session, with_event
-from rejoinder.store.base import EndRun, Entry, Outcome, SaveAgentSession, Store, Trace, TraceLine
+from rejoinder.store.base import EndRun, Entry, Outcome, SaveAgentSession, Store, StoredPart, Trace, TraceLine
 from rejoinder.turns.signals import Reason
 from rejoinder.turns.status import State
 
 NEW_SESSION = "This is a new session."
 SESSIONS = 10_000
-DROPPED, SHORTENED = "🙈", "✍️"
-TOO_MANY = "Too many messages are waiting: this one was dropped."
-TOO_MANY_SHORTENED = "Too many messages are waiting: the agent gets this one in one line."
+REACTS = kind(React("", ""))
 
 
 class Workers:
@@ -264,20 +265,23 @@ class Workers:
             run.told.append(further.parts)
         return taken
 
-    async def left_out(self, asked: tuple[Asked, ...], reason: Reason | None) -> None:
-        """The sender can see it (TU-5): by a mark on the message, or in words where there are no marks."""
+    async def left_out(
+        self, asked: tuple[Asked, ...], reason: Reason | None, told: tuple[tuple[Asked, StoredPart], ...]
+    ) -> None:
         for each in asked:
             _became_nothing(each)
-            if reason == "stopped":
-                continue  # who said stop knows
-            marked = await each.conversation.mark(
-                each.message.inbound.message_id, SHORTENED if reason is None else DROPPED
-            )
-            if not marked and reason != "interrupted":
-                said = TOO_MANY_SHORTENED if reason is None else TOO_MANY
-                await each.conversation.send(said, reply_to=each.message.inbound.message_id)
-            step = Step("lane", "summarised" if reason is None else "dropped", reason, 0.0)
-            each.conversation.trace(each.message.inbound.message_id, (step,))
+            if reason != "stopped":
+                step = Step("lane", "summarised" if reason is None else "dropped", reason, 0.0)
+                each.conversation.trace(each.message.inbound.message_id, (step,))
+        for each, row in told:
+            if row.kind == REACTS and isinstance(await each.conversation.sender.follow(row), Unsent):
+                await self._say_left_out(each, reason)
+
+    async def _say_left_out(self, asked: Asked, reason: Reason | None) -> None:
+        """The platform did not take the mark: then in words (TU-5)."""
+        if (said := notices.left_out_in_words(asked, reason, self._clock())) is not None:
+            await Unit(said).insist(self._store)
+            notices.wake((asked.conversation,))
 
 
 def exchanges(entries: tuple[Entry, ...]) -> tuple[Exchange, ...]:

@@ -13,7 +13,7 @@ from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, wo
 from rejoinder.outbound.plan import Manner, Wording
 from rejoinder.runtime import sender
 from rejoinder.runtime.performing import intent
-from rejoinder.runtime.verdict import ACCOUNT_PAUSE, MOST_TRIES, Again, Arrived, Forget, GiveUp, Hold, Look, judge
+from rejoinder.runtime.verdict import MOST_TRIES, Again, Arrived, Forget, GiveUp, Hold, Look, judge
 from rejoinder.store.base import ClaimPart, PlanParts, RetryPart
 from rejoinder.testing import FakeKeeper, FakeMessenger
 from tests.runtime.places import place
@@ -53,7 +53,7 @@ BLIND, KEYS, FINDS = FakeMessenger(), FakeKeeper(), Finder()
         (Rejected("gone", "target"), EDIT, BLIND, Again(0, "gone", counted=False, concedes="target")),
         (Rejected("gone", "target"), REACT, BLIND, GiveUp("gone")),
         (Rejected("kicked", "gone"), SAY, KEYS, GiveUp("kicked")),
-        (Rejected("401", "account"), SAY, KEYS, Again(ACCOUNT_PAUSE, "401", False, True, True)),
+        (Rejected("401", "account"), SAY, KEYS, Again(0.0, "401", False, False, True)),
         (RetryAfter(7, "slow", limited=True), SAY, BLIND, Again(7, "slow", counted=False)),
         (RetryAfter(7, "", limited=True, everywhere=True), SAY, BLIND, Again(7, "too fast", False, True)),
         (RetryAfter(None, "502"), SAY, BLIND, Again(1.0, "502")),
@@ -372,7 +372,7 @@ async def test_an_account_that_is_refused_pauses_and_nothing_is_given_up(caplog)
         sending.cancel()
         assert not here.sender.pace.has_room("final")
         assert (await here.store.census()).parts == {"retry": 1}
-    assert "fake: nothing is sent for 300 s: Unauthorized; what is to be said is kept" in caplog.text
+    assert "fake: nothing is sent, what is to be said is kept: Unauthorized" in caplog.text
 
 
 async def test_a_draft_that_fails_costs_the_draft_alone():

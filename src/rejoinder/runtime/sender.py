@@ -227,6 +227,8 @@ class Sender:
                 await self._plan(self._requests[0], claims=False)
             return bool(self._requests)
         seconds = self.pace.seconds_to_wait("final")
+        if seconds == 0.0 and (self._requests or self._rows or self._ours):
+            self._account.try_again()
         if self._requests:
             await self._plan(self._requests[0], claims=seconds == 0.0)
             return True
@@ -415,12 +417,15 @@ class Sender:
     async def _later(self, row: StoredPart, verdict: Again, conceded: frozenset[str], now: datetime) -> None:
         error = remembered(verdict.error, verdict.concedes, conceded)
         if verdict.refused:
-            self._account.trouble = verdict.error
-        if verdict.concedes is not None:
+            was, seconds = self._account.trouble, self._account.refuse(verdict.error)
+            if not was:
+                refused = "%s: nothing is sent, what is to be said is kept: %s; tried again in %.0f s, then each minute"
+                log.error(refused, self.channel.name, verdict.error, seconds)
+        elif verdict.concedes is not None:
             log.warning("%s refused a %s: %s", self.channel.name, verdict.concedes, verdict.error)
         elif verdict.everywhere:
             waits = "%s: nothing is sent for %.0f s: %s; what is to be said is kept"
-            log.log(_grave(verdict), waits, self.channel.name, verdict.seconds, verdict.error)
+            log.warning(waits, self.channel.name, verdict.seconds, verdict.error)
         elif verdict.seconds:
             log.info("%s: again in %.1f s: %s", self.channel.name, verdict.seconds, verdict.error)
         await self._keep(RetryPart(row, now + timedelta(seconds=verdict.seconds), error, verdict.counted))
@@ -431,7 +436,7 @@ class Sender:
     def _works_again(self) -> None:
         if self._account.trouble:
             log.warning("%s: the platform takes our messages again", self.channel.name)
-            self._account.trouble = ""
+            self._account.accept()
 
     async def _look(self, row: StoredPart, deed: Deed) -> None:
         """Asks the platform whether it is there; until that can be told nothing else is said here."""
@@ -515,11 +520,6 @@ class Sender:
 
 
 _ACCEPTED: Final[dict[type, str]] = {Open: "K11", React: "K21", Remove: "K21"}
-
-
-def _grave(verdict: Again) -> int:
-    """A refused account is for somebody to mend; a busy one passes."""
-    return logging.ERROR if verdict.refused else logging.WARNING
 
 
 def _settle(waiting: "asyncio.Future[Fate]", fate: Fate) -> None:

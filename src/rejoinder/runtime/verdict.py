@@ -26,8 +26,6 @@ from rejoinder.runtime.abilities import can
 OnUnknown = Literal["hold", "resend"]
 
 LONGEST_PAUSE: Final = 60.0
-ACCOUNT_PAUSE: Final = 300.0
-"""Seconds after which an account that was refused is tried again: somebody may have mended its token."""
 MOST_TRIES: Final = 1500
 """About a day of trying: platforms have been down for a night, and what was to be said then is said after it."""
 MOST_TRIES_OF_A_SIGN: Final = 5
@@ -39,8 +37,8 @@ class Arrived(Struct, frozen=True):
 
 
 class Again(Struct, frozen=True):
-    """`concedes`: what is given up for the next try. `everywhere`: the whole account waits so long, and `refused`
-    says that somebody has to mend it."""
+    """`concedes`: what is given up for the next try. `everywhere`: the whole account waits so long. `refused`: it waits
+    until the platform takes something of it again, which is tried from time to time."""
 
     seconds: float
     error: str
@@ -92,7 +90,7 @@ def judge(
         case Rejected(reason=reason, why="target") if _can_stand_alone(deed) and "target" not in conceded:
             return Again(0.0, reason, counted=False, concedes="target")
         case Rejected(reason=reason, why="account"):
-            return Again(ACCOUNT_PAUSE, reason, counted=False, everywhere=True, refused=True)
+            return Again(0.0, reason, counted=False, refused=True)
         case Rejected(reason=reason):
             return GiveUp(reason)
         case RetryAfter(limited=True):

@@ -3,8 +3,10 @@
 import asyncio
 import os
 import signal
+import sqlite3
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -109,6 +111,13 @@ class Machine:
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
             await self._process.wait()
+
+    def grow_old(self, days: int) -> None:
+        """So much time passes for all that is in the store; nobody runs on it meanwhile."""
+        earlier = days * 86_400 * 1_000_000
+        with closing(sqlite3.connect(self.folder / "rejoinder.db")) as db, db:
+            for table, column in (("inbox", "accepted"), ("turn", "opened"), ("turn", "closed"), ("part", "planned")):
+                db.execute(f"UPDATE {table} SET {column} = {column} - ?", (earlier,))
 
     # --- its store, beside it -----------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 Personality = Literal["telegram hold", "telegram resend", "web"]
 PERSONALITIES: tuple[Personality, ...] = ("telegram hold", "telegram resend", "web")
 
-Way = Literal["serving", "sigterm", "restart", "first start"]
+Way = Literal["serving", "sigterm", "restart", "first start", "grown old"]
 
 
 class Point(Struct, frozen=True):
@@ -51,6 +51,7 @@ POINTS: tuple[Point, ...] = (
     Point("K24", (1,), "drain after SIGTERM", "sigterm"),
     Point("K25", (1,), "during recovery", "restart"),
     Point("K26", (4,), "during a migration", "first start"),
+    Point("K26", (1,), "during a sweep", "grown old"),
 )
 
 HANDING_OVER: tuple[tuple[str, int], ...] = (

@@ -1,4 +1,4 @@
-"""A slice of the crash suite: every point once, with a few messages; `make crash` runs all of it."""
+"""A slice of the crash suite: every point once, with a few messages; `make crash` runs all of it, and waits for a sweep."""
 
 import asyncio
 
@@ -16,7 +16,8 @@ HANDED = (("K15", "telegram hold", 2), ("K19", "web", 1), ("K22", "telegram rese
 
 
 def a_slice() -> list[Trial]:
-    every = [(each.name, "web" if each.name in ON_WEB else "telegram hold") for each in POINTS]
+    soon = [each.name for each in POINTS if each.way != "grown old"]
+    every = [(name, "web" if name in ON_WEB else "telegram hold") for name in soon]
     answers = [Trial(point(name), personality, 1, MESSAGES, CHATS) for name, personality in (*every, *ALSO)]
     handed = [Trial(point(name), each, at, MESSAGES, CHATS, "hands over") for name, each, at in HANDED]
     return [*answers, *handed]

@@ -154,6 +154,16 @@ async def _die(trial: Trial, machine: Machine, platform: FakePlatform) -> list[s
             await machine.start(trial.crash_at)
             await platform.truth.until(lambda: bool(by_bot(platform.truth.frames)), PATIENCE)
             await machine.terminate()
+        case "grown old":
+            await machine.start()
+            await until_done(machine, trial.events)
+            await machine.terminate()
+            machine.grow_old(days=40)
+            before = await machine.census()
+            await machine.start(trial.crash_at)
+            ended = await machine.ended()
+            same = await machine.census() == before
+            return [] if (ended, same) == (KILLED, True) else [f"it ended with {ended}; it had removed: {not same}"]
         case _:
             await machine.start(trial.crash_at)
     ended = asyncio.ensure_future(machine.ended())

@@ -38,6 +38,11 @@ kind = "python"
 call = "agent:take"
 path = "{folder}"
 
+[agents.change]
+kind = "python"
+call = "agent:change"
+path = "{folder}"
+
 [channels.{channel}]
 {here}
 agents = {agents}

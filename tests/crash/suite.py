@@ -11,14 +11,16 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
+from itertools import product
 
 from tests.crash.points import HANDING_OVER, PERSONALITIES, POINTS, point
-from tests.crash.proofs import Proof, backlog, outage, stopped_in_mid_answer, waiting_rows
+from tests.crash.proofs import Proof, backlog, half_said, outage, stopped_in_mid_answer, waiting_rows
 from tests.crash.trial import Result, Trial, run
 
 HEADS = ("personality", "trials", "messages", "lost", "held", "duplicated", "leaked bytes", "violations")
 
 
+LENGTHS = tuple(product(("short", "long"), repeat=2))
 ROWS, SERVING_AGAIN, OUTAGE = 10_000, 5.0, 100.0
 """Rows that wait, seconds until a gateway serves again with them, and seconds for which the platform is away."""
 
@@ -115,6 +117,7 @@ async def prove_all() -> list[Proof]:
         await waiting_rows(ROWS, at_most=SERVING_AGAIN),
         await backlog(20),
         await stopped_in_mid_answer(),
+        *[await half_said(each, f"{first} {second}") for each in PERSONALITIES for first, second in LENGTHS],
         await outage(OUTAGE),
     ]
 

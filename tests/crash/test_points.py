@@ -1,4 +1,4 @@
-"""A slice of the crash suite: every point once, with a few messages; `make crash` runs all of it, and waits for a sweep."""
+"""A slice of the crash suite: every point once, with a few messages; `make crash` runs all of it, and a sweep."""
 
 import asyncio
 

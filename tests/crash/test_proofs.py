@@ -18,7 +18,7 @@ from rejoinder.testing import Chat, FakeMessenger, FakePlatform, ScriptedAgent
 from rejoinder.testing.platform import oracles
 from tests.conversations.test_telegram import telegram
 from tests.crash.gateway import Machine
-from tests.crash.proofs import ask, backlog, judged, stopped_in_mid_answer, waiting_rows
+from tests.crash.proofs import ask, backlog, half_said, judged, stopped_in_mid_answer, waiting_rows
 from tests.crash.trial import PATIENCE, until_done
 from tests.crash.virtual_time import VirtualTime
 
@@ -36,6 +36,15 @@ async def test_what_was_said_while_nobody_was_there_is_answered_once():
 async def test_a_stop_in_mid_answer_lets_it_end():
     """DU-2: SIGTERM takes nothing new and ends what was begun."""
     assert (await stopped_in_mid_answer()).wrong == []
+
+
+@pytest.mark.parametrize(
+    ("personality", "lengths"),
+    [("telegram hold", "long short"), ("telegram resend", "long long"), ("web", "short long"), ("web", "long short")],
+)
+async def test_what_was_half_said_is_replaced(personality, lengths):
+    """DU-2, DE-2, DE-20: nothing of the first attempt is left, nothing stands twice, no byte of a directive is seen."""
+    assert (await half_said(personality, lengths)).wrong == []
 
 
 # --- an outage ----------------------------------------------------------------------------------

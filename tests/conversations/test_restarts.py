@@ -12,10 +12,11 @@ from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Route, Sender
+from rejoinder.runtime.background import Background, message_of
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.sender import Sender as OneSender
 from rejoinder.runtime.work import Workers
-from rejoinder.store.base import MOST_ATTEMPTS, Accept, Intent, PlanParts
+from rejoinder.store.base import MOST_ATTEMPTS, Accept, Intent, PlanParts, TryEvents
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import ScriptedAgent
 from tests.conversations.restarting import Machine, settled, until
@@ -293,6 +294,35 @@ async def test_what_was_accepted_and_not_decided_is_decided(tmp_path):
         await gateway.dispatch(inbound)
         await settled(gateway)
     assert len(agent.turns) == 1
+
+
+@pytest.mark.parametrize("tries", range(MOST_ATTEMPTS))
+async def test_a_channel_that_is_gone_keeps_nobody_from_starting(tmp_path, tries):
+    """DU-13: what it brought and nobody decided waits; the others are served, and it is decided when it is back."""
+    machine = Machine(tmp_path)
+    store = open_store(machine.url)
+    gone = Inbound("old", "e1", "m-1", Chat("room"), Sender("ann", "ann"), "hello")
+    (event,) = await store.write(Accept((gone,), datetime.now(UTC)))
+    for _ in range(tries):
+        await store.write(TryEvents((event.id,)))
+    await store.close()
+    async with machine.running(ScriptedAgent("Hi.")) as gateway:
+        await machine.chat.says("hello")
+        await machine.chat.hears("Hi.")
+        assert (await gateway.store.events_of("m-1"))[0].state == "new"
+
+
+async def test_a_turn_in_the_background_that_never_began_is_no_message_of_anybody(tmp_path, caplog):
+    """TU-28: cut off between its two commits it is settled with a warning; nobody is asked who they are."""
+    machine = Machine(tmp_path)
+    store = open_store(machine.url)
+    turn = Background(id="b1", agent="scripted", session="s", text="water the plants", target=ROOM)
+    await store.write(Accept((message_of(turn, ROOM).inbound,), datetime.now(UTC)))
+    await store.close()
+    async with machine.running(ScriptedAgent()) as gateway:
+        assert (await gateway.store.census()).events == {"settled": 1}
+    assert not machine.channel.messages
+    assert "water the plants" in caplog.text
 
 
 async def test_a_message_that_cannot_be_decided_is_put_aside(tmp_path, monkeypatch):

@@ -241,6 +241,10 @@ class Conversations:
     def of(self, message: Inbound) -> Conversation:
         return self._places.get(_route(message))
 
+    def has(self, channel: str) -> bool:
+        """Whether it is configured still."""
+        return channel in self._channels
+
     def at(self, route: Route) -> Conversation | None:
         """None where the channel is no longer configured."""
         return self._places.get(route) if route.channel in self._channels else None

@@ -37,6 +37,7 @@ from rejoinder.store.base import (
     PlanParts,
     ResumeTurn,
     Run,
+    SettleEvent,
     Store,
     StoredPart,
     TryEvents,
@@ -89,6 +90,7 @@ class Recovery:
         self._agents = frozenset(agents)
         self._on_crash: OnCrash = on_crash
         self._clock = clock
+        self._began = clock()
         self._senders = senders
 
     async def run(self) -> None:
@@ -100,7 +102,7 @@ class Recovery:
             await self._go_on(turn)
         for backlog in found.backlogs:
             await self._queue(backlog)
-        await self._decide(found.events)
+        await self._decide(tuple([event for event in found.events if await self._can_be_decided(event)]))
 
     # --- turns that were begun --------------------------------------------------------------------
 
@@ -176,6 +178,18 @@ class Recovery:
         return self._queueing.asked(put.event.id, message, decided.agent, conversation, decided.overheard, handle)
 
     # --- what was accepted and not decided --------------------------------------------------------
+
+    async def _can_be_decided(self, event: InboxEvent) -> bool:
+        inbound = event.inbound
+        if inbound.entry == "cron":  # whose turn it was is not in it; one of this process is being begun
+            if event.accepted < self._began:
+                log.warning("a turn in the background was interrupted before it began: %s", inbound.text)
+                await self._store.write(SettleEvent(event.id, "dropped: a restart interrupted it"))
+            return False
+        if not self._conversations.has(inbound.channel):
+            log.warning("%s is no longer configured: %s waits", inbound.channel, inbound.message_id)
+            return False
+        return True
 
     async def _decide(self, events: tuple[InboxEvent, ...]) -> None:
         if not any(event.attempts for event in events):

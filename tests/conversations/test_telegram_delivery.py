@@ -31,6 +31,18 @@ async def test_formatting_that_is_refused_is_said_plain():
         assert len(platform.truth.messages("ann")) == 1
 
 
+async def test_words_without_any_format_are_said_again_too():
+    """DE-13: whatever the platform found wrong with them; once, under a key of its own."""
+    async with telegram(ScriptedAgent("Hello, all.", "Never.")) as platform:
+        platform.fault("400", on="send")
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "Hello, all.")
+        platform.fault("400", on="send", times=2)
+        await platform.says("ann", "ann", "again")
+        await platform.truth.until(lambda: [call.status for call in platform.truth.calls].count(400) == 3)
+        assert len(platform.truth.messages("ann")) == 1
+
+
 async def test_markdown_is_telegrams_own():
     """DE-12: marks become entities, a strict platform refuses none of it."""
     source = (

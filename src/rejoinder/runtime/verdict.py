@@ -25,8 +25,9 @@ from rejoinder.runtime.abilities import can
 
 OnUnknown = Literal["hold", "resend"]
 
-LONGEST_PAUSE: Final = 60.0
-MOST_TRIES: Final = 1500
+LONGEST_PAUSE: Final = 30.0
+"""Seconds: so soon after an outage what has waited is said."""
+MOST_TRIES: Final = 3000
 """About a day of trying: platforms have been down for a night, and what was to be said then is said after it."""
 MOST_TRIES_OF_A_SIGN: Final = 5
 """A reaction or a removal that does not go through is not worth keeping a conversation waiting."""
@@ -85,7 +86,7 @@ def judge(
     match outcome:
         case Delivered(message=message):
             return Arrived(message)
-        case Rejected(reason=reason, why="formatting") if _has_plain_words(deed) and "formatting" not in conceded:
+        case Rejected(reason=reason, why="formatting") if _has_words(deed) and "formatting" not in conceded:
             return Again(0.0, reason, counted=False, concedes="formatting")
         case Rejected(reason=reason, why="target") if _can_stand_alone(deed) and "target" not in conceded:
             return Again(0.0, reason, counted=False, concedes="target")
@@ -119,8 +120,9 @@ def _pause(tries: int, jitter: float) -> float:
     return min(LONGEST_PAUSE, 2.0 ** min(max(tries, 1) - 1, 10)) * (0.5 + jitter)
 
 
-def _has_plain_words(deed: Deed) -> bool:
-    return isinstance(deed, Say | Amend) and deed.plain is not None
+def _has_words(deed: Deed) -> bool:
+    """Also those without any format: a platform that is mistaken once need not be twice."""
+    return isinstance(deed, Say | Amend)
 
 
 def _can_stand_alone(deed: Deed) -> bool:

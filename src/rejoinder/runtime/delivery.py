@@ -212,7 +212,7 @@ class Answer:
         else:
             planned = self._settled(draft.text, self._stem)
         if sentence:
-            planned += self._say(sentence)
+            planned += self._say(sentence, is_error=True)
         await self._post([*planned, *handed], final=True)
 
     def _settled(self, text: str, stem: str) -> list[Planned]:
@@ -228,10 +228,11 @@ class Answer:
             may_move=can(channel, CanDelete) or can(channel, CanEdit),
         )
 
-    def _say(self, sentence: str) -> list[Planned]:
+    def _say(self, sentence: str, *, is_error: bool = False) -> list[Planned]:
         """A sentence of the gateway's own, in the agent's place."""
         wording = self._acting.wording()
-        plain = Wording(wording.reply_to if not self._has_words else None, author=wording.author)
+        target = wording.reply_to if not self._has_words else None
+        plain = Wording(target, author=wording.author, is_error=is_error)
         manner = self._conversation.how.speech.manner
         return plan.say(sentence, self._conversation.route, manner, plain, f"{self._stem}/own")
 

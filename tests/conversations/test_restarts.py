@@ -19,6 +19,7 @@ from rejoinder.runtime.work import Workers
 from rejoinder.store.base import MOST_ATTEMPTS, Accept, Intent, PlanParts, TryEvents
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import ScriptedAgent
+from tests.conversations.agents import Asking
 from tests.conversations.restarting import Machine, settled, until
 
 ROOM = Route("fake", "room")
@@ -310,6 +311,24 @@ async def test_a_channel_that_is_gone_keeps_nobody_from_starting(tmp_path, tries
         await machine.chat.says("hello")
         await machine.chat.hears("Hi.")
         assert (await gateway.store.events_of("m-1"))[0].state == "new"
+
+
+async def test_the_answer_to_an_old_question_allows_nothing_new(tmp_path):
+    """TU-34, DU-2: who is asked again after a restart is asked under another name."""
+    machine = Machine(tmp_path)
+    async with machine.running(Asking(), killed=True):
+        await machine.chat.says("clean up")
+        before = (await machine.chat.hears()).text
+    agent = Asking()
+    async with machine.running(agent):
+        after = (await machine.chat.hears()).text
+        old, new = (text.rpartition("/approve ")[2].split()[0] for text in (before, after))
+        await machine.chat.says(f"/approve {old}")
+        await machine.chat.hears(f"There is no request {old} for you here; it may have been answered or have run out.")
+        assert agent.answers.empty()
+        await machine.chat.says(f"/approve {new}")
+        heard = {(await machine.chat.hears()).text, (await machine.chat.hears()).text}
+    assert "I was told allow-once." in heard
 
 
 async def test_a_turn_in_the_background_that_never_began_is_no_message_of_anybody(tmp_path, caplog):

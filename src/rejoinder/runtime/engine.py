@@ -153,7 +153,7 @@ class Engine:
         self.conversations = Conversations(places, store, self.outbox, settings.channel)
         self._owners = Owners(self.conversations, channels, store, clock)
         self.outbox.owed = self._owners.owed
-        questions, access = Questions(runs, settings.question_seconds), Access(settings.rules, store)
+        questions, access = Questions(runs, settings.question_seconds, store.generation), Access(settings.rules, store)
         workers = Workers(
             agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell, self._hand_over
         )

@@ -31,11 +31,13 @@ class Open(Struct, frozen=True):
 
 
 class Questions:
-    def __init__(self, runs: Runs, seconds: float) -> None:
+    def __init__(self, runs: Runs, seconds: float, generation: int) -> None:
         self._runs = runs
         self._seconds = seconds
         self._open: dict[str, Open] = {}
-        self._count = 0
+        # The store's generation grows by every message we send, so no number comes again after a restart: the button
+        # under an old question allows nothing new.
+        self._count = generation - 1
 
     async def ask(
         self, question: Question, agent: Agent, conversation: Conversation, people: frozenset[str], session: Session

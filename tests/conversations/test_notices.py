@@ -101,7 +101,7 @@ async def test_a_turn_that_is_put_aside(tmp_path, monkeypatch, units):
     with nothing_is_sent(monkeypatch):
         async with machine.running(ScriptedAgent(), killed=True) as gateway:
             await until(gateway, lambda census: census.turns == {"quarantined": 1})
-    assert {"ResumeTurn", "PlanParts"} in units
+    assert any({"ResumeTurn", "PlanParts"} <= unit for unit in units)
     await says_once(machine, PUT_ASIDE)
 
 
@@ -131,7 +131,7 @@ async def test_a_turn_that_was_interrupted(tmp_path, monkeypatch, units):
     with nothing_is_sent(monkeypatch):
         async with machine.running(ScriptedAgent(), killed=True) as gateway:
             await until(gateway, lambda census: census.turns == {"closed": 1})
-    assert {"EndRun", "PlanParts"} in units
+    assert any({"EndRun", "PlanParts"} <= unit for unit in units)
     await says_once(machine, INTERRUPTED)
 
 

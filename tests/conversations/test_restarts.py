@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from rejoinder.agents.base import Failed
 from rejoinder.app import Gateway, with_channel
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
@@ -14,11 +15,14 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.runtime.background import Background, message_of
 from rejoinder.runtime.engine import Engine
+from rejoinder.runtime.notices import INTERRUPTED, PUT_ASIDE
+from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sender import Sender as OneSender
 from rejoinder.runtime.work import Workers
 from rejoinder.store.base import MOST_ATTEMPTS, Accept, Intent, PlanParts, TryEvents
 from rejoinder.store.sqlite import open_store
-from rejoinder.testing import ScriptedAgent
+from rejoinder.testing import Chat as People
+from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger, ScriptedAgent
 from tests.conversations.agents import Asking
 from tests.conversations.restarting import Machine, settled, until
 
@@ -114,6 +118,47 @@ async def test_an_interrupted_turn_as_configured(tmp_path, on_crash, said):
         await machine.chat.says("again")
         await machine.chat.hears("Fine.")
     assert len(second.turns) == 1
+
+
+BROKE = Failed("crashed", "It broke.", "x")
+
+
+@pytest.mark.parametrize("kind", [FakeMessenger, FakeKeeper, FakeChannel], ids=["blind", "keys", "live"])
+@pytest.mark.parametrize(
+    ("script", "on_crash", "stands"),
+    [
+        (["Whole."], "rerun", ["Whole."]),
+        (["NO_REPLY"], "rerun", []),
+        ([""], "rerun", ["_(no response)_"]),
+        (['<actions><react emoji="eyes"/></actions>'], "rerun", []),
+        ([[BROKE]], "rerun", ["It broke."]),
+        ([[never], [never]], "rerun", [PUT_ASIDE]),
+        ([], "ask", [INTERRUPTED]),
+        ([], "drop", []),
+    ],
+)
+async def test_no_half_sentence_is_left(tmp_path, kind, script, on_crash, stands):
+    """DU-2, DE-20: killed before people's eyes; whatever the next attempt comes to takes the place of what was seen,
+    and no message goes on growing for ever."""
+    machine = Machine(tmp_path, Settings(gateway=GatewaySettings(on_crash=on_crash)))
+    machine.channel = kind()
+    machine.chat = People(machine.channel, Runs())
+
+    def there():
+        return [shown for shown in machine.channel.messages.values() if shown.author == "bot" and not shown.deleted]
+
+    async with machine.running(ScriptedAgent(["Half of", never]), killed=True):
+        await machine.chat.says("hello")
+        await machine.channel.until(lambda: any("Half of" in shown.text for shown in there()))
+    for dying in script[: MOST_ATTEMPTS - 1] if script == [[never], [never]] else ():
+        agent = ScriptedAgent(dying)
+        async with machine.running(agent, killed=True):
+            await machine.chat.asked(agent, 1)
+    async with machine.running(ScriptedAgent(*script)) as gateway:
+        await until(gateway, lambda census: not census.runs and not {*census.turns} & {"open", "answered"})
+        await until(gateway, lambda census: not {*census.parts} & {"planned", "claimed", "sending", "retry", "unknown"})
+    assert [shown.text for shown in there()] == stands
+    assert all(shown.complete for shown in there())
 
 
 async def test_what_waited_is_answered_after_what_ran(tmp_path):

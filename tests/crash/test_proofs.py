@@ -126,7 +126,7 @@ async def test_a_restart_does_not_forget_that_it_has_to_wait():
         await platform.truth.until(lambda: bool(platform.truth.calls), PATIENCE)
         platform.fault("429", on="send", seconds=6)
         expected = await ask(platform, range(3, 9, 2), ("ann",))
-        while not (census := await machine.census()) or not census.parts.get("retry"):
+        while not (census := await machine.census()) or not census.parts.get("retry"):  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0.05)
         await machine.kill()
         await machine.start()

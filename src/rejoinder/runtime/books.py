@@ -124,7 +124,8 @@ class StoreBooks:
         now, unit = self._clock(), Unit()
         claimed = unit.add(ResumeTurn(turn.id, now, now + LEASE))
         if turn.attempts >= MOST_ATTEMPTS:
-            unit.add_all((notices.put_aside(run.conversation, run.trigger, now),))
+            told = notices.put_aside(run.conversation, run.trigger, now, resumed.parts)
+            unit.add_all((WithdrawParts(turn.id), told))
         run.is_claiming = True
         await unit.insist(self._store)
         claim = claimed()

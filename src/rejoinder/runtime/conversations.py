@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from rejoinder.channels.base import CanNote, CanReact, Channel
+from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, Channel
 from rejoinder.events import Choice, Inbound, Part, Route, Said
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.facts import Step
@@ -15,7 +15,7 @@ from rejoinder.inbound.groups import overhear
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import Open, React, keyed
 from rejoinder.outbound.emoji import project
-from rejoinder.outbound.plan import Planned, Wording
+from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.messages import Messages
@@ -174,6 +174,17 @@ class Conversation:
         manner, wording = self.how.speech.manner, Wording(reply_to=reply_to or None)
         said = (plan.say(redact(text), self.route, manner, wording, stem or self.outbox.new_stem()) for text in texts)
         return PlanParts(tuple(intent(each, self.route) for planned in said for each in planned), now)
+
+    def to_replace(self, slots: tuple[Slot, ...], text: str, now: datetime, *, reply_to: str | None) -> PlanParts:
+        """The same in the place of messages that nobody writes on; without any text they go."""
+        channel, stem = self.channel, self.outbox.new_stem()
+        if text:
+            manner, wording = self.how.speech.manner, Wording(reply_to=reply_to or None)
+            may_move = can(channel, CanDelete) or can(channel, CanEdit)
+            planned = plan.settle(redact(text), slots, self.route, manner, wording, stem, may_move=may_move)
+        else:
+            planned = plan.withdraw(slots, stem)
+        return PlanParts(tuple(intent(each, self.route) for each in planned), now)
 
     def to_mark(self, message: str, emoji: str, now: datetime) -> PlanParts | None:
         """A sign of the gateway's own on somebody's message; None where the platform shows no such signs."""

@@ -135,7 +135,9 @@ class Answer:
             await self._settle(handed)
         elif not self._acting.asked and self._says_when_empty:
             await self._drafting.close()
-            await self._post(self._say(NO_RESPONSE), final=True)
+            taken_over = self._drafting.draft.slots
+            own = self._settled(NO_RESPONSE, f"{self._stem}/own") if taken_over else self._say(NO_RESPONSE)
+            await self._post(own, final=True)
         else:
             await self._withdraw(handed)
         await self._acting.finish(PATIENCE)

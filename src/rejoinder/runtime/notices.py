@@ -5,13 +5,15 @@ Rule 1: who writes that something is so adds the notice of it to the same unit. 
 Rule 2: who has written it wakes the sender of the place.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final
 
+from rejoinder.outbound.deeds import Open, decode
+from rejoinder.outbound.plan import Slot
 from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.conversations import Conversation
-from rejoinder.store.base import MOST_ATTEMPTS, PlanParts
+from rejoinder.store.base import MOST_ATTEMPTS, PlanParts, StoredPart
 from rejoinder.turns.signals import Reason
 
 PUT_ASIDE: Final = f"This message could not be handled {MOST_ATTEMPTS} times in a row and has been put aside."
@@ -23,16 +25,34 @@ TOO_MANY: Final = "Too many messages are waiting: this one was dropped."
 TOO_MANY_SHORTENED: Final = "Too many messages are waiting: the agent gets this one in one line."
 
 
-def put_aside(conversation: Conversation, message: str, now: datetime) -> PlanParts:
-    return conversation.to_say((PUT_ASIDE,), now, reply_to=message)
+def put_aside(conversation: Conversation, message: str, now: datetime, parts: tuple[StoredPart, ...] = ()) -> PlanParts:
+    return _instead_of(parts, conversation, PUT_ASIDE, message, now)
 
 
 def timed_out(conversation: Conversation, now: datetime) -> PlanParts:
     return conversation.to_say((TIMED_OUT,), now)
 
 
-def interrupted(conversation: Conversation, message: str, now: datetime) -> PlanParts:
-    return conversation.to_say((INTERRUPTED,), now, reply_to=message)
+def interrupted(
+    conversation: Conversation, message: str, now: datetime, parts: tuple[StoredPart, ...], *, told: bool
+) -> PlanParts:
+    return _instead_of(parts, conversation, INTERRUPTED if told else "", message, now)
+
+
+def _instead_of(
+    parts: tuple[StoredPart, ...], conversation: Conversation, sentence: str, message: str, now: datetime
+) -> PlanParts:
+    """In the place of what was being written when nobody went on with it: no half sentence stands there for ever."""
+    if slots := tuple(_slots(parts)):
+        return conversation.to_replace(slots, sentence, now, reply_to=message)
+    return conversation.to_say((sentence,) if sentence else (), now, reply_to=message)
+
+
+def _slots(parts: tuple[StoredPart, ...]) -> Iterator[Slot]:
+    for part in parts:
+        deed = decode(part.body) if part.kind == "open" else None
+        if isinstance(deed, Open) and part.state == "sent" and part.receipt is not None:
+            yield Slot(part.receipt, "", deed.part.reply_to)
 
 
 def away(conversation: Conversation, gathered: tuple[Asked, ...], now: datetime) -> PlanParts:

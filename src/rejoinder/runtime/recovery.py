@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from msgspec.structs import replace
 
@@ -34,13 +34,14 @@ from rejoinder.store.base import (
     InboxEvent,
     Input,
     OpenTurn,
-    PlanParts,
     ResumeTurn,
     Run,
     SettleEvent,
     Store,
     StoredPart,
     TryEvents,
+    Verb,
+    WithdrawParts,
 )
 from rejoinder.turns.modes import Mode
 
@@ -115,9 +116,9 @@ class Recovery:
         elif conversation is None or not inputs or (decided := unpack(inputs[0].payload)).agent not in self._agents:
             await self._close(open, "dropped", "its channel or its agent is no longer configured")
         elif self._on_crash != "rerun":
-            about = inputs[-1].event.inbound.message_id if self._on_crash == "ask" else None
-            told = None if about is None else notices.interrupted(conversation, about, self._clock())
-            await self._close(open, "dropped", "a restart interrupted it", told)
+            about, told = inputs[-1].event.inbound.message_id, self._on_crash == "ask"
+            notice = notices.interrupted(conversation, about, self._clock(), open.parts, told=told)
+            await self._close(open, "dropped", "a restart interrupted it", WithdrawParts(turn.id), notice)
             notices.wake((conversation,))
         else:
             session = await self._sessions.find(turn.session, decided.agent, self._clock())
@@ -129,15 +130,13 @@ class Recovery:
             lane.resume(asked, in_line, Resumed(turn, open.parts, self._senders.said(open.parts)))
 
     async def _close(
-        self, open: OpenTurn, outcome: Literal["answered", "dropped"], detail: str, told: PlanParts | None = None
+        self, open: OpenTurn, outcome: Literal["answered", "dropped"], detail: str, *also: Verb[Any]
     ) -> None:
-        """An answered turn is only delivered: its parts are rows of their own. `told`: the notice of it."""
+        """An answered turn is only delivered: its parts are rows of their own. `also`: what follows from its end."""
         now = self._clock()
         claim = await self._store.write(ResumeTurn(open.turn.id, now, now))
         if isinstance(claim, Run):
-            unit = Unit(EndRun(claim, outcome, now, detail))
-            unit.add_all((told,) if told is not None else ())
-            await unit.write(self._store)
+            await Unit(EndRun(claim, outcome, now, detail), *also).write(self._store)
 
     # --- what waited for a turn -------------------------------------------------------------------
 

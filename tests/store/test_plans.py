@@ -9,6 +9,7 @@ import pytest
 from rejoinder.store.base import Store, StoreBeside
 from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.beside import open_beside
+from rejoinder.store.sqlite.connection import Connection
 from rejoinder.testing.store_contract import StoreContract
 
 SMALL = {"gateway", "run"}
@@ -33,7 +34,7 @@ OVERVIEWS = (
 )
 
 
-class Watching(sqlite3.Connection):
+class Watching(Connection):
     """Remembers the plan of every statement it carries out."""
 
     plans: dict[str, list[str]]
@@ -57,7 +58,7 @@ async def test_no_message_reads_a_whole_table(tmp_path: Path, monkeypatch: pytes
     connect = sqlite3.connect
     plans: dict[str, list[str]] = {}
     monkeypatch.setattr(Watching, "plans", plans, raising=False)
-    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, **{"factory": Watching, **k}))
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, **{**k, "factory": Watching}))
     for name in dir(Contract):
         if name.startswith("test_"):
             (tmp_path / name).mkdir()

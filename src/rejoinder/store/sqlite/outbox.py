@@ -1,6 +1,5 @@
 """Verbs of parts. Which may take a part from where is `PART_MOVES`; here is how, under the fence."""
 
-import sqlite3
 from datetime import datetime
 from typing import Any
 
@@ -26,10 +25,10 @@ from rejoinder.store.base import (
     Verb,
     WithdrawParts,
 )
+from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.messages import note
 from rejoinder.store.sqlite.values import (
     PART,
-    draw_generation,
     find_place,
     hold,
     instant,
@@ -50,7 +49,7 @@ BY_KEY = f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE par
 NEXT = f"SELECT id, state, retry_at FROM part WHERE place = ? AND state IN ({listed(IN_FLIGHT)}) ORDER BY id LIMIT 1"
 
 
-def plan_parts(db: sqlite3.Connection, verb: PlanParts) -> tuple[StoredPart, ...]:
+def plan_parts(db: Connection, verb: PlanParts) -> tuple[StoredPart, ...]:
     run = verb.run
     if run is not None:
         hold(db, run)
@@ -75,7 +74,7 @@ def plan_parts(db: sqlite3.Connection, verb: PlanParts) -> tuple[StoredPart, ...
     return tuple(planned)
 
 
-def claim_part(db: sqlite3.Connection, verb: ClaimPart) -> StoredPart | Later | None:
+def claim_part(db: Connection, verb: ClaimPart) -> StoredPart | Later | None:
     place = find_place(db, verb.route)
     row = db.execute(NEXT, (place,)).fetchone()
     if row is None:
@@ -86,17 +85,17 @@ def claim_part(db: sqlite3.Connection, verb: ClaimPart) -> StoredPart | Later | 
     if retry_at is not None and retry_at > micros(verb.now):
         return Later(instant(retry_at))
     part = part_from(db.execute(BY_ID, (id,)).fetchone())
-    claim: dict[str, Any] = {"generation": draw_generation(db), "lease_until": verb.lease_until, "retry_at": None}
+    claim: dict[str, Any] = {"generation": next(db.generations), "lease_until": verb.lease_until, "retry_at": None}
     claimed = _move(db, verb, part, **claim)
     return mark_sending(db, MarkSending(claimed)) if verb.sending else claimed
 
 
-def mark_sending(db: sqlite3.Connection, verb: MarkSending) -> StoredPart:
+def mark_sending(db: Connection, verb: MarkSending) -> StoredPart:
     """The attempt is counted before it is made."""
     return _move(db, verb, verb.part, attempts=verb.part.attempts + 1)
 
 
-def mark_sent(db: sqlite3.Connection, verb: MarkSent) -> Message | None:
+def mark_sent(db: Connection, verb: MarkSent) -> Message | None:
     part = verb.part
     opens_answer = part.turn is None or _none_sent(db, part.turn)
     _move(db, verb, part, receipt=verb.receipt, lease_until=None, error="")
@@ -106,38 +105,38 @@ def mark_sent(db: sqlite3.Connection, verb: MarkSent) -> Message | None:
     return note(db, place_of(db, part.route), own, counts=opens_answer)
 
 
-def _none_sent(db: sqlite3.Connection, turn: int) -> bool:
+def _none_sent(db: Connection, turn: int) -> bool:
     """However many parts an answer has, it is one turn of ours (IN-23)."""
     sql = "SELECT 1 FROM part WHERE turn = ? AND state = 'sent' AND receipt IS NOT NULL"
     return db.execute(sql, (turn,)).fetchone() is None
 
 
-def mark_unknown(db: sqlite3.Connection, verb: MarkUnknown) -> StoredPart:
+def mark_unknown(db: Connection, verb: MarkUnknown) -> StoredPart:
     return _move(db, verb, verb.part, error=verb.error, lease_until=None)
 
 
-def retry_part(db: sqlite3.Connection, verb: RetryPart) -> StoredPart:
+def retry_part(db: Connection, verb: RetryPart) -> StoredPart:
     made = verb.part.attempts - (not verb.counted and verb.part.state == "sending")
     return _move(db, verb, verb.part, retry_at=verb.at, error=verb.error, attempts=made, lease_until=None)
 
 
-def hold_part(db: sqlite3.Connection, verb: HoldPart) -> StoredPart:
+def hold_part(db: Connection, verb: HoldPart) -> StoredPart:
     return _move(db, verb, verb.part)
 
 
-def resend_part(db: sqlite3.Connection, verb: ResendPart) -> StoredPart:
+def resend_part(db: Connection, verb: ResendPart) -> StoredPart:
     return _move(db, verb, verb.part, attempts=0)
 
 
-def bury_part(db: sqlite3.Connection, verb: BuryPart) -> StoredPart:
+def bury_part(db: Connection, verb: BuryPart) -> StoredPart:
     return _move(db, verb, verb.part, error=verb.error, lease_until=None)
 
 
-def drop_part(db: sqlite3.Connection, verb: DropPart) -> StoredPart:
+def drop_part(db: Connection, verb: DropPart) -> StoredPart:
     return _move(db, verb, verb.part)
 
 
-def withdraw_parts(db: sqlite3.Connection, verb: WithdrawParts) -> int:
+def withdraw_parts(db: Connection, verb: WithdrawParts) -> int:
     sources, target = PART_MOVES[WithdrawParts]
     sql = (
         f"UPDATE part SET state = '{target}', lease_until = NULL, retry_at = NULL "
@@ -146,7 +145,7 @@ def withdraw_parts(db: sqlite3.Connection, verb: WithdrawParts) -> int:
     return db.execute(sql, (verb.turn,)).rowcount
 
 
-def _move(db: sqlite3.Connection, verb: Verb[Any], part: StoredPart, **columns: Any) -> StoredPart:
+def _move(db: Connection, verb: Verb[Any], part: StoredPart, **columns: Any) -> StoredPart:
     """Takes a part where its verb leads, if it still is as it was seen: the same state, the same generation."""
     sources, target = PART_MOVES[type(verb)]
     if part.state not in sources:

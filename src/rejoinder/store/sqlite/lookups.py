@@ -7,7 +7,6 @@ from rejoinder.store.base import IN_FLIGHT, InboxEvent, Knock, PartState, Pendin
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.memory import KNOCK, knock_from
 from rejoinder.store.sqlite.messages import HANDLE
-from rejoinder.store.sqlite.outbox import BY_ID
 from rejoinder.store.sqlite.reads import PARTS, UNTOLD, in_states
 from rejoinder.store.sqlite.values import (
     EVENT,
@@ -36,7 +35,7 @@ def latest_event(db: Connection, channel: str | None, chat: str | None) -> Inbox
 
 
 def part(db: Connection, id: int) -> StoredPart | None:
-    row = db.execute(BY_ID, (id,)).fetchone()
+    row = db.execute(f"{PARTS} part.id = ?", (id,)).fetchone()
     return part_from(row) if row else None
 
 

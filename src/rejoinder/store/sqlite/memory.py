@@ -53,7 +53,9 @@ def append_transcript(db: Connection, verb: AppendTranscript) -> None:
 
 
 def _last_turn(db: Connection, session: str) -> int | None:
-    row = db.execute("SELECT body FROM transcript WHERE session = ? ORDER BY id DESC LIMIT 1", (session,)).fetchone()
+    # In the order of the index: by number alone, all that others have said since would be read.
+    sql = "SELECT body FROM transcript WHERE session = ? ORDER BY at DESC, id DESC LIMIT 1"
+    row = db.execute(sql, (session,)).fetchone()
     return None if row is None else unpack_entry(row[0]).turn
 
 

@@ -1,5 +1,6 @@
 """Nothing gets slower as the store fills up: no statement of a message's way reads a whole table."""
 
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,6 @@ OF_WHAT_WAITS = {"inbox_new", "turn_open", "turn_input_untold", "part_in_flight"
 
 OVERVIEWS = (
     "GROUP BY state",  # the census counts everything
-    "SELECT body FROM",  # the check reads everything
     "sqlite_schema",
     "DELETE FROM",  # the sweep looks for what is old, and each step has an end
     "SELECT id FROM turn WHERE closed <",
@@ -32,6 +32,10 @@ OVERVIEWS = (
     "FROM knock ORDER BY",
     "INSERT INTO place",  # SQLite plans for a deferred constraint that is never there
 )
+
+
+CHECK = re.compile(r"SELECT body FROM \w+")
+"""Reads everything, and is there for that."""
 
 
 class Watching(Connection):
@@ -69,6 +73,6 @@ async def test_no_message_reads_a_whole_table(tmp_path: Path, monkeypatch: pytes
         for sql, steps in plans.items()
         for step in steps
         if step.startswith("SCAN") and step.split()[1] not in SMALL and step.split()[-1] not in OF_WHAT_WAITS
-        if not any(overview in sql for overview in OVERVIEWS)
+        if not any(overview in sql for overview in OVERVIEWS) and not CHECK.fullmatch(sql)
     ]
     assert not scans, "\n".join(scans)

@@ -76,3 +76,5 @@ async def test_no_message_reads_a_whole_table(tmp_path: Path, monkeypatch: pytes
         if not any(overview in sql for overview in OVERVIEWS) and not CHECK.fullmatch(sql)
     ]
     assert not scans, "\n".join(scans)
+    sorts = [sql for sql, steps in plans.items() for step in steps if "TEMP B-TREE" in step and "LIMIT 1" in sql]
+    assert not sorts, "who wants one finds it in order:\n" + "\n".join(sorts)

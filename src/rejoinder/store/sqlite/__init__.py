@@ -251,6 +251,7 @@ class SqliteStore(SqliteReader):
     async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
         if self._in_memory:
             self._writer.refuse_when_closed()
+            await asyncio.sleep(0)  # who asks again and again lets others work, as with a file
             return question(self._db, *arguments)
         try:
             return await super()._read(question, *arguments)

@@ -114,6 +114,7 @@ class Run:
         self.started = self.last_seen = 0.0
         self.told: list[tuple[PromptPart, ...]] = []  # what the agent was given,
         self.said: list[str] = []  # and what it said, in the pieces in which it came
+        self.model: str | None = None  # which answers, as the agent says
         self._lane = lane
 
     @property

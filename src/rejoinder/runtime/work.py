@@ -97,7 +97,7 @@ class Workers:
             says_when_empty=_is_awaited(run),
             silence=self._settings.silence,
             prefix=filled(run.conversation.how.speech.prefix, run, session),
-            speaker=lambda: Speaker(agent.name, relay.model or turn.model or "", turn.think or ""),
+            speaker=lambda: Speaker(agent.name, run.model or turn.model or "", turn.think or ""),
             kept_with_it=lambda: transcript(run, self._clock()),
             hand_over=lambda to, words, id: self._hand_over(handed_over(asked, agent.name, to, words, id)),
         )
@@ -125,7 +125,7 @@ class Workers:
                 self._note_failure(run, failed)
                 run.ending = True
                 if failed is None:
-                    await answer.finish(_footer(session, relay.usage, relay.model))
+                    await answer.finish(_footer(session, relay.usage, run.model))
                     ended = "answered" if answer.undelivered is None else "failed"
                 else:
                     await answer.fail(failed.sentence, failed.detail)

@@ -104,11 +104,11 @@ class Run:
         self.is_claiming = False
         self.claiming: asyncio.Task[None] | None = None
         self.task: asyncio.Task[None] | None = None
-        self.timer: asyncio.TimerHandle | None = None
         self.over = False
         self.ending = False  # the agent has said all
         self.closed = False  # the store knows that it is over
-        self.expired = False
+        self.expired = False  # its claim is lost, or its lease has run out
+        self.overdue = False  # its lease has run out, and it is being ended
         self.released = False  # the gateway goes down: it is to be run again
         self.gone = asyncio.Event()
         self.started = self.last_seen = 0.0
@@ -163,7 +163,7 @@ class SessionLane:
         books: Books,
         runs: Runs,
         slots: Slots,
-        lease: LeaseSettings,
+        watch: Callable[[], None],
         rest: "Callable[[SessionLane], None]",
     ) -> None:
         self.key = key
@@ -180,7 +180,7 @@ class SessionLane:
         self._books = books
         self._runs = runs
         self._slots = slots
-        self._lease = lease
+        self._watch = watch
         self._rest = rest
 
     @property
@@ -277,9 +277,9 @@ class SessionLane:
                 self._slots.ask(self.key, self.agent, lambda: self._go(run))
             case Steer(ids=ids):
                 asked = tuple(each for id in ids for each in self._asked[id])
-                task = self._runs.start(f"steer:{self.key}", self._offer(action, asked))
                 # Whatever became of the offer, it is answered; an answer that comes twice is harmless.
-                task.add_done_callback(lambda _: self.feed(SteerRefused(action.run, ids)))
+                refused = SteerRefused(action.run, ids)
+                self._runs.start(f"steer:{self.key}", self._offer(action, asked), then=lambda: self.feed(refused))
             case Steered(ids=ids):
                 self._taken_in(self._take(ids))
             case Abort(run=number):
@@ -311,9 +311,8 @@ class SessionLane:
 
     def _go(self, run: Run) -> None:
         run.started = run.last_seen = monotonic()
-        run.task = self._runs.start(f"run:{self.key}", self._work(run))
-        run.task.add_done_callback(lambda _: self._ended(run))
-        self._watch(run)
+        run.task = self._runs.start(f"run:{self.key}", self._work(run), then=lambda: self._ended(run))
+        self._watch()
 
     async def _work(self, run: Run) -> None:
         if run.granted is None:
@@ -329,14 +328,10 @@ class SessionLane:
         if run.over:
             return
         run.over = True
-        if run.timer is not None:
-            run.timer.cancel()
-            run.timer = None
         if run.closed:
             self._free(run)
         else:
-            closing = self._runs.start(f"end:{self.key}", self._close(run))
-            closing.add_done_callback(lambda _: self._free(run))  # also when it never came to run
+            self._runs.start(f"end:{self.key}", self._close(run), then=lambda: self._free(run))
 
     async def _close(self, run: Run) -> None:
         if run.claiming is not None:
@@ -365,18 +360,21 @@ class SessionLane:
             run.task.cancel()
             asyncio.get_running_loop().call_later(GRACE, self._ended, run)
 
-    def _watch(self, run: Run) -> None:
-        loop = asyncio.get_running_loop()
-        now = monotonic()
-        match examine(Lease(run.start.run, run.started, run.last_seen), self._lease, now):
+    def lease_until(self, settings: LeaseSettings, now: float) -> float | None:
+        """Until when what runs here may surely go on; one that may no longer is ended."""
+        run = self.run
+        if run is None or run.task is None or run.over or run.overdue:
+            return None
+        match examine(Lease(run.start.run, run.started, run.last_seen), settings, now):
             case Held(until=until):
-                run.timer = loop.call_later(until - now, self._watch, run)
+                return until
             case Expired(why=why):
                 log.warning("%s: the run took too long (%s timeout)", self.key, why)
+                run.overdue = run.expired = True
                 self._runs.start(f"expire:{self.key}", self._expire(run))
+                return None
 
     async def _expire(self, run: Run) -> None:
-        run.expired = True
         if run.task is not None:
             run.task.cancel()
             await self._runs.wait(run.task, GRACE)
@@ -421,6 +419,7 @@ class Lanes:
         self._runs = runs
         self._slots = slots
         self._lease = lease
+        self._look: asyncio.TimerHandle | None = None
         self._draining = False
         self._lanes: dict[str, SessionLane] = {}
         self._keys_at: dict[Route, set[str]] = {}
@@ -447,7 +446,7 @@ class Lanes:
         """The lane of this session, ready for something of this place."""
         lane = self._lanes.get(key)
         if lane is None:
-            args = (self._crew, self._books, self._runs, self._slots, self._lease, self._rest)
+            args = (self._crew, self._books, self._runs, self._slots, self._watch, self._rest)
             lane = self._lanes[key] = SessionLane(key, agent, settings, *args)
             lane.draining = self._draining
         self._keys_at.setdefault(route, set()).add(key)
@@ -484,6 +483,8 @@ class Lanes:
                     await run.gone.wait()
         except TimeoutError:
             await asyncio.gather(*(lane.drain() for lane in list(self._lanes.values())))
+        if self._look is not None:
+            self._look.cancel()
 
     def obey(self, key: str, settings: QueueSettings) -> None:
         """Somebody changed how this session queues."""
@@ -506,6 +507,18 @@ class Lanes:
         """The session begins anew: what ran for the old one ends, what waited is dropped, nothing is told of it."""
         if lane := self._lanes.pop(key, None):
             await lane.stop()
+
+    def _watch(self) -> None:
+        """A run has begun. One timer looks after all: no lease can run out before the first that was looked at."""
+        if self._look is None:
+            self._look_after_leases()
+
+    def _look_after_leases(self) -> None:
+        now = monotonic()
+        held = [until for lane in self._lanes.values() if (until := lane.lease_until(self._lease, now)) is not None]
+        self._look = None
+        if held:
+            self._look = asyncio.get_running_loop().call_later(min(held) - now, self._look_after_leases)
 
     def _rest(self, lane: SessionLane) -> None:
         """A lane with nothing to do and nothing to remember is gone, in the same step."""

@@ -15,7 +15,7 @@ from rejoinder.events import PromptText, Route
 from rejoinder.inbound.groups import wants_intro
 from rejoinder.runtime.asked import Asked, Granted, Resumed
 from rejoinder.runtime.conversations import Conversation
-from rejoinder.runtime.lanes import Run
+from rejoinder.runtime.lane import Run
 from rejoinder.runtime.sessions import Held, Sessions
 from rejoinder.runtime.unit import Unit
 from rejoinder.runtime.waiting import Told, pack_told, unpack_told

@@ -27,7 +27,7 @@ from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.delivery import Answer
 from rejoinder.runtime.handoff import handed_over
 from rejoinder.runtime.hooks import Tell
-from rejoinder.runtime.lanes import Run
+from rejoinder.runtime.lane import Run
 from rejoinder.runtime.presence import TypingSign
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.recent import Bounded

@@ -265,35 +265,45 @@ class Engine:
     # --- an event that gets one, of each agent it wakes -------------------------------------------
 
     async def _route(self, decision: Decision, held: Held) -> None:
-        walked, conversation, event = decision.walk, decision.conversation, decision.event
-        message, session = walked.message, walked.session or held.session
+        message, session = decision.walk.message, decision.walk.session or held.session
         performed = await self._perform(decision)
-        unit, noted = self._unit(decision, performed)
+        sessions = {session.agent: (held, session)}
+        others = {*message.agents} - {session.agent}
+        if not others:
+            return await self._route_to(sessions, decision, performed, held)
         async with AsyncExitStack() as stack:
-            sessions = {session.agent: (held, session)}
-            for agent in sorted({*message.agents} - {session.agent}):
-                key = session_key(event.inbound, self._settings.rules.settings.session, agent)
+            for agent in sorted(others):
+                key = session_key(decision.event.inbound, self._settings.rules.settings.session, agent)
                 other = await stack.enter_async_context(self._sessions.changing(key, agent, decision.now))
                 sessions[agent] = (other, other.session)
-            if session.agent not in message.agents:
-                unit.add_all(held.becomes(session))
-            payloads = (
-                Destination(sessions[agent][0].key, pack(message, agent, conversation.overheard(agent), event.inbound))
-                for agent in message.agents
-            )
-            unit.add_all((RouteEvent(event.id, tuple(payloads)),))
-            heard = conversation.messages.count + 1 + len(decision.before)
-            place = Place(conversation, message, event.id, heard)
-            destined = [self._destine(unit, *sessions[agent], place) for agent in message.agents]
-            await unit.write(self._store)
-            self._settled(decision, performed, noted())
-            if session.agent not in message.agents:
-                self._keep(held, session, conversation)
-            if not message.listening:
-                self._tally.add(event.inbound, decision.now)
-            self._enqueue(place, destined)
-            if message.in_group:  # in a room the others see it as history (IN-25)
-                conversation.hear(said_by(message), (each for each in decision.members if each not in message.agents))
+            await self._route_to(sessions, decision, performed, held)
+
+    async def _route_to(
+        self, sessions: dict[str, tuple[Held, Session]], decision: Decision, performed: list[Performed], own: Held
+    ) -> None:
+        """`sessions` by agent, all of them held; `own` is the one it was decided by, woken or not."""
+        walked, conversation, event = decision.walk, decision.conversation, decision.event
+        message, session = walked.message, walked.session or own.session
+        unit, noted = self._unit(decision, performed)
+        if session.agent not in message.agents:
+            unit.add_all(own.becomes(session))
+        payloads = [
+            Destination(sessions[agent][0].key, pack(message, agent, conversation.overheard(agent), event.inbound))
+            for agent in message.agents
+        ]
+        unit.add_all((RouteEvent(event.id, tuple(payloads)),))
+        heard = conversation.messages.count + 1 + len(decision.before)
+        place = Place(conversation, message, event.id, heard)
+        destined = [self._destine(unit, *sessions[agent], place) for agent in message.agents]
+        await unit.write(self._store)
+        self._settled(decision, performed, noted())
+        if session.agent not in message.agents:
+            self._keep(own, session, conversation)
+        if not message.listening:
+            self._tally.add(event.inbound, decision.now)
+        self._enqueue(place, destined)
+        if message.in_group:  # in a room the others see it as history (IN-25)
+            conversation.hear(said_by(message), (each for each in decision.members if each not in message.agents))
 
     def _destine(self, unit: Unit, held: Held, session: Session, place: Place) -> Destined:
         """Adds to the unit what this session needs: the beginning of its turn, if nothing is before it."""

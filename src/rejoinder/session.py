@@ -235,6 +235,9 @@ def entries_for(channel: str, account: str, id: str) -> Iterator[str]:
 
 
 def _joined(*parts: str) -> str:
+    plain = ":".join(parts)
+    if "%" not in plain and plain.count(":") == len(parts) - 1:
+        return plain  # nothing to escape
     return ":".join(part.replace("%", "%25").replace(":", "%3A") for part in parts)
 
 

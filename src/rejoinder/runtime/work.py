@@ -181,7 +181,7 @@ class Workers:
             unit = Unit(
                 EndRun(run.claim, outcome, now, wrong or ""),
                 Trace(run.asked[-1].event, tuple(lines)),
-                *transcript(run, now),
+                *(() if answer.is_kept else transcript(run, now)),
                 *held.becomes(session),
             )
             crashpoint("K22")

@@ -299,6 +299,6 @@ def with_event(session: Session, event: str) -> Session:
     return replace(session, system_events=(*session.system_events, event)[-PENDING_EVENTS:])
 
 
-def turn_taken(session: Session) -> Session:
-    """The session once a turn has been told what waited for it."""
-    return replace(session, **_TOLD)
+def turn_taken(session: Session, touched: datetime | None = None) -> Session:
+    """The session once a turn has been told what waited for it, by somebody who was here then."""
+    return replace(session, touched=touched or session.touched, **_TOLD)

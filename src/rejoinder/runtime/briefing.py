@@ -57,17 +57,12 @@ class Scene(Struct, frozen=True):
     choices: dict[str, Any]
     """The directives of its messages; of equal ones the last counts."""
 
-    @property
-    def message(self) -> Message:
-        """The one that is answered."""
-        return self.run.asked[-1].message
-
     def level(self, name: str) -> str:
         return effective_level(name, self.choices, self.session, self.settings.rules, self.profile).value
 
 
 def scene_of(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> Scene:
-    rules, message = settings.rules, run.asked[-1].message
+    rules, message = settings.rules, run.message
     channel = channel_rules(rules, message.inbound.channel)
     choices = {name: value for asked in run.asked for name, value in asked.message.choices.items()}
     room = _room(message, channel)
@@ -109,7 +104,7 @@ def filled(words: str, scene: Scene) -> str:
     somebody calls themselves begins no paragraph of a system prompt."""
     if "{{" not in words:
         return words
-    message, key, is_new = scene.message, scene.run.session, wants_intro(scene.session)
+    message, key, is_new = scene.run.message, scene.run.session, wants_intro(scene.session)
     values = values_of(message.inbound, key, stripped=message.agent_text, is_new=is_new)
     return fill(words, {name: " ".join(value.split())[:LONGEST_FILLED] for name, value in values.items()})
 
@@ -130,7 +125,7 @@ def brief_further(scene: Scene, asked: tuple[Asked, ...]) -> Turn:
 
 
 def _system_part(scene: Scene) -> SystemPart:
-    message, agent, channel, settings, among = scene.message, scene.agent, scene.channel, scene.settings, scene.room
+    message, agent, channel, settings, among = scene.run.message, scene.agent, scene.channel, scene.settings, scene.room
     inbound = message.inbound
     here = settings.channel(inbound.channel)
     group, intro, extra = None, "", [here.extra_system_prompt]

@@ -20,7 +20,6 @@ from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import PromptPart, Route
 from rejoinder.runtime.asked import Asked, Granted, Resumed
-from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.slots import Slots
 from rejoinder.runtime.waiting import unpack_told
@@ -96,6 +95,9 @@ class Run:
         self.agent = lane.agent
         self.start = start
         self.asked = asked
+        self.message = asked[-1].message  # the one that is answered,
+        self.trigger = self.message.inbound.message_id
+        self.conversation = asked[-1].conversation  # where it was asked (IN-44)
         self.taken_in: tuple[Asked, ...] = ()  # what it was steered with
         self.granted: Granted | None = None
         self.resumed: Resumed | None = None
@@ -129,15 +131,6 @@ class Run:
     @property
     def events(self) -> tuple[int, ...]:
         return tuple(asked.event for asked in self.asked)
-
-    @property
-    def conversation(self) -> Conversation:
-        """Where it was asked, and so where it is answered (IN-44)."""
-        return self.asked[-1].conversation
-
-    @property
-    def trigger(self) -> str:
-        return self.asked[-1].message.inbound.message_id
 
     def may_speak(self) -> bool:
         return not self.over and not self.expired and may_speak(self._lane.lane, self.start.run)
@@ -294,7 +287,7 @@ class SessionLane:
         for id in ids:
             if timer := self._timers.pop(id, None):
                 timer.cancel()  # what has left the line waits for nobody's quiet
-        return tuple(asked for id in ids for asked in self._asked.pop(id))
+        return tuple([asked for id in ids for asked in self._asked.pop(id)])
 
     def _taken_in(self, asked: tuple[Asked, ...]) -> None:
         """They share the fate of the run they went into; when that is over by now, all is said already."""
@@ -405,4 +398,7 @@ def start_of(lane: Lane, message: backlog.Message) -> Start | None:
     if lane.phase is not Phase.IDLE:
         return None
     _, actions = step(lane, Arrived(message))
-    return next((action for action in actions if isinstance(action, Start)), None)
+    for action in actions:
+        if isinstance(action, Start):
+            return action
+    return None

@@ -84,7 +84,7 @@ class Workers:
     async def run(self, run: Run) -> None:
         assert run.granted is not None
         began = monotonic()
-        agent, session, asked = self.agents[run.agent], run.granted.session, run.asked[-1].message.inbound
+        agent, session, asked = self.agents[run.agent], run.granted.session, run.message.inbound
         await self._remind(run, agent, session)
         scene = scene_of(run, session, self._settings, agent)
         turn = brief(scene)
@@ -94,7 +94,7 @@ class Workers:
             _occasion(scene),
             run=run.claim,
             earlier=run.before,
-            may_speak=lambda: run.may_speak() and not _only_listens(run),
+            may_speak=lambda: run.may_speak() and not run.message.listening,
             says_when_empty=_is_awaited(run),
             silence=self._settings.silence,
             prefix=filled(run.conversation.how.speech.prefix, scene),
@@ -174,10 +174,8 @@ class Workers:
                 input_tokens=session.input_tokens + usage.input_tokens,
                 output_tokens=session.output_tokens + usage.output_tokens,
             )
-            lines = (
-                TraceLine(now, step.stage, step.decision, step.reason, step.took)
-                for step in (step, *answer.outcomes.steps())
-            )
+            steps = (step, *answer.outcomes.steps())
+            lines = [TraceLine(now, each.stage, each.decision, each.reason, each.took) for each in steps]
             unit = Unit(
                 EndRun(run.claim, outcome, now, wrong or ""),
                 Trace(run.asked[-1].event, tuple(lines)),
@@ -204,12 +202,12 @@ class Workers:
             self.failures[run.session] = f"{failed.kind}: {failed.detail or failed.sentence}"
 
     def _typing(self, run: Run) -> TypingSign:
-        message = run.asked[-1].message
+        message = run.message
         mode = mode_for(
             self._settings.typing_mode,
             direct=not message.in_group,
             mentioned=message.addressed in ("mention", "reply"),
-            heartbeat=_only_listens(run) or _is_background(run),
+            heartbeat=message.listening or message.background,
         )
         return TypingSign(self._runs, run.conversation, mode, self._settings.typing, run.agent)
 
@@ -263,7 +261,7 @@ def exchanges(entries: tuple[Entry, ...]) -> tuple[Exchange, ...]:
 
 
 def _occasion(scene: Scene) -> Occasion:
-    run, message, name = scene.run, scene.message, scene.agent.name
+    run, message, name = scene.run, scene.run.message, scene.agent.name
     return Occasion(
         run.trigger,
         name,
@@ -280,8 +278,8 @@ def _occasion(scene: Scene) -> Occasion:
 
 
 def _shows(scene: Scene) -> Shows:
-    run, in_group = scene.run, scene.message.in_group
-    if _only_listens(run):
+    run, in_group = scene.run, scene.run.message.in_group
+    if run.message.listening:
         return Shows()
     verbose, reasoning, tools = scene.level("verbose"), scene.level("reasoning"), "none"
     if verbose != "off":
@@ -299,17 +297,9 @@ async def _unsaid(_: str) -> None:
     """Notices are for verbose sessions."""
 
 
-def _only_listens(run: Run) -> bool:
-    return run.asked[-1].message.listening
-
-
-def _is_background(run: Run) -> bool:
-    return run.asked[-1].message.background
-
-
 def _is_awaited(run: Run) -> bool:
     """Somebody surely waits for words (OD-44): in a direct chat, or a group where a person meant the agent."""
-    message = run.asked[-1].message
+    message = run.message
     if message.background:
         return False
     return not message.in_group or message.addressed in ("mention", "reply")

@@ -63,6 +63,8 @@ class Answer:
     ) -> None:
         self.undelivered: str | None = None
         """Why a part of it did not arrive (OD-65)."""
+        self.is_kept = False
+        """What is kept with it surely is: it was in the commit that planned what has arrived since."""
         self._conversation = conversation
         self._occasion = occasion
         self._run = run
@@ -259,8 +261,12 @@ class Answer:
                 fate.cancel()  # what is not planned yet is not to be said any more
             raise
         for fate in fates:
-            if fate.done() and not fate.cancelled() and isinstance(known := fate.result(), Unsent):
+            if not fate.done() or fate.cancelled():
+                continue
+            if isinstance(known := fate.result(), Unsent):
                 self.undelivered = self.undelivered or known.error
+            elif final and fate in posted:
+                self.is_kept = True
 
 
 def stem_of(run: Run | None, trigger: str) -> str:

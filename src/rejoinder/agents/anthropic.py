@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
-from rejoinder.agents.endpoint import decoded, stopped_in_the_middle
+from rejoinder.agents.endpoint import decoded, reads, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
 from rejoinder.agents.model_agent import ModelAgent, ModelSettings, end_of_answer
 from rejoinder.agents.think import think_setting
@@ -114,6 +114,9 @@ class _Event(Struct, frozen=True):
     error: Any = None
 
 
+_EVENT, _MESSAGE = reads(_Event), reads(_Message)
+
+
 class MessageReading:
     def __init__(self, secret: str = "") -> None:
         self.complete = False
@@ -128,7 +131,7 @@ class MessageReading:
         return "".join(self._said)
 
     def feed(self, data: str) -> list[AgentEvent]:
-        event = decoded(data, _Event)
+        event = decoded(data, _EVENT)
         match event.type:
             case "error":
                 raise RunFailed(failed_stream(event.error, self._secret))
@@ -149,7 +152,7 @@ class MessageReading:
         return []
 
     def whole(self, data: bytes) -> list[AgentEvent]:
-        message = decoded(data, _Message)
+        message = decoded(data, _MESSAGE)
         if message.error:
             raise RunFailed(failed_stream(message.error, self._secret))
         self.complete = True

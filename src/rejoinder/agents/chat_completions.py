@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
-from rejoinder.agents.endpoint import decoded, stopped_in_the_middle
+from rejoinder.agents.endpoint import decoded, reads, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
 from rejoinder.agents.model_agent import ModelAgent, ModelSettings, end_of_answer
 from rejoinder.agents.think import think_setting
@@ -107,6 +107,9 @@ class _Chunk(Struct, frozen=True):
     error: Any = None
 
 
+_CHUNK = reads(_Chunk)
+
+
 def _joined(parts: list[_Part] | None) -> str:
     return "".join(part.text or "" for part in parts or ())
 
@@ -127,11 +130,11 @@ class ChatReading:
         if data.strip() == "[DONE]":
             self.complete = True
             return []
-        return self._take(decoded(data, _Chunk))
+        return self._take(decoded(data, _CHUNK))
 
     def whole(self, data: bytes) -> list[AgentEvent]:
         self.complete = True
-        return self._take(decoded(data, _Chunk))
+        return self._take(decoded(data, _CHUNK))
 
     def finish(self) -> list[AgentEvent]:
         # Some endpoints say why they stop, but not [DONE].

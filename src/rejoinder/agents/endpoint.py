@@ -83,10 +83,15 @@ async def server_events(response: aiohttp.ClientResponse) -> AsyncGenerator[Serv
             yield event
 
 
-def decoded(data: str | bytes, shape: type[T]) -> T:
+def reads(shape: type[T]) -> msgspec.json.Decoder[T]:
+    """Of what an endpoint says, made once: numbers may come as text."""
+    return msgspec.json.Decoder(shape, strict=False)
+
+
+def decoded(data: str | bytes, decoder: msgspec.json.Decoder[T]) -> T:
     """What came over the wire, in its shape; anything else is a failure of format that shows how it began."""
     try:
-        return msgspec.json.decode(data, type=shape, strict=False)
+        return decoder.decode(data)
     except msgspec.MsgspecError as problem:
         beginning = data[:200] if isinstance(data, str) else data[:200].decode("utf-8", "replace")
         raise RunFailed(failed("format", f"not an answer we know ({problem}): {beginning}")) from problem

@@ -27,7 +27,7 @@ from rejoinder.runtime.acting import Acting, HandOver, Occasion
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.drafting import Drafting, streaming_for
 from rejoinder.runtime.outcomes import Outcomes
-from rejoinder.runtime.sender import Fate, Unsent
+from rejoinder.runtime.sender import Unsent, hear
 from rejoinder.store.base import Run, StoredPart, Verb
 
 log = logging.getLogger(__name__)
@@ -250,15 +250,10 @@ class Answer:
     async def _post(self, planned: list[Planned], *, final: bool = False) -> None:
         also = self._kept_with_it() if final else ()
         posted = self._conversation.sender.post(planned, self._run, final=final, also=also) if planned else ()
-        fates: list[asyncio.Future[Fate]] = [*self._drafting.blocks, *posted]
-        try:
-            if waiting := [fate for fate in fates if not fate.done()]:
-                await asyncio.wait(waiting, timeout=PATIENCE)
-        except asyncio.CancelledError:
-            for fate in posted:
-                fate.cancel()  # what is not planned yet is not to be said any more
-            raise
-        for fate in fates:
+        await hear(posted, PATIENCE)
+        if waiting := [fate for fate in self._drafting.blocks if not fate.done()]:
+            await asyncio.wait(waiting, timeout=PATIENCE)
+        for fate in (*self._drafting.blocks, *posted):
             if fate.done() and not fate.cancelled() and isinstance(known := fate.result(), Unsent):
                 self.undelivered = self.undelivered or known.error
 

@@ -83,7 +83,11 @@ class Unsent(Struct, frozen=True):
     held: bool = False
 
 
-Fate = Sent | Unsent
+class Underway(Struct, frozen=True):
+    """It takes longer than whoever asked would wait; what becomes of it they will not hear."""
+
+
+Fate = Sent | Unsent | Underway
 
 WITHDRAWN: Final = Unsent("no longer to be said")
 
@@ -177,8 +181,7 @@ class Sender:
         finally:
             self._finding.discard(row.key)
         if (known := WITHDRAWN if now is None else _fate_of(now)) is not None:
-            for waiting in self._following.pop(row.key, ()):
-                _settle(waiting, known)
+            _settle_all(self._following.pop(row.key, ()), known)
         else:
             self.wake(rows=True)
 
@@ -282,8 +285,7 @@ class Sender:
             self._requests.popleft()
             if not isinstance(error, Superseded):
                 log.exception("%s: something could not be planned", self.channel.name)
-            for fate in request.fates:
-                _settle(fate, WITHDRAWN if isinstance(error, Superseded) else Unsent(str(error)))
+            _settle_all(request.fates, WITHDRAWN if isinstance(error, Superseded) else Unsent(str(error)))
             return
         self._requests.popleft()
         crashpoint("K15")
@@ -324,8 +326,7 @@ class Sender:
         self._ours.clear()
         if not self._looking:
             for key in self._following.keys() - self._finding:  # what is being looked up may have been sent
-                for waiting in self._following.pop(key):
-                    _settle(waiting, WITHDRAWN)
+                _settle_all(self._following.pop(key), WITHDRAWN)
 
     # --- one part -----------------------------------------------------------------------------------
 
@@ -501,8 +502,7 @@ class Sender:
     def _over(self, row: StoredPart, fate: Fate) -> None:
         self._ours.discard(row.key)
         self._looking.discard(row.id)
-        for waiting in self._following.pop(row.key, ()):
-            _settle(waiting, fate)
+        _settle_all(self._following.pop(row.key, ()), fate)
 
 
 _ACCEPTED: Final[dict[type, str]] = {Open: "K11", React: "K21", Remove: "K21"}
@@ -511,6 +511,30 @@ _ACCEPTED: Final[dict[type, str]] = {Open: "K11", React: "K21", Remove: "K21"}
 def _grave(verdict: Again) -> int:
     """A refused account is for somebody to mend; a busy one passes."""
     return logging.ERROR if verdict.refused else logging.WARNING
+
+
+async def hear(fates: "Sequence[asyncio.Future[Fate]]", seconds: float) -> None:
+    """Returns when it is known what became of each of these, or after so many seconds.
+
+    Whoever is cancelled in it has called off what is not planned by then.
+    """
+    if all(fate.done() for fate in fates):
+        return
+    timer = asyncio.get_running_loop().call_later(seconds, _settle_all, fates, Underway())
+    try:
+        for fate in fates:
+            await fate
+    except asyncio.CancelledError:
+        for fate in fates:
+            fate.cancel()
+        raise
+    finally:
+        timer.cancel()
+
+
+def _settle_all(fates: "Iterable[asyncio.Future[Fate]]", fate: Fate) -> None:
+    for waiting in fates:
+        _settle(waiting, fate)
 
 
 def _settle(waiting: "asyncio.Future[Fate]", fate: Fate) -> None:

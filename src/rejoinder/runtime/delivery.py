@@ -82,6 +82,7 @@ class Answer:
         self._acting = Acting(conversation, occasion, self._stem, run, hand_over)
         streaming = streaming_for(speech.streaming, sender, speech.manner, other_bot=occasion.other_bot)
         self._was_live = streaming.mode == "live"
+        self._unseen: list[str] | None = [] if streaming.mode == "off" else None  # nobody sees it before it is whole
         self._drafting = Drafting(
             sender, streaming, speech.manner, self._acting.wording, self._stem, run, speech.human_delay
         )
@@ -189,7 +190,9 @@ class Answer:
 
     def _grow(self, text: str) -> None:
         self._end = (self._end + text)[-2:]
-        if seen := self._reveal.feed(text):
+        if self._unseen is not None:
+            self._unseen.append(text)
+        elif seen := self._reveal.feed(text):
             self._pass_on(seen)
 
     def _pass_on(self, seen: str, *, whole: bool = False) -> None:
@@ -203,7 +206,7 @@ class Answer:
 
     async def _settle(self, handed: Sequence[Planned] = (), sentence: str = "") -> None:
         """Makes the whole answer stand: one commit, then one call for each message that does not say it yet."""
-        self._pass_on(self._reveal.finish(), whole=True)
+        self._pass_on(self._reveal.finish("".join(self._unseen or ())), whole=True)
         await self._drafting.close()
         draft = self._drafting.draft
         if draft.streaming.mode == "blocks":

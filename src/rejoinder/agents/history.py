@@ -19,11 +19,11 @@ SESSIONS_KEPT = 1000
 
 
 class _Conversation:
-    __slots__ = ("past", "tokens", "wording")
+    __slots__ = ("past", "sizes", "wording")
 
     def __init__(self) -> None:
         self.past: tuple[Exchange, ...] = ()
-        self.tokens = 0  # of all of it: a conversation that fits is not counted anew each time
+        self.sizes: tuple[int, ...] = ()  # of each, in tokens: it is measured once
         self.wording = Wording()
 
 
@@ -41,7 +41,7 @@ class Histories:
             return ()
         past = _without_same_question(known.past, parts)
         budget = self._budget - tokens_of(Exchange(parts))
-        return past if known.tokens <= budget else fitting(past, budget)
+        return past[_first_fitting(known.sizes[: len(past)], budget) :]
 
     def messages(
         self, session: str, past: tuple[Exchange, ...], parts: tuple[PromptPart, ...], content: Content
@@ -55,11 +55,10 @@ class Histories:
         if known is None:
             known = self._sessions[session] = _Conversation()
         exchange = Exchange(parts, answer if answer.strip() else "")
-        known.past = (*_without_same_question(known.past, parts), exchange)
-        known.tokens += tokens_of(exchange)
-        if known.tokens > self._budget:
-            known.past = fitting(known.past, self._budget)
-            known.tokens = sum(map(tokens_of, known.past))
+        past = _without_same_question(known.past, parts)
+        sizes = (*known.sizes[: len(past)], tokens_of(exchange))
+        first = _first_fitting(sizes, self._budget)
+        known.past, known.sizes = (*past, exchange)[first:], sizes[first:]
         self._sessions.move_to_end(session)
         while len(self._sessions) > SESSIONS_KEPT:
             self._sessions.popitem(last=False)
@@ -90,13 +89,16 @@ def _bytes_of(text: str) -> int:
 
 def fitting(past: tuple[Exchange, ...], budget: int) -> tuple[Exchange, ...]:
     """The newest exchanges that fit, in their order."""
-    kept = len(past)
-    for exchange in reversed(past):
-        budget -= tokens_of(exchange)
-        if budget < 0:
-            break
-        kept -= 1
-    return past[kept:]
+    return past[_first_fitting(tuple(map(tokens_of, past)), budget) :]
+
+
+def _first_fitting(sizes: tuple[int, ...], budget: int) -> int:
+    """From where on they fit, all together."""
+    over, first = sum(sizes) - budget, 0
+    while over > 0 and first < len(sizes):
+        over -= sizes[first]
+        first += 1
+    return first
 
 
 def _without_same_question(past: tuple[Exchange, ...], parts: tuple[PromptPart, ...]) -> tuple[Exchange, ...]:

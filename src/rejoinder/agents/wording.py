@@ -22,9 +22,8 @@ class Wording:
         self._waiting: tuple[PromptPart, ...] = ()
 
     def messages(self, past: tuple[Exchange, ...], parts: tuple[PromptPart, ...], content: Content) -> list[Raw]:
-        """`past` is mostly what it was the last time, and what has been said since."""
-        if past[: len(self._past)] != self._past:
-            self._past, self._messages, self._waiting = (), [], ()
+        """`past` is mostly what it was the last time, less the oldest, and what has been said since."""
+        self._drop_before(past)
         for exchange in past[len(self._past) :]:
             self._waiting += exchange.parts
             if exchange.answer:
@@ -32,6 +31,15 @@ class Wording:
                 self._waiting = ()
         self._past = past
         return [*self._messages, _message("user", content(self._waiting + parts))]
+
+    def _drop_before(self, past: tuple[Exchange, ...]) -> None:
+        gone = next((at for at, known in enumerate(self._past) if past and known is past[0]), 0)
+        kept = self._past[gone:]
+        if past[: len(kept)] == kept and all(exchange.answer for exchange in self._past[:gone]):
+            self._past = kept
+            del self._messages[: 2 * gone]
+        else:
+            self._past, self._messages, self._waiting = (), [], ()
 
 
 def _message(role: str, content: Any) -> Raw:

@@ -16,7 +16,8 @@ PAUSE = 1.0
 class Unit:
     def __init__(self, *verbs: Verb[Any]) -> None:
         self._verbs = list(verbs)
-        self._results: tuple[Any, ...] = ()
+        self.results: tuple[Any, ...] = ()
+        """The answers, in the order of the verbs."""
         self._included: list[tuple[int, Unit]] = []
         self.is_written = False
         self.then: Callable[[], object] | None = None
@@ -26,7 +27,7 @@ class Unit:
         """The answer can be asked for when it is written."""
         place = len(self._verbs)
         self._verbs.append(verb)
-        return lambda: self._results[place]
+        return lambda: self.results[place]
 
     def add_all(self, verbs: "tuple[Verb[Any], ...]") -> None:
         self._verbs += verbs
@@ -44,7 +45,7 @@ class Unit:
             self._written(await store.write(*self._verbs))
 
     def _written(self, results: tuple[Any, ...]) -> None:
-        self._results, self.is_written = results, True
+        self.results, self.is_written = results, True
         for start, other in self._included:
             other._written(results[start : start + len(other._verbs)])
         if self.then is not None:

@@ -26,9 +26,10 @@ from rejoinder.outbound.plan import Planned, Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
+from rejoinder.runtime.fates import Fate, Sent, Underway, Unsent
 from rejoinder.runtime.handoff import HandedRow
 from rejoinder.runtime.outcomes import Outcomes
-from rejoinder.runtime.sender import Fate, Sender, Sent, Underway, Unsent
+from rejoinder.runtime.sender import Sender
 from rejoinder.runtime.unit import Unit
 from rejoinder.store.base import Run
 

@@ -26,8 +26,8 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.acting import Acting, HandOver, Occasion
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.drafting import Drafting, streaming_for
+from rejoinder.runtime.fates import Sent, Unsent, hear
 from rejoinder.runtime.outcomes import Outcomes
-from rejoinder.runtime.sender import Sent, Unsent, hear
 from rejoinder.runtime.unit import Unit
 from rejoinder.store.base import Run, StoredPart, Verb
 

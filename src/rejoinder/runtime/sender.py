@@ -33,6 +33,7 @@ from rejoinder.events import ReplySent, Route
 from rejoinder.outbound.deeds import Deed, Open, React, Remove, Say, Sign, Words, decode, words
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.fates import WITHDRAWN, Fate, Sent, Unsent, fate_of, settle, settle_all
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.pacing import Account, Pace
 from rejoinder.runtime.performing import form_of, intent, perform
@@ -66,30 +67,6 @@ LOOKS = 8
 LOOK_PAUSE = 1.0
 """How often the platform is asked whether a part of unknown fate is there, and how many seconds longer each time:
 over half a minute in all (DU-3)."""
-
-# --- what became of a part ----------------------------------------------------------------------
-
-
-class Sent(Struct, frozen=True):
-    """`message`: the platform's id of it."""
-
-    message: str
-
-
-class Unsent(Struct, frozen=True):
-    """`held`: it may have arrived, and is not sent again unless somebody asks."""
-
-    error: str
-    held: bool = False
-
-
-class Underway(Struct, frozen=True):
-    """It takes longer than whoever asked would wait; what becomes of it they will not hear."""
-
-
-Fate = Sent | Unsent | Underway
-
-WITHDRAWN: Final = Unsent("no longer to be said")
 
 
 class GivesUp(Struct, frozen=True):
@@ -187,8 +164,8 @@ class Sender:
             now = await self._store.part(row.id)
         finally:
             self._finding.discard(row.key)
-        if (known := WITHDRAWN if now is None else _fate_of(now)) is not None:
-            _settle_all(self._following.pop(row.key, ()), known)
+        if (known := WITHDRAWN if now is None else fate_of(now)) is not None:
+            settle_all(self._following.pop(row.key, ()), known)
         else:
             self.wake(rows=True)
 
@@ -303,13 +280,13 @@ class Sender:
             self._requests.popleft()
             if not isinstance(error, Superseded):
                 log.exception("%s: something could not be planned", self.channel.name)
-            _settle_all(request.fates, WITHDRAWN if isinstance(error, Superseded) else Unsent(str(error)))
+            settle_all(request.fates, WITHDRAWN if isinstance(error, Superseded) else Unsent(str(error)))
             return
         self._requests.popleft()
         crashpoint("K15")
         for row, fate in zip(planned(), request.fates, strict=True):
-            if (known := _fate_of(row)) is not None:
-                _settle(fate, known)
+            if (known := fate_of(row)) is not None:
+                settle(fate, known)
             else:
                 self._ours.add(row.key)
                 self._following.setdefault(row.key, []).append(fate)
@@ -344,7 +321,7 @@ class Sender:
         self._ours.clear()
         if not self._looking:
             for key in self._following.keys() - self._finding:  # what is being looked up may have been sent
-                _settle_all(self._following.pop(key), WITHDRAWN)
+                settle_all(self._following.pop(key), WITHDRAWN)
 
     # --- one part -----------------------------------------------------------------------------------
 
@@ -524,47 +501,7 @@ class Sender:
     def _over(self, row: StoredPart, fate: Fate) -> None:
         self._ours.discard(row.key)
         self._looking.discard(row.id)
-        _settle_all(self._following.pop(row.key, ()), fate)
+        settle_all(self._following.pop(row.key, ()), fate)
 
 
 _ACCEPTED: Final[dict[type, str]] = {Open: "K11", React: "K21", Remove: "K21"}
-
-
-async def hear(fates: "Sequence[asyncio.Future[Fate]]", seconds: float) -> None:
-    """Returns when it is known what became of each of these, or after so many seconds.
-
-    Whoever is cancelled in it has called off what is not planned by then.
-    """
-    if all(fate.done() for fate in fates):
-        return
-    timer = asyncio.get_running_loop().call_later(seconds, _settle_all, fates, Underway())
-    try:
-        for fate in fates:
-            await fate
-    except asyncio.CancelledError:
-        for fate in fates:
-            fate.cancel()
-        raise
-    finally:
-        timer.cancel()
-
-
-def _settle_all(fates: "Iterable[asyncio.Future[Fate]]", fate: Fate) -> None:
-    for waiting in fates:
-        _settle(waiting, fate)
-
-
-def _settle(waiting: "asyncio.Future[Fate]", fate: Fate) -> None:
-    if not waiting.done():
-        waiting.set_result(fate)
-
-
-def _fate_of(row: StoredPart) -> Fate | None:
-    """Of a part that was planned before: it is not said twice."""
-    match row.state:
-        case "sent":
-            return Sent(row.receipt or "")
-        case "held" | "dead" | "withdrawn":
-            return Unsent(row.error, held=row.state == "held")
-        case _:
-            return None

@@ -27,6 +27,7 @@ from rejoinder.runtime.books import transcript
 from rejoinder.runtime.briefing import Scene, brief, brief_further, filled, people_of, scene_of
 from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.delivery import Answer
+from rejoinder.runtime.fates import Unsent
 from rejoinder.runtime.handoff import HandedRow, handed_over
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lane import Run
@@ -35,7 +36,6 @@ from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.recent import Bounded
 from rejoinder.runtime.relay import Ears, Relay, Shows, Watcher
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sender import Unsent
 from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.unit import Unit

@@ -15,6 +15,7 @@ from rejoinder.cli.dead import Page
 from rejoinder.cli.parts import ShownPart
 from rejoinder.crashpoint import VARIABLE
 from rejoinder.errors import StoreUnavailable
+from rejoinder.outbound.deeds import decode, words
 from rejoinder.store.base import Census
 from rejoinder.store.sqlite import open_reader
 
@@ -139,18 +140,18 @@ class Machine:
         finally:
             await reader.close()
 
-    async def under_way(self) -> int:
-        """Messages that were being sent when the process died: at most one in each conversation."""
+    async def under_way(self) -> list[str]:
+        """The words that were being sent when the process died: of at most one message in each conversation."""
         try:
             reader = open_reader(self.url)
         except StoreUnavailable:
-            return 0
+            return []
         try:
             parts = await reader.parts_in("sending")
             assert len({part.route for part in parts}) == len(parts), "two parts of one conversation were under way"
-            return sum(part.kind == "say" for part in parts)
+            return [words(decode(part.body)) for part in parts if part.kind == "say"]
         except StoreUnavailable:
-            return 0
+            return []
         finally:
             await reader.close()
 

@@ -72,9 +72,6 @@ HANDING_OVER: tuple[tuple[str, int], ...] = (
 """Points, each with a pass, around what one agent hands to another: its row and the answer that holds it are about to
 be committed, are committed, are said in part and in whole; it is decided, and begun."""
 
-MAY_BE_TWICE = ("K17", "K18")
-"""Where a blind channel with `resend` has nothing better: it arrived, and nobody can ever tell."""
-
 
 def point(name: str) -> Point:
     return next(each for each in POINTS if each.name == name)

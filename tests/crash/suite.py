@@ -35,7 +35,7 @@ def trials(points: Sequence[str], personalities: Sequence[str], messages: int) -
         for at in each.passes
     ]
     handed = [
-        Trial(point(name), personality, at, max(2, messages // 2), talk="hands over")
+        Trial(point(name), personality, at, max(4, messages // 4), talk="hands over")
         for name, at in HANDING_OVER
         for personality in spoken_to
     ]
@@ -57,7 +57,7 @@ async def run_all(wanted: Sequence[Trial], jobs: int, tell: bool = True) -> list
 
 def _asides(result: Result) -> str:
     held = f" (held {result.held})" if result.held else ""
-    return held + (f" (twice: {', '.join(result.duplicated)})" if result.duplicated and result.may_be_twice else "")
+    return held + (f" (twice: {', '.join(result.duplicated)})" if result.duplicated and not result.wrong else "")
 
 
 def table(results: Sequence[Result]) -> str:

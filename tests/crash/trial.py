@@ -14,7 +14,7 @@ from rejoinder.testing.platform import FakePlatform, Frame, oracles
 from rejoinder.testing.platform.truth import BOT, by_bot, standing
 from tests.crash.agent import REACTION, kind_of, marks_of
 from tests.crash.gateway import Machine
-from tests.crash.points import MAY_BE_TWICE, Personality, Point
+from tests.crash.points import Personality, Point
 
 KILLED, STOPPED = -9, (143, -15)
 """Stopped in good order, or before anything had begun."""
@@ -23,9 +23,10 @@ LOOK_SECONDS = 0.2
 Talk = Literal["answers", "hands over"]
 CHATS: dict[Talk, tuple[tuple[str, str], ...]] = {
     "answers": (("ann", "ann"), ("bob", "bob"), ("cyd", "cyd"), ("#team", "ann"), ("#team", "bob")),
-    "hands over": (("#team", "ann"), ("#crew", "bob"), ("#team", "cyd")),
+    "hands over": (("#team", "ann"), ("#team", "bob")),
 }
-"""Where each question is asked, and by whom, in turn."""
+"""Where each question is asked, and by whom, in turn. What is handed over stays in one room: in another one something
+might be under way by chance."""
 
 
 class Trial(Struct, frozen=True):
@@ -67,10 +68,6 @@ class Result(Struct, frozen=True):
     """Everything that must not be, in words."""
     log: str = ""
 
-    @property
-    def may_be_twice(self) -> bool:
-        return self.trial.personality == "telegram resend" and self.trial.point.name in MAY_BE_TWICE
-
 
 class Question(Struct, frozen=True):
     number: int
@@ -94,7 +91,7 @@ async def run(trial: Trial) -> Result:
             )
             wrong: list[str] = []
             asked: list[Question] = []
-            under_way = 0
+            under_way: list[str] = []
             try:
                 async with asyncio.timeout(PATIENCE):
                     async with asyncio.TaskGroup() as people:
@@ -112,9 +109,9 @@ async def run(trial: Trial) -> Result:
             listed = await machine.unconfirmed()
             wrong += [f"given up: {part.text!r}: {part.why}" for part in listed if part.state == "dead"]
             held = [part.text for part in listed if part.state == "held"]
-            if len(held) > (under_way if trial.personality == "telegram hold" else 0):
-                wrong.append(f"held {held}, {under_way} were under way")
-            return _judged(trial, platform.truth.frames, asked, wrong, held, channel, machine.log)
+            if len(held) > (len(under_way) if trial.personality == "telegram hold" else 0):
+                wrong.append(f"held {held}, under way were {under_way}")
+            return _judged(trial, platform.truth.frames, asked, wrong, held, under_way, channel, machine.log)
 
 
 # --- what happens -------------------------------------------------------------------------------
@@ -195,6 +192,7 @@ def _judged(
     asked: list[Question],
     wrong: list[str],
     held: list[str],
+    under_way: list[str],
     channel: str,
     log: str,
 ) -> Result:
@@ -214,9 +212,11 @@ def _judged(
         acts = [question for question in asked if kind_of(question.number) == "acts"]
         lost += [each for question in acts for each in _undone(frames, question)]
     wrong = [*wrong, *(f"lost: {each}" for each in lost)]
-    allowed = 1 if trial.personality == "telegram resend" and trial.point.name in MAY_BE_TWICE else 0
-    if len(verdict.duplicated) > allowed:
-        wrong += [f"twice: {each}" for each in verdict.duplicated]
+    # What was under way arrived or not, and nobody can ever tell: a blind channel with `resend` has nothing better. In
+    # this conversation that is K17 and K18; in another it may be so by chance, wherever this one was killed.
+    under_way = under_way if trial.personality == "telegram resend" else []
+    surprising = [each for each in verdict.duplicated if not any(each.rpartition(" ")[2] in text for text in under_way)]
+    wrong += [f"twice: {each}" for each in surprising]
     for name in ("wrong_chat", "out_of_order", "leaked", "typing_after_final", "over_length", "mentions_fired"):
         wrong += [f"{name.replace('_', ' ')}: {each}" for each in getattr(verdict, name)]
     leaked = sum(len(each.encode()) for each in verdict.leaked)

@@ -12,9 +12,10 @@ from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, words
 from rejoinder.outbound.plan import Manner, Wording
 from rejoinder.runtime import sender
+from rejoinder.runtime.fates import Sent
 from rejoinder.runtime.performing import intent
 from rejoinder.runtime.verdict import MOST_TRIES, Again, Arrived, Forget, GiveUp, Hold, Look, judge
-from rejoinder.store.base import ClaimPart, PlanParts, RetryPart
+from rejoinder.store.base import ClaimPart, MarkSent, PlanParts, RetryPart
 from rejoinder.testing import FakeKeeper, FakeMessenger
 from tests.runtime.places import place
 
@@ -367,6 +368,28 @@ async def test_a_gateway_that_goes_down_ends_the_call_it_is_in():
         assert census.parts == {"sent": 1, "planned": 1}
         for each in saying:
             each.cancel()
+
+
+async def test_who_asks_while_the_receipt_is_being_written_hears_that_it_arrived(monkeypatch):
+    """DU-2: an attempt that takes over a message neither misses it nor opens another one."""
+    arrived, go = asyncio.Event(), asyncio.Event()
+    async with place(FakeMessenger()) as here:
+        write = here.store.write
+
+        async def slowly(*verbs):
+            if any(isinstance(verb, MarkSent) for verb in verbs):
+                arrived.set()
+                await go.wait()
+            return await write(*verbs)
+
+        monkeypatch.setattr(here.store, "write", slowly)
+        saying = asyncio.ensure_future(here.conversation.send("one"))
+        await arrived.wait()
+        (row,) = await here.store.parts_in("sending")
+        followed = here.sender.follow(row)
+        await asyncio.sleep(0.05)  # time enough to look it up, where it is not yet
+        go.set()
+        assert await followed == Sent(await saying)
 
 
 async def test_an_account_that_is_refused_pauses_and_nothing_is_given_up(caplog):

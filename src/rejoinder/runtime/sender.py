@@ -122,6 +122,7 @@ class Sender:
         self._requests: deque[Request] = deque()
         self._following: dict[str, list[asyncio.Future[Fate]]] = {}
         self._finding: set[str] = set()  # keys of parts whose fate is being looked up
+        self._arriving: dict[str, Sent] = {}  # those that were taken and whose receipt is not in the store yet
         self._ours: set[str] = set()  # keys of parts that are planned and not settled
         self._rows = False  # the store may have others to send here
         self._told = 0  # how often somebody said so
@@ -154,6 +155,9 @@ class Sender:
     def follow(self, row: StoredPart) -> "asyncio.Future[Fate]":
         """What becomes of a part that somebody planned before, or has become of it since the row was read."""
         fate: asyncio.Future[Fate] = asyncio.get_running_loop().create_future()
+        if (known := self._arriving.get(row.key)) is not None:
+            fate.set_result(known)
+            return fate
         self._following.setdefault(row.key, []).append(fate)
         self._finding.add(row.key)
         self._runs.start(f"follow:{self._name}", self._find_settled(row))
@@ -388,15 +392,17 @@ class Sender:
         receipt, author = (message, deed.part.author) if isinstance(deed, Words) else (None, "")
         marked = MarkSent(row, receipt, now, said, author)
         # Who waits goes on now: what they write comes behind this, mostly in the same commit.
-        self._over(row, Sent(message))
-        if isinstance(deed, Remove):
-            await self._keep(marked, ForgetMessage(self.route, deed.message))
-            if self.forgotten is not None:
-                self.forgotten(deed.message)
-        else:
-            (known,) = await self._keep(marked)
-            if isinstance(known, Message) and self.noted is not None:
-                self.noted(known)
+        sent = self._arriving[row.key] = Sent(message)
+        self._over(row, sent)
+        also = (ForgetMessage(self.route, deed.message),) if isinstance(deed, Remove) else ()
+        try:
+            known, *_ = await self._keep(marked, *also)
+        finally:
+            del self._arriving[row.key]
+        if isinstance(deed, Remove) and self.forgotten is not None:
+            self.forgotten(deed.message)
+        if isinstance(known, Message) and self.noted is not None:
+            self.noted(known)
         self._looks = 0
         if isinstance(deed, Words) and not isinstance(deed, Open):
             self._tell(ReplySent(self.route, message, said))

@@ -41,7 +41,8 @@ class TypingSign:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._feed(typing.Closed())
+        if self._typing.mode != "never":
+            self._feed(typing.Closed())
         if self._timer is not None:
             self._timer.cancel()
 

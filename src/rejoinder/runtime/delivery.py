@@ -27,7 +27,7 @@ from rejoinder.runtime.acting import Acting, HandOver, Occasion
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.drafting import Drafting, streaming_for
 from rejoinder.runtime.outcomes import Outcomes
-from rejoinder.runtime.sender import Unsent, hear
+from rejoinder.runtime.sender import Sent, Unsent, hear
 from rejoinder.store.base import Run, StoredPart, Verb
 
 log = logging.getLogger(__name__)
@@ -63,6 +63,8 @@ class Answer:
     ) -> None:
         self.undelivered: str | None = None
         """Why a part of it did not arrive (OD-65)."""
+        self.is_kept = False
+        """What is kept with it surely is: it was in the commit that planned what has arrived since."""
         self._conversation = conversation
         self._occasion = occasion
         self._run = run
@@ -257,8 +259,12 @@ class Answer:
         if waiting := [fate for fate in self._drafting.blocks if not fate.done()]:
             await asyncio.wait(waiting, timeout=PATIENCE)
         for fate in (*self._drafting.blocks, *posted):
-            if fate.done() and not fate.cancelled() and isinstance(known := fate.result(), Unsent):
+            if not fate.done() or fate.cancelled():
+                continue
+            if isinstance(known := fate.result(), Unsent):
                 self.undelivered = self.undelivered or known.error
+            elif final and isinstance(known, Sent) and fate in posted:
+                self.is_kept = True
 
 
 def stem_of(run: Run | None, trigger: str) -> str:

@@ -20,6 +20,7 @@ from typing import Final, Protocol
 from msgspec import DecodeError, Struct
 from msgspec.structs import replace
 
+from rejoinder.alarms import call_at
 from rejoinder.channels.base import (
     CanFind,
     Delivered,
@@ -520,7 +521,7 @@ async def hear(fates: "Sequence[asyncio.Future[Fate]]", seconds: float) -> None:
     """
     if all(fate.done() for fate in fates):
         return
-    timer = asyncio.get_running_loop().call_later(seconds, _settle_all, fates, Underway())
+    alarm = call_at(asyncio.get_running_loop().time() + seconds, lambda: _settle_all(fates, Underway()))
     try:
         for fate in fates:
             await fate
@@ -529,7 +530,7 @@ async def hear(fates: "Sequence[asyncio.Future[Fate]]", seconds: float) -> None:
             fate.cancel()
         raise
     finally:
-        timer.cancel()
+        alarm.cancel()
 
 
 def _settle_all(fates: "Iterable[asyncio.Future[Fate]]", fate: Fate) -> None:

@@ -24,6 +24,7 @@ from rejoinder.channels.telegram.wire import Sent, User
 from rejoinder.events import Part, Route
 
 log = logging.getLogger(__name__)
+_sent = msgspec.json.Decoder(Sent)
 
 TYPING_SECONDS = 5.0
 """As long as the sign stands: one that takes longer is of no use."""
@@ -72,7 +73,7 @@ class TelegramBot:
         answer = await self._call("sendMessage", payloads.message(part))
         if not isinstance(answer, Ok):
             return failure(answer)
-        return Delivered(str(msgspec.json.decode(answer.result, type=Sent).message_id))
+        return Delivered(str(_sent.decode(answer.result).message_id))
 
     async def edit(self, route: Route, message: str, part: Part) -> Outcome:
         return await self._change("editMessageText", route, message, payloads.content(part))

@@ -44,7 +44,6 @@ from rejoinder.runtime.background import Background
 from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
-from rejoinder.runtime.memory import settle_memory as settle_memory
 from rejoinder.runtime.relay import Hears, Watcher, tell
 from rejoinder.runtime.runs import Runs
 from rejoinder.secret import Secret

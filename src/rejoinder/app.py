@@ -109,6 +109,11 @@ class Gateway:
         """Whether messages can be kept now; if not, why and what to do (DU-15)."""
         return await self.store.health()
 
+    @property
+    def manners(self) -> tuple[Manner, ...]:
+        """How the channels are spoken to."""
+        return tuple(facts.speech.manner for facts in self._settings.channels.values())
+
     def listens(self, channel: str) -> bool:
         """Whether this channel takes messages now."""
         return self.runs.has(f"channel:{channel}")

@@ -21,6 +21,8 @@ from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.channels import WebChannel as WebSection
 from rejoinder.events import PromptImage
 from rejoinder.memory import settle_memory
+from rejoinder.outbound.plan import Manner
+from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.runtime.completions import Line, complete
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import ApproveKnock, Health, Knock, ResendPart, Store, StoredPart
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
 
 Say = Callable[[str], None]
+
+REHEARSED_AFTER = 2.0
+"""Seconds of serving after which what only some replies need is made ready."""
 
 
 # --- the configuration with its page ----------------------------------------------------------------
@@ -104,13 +109,21 @@ async def serve(
             channels.insert(0, web)
         only = replace(settings, channels={channel.name: settings.channels[channel.name] for channel in channels})
         gateway = await stack.enter_async_context(Gateway(only, agents=agents, channels=channels, store=store))
+        tasks = await stack.enter_async_context(Runs())
         if web is not None and facts is not None and listening is not None:
-            tasks = await stack.enter_async_context(Runs())
             await _open_pages(stack, tasks, gateway, only, web, facts, listening, say, new_token)
             if play is not None:
                 tasks.start("play", play(gateway, web))
+        rehearse(PROSE, gateway.manners)
         settle_memory()
+        tasks.start("rehearsal", _rehearse_later(gateway.manners))
         return await gateway.serve_until_told()
+
+
+async def _rehearse_later(manners: tuple[Manner, ...]) -> None:
+    """The first seconds belong to what came while nobody was here; and what comes meanwhile has its turns."""
+    await asyncio.sleep(REHEARSED_AFTER)
+    await asyncio.to_thread(rehearse, MARKUP, manners)
 
 
 def kept_in(store: str) -> str:

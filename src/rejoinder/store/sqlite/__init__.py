@@ -20,7 +20,7 @@ from rejoinder.events import Route
 from rejoinder.store.base import (
     MOST_RESUMED,
     RESUMED_FOR,
-    AllowEdit,
+    Admission,
     Census,
     Entry,
     Health,
@@ -30,7 +30,6 @@ from rejoinder.store.base import (
     Knock,
     Message,
     OpenTurn,
-    Paired,
     PartState,
     Pending,
     PlaceFacts,
@@ -194,11 +193,8 @@ class SqliteReader:
     async def is_paired(self, channel: str, account: str, sender: str) -> bool:
         return await self._read(reads.is_paired, channel, account, sender)
 
-    async def paired(self, channel: str) -> tuple[Paired, ...]:
-        return await self._read(reads.paired, channel)
-
-    async def allow_edits(self, channel: str) -> tuple[AllowEdit, ...]:
-        return await self._read(reads.allow_edits, channel)
+    async def admission(self, channel: str, account: str) -> Admission:
+        return await self._read(reads.admission, channel, account)
 
     async def census(self) -> Census:
         return await self._read(reads.census)

@@ -9,6 +9,7 @@ from rejoinder.events import Route
 from rejoinder.store.base import (
     IN_FLIGHT,
     UNENDED,
+    Admission,
     AllowEdit,
     Census,
     Entry,
@@ -185,12 +186,16 @@ def is_paired(db: sqlite3.Connection, channel: str, account: str, sender: str) -
     return db.execute(sql, (channel, account, sender)).fetchone() is not None
 
 
-def paired(db: sqlite3.Connection, channel: str) -> tuple[Paired, ...]:
+def admission(db: sqlite3.Connection, channel: str, account: str) -> Admission:
+    return Admission(_paired(db, channel), _allow_edits(db, channel), knocks(db, channel, account))
+
+
+def _paired(db: sqlite3.Connection, channel: str) -> tuple[Paired, ...]:
     sql = "SELECT channel, account, sender FROM paired WHERE channel = ? ORDER BY since"
     return tuple(Paired(*row) for row in db.execute(sql, (channel,)))
 
 
-def allow_edits(db: sqlite3.Connection, channel: str) -> tuple[AllowEdit, ...]:
+def _allow_edits(db: sqlite3.Connection, channel: str) -> tuple[AllowEdit, ...]:
     rows = db.execute("SELECT entry, listed FROM allow_edit WHERE channel = ? ORDER BY id", (channel,))
     return tuple(AllowEdit(channel, entry, bool(listed)) for entry, listed in rows)
 

@@ -186,18 +186,18 @@ def is_paired(db: sqlite3.Connection, channel: str, account: str, sender: str) -
     return db.execute(sql, (channel, account, sender)).fetchone() is not None
 
 
-def admission(db: sqlite3.Connection, channel: str, account: str) -> Admission:
-    return Admission(_paired(db, channel), _allow_edits(db, channel), knocks(db, channel, account))
-
-
-def _paired(db: sqlite3.Connection, channel: str) -> tuple[Paired, ...]:
+def paired(db: sqlite3.Connection, channel: str) -> tuple[Paired, ...]:
     sql = "SELECT channel, account, sender FROM paired WHERE channel = ? ORDER BY since"
     return tuple(Paired(*row) for row in db.execute(sql, (channel,)))
 
 
-def _allow_edits(db: sqlite3.Connection, channel: str) -> tuple[AllowEdit, ...]:
+def allow_edits(db: sqlite3.Connection, channel: str) -> tuple[AllowEdit, ...]:
     rows = db.execute("SELECT entry, listed FROM allow_edit WHERE channel = ? ORDER BY id", (channel,))
     return tuple(AllowEdit(channel, entry, bool(listed)) for entry, listed in rows)
+
+
+def admission(db: sqlite3.Connection, channel: str, account: str) -> Admission:
+    return Admission(paired(db, channel), allow_edits(db, channel), knocks(db, channel, account))
 
 
 def census(db: sqlite3.Connection) -> Census:

@@ -84,6 +84,6 @@ async def test_who_polls_telegram_waits_for_nothing_else(tmp_path):
 async def test_a_while_later_the_rest_is_there(tmp_path):
     """Who writes with markup later waits for nothing."""
     async with listening(tmp_path, 0) as loaded:
-        while "rejoinder.outbound.markdown_parsers" not in (modules := await loaded()):
+        while "markdown_it" not in (modules := await loaded()):
             continue
     assert modules & ONLY_FOR_OTHERS == {"markdown_it"}

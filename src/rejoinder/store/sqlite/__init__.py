@@ -1,6 +1,6 @@
 """The embedded engine: one SQLite file, one writer thread, readers beside it.
 
-Boot (DU-13): lock, check, migrate, take over what a dead gateway had claimed. From then on the file is
+Boot (DU-13): lock, check, migrate, take over what a dead gateway had claimed, rehearse. From then on the file is
 written by this process, and now and then by an operator in one short step (beside.py). Reading is open to everybody:
 `open_reader` needs no lock.
 """
@@ -44,6 +44,7 @@ from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.faults import unavailable
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refuse_strange
+from rejoinder.store.sqlite.rehearsal import rehearse
 from rejoinder.store.sqlite.upkeep import take_over
 from rejoinder.store.sqlite.writer import Unit, Writer
 
@@ -275,6 +276,8 @@ def open_store(url: str, *, patience: float = 10.0, schema: list[Migration] | No
             db.execute("BEGIN IMMEDIATE")
             generation = take_over(db)
             db.execute("COMMIT")
+            if lock is not None and schema is None:
+                rehearse(db)
         except BaseException:
             db.close()
             raise

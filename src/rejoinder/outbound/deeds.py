@@ -49,7 +49,9 @@ class Remove(Struct, frozen=True, omit_defaults=True, tag="delete"):
     after: tuple[str, ...] = ()
 
 
-Deed = Say | Open | Amend | React | Remove
+Words = Say | Open | Amend
+Sign = React | Remove
+Deed = Words | Sign
 
 _reading = msgspec.json.Decoder[Deed](Deed)
 _writing = msgspec.json.Encoder()
@@ -69,13 +71,9 @@ def decode(body: bytes) -> Deed:
 
 def words(deed: Deed) -> str:
     """What people would read of it."""
-    match deed:
-        case Say(part=part) | Open(part=part) | Amend(part=part):
-            return part.text
-        case React(emoji=emoji):
-            return emoji
-        case Remove():
-            return ""
+    if isinstance(deed, Words):
+        return deed.part.text
+    return deed.emoji if isinstance(deed, React) else ""
 
 
 def keyed(deed: Deed, stem: str) -> tuple[str, Deed]:

@@ -14,7 +14,7 @@ a fence or a span, `silence.py` the tokens, `gap.py` and `visible.py` what becom
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
 from rejoinder.events import Directive, ReplyEvent
 from rejoinder.outbound import actions, header
@@ -108,7 +108,7 @@ class ReplyReader(TagReader):
                 return at
             if text[at] in "[\\" and self._indent < 4 and (to := self._in_header(text, at, final)) is not None:
                 return to
-        if not (at or self._ticks.open or any(map(text.__contains__, _MARKS))):
+        if not (at or self._ticks.open) and _is_quiet(text):
             self._follow_line(text)
             self._show(text)
             return len(text)
@@ -257,10 +257,6 @@ class ReplyReader(TagReader):
             self._problem("invalid_value", f"[[{key.name}:{line.value[:40]}]] dropped: {reason}")
             return
         self._directive(line.declared, Directive(line.declared.name, args))
-
-
-_MARKS: Final = "<`\\~"
-"""What interrupts plain text outside a back-tick span begins with one of these: to see none of them is quickest."""
 
 
 @lru_cache(maxsize=64)

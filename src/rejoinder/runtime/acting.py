@@ -27,7 +27,7 @@ from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.outcomes import Outcomes
-from rejoinder.runtime.sender import Fate, Sender, Sent
+from rejoinder.runtime.sender import Fate, Sender, Sent, Underway, Unsent
 from rejoinder.store.base import Run
 
 log = logging.getLogger(__name__)
@@ -219,13 +219,14 @@ class Acting:
         if waiting := [fate for _, fate in self._under_way if not fate.done()]:
             await asyncio.wait(waiting, timeout=seconds)
         for what, fate in self._under_way:
-            if not fate.done() or fate.cancelled():
-                self.outcomes.note(what, "failed", "it is still on its way")
-            elif isinstance(known := fate.result(), Sent):
-                self.outcomes.note(what, "done")
-            else:
-                self.outcomes.note(what, "failed", known.error)
-                await self._warn(f"{what.partition(' ')[0]} failed: {known.error}")
+            match fate.result() if fate.done() and not fate.cancelled() else Underway():
+                case Sent():
+                    self.outcomes.note(what, "done")
+                case Unsent(error=error):
+                    self.outcomes.note(what, "failed", error)
+                    await self._warn(f"{what.partition(' ')[0]} failed: {error}")
+                case Underway():
+                    self.outcomes.note(what, "failed", "it is still on its way")
         for handed, begin in self._begin:
             begin()
             self.outcomes.note(f"handoff to {handed.to}", "done")

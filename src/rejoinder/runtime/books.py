@@ -15,7 +15,7 @@ from rejoinder.events import PromptText, Route
 from rejoinder.inbound.groups import wants_intro
 from rejoinder.runtime.asked import Asked, Granted, Resumed
 from rejoinder.runtime.conversations import Conversation
-from rejoinder.runtime.lanes import Run
+from rejoinder.runtime.lane import Run
 from rejoinder.runtime.sessions import Held, Sessions
 from rejoinder.runtime.unit import Unit
 from rejoinder.runtime.waiting import Told, pack_told, unpack_told
@@ -44,6 +44,7 @@ log = logging.getLogger(__name__)
 
 GIVEN_UP = f"This message could not be handled {MOST_ATTEMPTS} times in a row and has been put aside."
 LEASE = timedelta(seconds=90)
+A_MOMENT = timedelta(microseconds=1)
 RENEWED_EVERY = 30.0
 
 
@@ -72,8 +73,8 @@ def begin_turn(
     )
     begun = unit.add(BeginTurn(held.key, route, events, now, now + LEASE, heard, pack_told(told)))
     # Later than its start, whatever the clock says: that is how a first turn is told from the others.
-    touched = max(now if touches else session.touched, session.started + timedelta(microseconds=1))
-    taken = replace(turn_taken(session), touched=touched)
+    touched = max(now if touches else session.touched, session.started + A_MOMENT)
+    taken = turn_taken(session, touched)
     unit.add_all(held.becomes(taken))
 
     def granted() -> Granted:
@@ -105,7 +106,7 @@ class StoreBooks:
         now = self._clock()
         async with self._sessions.changing(run.session, run.agent, now) as held:
             unit, heard = Unit(), run.conversation.messages.count
-            touches = not run.asked[-1].message.background
+            touches = not run.message.background
             granted = begin_turn(
                 unit, held, held.session, run.start, run.events, run.conversation.route, heard, now, touches=touches
             )

@@ -116,25 +116,23 @@ class Conversation:
 
         A native command, a reaction or what one agent hands over to another is no message.
         """
-        fresh = (
+        fresh = [
             _noted(inbound, now, inbound.text if readable else "", ours=ours)
             for inbound in inbounds
             if inbound.entry not in ("native", "reaction")
             and inbound.message_id
             and self.messages.get(inbound.message_id) is None
-        )
+        ]
         return NoteMessages(self.route, tuple(fresh))
 
     def noted(self, messages: Iterable[Message]) -> None:
         """The index has these now."""
         for message in messages:
             self.messages.add(message)
-            self.facts = replace(
-                self.facts,
-                owned=self.facts.owned or (message.kind == "own" and message.number == 1),
-                posted=self.facts.posted or message.kind == "own",
-                other_bot=self.facts.other_bot or message.kind == "bot",
-            )
+            if message.kind == "own":
+                self.facts = replace(self.facts, owned=self.facts.owned or message.number == 1, posted=True)
+            elif message.kind == "bot":
+                self.facts = replace(self.facts, other_bot=True)
 
     def hear(self, said: Said, agents: Iterable[str]) -> None:
         """These are told of it with their next turn; who said it knows."""

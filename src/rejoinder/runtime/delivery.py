@@ -27,7 +27,7 @@ from rejoinder.runtime.acting import Acting, HandOver, Occasion
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.drafting import Drafting, streaming_for
 from rejoinder.runtime.outcomes import Outcomes
-from rejoinder.runtime.sender import Fate, Unsent
+from rejoinder.runtime.sender import Sent, Unsent, hear
 from rejoinder.store.base import Run, StoredPart, Verb
 
 log = logging.getLogger(__name__)
@@ -63,6 +63,8 @@ class Answer:
     ) -> None:
         self.undelivered: str | None = None
         """Why a part of it did not arrive (OD-65)."""
+        self.is_kept = False
+        """What is kept with it surely is: it was in the commit that planned what has arrived since."""
         self._conversation = conversation
         self._occasion = occasion
         self._run = run
@@ -82,6 +84,7 @@ class Answer:
         self._acting = Acting(conversation, occasion, self._stem, run, hand_over)
         streaming = streaming_for(speech.streaming, sender, speech.manner, other_bot=occasion.other_bot)
         self._was_live = streaming.mode == "live"
+        self._unseen: list[str] | None = [] if streaming.mode == "off" else None  # nobody sees it before it is whole
         self._drafting = Drafting(
             sender, streaming, speech.manner, self._acting.wording, self._stem, run, speech.human_delay
         )
@@ -189,7 +192,9 @@ class Answer:
 
     def _grow(self, text: str) -> None:
         self._end = (self._end + text)[-2:]
-        if seen := self._reveal.feed(text):
+        if self._unseen is not None:
+            self._unseen.append(text)
+        elif seen := self._reveal.feed(text):
             self._pass_on(seen)
 
     def _pass_on(self, seen: str, *, whole: bool = False) -> None:
@@ -203,7 +208,7 @@ class Answer:
 
     async def _settle(self, handed: Sequence[Planned] = (), sentence: str = "") -> None:
         """Makes the whole answer stand: one commit, then one call for each message that does not say it yet."""
-        self._pass_on(self._reveal.finish(), whole=True)
+        self._pass_on(self._reveal.finish("".join(self._unseen or ())), whole=True)
         await self._drafting.close()
         draft = self._drafting.draft
         if draft.streaming.mode == "blocks":
@@ -250,17 +255,16 @@ class Answer:
     async def _post(self, planned: list[Planned], *, final: bool = False) -> None:
         also = self._kept_with_it() if final else ()
         posted = self._conversation.sender.post(planned, self._run, final=final, also=also) if planned else ()
-        fates: list[asyncio.Future[Fate]] = [*self._drafting.blocks, *posted]
-        try:
-            if waiting := [fate for fate in fates if not fate.done()]:
-                await asyncio.wait(waiting, timeout=PATIENCE)
-        except asyncio.CancelledError:
-            for fate in posted:
-                fate.cancel()  # what is not planned yet is not to be said any more
-            raise
-        for fate in fates:
-            if fate.done() and not fate.cancelled() and isinstance(known := fate.result(), Unsent):
+        await hear(posted, PATIENCE)
+        if waiting := [fate for fate in self._drafting.blocks if not fate.done()]:
+            await asyncio.wait(waiting, timeout=PATIENCE)
+        for fate in (*self._drafting.blocks, *posted):
+            if not fate.done() or fate.cancelled():
+                continue
+            if isinstance(known := fate.result(), Unsent):
                 self.undelivered = self.undelivered or known.error
+            elif final and isinstance(known, Sent) and fate in posted:
+                self.is_kept = True
 
 
 def stem_of(run: Run | None, trigger: str) -> str:

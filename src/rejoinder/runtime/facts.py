@@ -37,9 +37,19 @@ class World:
         self._store = store
 
     async def facts(
-        self, inbound: Inbound, conversation: Conversation, turns: BotTurns, session: str, agent: str, now: datetime
+        self,
+        inbound: Inbound,
+        conversation: Conversation,
+        turns: BotTurns,
+        session: str,
+        agent: str,
+        now: datetime,
+        *,
+        ours: bool,
     ) -> Facts:
-        """`session` and `agent` are those the message would go to, `turns` those of bots with this message."""
+        """`session` and `agent` are those the message would go to, `turns` those of bots with this message.
+
+        `ours`: one of our own agents said it."""
         messages, quote, here = conversation.messages, inbound.reply_to, conversation.facts
         own = messages.get(inbound.message_id)
         quoted = await messages.look_up(quote.message_id) if quote is not None else None
@@ -48,7 +58,7 @@ class World:
         of_group, of_sender = await self._turns_today(inbound, now)
         return Facts(
             me=self.me(conversation, agent),
-            sent_by_us=own is not None and own.kind == "own" and not self.is_member(inbound),
+            sent_by_us=own is not None and own.kind == "own" and not ours,
             replies_to_us=quoted is not None and quoted.kind == "own",
             answers=quoted.author if quoted is not None and quoted.kind == "own" else "",
             thread=ThreadFacts(

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from rejoinder.channels.base import Channel
 from rejoinder.events import DeliveryFailed, Route
-from rejoinder.outbound.deeds import Deed, React, Remove, decode, words
+from rejoinder.outbound.deeds import Deed, Sign, decode, words
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.pacing import Account
 from rejoinder.runtime.runs import Runs
@@ -106,7 +106,7 @@ class Outbox:
             await asyncio.wait(working, timeout=seconds)
 
     def _gave_up(self, row: StoredPart, deed: Deed, error: str) -> None:
-        if isinstance(deed, React | Remove):
+        if isinstance(deed, Sign):
             log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error)
             return
         log.error(

@@ -34,7 +34,10 @@ class Pace:
         return self.seconds_to_wait(rank) == 0.0
 
     def seconds_to_wait(self, rank: Rank) -> float:
-        account, now = self._account, asyncio.get_running_loop().time()
+        account = self._account
+        if not (self._until or account.until or account.rate or account.chat_rate):
+            return 0.0  # nobody has ever set a limit
+        now = asyncio.get_running_loop().time()
         seconds = max(0.0, self._until - now, account.until - now)
         if account.rate is not None:
             seconds = max(seconds, wait(account.bucket or full(account.rate, now), account.rate, rank, now))
@@ -44,7 +47,10 @@ class Pace:
 
     def spend(self) -> None:
         """A call is made."""
-        account, now = self._account, asyncio.get_running_loop().time()
+        account = self._account
+        if account.rate is None and account.chat_rate is None:
+            return
+        now = asyncio.get_running_loop().time()
         if account.rate is not None:
             account.bucket = take(account.bucket or full(account.rate, now), account.rate, now)
         if account.chat_rate is not None:

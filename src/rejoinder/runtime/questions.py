@@ -69,6 +69,8 @@ class Questions:
 
     def withdraw(self, agent: Agent, route: Route) -> None:
         """The run that asked is over: nobody waits for an answer any more."""
+        if not self._open:
+            return
         for which, asked in list(self._open.items()):
             if asked.agent is agent and asked.route == route:
                 asked.timer.cancel()

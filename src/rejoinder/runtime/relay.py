@@ -26,7 +26,7 @@ from rejoinder.events import Turn
 from rejoinder.outbound.tools import Display, tool_line
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.delivery import Answer
-from rejoinder.runtime.lanes import Run
+from rejoinder.runtime.lane import Run
 from rejoinder.runtime.presence import TypingSign
 from rejoinder.turns.status import State, state_of_tool
 
@@ -66,7 +66,6 @@ class Ears(Struct, frozen=True):
 class Relay:
     def __init__(self, run: Run, agent: Agent, answer: Answer, typing: TypingSign, shows: Shows, ears: Ears) -> None:
         self.usage = Usage()
-        self.model: str | None = None
         self.begun = False  # the agent has said something; our own notices before it do not count
         self._run = run
         self._agent = agent
@@ -131,7 +130,7 @@ class Relay:
             case Usage():
                 self.usage = _added(self.usage, event)
             case ModelSelected(model=model):
-                self.model = model
+                self._run.model = model
                 await tell(self._ears.watcher.model, model)
             case SessionOpened(saved=saved):
                 await self._ears.opened(saved)

@@ -30,7 +30,7 @@ from rejoinder.channels.base import (
 from rejoinder.crashpoint import calling, crashpoint
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import ReplySent, Route
-from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, decode, words
+from rejoinder.outbound.deeds import Deed, Open, React, Remove, Say, Sign, Words, decode, words
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.hooks import Tell
@@ -83,7 +83,11 @@ class Unsent(Struct, frozen=True):
     held: bool = False
 
 
-Fate = Sent | Unsent
+class Underway(Struct, frozen=True):
+    """It takes longer than whoever asked would wait; what becomes of it they will not hear."""
+
+
+Fate = Sent | Unsent | Underway
 
 WITHDRAWN: Final = Unsent("no longer to be said")
 
@@ -127,6 +131,7 @@ class Sender:
         self._account = account
         self._store = store
         self._runs = runs
+        self._name = f"{route.channel}:{route.chat}"
         self._clock = clock
         self._tell = tell
         self._gave_up = gave_up
@@ -156,8 +161,8 @@ class Sender:
 
         `also` is written in the commit that plans them.
         """
-        loop = asyncio.get_running_loop()
-        request = Request(tuple(planned), run, final, also, tuple(loop.create_future() for _ in planned))
+        new_future = asyncio.get_running_loop().create_future
+        request = Request(tuple(planned), run, final, also, tuple([new_future() for _ in planned]))
         self._requests.append(request)
         self.wake()
         return request.fates
@@ -167,7 +172,7 @@ class Sender:
         fate: asyncio.Future[Fate] = asyncio.get_running_loop().create_future()
         self._following.setdefault(row.key, []).append(fate)
         self._finding.add(row.key)
-        self._runs.start(f"follow:{self.route.channel}:{self.route.chat}", self._find_settled(row))
+        self._runs.start(f"follow:{self._name}", self._find_settled(row))
         return fate
 
     async def _find_settled(self, row: StoredPart) -> None:
@@ -176,8 +181,7 @@ class Sender:
         finally:
             self._finding.discard(row.key)
         if (known := WITHDRAWN if now is None else _fate_of(now)) is not None:
-            for waiting in self._following.pop(row.key, ()):
-                _settle(waiting, known)
+            _settle_all(self._following.pop(row.key, ()), known)
         else:
             self.wake(rows=True)
 
@@ -187,7 +191,7 @@ class Sender:
         self._told += rows
         self._woken = True
         if self._task is None:
-            self._task = self._runs.start(f"send:{self.route.channel}:{self.route.chat}", self._work())
+            self._task = self._runs.start(f"send:{self._name}", self._work())
 
     @property
     def is_speaking(self) -> bool:
@@ -219,12 +223,11 @@ class Sender:
             if self._requests:
                 await self._plan(self._requests[0], claims=False)
             return bool(self._requests)
-        seconds = self.pace.seconds_to_wait("final")
         if self._requests:
-            await self._plan(self._requests[0], claims=seconds == 0.0)
+            await self._plan(self._requests[0], claims=self.pace.has_room("final"))
             return True
         if self._rows or self._ours:
-            if seconds:
+            if seconds := self.pace.seconds_to_wait("final"):
                 self._wake_in(seconds)
                 return False
             return await self._send_next()
@@ -269,7 +272,7 @@ class Sender:
             self._requests.popleft()
             return
         now = self._clock()
-        intents = tuple(intent(each, self.route) for each in request.planned)
+        intents = tuple([intent(each, self.route) for each in request.planned])
         unit, told = Unit(), self._told
         planned = unit.add(PlanParts(intents, now, request.run, request.final))
         unit.add_all(request.also)
@@ -282,8 +285,7 @@ class Sender:
             self._requests.popleft()
             if not isinstance(error, Superseded):
                 log.exception("%s: something could not be planned", self.channel.name)
-            for fate in request.fates:
-                _settle(fate, WITHDRAWN if isinstance(error, Superseded) else Unsent(str(error)))
+            _settle_all(request.fates, WITHDRAWN if isinstance(error, Superseded) else Unsent(str(error)))
             return
         self._requests.popleft()
         crashpoint("K15")
@@ -324,8 +326,7 @@ class Sender:
         self._ours.clear()
         if not self._looking:
             for key in self._following.keys() - self._finding:  # what is being looked up may have been sent
-                for waiting in self._following.pop(key):
-                    _settle(waiting, WITHDRAWN)
+                _settle_all(self._following.pop(key), WITHDRAWN)
 
     # --- one part -----------------------------------------------------------------------------------
 
@@ -337,7 +338,7 @@ class Sender:
             await self._keep(BuryPart(row, f"it cannot be read: {error}"))
             return self._over(row, Unsent("it cannot be read"))
         conceded = conceded_in(row.error)
-        crashpoint("K20" if isinstance(deed, React | Remove) else "K16")
+        crashpoint("K20" if isinstance(deed, Sign) else "K16")
         try:
             self.pace.spend()
             with calling(_ACCEPTED.get(type(deed), "K17")):
@@ -387,21 +388,22 @@ class Sender:
                 self._gave_up(row, deed, error)
 
     async def _arrived(self, row: StoredPart, deed: Deed, message: str, now: datetime) -> None:
-        is_message = isinstance(deed, Say | Open | Amend)
-        author = deed.part.author if isinstance(deed, Say | Open | Amend) else ""
-        verbs: list[Verb[object]] = [MarkSent(row, message if is_message else None, now, words(deed), author)]
-        if isinstance(deed, Remove):
-            verbs.append(ForgetMessage(self.route, deed.message))
+        said = words(deed)
+        receipt, author = (message, deed.part.author) if isinstance(deed, Words) else (None, "")
+        marked = MarkSent(row, receipt, now, said, author)
         # Who waits goes on now: what they write comes behind this, mostly in the same commit.
         self._over(row, Sent(message))
-        known = (await self._keep(*verbs))[0]
+        if isinstance(deed, Remove):
+            await self._keep(marked, ForgetMessage(self.route, deed.message))
+            if self.forgotten is not None:
+                self.forgotten(deed.message)
+        else:
+            (known,) = await self._keep(marked)
+            if isinstance(known, Message) and self.noted is not None:
+                self.noted(known)
         self._looks = 0
-        if isinstance(known, Message) and self.noted is not None:
-            self.noted(known)
-        if isinstance(deed, Remove) and self.forgotten is not None:
-            self.forgotten(deed.message)
-        if isinstance(deed, Say | Amend):
-            self._tell(ReplySent(self.route, message, words(deed)))
+        if isinstance(deed, Words) and not isinstance(deed, Open):
+            self._tell(ReplySent(self.route, message, said))
 
     async def _later(self, row: StoredPart, verdict: Again, conceded: frozenset[str], now: datetime) -> None:
         error = remembered(verdict.error, verdict.concedes, conceded)
@@ -455,7 +457,7 @@ class Sender:
     def settle(self, row: StoredPart) -> None:
         """Finds out about a part that was under way when a process died, or that could not be told yet."""
         self._looking.add(row.id)
-        self._runs.start(f"settle:{self.route.channel}:{self.route.chat}", self._settle(row))
+        self._runs.start(f"settle:{self._name}", self._settle(row))
 
     async def _settle(self, row: StoredPart) -> None:
         deed, now = decode(row.body), self._clock()
@@ -493,16 +495,14 @@ class Sender:
 
     async def _keep(self, *verbs: Verb[object]) -> tuple[object, ...]:
         """Writes what has happened already, however long the store takes to be good again (DU-15)."""
-        unit = Unit()
-        results = [unit.add(verb) for verb in verbs]
+        unit = Unit(*verbs)
         await unit.insist(self._store)
-        return tuple(result() for result in results)
+        return unit.results
 
     def _over(self, row: StoredPart, fate: Fate) -> None:
         self._ours.discard(row.key)
         self._looking.discard(row.id)
-        for waiting in self._following.pop(row.key, ()):
-            _settle(waiting, fate)
+        _settle_all(self._following.pop(row.key, ()), fate)
 
 
 _ACCEPTED: Final[dict[type, str]] = {Open: "K11", React: "K21", Remove: "K21"}
@@ -511,6 +511,30 @@ _ACCEPTED: Final[dict[type, str]] = {Open: "K11", React: "K21", Remove: "K21"}
 def _grave(verdict: Again) -> int:
     """A refused account is for somebody to mend; a busy one passes."""
     return logging.ERROR if verdict.refused else logging.WARNING
+
+
+async def hear(fates: "Sequence[asyncio.Future[Fate]]", seconds: float) -> None:
+    """Returns when it is known what became of each of these, or after so many seconds.
+
+    Whoever is cancelled in it has called off what is not planned by then.
+    """
+    if all(fate.done() for fate in fates):
+        return
+    timer = asyncio.get_running_loop().call_later(seconds, _settle_all, fates, Underway())
+    try:
+        for fate in fates:
+            await fate
+    except asyncio.CancelledError:
+        for fate in fates:
+            fate.cancel()
+        raise
+    finally:
+        timer.cancel()
+
+
+def _settle_all(fates: "Iterable[asyncio.Future[Fate]]", fate: Fate) -> None:
+    for waiting in fates:
+        _settle(waiting, fate)
 
 
 def _settle(waiting: "asyncio.Future[Fate]", fate: Fate) -> None:

@@ -16,13 +16,14 @@ PAUSE = 1.0
 class Unit:
     def __init__(self, *verbs: Verb[Any]) -> None:
         self._verbs = list(verbs)
-        self._results: tuple[Any, ...] = ()
+        self.results: tuple[Any, ...] = ()
+        """The answers, in the order of the verbs."""
 
     def add(self, verb: Verb[Result]) -> Callable[[], Result]:
         """The answer can be asked for when it is written."""
         place = len(self._verbs)
         self._verbs.append(verb)
-        return lambda: self._results[place]
+        return lambda: self.results[place]
 
     def add_all(self, verbs: "tuple[Verb[Any], ...]") -> None:
         self._verbs += verbs
@@ -30,9 +31,9 @@ class Unit:
     async def write(self, store: Store) -> None:
         """Returns when all of it is durable; raises when nothing of it is."""
         if len(self._verbs) == 1:
-            self._results = (await store.write(self._verbs[0]),)
+            self.results = (await store.write(self._verbs[0]),)
         elif self._verbs:
-            self._results = await store.write(*self._verbs)
+            self.results = await store.write(*self._verbs)
 
     async def insist(self, store: Store) -> None:
         """As `write`, but waits while nothing can be kept (DU-15): it is about what has happened already."""

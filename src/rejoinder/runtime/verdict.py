@@ -20,7 +20,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from rejoinder.channels.base import CanFind, Channel, Delivered, KeepsKeys, Outcome, Rejected, RetryAfter, Unknown
-from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say
+from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, Sign
 from rejoinder.runtime.abilities import can
 
 OnUnknown = Literal["hold", "resend"]
@@ -111,7 +111,7 @@ def judge(
 
 
 def _again(deed: Deed, seconds: float, reason: str, tries: int, jitter: float) -> Verdict:
-    if tries >= (MOST_TRIES_OF_A_SIGN if isinstance(deed, React | Remove) else MOST_TRIES):
+    if tries >= (MOST_TRIES_OF_A_SIGN if isinstance(deed, Sign) else MOST_TRIES):
         return GiveUp(f"{reason}; given up after {tries} tries")
     return Again(max(seconds, _pause(tries, jitter)), reason)
 
@@ -150,4 +150,6 @@ def remembered(error: str, concedes: str | None, before: frozenset[str]) -> str:
 
 
 def conceded_in(error: str) -> frozenset[str]:
+    if not error:
+        return frozenset()
     return frozenset(what for what in ("formatting", "target") if f"[without {what}]" in error)

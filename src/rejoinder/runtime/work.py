@@ -22,12 +22,12 @@ from rejoinder.runtime.acting import Occasion
 from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.attempts import COMPACTED, Attempts, Notice
 from rejoinder.runtime.books import transcript
-from rejoinder.runtime.briefing import brief, brief_further, filled, level, people_of, room_of
+from rejoinder.runtime.briefing import Scene, brief, brief_further, filled, people_of, scene_of
 from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.delivery import Answer
 from rejoinder.runtime.handoff import handed_over
 from rejoinder.runtime.hooks import Tell
-from rejoinder.runtime.lanes import Run
+from rejoinder.runtime.lane import Run
 from rejoinder.runtime.presence import TypingSign
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.recent import Bounded
@@ -84,20 +84,21 @@ class Workers:
     async def run(self, run: Run) -> None:
         assert run.granted is not None
         began = monotonic()
-        agent, session, asked = self.agents[run.agent], run.granted.session, run.asked[-1].message.inbound
+        agent, session, asked = self.agents[run.agent], run.granted.session, run.message.inbound
         await self._remind(run, agent, session)
-        turn = brief(run, session, self._settings, agent)
+        scene = scene_of(run, session, self._settings, agent)
+        turn = brief(scene)
         run.told.append(turn.parts)
         answer = Answer(
             run.conversation,
-            self._occasion(run, agent),
+            _occasion(scene),
             run=run.claim,
             earlier=run.before,
-            may_speak=lambda: run.may_speak() and not _only_listens(run),
+            may_speak=lambda: run.may_speak() and not run.message.listening,
             says_when_empty=_is_awaited(run),
             silence=self._settings.silence,
-            prefix=filled(run.conversation.how.speech.prefix, run, session),
-            speaker=lambda: Speaker(agent.name, relay.model or turn.model or "", turn.think or ""),
+            prefix=filled(run.conversation.how.speech.prefix, scene),
+            speaker=lambda: Speaker(agent.name, run.model or turn.model or "", turn.think or ""),
             kept_with_it=lambda: transcript(run, self._clock()),
             hand_over=lambda to, words, id: self._hand_over(handed_over(asked, agent.name, to, words, id)),
         )
@@ -105,14 +106,11 @@ class Workers:
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
         try:
             with self._typing(run) as typing:
-                relay = Relay(
-                    run, agent, answer, typing, self._shows(run, session, agent), self._ears(run, agent, session)
-                )
+                relay = Relay(run, agent, answer, typing, _shows(scene), self._ears(run, agent, session))
                 run.begun(can_steer=can(agent, CanSteer))
                 crashpoint("K9")
                 _became(run, State.THINKING)
-                verbose = level("verbose", run, session, self._settings, agent) != "off"
-                notice = answer.add_line if verbose else _unsaid
+                notice = answer.add_line if scene.level("verbose") != "off" else _unsaid
                 await self._begin(run, session, notice)
                 failed = await self._attempts.make(
                     agent,
@@ -125,7 +123,7 @@ class Workers:
                 self._note_failure(run, failed)
                 run.ending = True
                 if failed is None:
-                    await answer.finish(_footer(session, relay.usage, relay.model))
+                    await answer.finish(_footer(session, relay.usage, run.model))
                     ended = "answered" if answer.undelivered is None else "failed"
                 else:
                     await answer.fail(failed.sentence, failed.detail)
@@ -176,14 +174,12 @@ class Workers:
                 input_tokens=session.input_tokens + usage.input_tokens,
                 output_tokens=session.output_tokens + usage.output_tokens,
             )
-            lines = (
-                TraceLine(now, step.stage, step.decision, step.reason, step.took)
-                for step in (step, *answer.outcomes.steps())
-            )
+            steps = (step, *answer.outcomes.steps())
+            lines = [TraceLine(now, each.stage, each.decision, each.reason, each.took) for each in steps]
             unit = Unit(
                 EndRun(run.claim, outcome, now, wrong or ""),
                 Trace(run.asked[-1].event, tuple(lines)),
-                *transcript(run, now),
+                *(() if answer.is_kept else transcript(run, now)),
                 *held.becomes(session),
             )
             crashpoint("K22")
@@ -205,43 +201,15 @@ class Workers:
         else:
             self.failures[run.session] = f"{failed.kind}: {failed.detail or failed.sentence}"
 
-    def _occasion(self, run: Run, agent: Agent) -> Occasion:
-        message = run.asked[-1].message
-        return Occasion(
-            run.trigger,
-            agent.name,
-            message.inbound.sender.id,
-            direct=not message.in_group,
-            other_bot=run.conversation.facts.other_bot,
-            peers=tuple(peer for peer in room_of(run, self._settings) if peer != agent.name),
-            texts=(
-                *(asked.message.inbound.text for asked in run.asked),
-                *(said.text for asked in run.asked for said in asked.overheard),
-            ),
-            granted=self._settings.granted,
-        )
-
     def _typing(self, run: Run) -> TypingSign:
-        message = run.asked[-1].message
+        message = run.message
         mode = mode_for(
             self._settings.typing_mode,
             direct=not message.in_group,
             mentioned=message.addressed in ("mention", "reply"),
-            heartbeat=_only_listens(run) or _is_background(run),
+            heartbeat=message.listening or message.background,
         )
         return TypingSign(self._runs, run.conversation, mode, self._settings.typing, run.agent)
-
-    def _shows(self, run: Run, session: Session, agent: Agent) -> Shows:
-        verbose = level("verbose", run, session, self._settings, agent)
-        reasoning = level("reasoning", run, session, self._settings, agent)
-        if _only_listens(run):
-            return Shows()
-        in_group = run.asked[-1].message.in_group
-        trusted = all(asked.message.actor.role in ("owner", "sender") for asked in run.asked)
-        configured = run.conversation.how.tool_display
-        tools = "none" if verbose == "off" else display_for(configured, group=in_group, trusted=trusted)
-        output = verbose == "full" and tools == "full" and not in_group
-        return Shows(tools, output, reasoning == "on", reasoning == "stream")
 
     def _ears(self, run: Run, agent: Agent, session: Session) -> Ears:
         async def asks(question: Question) -> None:
@@ -256,7 +224,8 @@ class Workers:
 
     async def steer(self, run: Run, asked: tuple[Asked, ...]) -> bool:
         agent = self.agents[run.agent]
-        further = brief_further(run, asked, self._settings, agent)
+        assert run.granted is not None
+        further = brief_further(scene_of(run, run.granted.session, self._settings, agent), asked)
         taken = can(agent, CanSteer) and await agent.steer(further)
         if taken:
             run.told.append(further.parts)
@@ -291,6 +260,35 @@ def exchanges(entries: tuple[Entry, ...]) -> tuple[Exchange, ...]:
     return (*found, Exchange(asked)) if asked else tuple(found)
 
 
+def _occasion(scene: Scene) -> Occasion:
+    run, message, name = scene.run, scene.run.message, scene.agent.name
+    return Occasion(
+        run.trigger,
+        name,
+        message.inbound.sender.id,
+        direct=not message.in_group,
+        other_bot=run.conversation.facts.other_bot,
+        peers=tuple([peer for peer in scene.room if peer != name]),
+        texts=(
+            *[asked.message.inbound.text for asked in run.asked],
+            *[said.text for asked in run.asked for said in asked.overheard],
+        ),
+        granted=scene.settings.granted,
+    )
+
+
+def _shows(scene: Scene) -> Shows:
+    run, in_group = scene.run, scene.run.message.in_group
+    if run.message.listening:
+        return Shows()
+    verbose, reasoning, tools = scene.level("verbose"), scene.level("reasoning"), "none"
+    if verbose != "off":
+        trusted = all(asked.message.actor.role in ("owner", "sender") for asked in run.asked)
+        tools = display_for(run.conversation.how.tool_display, group=in_group, trusted=trusted)
+    output = verbose == "full" and tools == "full" and not in_group
+    return Shows(tools, output, reasoning == "on", reasoning == "stream")
+
+
 def _step(agent: Agent, ended: str, reason: str | None, began: float) -> Step:
     return Step(f"agent {agent.name}", ended, reason, monotonic() - began)
 
@@ -299,17 +297,9 @@ async def _unsaid(_: str) -> None:
     """Notices are for verbose sessions."""
 
 
-def _only_listens(run: Run) -> bool:
-    return run.asked[-1].message.listening
-
-
-def _is_background(run: Run) -> bool:
-    return run.asked[-1].message.background
-
-
 def _is_awaited(run: Run) -> bool:
     """Somebody surely waits for words (OD-44): in a direct chat, or a group where a person meant the agent."""
-    message = run.asked[-1].message
+    message = run.message
     if message.background:
         return False
     return not message.in_group or message.addressed in ("mention", "reply")

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final, Literal
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
@@ -232,13 +233,17 @@ def _known(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
+_QUICK = msgspec.json.Encoder()
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _HARMLESS = [(mark, f"\\u{ord(mark):04x}") for mark in ("<", ">", "\u2028", "\u2029", "\x85")]
 
 
 def _json(value: object) -> str:
     """One line of JSON in which nothing looks like a tag."""
-    encoded = _ENCODER.encode(value)
+    try:
+        encoded = _QUICK.encode(value).decode()
+    except UnicodeEncodeError:  # half a surrogate pair, which only the slower of the two lets stand
+        encoded = _ENCODER.encode(value)
     for mark, harmless in _HARMLESS:
         encoded = encoded.replace(mark, harmless)
     return encoded

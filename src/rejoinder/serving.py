@@ -121,7 +121,7 @@ async def serve(
 
 
 async def _rehearse_later(manners: tuple[Manner, ...]) -> None:
-    """The first seconds belong to what came while nobody was here; and what comes meanwhile has its turns."""
+    """The first seconds belong to what came while nobody was here; in a thread, what comes later has its turns too."""
     await asyncio.sleep(REHEARSED_AFTER)
     await asyncio.to_thread(rehearse, MARKUP, manners)
 

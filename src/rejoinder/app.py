@@ -375,7 +375,7 @@ class _Collected:
         """Nobody writes here but who asked."""
 
     async def send(self, part: Part) -> Outcome:
-        self.replies.append(Reply(part.text, part.reply_to, part.silent))
+        self.replies.append(Reply(part.text, part.reply_to, part.silent, part.is_error))
         await tell(self._on_block, part.text)
         return Delivered(f"reply-{len(self.replies)}")
 

@@ -284,6 +284,8 @@ class Reply(Struct, frozen=True):
     text: str
     reply_to: str | None = None
     silent: bool = False
+    is_error: bool = False
+    """It says that there is no answer, and why."""
 
 
 class Entity(Struct, frozen=True, omit_defaults=True):
@@ -332,6 +334,8 @@ class Part(Struct, frozen=True, omit_defaults=True):
     only_for: str | None = None
     """The one person who sees it."""
     choices: tuple[Choice, ...] = ()
+    is_error: bool = False
+    """It says that there is no answer, and why."""
 
 
 # --- what hooks are told (IN-8) -----------------------------------------------------------------

@@ -8,7 +8,7 @@ Rule 4: nothing here fails a delivery or becomes a message in the chat (OD-51).
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -26,15 +26,18 @@ from rejoinder.outbound.plan import Planned, Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
+from rejoinder.runtime.fates import Fate, Sent, Underway, Unsent
+from rejoinder.runtime.handoff import HandedRow
 from rejoinder.runtime.outcomes import Outcomes
-from rejoinder.runtime.sender import Fate, Sender, Sent, Underway, Unsent
+from rejoinder.runtime.sender import Sender
+from rejoinder.runtime.unit import Unit
 from rejoinder.store.base import Run
 
 log = logging.getLogger(__name__)
 
 MOST_ACTIONS = 20
-HandOver = Callable[[str, str, str], Awaitable[Callable[[], object]]]
-"""Keeps a turn for the agent of this name, with these words, once under this id; what it returns begins it."""
+HandOver = Callable[[str, str, str], HandedRow]
+"""The row that gives the agent of this name a turn, with these words, once under this id."""
 
 
 class Occasion(Struct, frozen=True):
@@ -74,7 +77,9 @@ class Acting:
         self._run = run
         self._hand_over = hand_over
         self._handed: list[Handed] = []
-        self._begin: list[tuple[Handed, Callable[[], object]]] = []
+        self._rows: list[HandedRow] = []
+        self.kept = Unit()
+        """What is to be kept with the answer: a row for whatever it hands over."""
         self._target = None if mode == "off" else occasion.trigger or None
         self._reply_all = mode == "all"
         self._silent = False
@@ -198,24 +203,34 @@ class Acting:
 
     # --- at the end ---------------------------------------------------------------------------------
 
-    async def keep_handed(self) -> list[Planned]:
-        """What is handed over, as messages that stand behind the answer (DE-21); it is safe when this returns.
+    def hand_over(self) -> list[Planned]:
+        """What is handed over, as messages that stand behind the answer (DE-21), and as rows in `kept`.
 
-        Where the channel tells agents of each other's messages, the message itself is what wakes the other.
+        Where the channel tells agents of each other's messages, the message itself is what wakes the other. Where it
+        does not know them, nobody is called: the name may be a stranger's there (OD-64).
         """
+        knows_agents = can(self._conversation.channel, TellsAgents)
         planned: list[Planned] = []
         how, route = self._conversation.how.speech.manner, self._conversation.route
         for handed in self._handed:
-            wording = Wording(author=self._occasion.agent, addressed=(handed.to,))
+            wording = Wording(author=self._occasion.agent, addressed=(handed.to,) if knows_agents else ())
             planned += plan.say(f"@{handed.to} {handed.words}".rstrip(), route, how, wording, handed.id)
-            begin: Callable[[], object] = _by_itself
-            if self._hand_over is not None and not can(self._conversation.channel, TellsAgents):
-                begin = await self._hand_over(handed.to, handed.words, handed.id)
-            self._begin.append((handed, begin))
+            if self._hand_over is not None and not knows_agents:
+                row = self._hand_over(handed.to, handed.words, handed.id)
+                self.kept.include(row.accept)
+                self._rows.append(row)
         return planned
 
+    def answered(self, last: "asyncio.Future[Fate]") -> None:
+        """The last word of the answer stands, or was given up, or is no longer to be said: who comes next begins."""
+        for row in self._rows:
+            if last.cancelled():
+                row.call_off()
+            else:
+                row.begin()
+
     async def finish(self, seconds: float) -> None:
-        """Waits for what is under way, and lets what was handed over begin: that acts when the turn ends."""
+        """Waits for what is under way, and notes what became of it."""
         if waiting := [fate for _, fate in self._under_way if not fate.done()]:
             await asyncio.wait(waiting, timeout=seconds)
         for what, fate in self._under_way:
@@ -227,8 +242,7 @@ class Acting:
                     await self._warn(f"{what.partition(' ')[0]} failed: {error}")
                 case Underway():
                     self.outcomes.note(what, "failed", "it is still on its way")
-        for handed, begin in self._begin:
-            begin()
+        for handed in self._handed:
             self.outcomes.note(f"handoff to {handed.to}", "done")
 
     def call_off(self) -> None:
@@ -246,10 +260,6 @@ class Acting:
     async def _warn(self, why: str) -> None:
         log.warning("%s %s: %s", self._conversation.channel.name, self._occasion.trigger, why)
         await self._conversation.note(why)
-
-
-def _by_itself() -> None:
-    """The channel delivers the message to the other agent."""
 
 
 @cache

@@ -7,22 +7,22 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from rejoinder.channels.base import CanNote, CanReact, Channel, Delivered
+from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, Channel
 from rejoinder.events import Choice, Inbound, Part, Route, Said
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import overhear
 from rejoinder.outbound import plan
-from rejoinder.outbound.deeds import Open, keyed
+from rejoinder.outbound.deeds import Open, React, keyed
 from rejoinder.outbound.emoji import project
-from rejoinder.outbound.plan import Planned, Wording
+from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.fates import Fate, Sent
 from rejoinder.runtime.messages import Messages
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.performing import intent
 from rejoinder.runtime.recent import Bounded, Recent
-from rejoinder.runtime.sender import Fate, Sent
 from rejoinder.runtime.settings import ChannelFacts
 from rejoinder.store.base import InboxEvent, Message, NoteMessages, PlaceFacts, PlanParts, Store
 
@@ -165,15 +165,33 @@ class Conversation:
             plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
         )
 
-    async def tell(self, text: str) -> None:
-        """Says it, whatever becomes of it."""
-        await self.send(text)
+    def to_say(self, texts: Iterable[str], now: datetime, *, reply_to: str | None = None, stem: str = "") -> PlanParts:
+        """The same, for whoever decides it to commit with the decision; the sender is woken when that is done.
 
-    def to_say(self, texts: Iterable[str], now: datetime) -> PlanParts:
-        """The same, for whoever decides it to commit with the decision; the sender is woken when that is done."""
-        manner = self.how.speech.manner
-        said = (plan.say(redact(text), self.route, manner, Wording(), self.outbox.new_stem()) for text in texts)
+        `stem`: what is said once under it is not said again.
+        """
+        manner, wording = self.how.speech.manner, Wording(reply_to=reply_to or None)
+        said = (plan.say(redact(text), self.route, manner, wording, stem or self.outbox.new_stem()) for text in texts)
         return PlanParts(tuple(intent(each, self.route) for planned in said for each in planned), now)
+
+    def to_replace(self, slots: tuple[Slot, ...], text: str, now: datetime, *, reply_to: str | None) -> PlanParts:
+        """The same in the place of messages that nobody writes on; without any text they go."""
+        channel, stem = self.channel, self.outbox.new_stem()
+        if text:
+            manner, wording = self.how.speech.manner, Wording(reply_to=reply_to or None)
+            may_move = can(channel, CanDelete) or can(channel, CanEdit)
+            planned = plan.settle(redact(text), slots, self.route, manner, wording, stem, may_move=may_move)
+        else:
+            planned = plan.withdraw(slots, stem)
+        return PlanParts(tuple(intent(each, self.route) for each in planned), now)
+
+    def to_mark(self, message: str, emoji: str, now: datetime) -> PlanParts | None:
+        """A sign of the gateway's own on somebody's message; None where the platform shows no such signs."""
+        sign = project(emoji, self.how.speech.reactions).value
+        if not can(self.channel, CanReact) or sign is None:
+            return None
+        planned = Planned(*keyed(React(message, sign), self.outbox.new_stem()))
+        return PlanParts((intent(planned, self.route),), now)
 
     async def begin(self, text: str, *, silent: bool) -> str | None:
         """Opens a message that grows, on a channel that can show one."""
@@ -195,13 +213,6 @@ class Conversation:
     async def note(self, text: str) -> None:
         if can(self.channel, CanNote):
             await self.channel.note(self.route, text)
-
-    async def mark(self, message: str, emoji: str) -> bool:
-        """A sign of the gateway's own on somebody's message, where the platform shows such signs."""
-        sign = project(emoji, self.how.speech.reactions).value
-        if not can(self.channel, CanReact) or sign is None:
-            return False
-        return isinstance(await self.channel.react(self.route, message, sign), Delivered)
 
     # --- what became of each message (IN-64) ------------------------------------------------------
 
@@ -239,6 +250,10 @@ class Conversations:
 
     def of(self, message: Inbound) -> Conversation:
         return self._places.get(_route(message))
+
+    def has(self, channel: str) -> bool:
+        """Whether it is configured still."""
+        return channel in self._channels
 
     def at(self, route: Route) -> Conversation | None:
         """None where the channel is no longer configured."""

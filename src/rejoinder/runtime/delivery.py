@@ -26,8 +26,9 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.acting import Acting, HandOver, Occasion
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.drafting import Drafting, streaming_for
+from rejoinder.runtime.fates import Sent, Unsent, hear
 from rejoinder.runtime.outcomes import Outcomes
-from rejoinder.runtime.sender import Sent, Unsent, hear
+from rejoinder.runtime.unit import Unit
 from rejoinder.store.base import Run, StoredPart, Verb
 
 log = logging.getLogger(__name__)
@@ -126,7 +127,7 @@ class Answer:
         if not self._may_speak():
             return await self.abandon()
         await self._obey(self._reader.finish())
-        handed = await self._acting.keep_handed()
+        handed = self._acting.hand_over()
         if self._reader.silent:
             await self._withdraw(handed)
             await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
@@ -137,7 +138,9 @@ class Answer:
             await self._settle(handed)
         elif not self._acting.asked and self._says_when_empty:
             await self._drafting.close()
-            await self._post(self._say(NO_RESPONSE), final=True)
+            taken_over = self._drafting.draft.slots
+            own = self._settled(NO_RESPONSE, f"{self._stem}/own") if taken_over else self._say(NO_RESPONSE)
+            await self._post(own, final=True)
         else:
             await self._withdraw(handed)
         await self._acting.finish(PATIENCE)
@@ -216,7 +219,7 @@ class Answer:
         else:
             planned = self._settled(draft.text, self._stem)
         if sentence:
-            planned += self._say(sentence)
+            planned += self._say(sentence, is_error=True)
         await self._post([*planned, *handed], final=True)
 
     def _settled(self, text: str, stem: str) -> list[Planned]:
@@ -232,10 +235,11 @@ class Answer:
             may_move=can(channel, CanDelete) or can(channel, CanEdit),
         )
 
-    def _say(self, sentence: str) -> list[Planned]:
+    def _say(self, sentence: str, *, is_error: bool = False) -> list[Planned]:
         """A sentence of the gateway's own, in the agent's place."""
         wording = self._acting.wording()
-        plain = Wording(wording.reply_to if not self._has_words else None, author=wording.author)
+        target = wording.reply_to if not self._has_words else None
+        plain = Wording(target, author=wording.author, is_error=is_error)
         manner = self._conversation.how.speech.manner
         return plan.say(sentence, self._conversation.route, manner, plain, f"{self._stem}/own")
 
@@ -252,9 +256,16 @@ class Answer:
         if planned or handed:
             await self._post([*planned, *handed], final=True)
 
+    def _kept(self) -> Unit:
+        unit = Unit(*self._kept_with_it())
+        unit.include(self._acting.kept)
+        return unit
+
     async def _post(self, planned: list[Planned], *, final: bool = False) -> None:
-        also = self._kept_with_it() if final else ()
+        also = self._kept() if final else None
         posted = self._conversation.sender.post(planned, self._run, final=final, also=also) if planned else ()
+        if final and posted:
+            posted[-1].add_done_callback(self._acting.answered)
         await hear(posted, PATIENCE)
         if waiting := [fate for fate in self._drafting.blocks if not fate.done()]:
             await asyncio.wait(waiting, timeout=PATIENCE)

@@ -44,6 +44,7 @@ from rejoinder.runtime.conversations import OVERHEARD, Conversation, Conversatio
 from rejoinder.runtime.debounce import Debounce
 from rejoinder.runtime.effects import Effects, Performed
 from rejoinder.runtime.facts import World
+from rejoinder.runtime.handoff import HandedRow
 from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.outbox import Outbox
@@ -151,9 +152,9 @@ class Engine:
         places = {**channels, self.nowhere.name: self.nowhere}
         self.outbox = Outbox(places, store, runs, settings.channel, clock, self._tell)
         self.conversations = Conversations(places, store, self.outbox, settings.channel)
-        self._owners = Owners(self.conversations, runs, clock)
-        hooks.on("delivery_failed", self._owners.hear)
-        questions, access = Questions(runs, settings.question_seconds), Access(settings.rules, store)
+        self._owners = Owners(self.conversations, channels, store, clock)
+        self.outbox.owed = self._owners.owed
+        questions, access = Questions(runs, settings.question_seconds, store.generation), Access(settings.rules, store)
         workers = Workers(
             agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell, self._hand_over
         )
@@ -359,12 +360,8 @@ class Engine:
                 await unit.write(self._store)
                 self._enqueue(place, [destined])
 
-    async def _hand_over(self, inbound: Inbound) -> Callable[[], object]:
-        """What one agent gives another is a row before the answer is planned; it is decided when the turn has ended."""
-        accept = Unit()
-        accepted = accept.add(Accept((inbound,), self._clock()))
-        await accept.insist(self._store)
-        return lambda: [self.decide(event) for event in accepted()]
+    def _hand_over(self, inbound: Inbound, is_left: Callable[[], bool]) -> HandedRow:
+        return HandedRow(inbound, self._clock(), self._store, self._runs, self.decide, is_left)
 
     # --- what every decision comes to -------------------------------------------------------------
 
@@ -388,6 +385,8 @@ class Engine:
             unit.add_all(each.verbs)
         if replies := _replies(decision, performed):
             unit.add_all((decision.conversation.to_say(replies, now),))
+        if _is_owners(decision):
+            unit.add_all(self._owners.to_keep(decision.conversation.route))
         return unit, noted
 
     def _settled(self, decision: Decision, performed: list[Performed], noted: tuple[Message, ...]) -> None:
@@ -398,8 +397,7 @@ class Engine:
         conversation.trace(decision.event.inbound.message_id, decision.walk.trace)
         if self._hooks.wants(MessageDecided):
             self._tell(_event_of(decision))
-        message = decision.walk.message
-        if message.actor.role == "owner" and not message.in_group:
+        if _is_owners(decision):
             self._owners.wrote(conversation.route)
         for each in performed:
             each.then()
@@ -414,6 +412,12 @@ class Engine:
         """A session that was only just made begins when there is something to remember: a choice, or a turn."""
         if held.is_new:
             self._tell(SessionStarted(session.key, session.agent, conversation.route))
+
+
+def _is_owners(decision: Decision) -> bool:
+    """An owner said it, where nobody else reads."""
+    message = decision.walk.message
+    return message.actor.role == "owner" and not message.in_group
 
 
 def _replies(decision: Decision, performed: list[Performed]) -> Sequence[str]:

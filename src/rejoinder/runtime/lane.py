@@ -56,7 +56,6 @@ log = logging.getLogger(__name__)
 GRACE = 1.5
 """Seconds a run has to end after it was told to; then its lane goes on without it."""
 STEER_PATIENCE = 10.0
-TIMED_OUT = "The agent did not answer in time; please try again."
 
 
 class Crew(Protocol):
@@ -66,8 +65,10 @@ class Crew(Protocol):
 
     async def steer(self, run: "Run", asked: tuple[Asked, ...]) -> bool: ...
 
-    async def left_out(self, asked: tuple[Asked, ...], reason: Reason | None) -> None:
-        """These got no turn: dropped for this reason, or (None) told to the agent in a line each."""
+    async def left_out(
+        self, asked: tuple[Asked, ...], reason: Reason | None, told: tuple[tuple[Asked, StoredPart], ...]
+    ) -> None:
+        """These got no turn: dropped for this reason, or (None) told to the agent in a line each. `told`: by what."""
         ...
 
 
@@ -80,7 +81,11 @@ class Books(Protocol):
 
     async def steered(self, run: "Run", asked: tuple[Asked, ...]) -> None: ...
 
-    async def left_out(self, session: str, asked: tuple[Asked, ...], reason: Reason | None) -> None: ...
+    async def left_out(
+        self, session: str, asked: tuple[Asked, ...], reason: Reason | None
+    ) -> tuple[tuple[Asked, StoredPart], ...]:
+        """Of each who is owed a notice, its row."""
+        ...
 
     async def end(self, run: "Run") -> None:
         """Of a run whose work did not end it itself."""
@@ -370,8 +375,6 @@ class SessionLane:
             run.task.cancel()
             await self._runs.wait(run.task, GRACE)
         self._ended(run)
-        await run.gone.wait()
-        await run.conversation.send(TIMED_OUT)
 
     # --- what takes time --------------------------------------------------------------------------
 
@@ -390,8 +393,8 @@ class SessionLane:
                     self.feed(SteerTaken(steer.run, steer.ids))
 
     async def _leave_out(self, asked: tuple[Asked, ...], reason: Reason | None) -> None:
-        await self._books.left_out(self.key, asked, reason)
-        await self._crew.left_out(asked, reason)
+        told = await self._books.left_out(self.key, asked, reason)
+        await self._crew.left_out(asked, reason, told)
 
 
 def start_of(lane: Lane, message: backlog.Message) -> Start | None:

@@ -12,15 +12,14 @@ Rule 4: a task runs while there is something to do, and a timer when that is lat
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from random import random
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from msgspec import DecodeError, Struct
 from msgspec.structs import replace
 
-from rejoinder.alarms import call_at
 from rejoinder.channels.base import (
     CanFind,
     Delivered,
@@ -34,6 +33,7 @@ from rejoinder.events import ReplySent, Route
 from rejoinder.outbound.deeds import Deed, Open, React, Remove, Say, Sign, Words, decode, words
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.fates import WITHDRAWN, Fate, Sent, Unsent, fate_of, settle, settle_all
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.pacing import Account, Pace
 from rejoinder.runtime.performing import form_of, intent, perform
@@ -68,36 +68,19 @@ LOOK_PAUSE = 1.0
 """How often the platform is asked whether a part of unknown fate is there, and how many seconds longer each time:
 over half a minute in all (DU-3)."""
 
-# --- what became of a part ----------------------------------------------------------------------
 
+class GivesUp(Struct, frozen=True):
+    """What follows when a part is given up: to be done then, and to be written with it."""
 
-class Sent(Struct, frozen=True):
-    """`message`: the platform's id of it."""
-
-    message: str
-
-
-class Unsent(Struct, frozen=True):
-    """`held`: it may have arrived, and is not sent again unless somebody asks."""
-
-    error: str
-    held: bool = False
-
-
-class Underway(Struct, frozen=True):
-    """It takes longer than whoever asked would wait; what becomes of it they will not hear."""
-
-
-Fate = Sent | Unsent | Underway
-
-WITHDRAWN: Final = Unsent("no longer to be said")
+    then: Callable[[], None]
+    verbs: tuple[Verb[Any], ...] = ()
 
 
 class Request(Struct, frozen=True):
     planned: tuple[Planned, ...]
     run: Run | None
     final: bool
-    also: tuple[Verb[object], ...]
+    also: Unit | None
     fates: "tuple[asyncio.Future[Fate], ...]"
 
 
@@ -118,7 +101,7 @@ class Sender:
         runs: Runs,
         clock: Callable[[], datetime],
         tell: Tell,
-        gave_up: Callable[[StoredPart, Deed, str], None],
+        gives_up: Callable[[StoredPart, Deed, str], Awaitable[GivesUp]],
     ) -> None:
         self.route = route
         self.channel = account.channel
@@ -135,7 +118,7 @@ class Sender:
         self._name = f"{route.channel}:{route.chat}"
         self._clock = clock
         self._tell = tell
-        self._gave_up = gave_up
+        self._gives_up = gives_up
         self._requests: deque[Request] = deque()
         self._following: dict[str, list[asyncio.Future[Fate]]] = {}
         self._finding: set[str] = set()  # keys of parts whose fate is being looked up
@@ -156,7 +139,7 @@ class Sender:
         run: Run | None = None,
         *,
         final: bool = False,
-        also: tuple[Verb[object], ...] = (),
+        also: Unit | None = None,
     ) -> "tuple[asyncio.Future[Fate], ...]":
         """Has these said, in order, behind what was posted before; tells of each what became of it.
 
@@ -181,8 +164,8 @@ class Sender:
             now = await self._store.part(row.id)
         finally:
             self._finding.discard(row.key)
-        if (known := WITHDRAWN if now is None else _fate_of(now)) is not None:
-            _settle_all(self._following.pop(row.key, ()), known)
+        if (known := WITHDRAWN if now is None else fate_of(now)) is not None:
+            settle_all(self._following.pop(row.key, ()), known)
         else:
             self.wake(rows=True)
 
@@ -224,6 +207,8 @@ class Sender:
             if self._requests:
                 await self._plan(self._requests[0], claims=False)
             return bool(self._requests)
+        if self._account.trouble and self.pace.has_room("final") and (self._requests or self._rows or self._ours):
+            return await self._try_again()
         if self._requests:
             await self._plan(self._requests[0], claims=self.pace.has_room("final"))
             return True
@@ -233,6 +218,14 @@ class Sender:
                 return False
             return await self._send_next()
         return await self._draft_next() if self.drafts else False
+
+    async def _try_again(self) -> bool:
+        """Of a refused account one call alone finds out whether it is over (DE-32)."""
+        self._account.try_again()
+        if self._requests:
+            await self._plan(self._requests[0], claims=True)
+            return True
+        return await self._send_next()
 
     async def _draft_next(self) -> bool:
         """One step of one draft; then the others come first, so that nobody's words hold up another's."""
@@ -276,7 +269,8 @@ class Sender:
         intents = tuple([intent(each, self.route) for each in request.planned])
         unit, told = Unit(), self._told
         planned = unit.add(PlanParts(intents, now, request.run, request.final))
-        unit.add_all(request.also)
+        if request.also is not None:
+            unit.include(request.also)
         claimed = unit.add(self._claim(now)) if claims and intents else None
         try:
             await unit.write(self._store)
@@ -286,13 +280,13 @@ class Sender:
             self._requests.popleft()
             if not isinstance(error, Superseded):
                 log.exception("%s: something could not be planned", self.channel.name)
-            _settle_all(request.fates, WITHDRAWN if isinstance(error, Superseded) else Unsent(str(error)))
+            settle_all(request.fates, WITHDRAWN if isinstance(error, Superseded) else Unsent(str(error)))
             return
         self._requests.popleft()
         crashpoint("K15")
         for row, fate in zip(planned(), request.fates, strict=True):
-            if (known := _fate_of(row)) is not None:
-                _settle(fate, known)
+            if (known := fate_of(row)) is not None:
+                settle(fate, known)
             else:
                 self._ours.add(row.key)
                 self._following.setdefault(row.key, []).append(fate)
@@ -327,7 +321,7 @@ class Sender:
         self._ours.clear()
         if not self._looking:
             for key in self._following.keys() - self._finding:  # what is being looked up may have been sent
-                _settle_all(self._following.pop(key), WITHDRAWN)
+                settle_all(self._following.pop(key), WITHDRAWN)
 
     # --- one part -----------------------------------------------------------------------------------
 
@@ -384,9 +378,10 @@ class Sender:
                 await self._keep(MarkUnknown(row, error), HoldPart(unknown), DropPart(replace(row, state="held")))
                 self._over(row, Unsent(error))
             case GiveUp(error=error):
-                await self._keep(BuryPart(row, error))
+                known = await self._gives_up(row, deed, error)
+                await self._keep(BuryPart(row, error), *known.verbs)
                 self._over(row, Unsent(error))
-                self._gave_up(row, deed, error)
+                known.then()
 
     async def _arrived(self, row: StoredPart, deed: Deed, message: str, now: datetime) -> None:
         said = words(deed)
@@ -409,12 +404,15 @@ class Sender:
     async def _later(self, row: StoredPart, verdict: Again, conceded: frozenset[str], now: datetime) -> None:
         error = remembered(verdict.error, verdict.concedes, conceded)
         if verdict.refused:
-            self._account.trouble = verdict.error
-        if verdict.concedes is not None:
+            was, seconds = self._account.trouble, self._account.refuse(verdict.error)
+            if not was:
+                refused = "%s: nothing is sent, what is to be said is kept: %s; tried again in %.0f s, then each minute"
+                log.error(refused, self.channel.name, verdict.error, seconds)
+        elif verdict.concedes is not None:
             log.warning("%s refused a %s: %s", self.channel.name, verdict.concedes, verdict.error)
         elif verdict.everywhere:
             waits = "%s: nothing is sent for %.0f s: %s; what is to be said is kept"
-            log.log(_grave(verdict), waits, self.channel.name, verdict.seconds, verdict.error)
+            log.warning(waits, self.channel.name, verdict.seconds, verdict.error)
         elif verdict.seconds:
             log.info("%s: again in %.1f s: %s", self.channel.name, verdict.seconds, verdict.error)
         await self._keep(RetryPart(row, now + timedelta(seconds=verdict.seconds), error, verdict.counted))
@@ -425,7 +423,7 @@ class Sender:
     def _works_again(self) -> None:
         if self._account.trouble:
             log.warning("%s: the platform takes our messages again", self.channel.name)
-            self._account.trouble = ""
+            self._account.accept()
 
     async def _look(self, row: StoredPart, deed: Deed) -> None:
         """Asks the platform whether it is there; until that can be told nothing else is said here."""
@@ -503,52 +501,7 @@ class Sender:
     def _over(self, row: StoredPart, fate: Fate) -> None:
         self._ours.discard(row.key)
         self._looking.discard(row.id)
-        _settle_all(self._following.pop(row.key, ()), fate)
+        settle_all(self._following.pop(row.key, ()), fate)
 
 
 _ACCEPTED: Final[dict[type, str]] = {Open: "K11", React: "K21", Remove: "K21"}
-
-
-def _grave(verdict: Again) -> int:
-    """A refused account is for somebody to mend; a busy one passes."""
-    return logging.ERROR if verdict.refused else logging.WARNING
-
-
-async def hear(fates: "Sequence[asyncio.Future[Fate]]", seconds: float) -> None:
-    """Returns when it is known what became of each of these, or after so many seconds.
-
-    Whoever is cancelled in it has called off what is not planned by then.
-    """
-    if all(fate.done() for fate in fates):
-        return
-    alarm = call_at(asyncio.get_running_loop().time() + seconds, lambda: _settle_all(fates, Underway()))
-    try:
-        for fate in fates:
-            await fate
-    except asyncio.CancelledError:
-        for fate in fates:
-            fate.cancel()
-        raise
-    finally:
-        alarm.cancel()
-
-
-def _settle_all(fates: "Iterable[asyncio.Future[Fate]]", fate: Fate) -> None:
-    for waiting in fates:
-        _settle(waiting, fate)
-
-
-def _settle(waiting: "asyncio.Future[Fate]", fate: Fate) -> None:
-    if not waiting.done():
-        waiting.set_result(fate)
-
-
-def _fate_of(row: StoredPart) -> Fate | None:
-    """Of a part that was planned before: it is not said twice."""
-    match row.state:
-        case "sent":
-            return Sent(row.receipt or "")
-        case "held" | "dead" | "withdrawn":
-            return Unsent(row.error, held=row.state == "held")
-        case _:
-            return None

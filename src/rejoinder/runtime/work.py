@@ -1,7 +1,7 @@
 """One turn from its messages to its last delivery: brief, try, answer, remember."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from time import monotonic
 from typing import Literal
@@ -14,9 +14,11 @@ from rejoinder.errors import Superseded
 from rejoinder.events import Inbound, PromptPart, PromptText, TurnEnded
 from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import wants_intro
+from rejoinder.outbound.deeds import React, kind
 from rejoinder.outbound.prefix import Speaker
 from rejoinder.outbound.tools import display_for
 from rejoinder.outbound.typing import mode_for
+from rejoinder.runtime import notices
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.acting import Occasion
 from rejoinder.runtime.asked import Asked
@@ -25,7 +27,8 @@ from rejoinder.runtime.books import transcript
 from rejoinder.runtime.briefing import Scene, brief, brief_further, filled, people_of, scene_of
 from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.delivery import Answer
-from rejoinder.runtime.handoff import handed_over
+from rejoinder.runtime.fates import Unsent
+from rejoinder.runtime.handoff import HandedRow, handed_over
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lane import Run
 from rejoinder.runtime.presence import TypingSign
@@ -37,15 +40,13 @@ from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.unit import Unit
 from rejoinder.session import Session, with_event
-from rejoinder.store.base import EndRun, Entry, Outcome, SaveAgentSession, Store, Trace, TraceLine
+from rejoinder.store.base import EndRun, Entry, Outcome, SaveAgentSession, Store, StoredPart, Trace, TraceLine
 from rejoinder.turns.signals import Reason
 from rejoinder.turns.status import State
 
 NEW_SESSION = "This is a new session."
 SESSIONS = 10_000
-DROPPED, SHORTENED = "🙈", "✍️"
-TOO_MANY = "Too many messages are waiting: this one was dropped."
-TOO_MANY_SHORTENED = "Too many messages are waiting: the agent gets this one in one line."
+REACTS = kind(React("", ""))
 
 
 class Workers:
@@ -62,7 +63,7 @@ class Workers:
         clock: Callable[[], datetime],
         watcher: Watcher,
         tell: Tell,
-        hand_over: Callable[[Inbound], Awaitable[Callable[[], object]]],
+        hand_over: Callable[[Inbound, Callable[[], bool]], HandedRow],
     ) -> None:
         self._hand_over = hand_over
         self.failures: Bounded[str, str] = Bounded(SESSIONS)  # why each session's last run failed
@@ -100,7 +101,9 @@ class Workers:
             prefix=filled(run.conversation.how.speech.prefix, scene),
             speaker=lambda: Speaker(agent.name, run.model or turn.model or "", turn.think or ""),
             kept_with_it=lambda: transcript(run, self._clock()),
-            hand_over=lambda to, words, id: self._hand_over(handed_over(asked, agent.name, to, words, id)),
+            hand_over=lambda to, words, id: self._hand_over(
+                handed_over(asked, agent.name, to, words, id), lambda: run.released
+            ),
         )
         failed: Failed | None = None
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
@@ -231,20 +234,23 @@ class Workers:
             run.told.append(further.parts)
         return taken
 
-    async def left_out(self, asked: tuple[Asked, ...], reason: Reason | None) -> None:
-        """The sender can see it (TU-5): by a mark on the message, or in words where there are no marks."""
+    async def left_out(
+        self, asked: tuple[Asked, ...], reason: Reason | None, told: tuple[tuple[Asked, StoredPart], ...]
+    ) -> None:
         for each in asked:
             _became_nothing(each)
-            if reason == "stopped":
-                continue  # who said stop knows
-            marked = await each.conversation.mark(
-                each.message.inbound.message_id, SHORTENED if reason is None else DROPPED
-            )
-            if not marked and reason != "interrupted":
-                said = TOO_MANY_SHORTENED if reason is None else TOO_MANY
-                await each.conversation.send(said, reply_to=each.message.inbound.message_id)
-            step = Step("lane", "summarised" if reason is None else "dropped", reason, 0.0)
-            each.conversation.trace(each.message.inbound.message_id, (step,))
+            if reason != "stopped":
+                step = Step("lane", "summarised" if reason is None else "dropped", reason, 0.0)
+                each.conversation.trace(each.message.inbound.message_id, (step,))
+        for each, row in told:
+            if row.kind == REACTS and isinstance(await each.conversation.sender.follow(row), Unsent):
+                await self._say_left_out(each, reason)
+
+    async def _say_left_out(self, asked: Asked, reason: Reason | None) -> None:
+        """The platform did not take the mark: then in words (TU-5)."""
+        if (said := notices.left_out_in_words(asked, reason, self._clock())) is not None:
+            await Unit(said).insist(self._store)
+            notices.wake((asked.conversation,))
 
 
 def exchanges(entries: tuple[Entry, ...]) -> tuple[Exchange, ...]:

@@ -29,6 +29,7 @@ class Watched(Connection):
             self.rows += 1
         if sql == "COMMIT":
             self.groups.append(self.rows)
+        if sql in ("COMMIT", "ROLLBACK"):
             self.rows = 0
         return super().execute(sql, *arguments)
 

@@ -100,6 +100,11 @@ def _failure(url: str, problem: aiohttp.ClientError | ConnectionError | EventToo
             return RunFailed(failed("unreachable", detail, transient=True))
 
 
+def content_type(response: aiohttp.ClientResponse) -> str:
+    """Without its parameters. aiohttp's own is read as the header of a mail, and the first turn would wait for that."""
+    return response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+
+
 async def server_events(response: aiohttp.ClientResponse) -> AsyncGenerator[ServerEvent, None]:
     reader = EventReader()
     async for chunk in response.content.iter_any():

@@ -74,17 +74,13 @@ class Histories:
 
 def tokens_of(exchange: Exchange) -> int:
     """A guess on the safe side without a tokeniser: three bytes a token, and a fixed price for a picture."""
-    tokens, size = 0, _bytes_of(exchange.answer)
+    tokens, size = 0, len(exchange.answer.encode())
     for part in exchange.parts:
         if isinstance(part, PromptText):
-            size += _bytes_of(part.text)
+            size += len(part.text.encode())
         else:
             tokens += IMAGE_TOKENS
     return tokens + size // 3 + 1
-
-
-def _bytes_of(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode())
 
 
 def fitting(past: tuple[Exchange, ...], budget: int) -> tuple[Exchange, ...]:

@@ -14,7 +14,7 @@ import aiohttp
 from msgspec import Raw, Struct, field
 
 from rejoinder.agents.base import AgentEvent, Done, Exchange, ModelSelected, TextDelta, ToolEnded
-from rejoinder.agents.endpoint import Endpoint
+from rejoinder.agents.endpoint import Endpoint, content_type
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.history import Histories, fitting
@@ -140,7 +140,7 @@ class ModelAgent:
         try:
             async with self._endpoint.post(self._path, body) as response:
                 yield ModelSelected(body["model"])
-                if response.content_type == "application/json":
+                if content_type(response) == "application/json":
                     for event in reading.whole(await response.read()):
                         yield event
                 events = EventReader()

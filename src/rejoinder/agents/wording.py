@@ -23,7 +23,8 @@ class Wording:
 
     def messages(self, past: tuple[Exchange, ...], parts: tuple[PromptPart, ...], content: Content) -> list[Raw]:
         """`past` is mostly what it was the last time, less the oldest, and what has been said since."""
-        self._drop_before(past)
+        if past[: len(self._past)] != self._past:
+            self._drop_before(past)
         for exchange in past[len(self._past) :]:
             self._waiting += exchange.parts
             if exchange.answer:

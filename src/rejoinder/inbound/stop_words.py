@@ -34,11 +34,15 @@ def _folded(text: str) -> str:
 
 
 _ALL = frozenset(_folded(word) for words in STOP_WORDS.values() for word in words)
+_MOST_WORDS = max(len(word.split()) for word in _ALL)
 
 
 def is_stop_word(text: str) -> bool:
     """Whether this is a stop word and nothing else. Punctuation after it does not count."""
-    return len(text) <= LONGEST and " ".join(_folded(_unpunctuated(text)).split()) in _ALL
+    if len(text) > LONGEST:
+        return False
+    words = _unpunctuated(text).split(maxsplit=_MOST_WORDS)
+    return len(words) <= _MOST_WORDS and _folded(" ".join(words)) in _ALL
 
 
 def is_stop_command(text: str, our_name: str) -> bool:

@@ -43,10 +43,10 @@ class Access:
         if monotonic() - self._read.get(place, float("-inf")) < FRESH:
             return
         channel, account = place
-        paired, edits = await self._store.paired(channel), await self._store.allow_edits(channel)
-        self._knocks[place] = await self._store.knocks(channel, account)
-        self._paired[channel] = frozenset(paired)
-        self._allow[channel] = self._edited(channel, edits) if edits else None
+        found = await self._store.admission(channel, account)
+        self._knocks[place] = found.knocks
+        self._paired[channel] = frozenset(found.paired)
+        self._allow[channel] = self._edited(channel, found.edits) if found.edits else None
         self._read[place] = monotonic()
 
     def is_paired(self, place: Place, sender: str) -> bool:

@@ -102,14 +102,15 @@ class Conversation:
         """
         if inbound.sender.is_self or inbound.entry == "reaction":
             return self.bot_turns
+        today = now.date()
         if not inbound.sender.is_bot:
-            return count_turn(self.bot_turns, Seen("human", now.date()))
+            return count_turn(self.bot_turns, Seen("human", today))
         counted = await self.store.place(self.route, now)
         known = ours and (not inbound.message_id or await self.messages.look_up(inbound.message_id) is not None)
         if known:  # its receipt may have been written between the two questions: now it is surely counted
             counted = await self.store.place(self.route, now)
-        turns = replace(self.bot_turns, in_a_row=counted.bot_turns, today=counted.bot_turns_today, day=now.date())
-        return count_turn(turns, Seen("echo" if known else "bot", now.date()))
+        turns = replace(self.bot_turns, in_a_row=counted.bot_turns, today=counted.bot_turns_today, day=today)
+        return count_turn(turns, Seen("echo" if known else "bot", today))
 
     def to_note(self, inbounds: Iterable[Inbound], now: datetime, *, readable: bool, ours: bool) -> NoteMessages:
         """Every message goes into the index, whatever becomes of it (OD-52); what a stranger says without words.

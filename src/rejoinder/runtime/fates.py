@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from rejoinder.alarms import call_at
 from rejoinder.store.base import StoredPart
 
 
@@ -38,7 +39,7 @@ async def hear(fates: "Sequence[asyncio.Future[Fate]]", seconds: float) -> None:
     """
     if all(fate.done() for fate in fates):
         return
-    timer = asyncio.get_running_loop().call_later(seconds, settle_all, fates, Underway())
+    alarm = call_at(asyncio.get_running_loop().time() + seconds, lambda: settle_all(fates, Underway()))
     try:
         for fate in fates:
             await fate
@@ -47,7 +48,7 @@ async def hear(fates: "Sequence[asyncio.Future[Fate]]", seconds: float) -> None:
             fate.cancel()
         raise
     finally:
-        timer.cancel()
+        alarm.cancel()
 
 
 def settle_all(fates: "Iterable[asyncio.Future[Fate]]", fate: Fate) -> None:

@@ -1,7 +1,7 @@
 """Passes one run's events on: words to the answer, signs of life to the lease, the rest where it belongs."""
 
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
@@ -96,9 +96,10 @@ class Relay:
                 await self._take(event)
         finally:
             self._end_tools()
-            await self._thoughts.end()
-            if isinstance(events, AsyncGenerator):
-                await events.aclose()  # ends the run on the agent's side too, now and not at the next collection
+            if self._thoughts.open:
+                await self._thoughts.end()
+            if (close := getattr(events, "aclose", None)) is not None:
+                await close()  # ends the run on the agent's side too, now and not at the next collection
         return None
 
     async def _take(self, event: AgentEvent) -> None:

@@ -15,7 +15,6 @@ from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
 from rejoinder.turns.backlog import Summary, summary_line
@@ -199,11 +198,14 @@ def user_parts(user: UserPart, boundary: str) -> Iterable[PromptPart]:
 
 def sender_context(said: Spoken, sender: Sender) -> dict[str, Any]:
     """TU-30: the fields of openab.sender.v1 under our schema, and more; an unknown one is left out."""
-    told: dict[str, Any] = {"schema": SENDER_SCHEMA, **asdict(sender)}
-    told |= {"message_id": said.message_id, "handle": said.handle}
+    told: dict[str, Any] = {"schema": SENDER_SCHEMA, **_fields(sender)}
+    if said.message_id is not None:
+        told["message_id"] = said.message_id
+    if said.handle is not None:
+        told["handle"] = said.handle
     if quoted := said.reply_to:
         told["reply_to"] = {**_fields(quoted), "text": summary_line(quoted.text)}
-    return _known(told)
+    return told
 
 
 def _trusted(metadata: Metadata | None) -> str:
@@ -226,11 +228,8 @@ def _missed(summary: Summary, reason: str) -> dict[str, Any]:
 
 
 def _fields(value: Struct) -> dict[str, Any]:
-    return _known(asdict(value))
-
-
-def _known(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
+    """Those that are known, by their names."""
+    return {name: told for name in value.__struct_fields__ if (told := getattr(value, name)) is not None}
 
 
 _QUICK = msgspec.json.Encoder()

@@ -1,6 +1,6 @@
 """The embedded engine: one SQLite file, one writer thread, readers beside it.
 
-Boot (DU-13): lock, check, migrate, take over what a dead gateway had claimed. From then on the file is
+Boot (DU-13): lock, check, migrate, take over what a dead gateway had claimed, rehearse. From then on the file is
 written by this process, and now and then by an operator in one short step (beside.py). Reading is open to everybody:
 `open_reader` needs no lock.
 """
@@ -19,7 +19,7 @@ from rejoinder.events import Route
 from rejoinder.store.base import (
     MOST_RESUMED,
     RESUMED_FOR,
-    AllowEdit,
+    Admission,
     Census,
     Entry,
     Health,
@@ -29,7 +29,6 @@ from rejoinder.store.base import (
     Knock,
     Message,
     OpenTurn,
-    Paired,
     PartState,
     Pending,
     PlaceFacts,
@@ -45,6 +44,7 @@ from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.faults import unavailable
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refuse_strange
+from rejoinder.store.sqlite.rehearsal import rehearse
 from rejoinder.store.sqlite.upkeep import take_over
 from rejoinder.store.sqlite.writer import Unit, Writer
 
@@ -194,11 +194,8 @@ class SqliteReader:
     async def is_paired(self, channel: str, account: str, sender: str) -> bool:
         return await self._read(reads.is_paired, channel, account, sender)
 
-    async def paired(self, channel: str) -> tuple[Paired, ...]:
-        return await self._read(reads.paired, channel)
-
-    async def allow_edits(self, channel: str) -> tuple[AllowEdit, ...]:
-        return await self._read(reads.allow_edits, channel)
+    async def admission(self, channel: str, account: str) -> Admission:
+        return await self._read(reads.admission, channel, account)
 
     async def census(self) -> Census:
         return await self._read(reads.census)
@@ -279,6 +276,8 @@ def open_store(url: str, *, patience: float = 10.0, schema: list[Migration] | No
             db.execute("BEGIN IMMEDIATE")
             generation = take_over(db)
             db.execute("COMMIT")
+            if lock is not None and schema is None:
+                rehearse(db)
         except BaseException:
             db.close()
             raise

@@ -1,6 +1,5 @@
 """Verbs of what comes in: accepted once, decided once, in each session once."""
 
-from rejoinder.crashpoint import crashpoint
 from rejoinder.store.base import (
     Accept,
     Cursor,
@@ -29,7 +28,6 @@ def accept(db: Connection, verb: Accept) -> tuple[InboxEvent, ...]:
             new.append(InboxEvent(row[0], inbound, verb.now))
     if verb.cursor is not None:
         _keep_cursor(db, verb.cursor)
-    crashpoint("K3")
     return tuple(new)
 
 

@@ -9,6 +9,7 @@ from rejoinder.events import Route
 from rejoinder.store.base import (
     IN_FLIGHT,
     UNENDED,
+    Admission,
     AllowEdit,
     Census,
     Entry,
@@ -194,6 +195,10 @@ def paired(db: Connection, channel: str) -> tuple[Paired, ...]:
 def allow_edits(db: Connection, channel: str) -> tuple[AllowEdit, ...]:
     rows = db.execute("SELECT entry, listed FROM allow_edit WHERE channel = ? ORDER BY id", (channel,))
     return tuple(AllowEdit(channel, entry, bool(listed)) for entry, listed in rows)
+
+
+def admission(db: Connection, channel: str, account: str) -> Admission:
+    return Admission(paired(db, channel), allow_edits(db, channel), knocks(db, channel, account))
 
 
 def census(db: Connection) -> Census:

@@ -149,6 +149,8 @@ class Writer:
                 db.execute("BEGIN IMMEDIATE")
                 for unit in group:
                     self._one_by_one(db, unit)
+            if any(unit.accepts for unit in group):
+                crashpoint("K3")
             if self._reopen is not None:
                 return self._in_thread(self._commit, group, self._committed)
             db.execute("COMMIT")

@@ -71,7 +71,7 @@ def words(deed: Deed) -> str:
     """What people would read of it."""
     match deed:
         case Say(part=part) | Open(part=part) | Amend(part=part):
-            return part.text
+            return part.text or ", ".join(file.name for file in part.files)
         case React(emoji=emoji):
             return emoji
         case Remove():

@@ -10,11 +10,12 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
-from rejoinder.channels.base import CanReact, TellsAgents
+from rejoinder.channels.base import CanReact, CanSendFiles, TellsAgents
+from rejoinder.errors import FileRefused, StoreUnavailable
 from rejoinder.events import Directive, Route
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import React, keyed
@@ -26,6 +27,7 @@ from rejoinder.outbound.plan import Planned, Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
+from rejoinder.runtime.files import OutboxFolder, file_key, kept_for
 from rejoinder.runtime.outcomes import Outcomes
 from rejoinder.runtime.sender import Fate, Sender, Sent
 from rejoinder.store.base import Run
@@ -49,6 +51,8 @@ class Occasion(Struct, frozen=True):
     """The other agents of ours in this room."""
     texts: tuple[str, ...] = ()
     granted: frozenset[str] = frozenset()
+    folder: OutboxFolder | None = None
+    """Out of which its files are sent."""
 
 
 class Handed(Struct, frozen=True):
@@ -110,6 +114,8 @@ class Acting:
                 await self._react(args["emoji"], args.get("message", "current"), remove=args.get("remove", False))
             case "send_message":
                 await self._send_message(args, directive.body or "")
+            case "send_file":
+                await self._send_file(args)
             case "handoff":
                 await self._hand(args["to"], redact((directive.body or "").strip()))
             case _:
@@ -171,6 +177,48 @@ class Acting:
         wording = Wording(author=self._occasion.agent)
         said = plan.say(redact(text), route, elsewhere.manner, wording, f"{self._stem}/act")
         await self._do(what, "send_message", said, self._conversation.outbox.at(route))
+
+    async def _send_file(self, args: dict[str, Any]) -> None:
+        here, path, folder = self._conversation.route, args["path"], self._occasion.folder
+        what = f"send_file {path}"
+        if "channel" in args and "chat" not in args:
+            return await self._fail(what, "failed", "a channel needs a chat")
+        aside = "chat" in args
+        route = Route(args.get("channel", here.channel), args["chat"], account=here.account) if aside else here
+        channel, speech = (
+            self._conversation.outbox.channel(route.channel),
+            self._conversation.outbox.speech(route.channel),
+        )
+        if channel is None or speech is None:
+            return await self._fail(what, "failed", f"there is no channel {route.channel!r}")
+        if folder is None or not can(channel, CanSendFiles):
+            return await self._fail(what, "unsupported", f"{route.channel} cannot send files")
+        if len(self._acted) >= MOST_ACTIONS:  # before anything is kept
+            return await self._deny(what, f"at most {MOST_ACTIONS} actions per answer", "send_file")
+        key = file_key(self._stem, args)
+        try:
+            file = await kept_for(key, path, args.get("kind"), folder, channel)
+        except FileRefused as refusal:
+            return await self._fail(what, "denied" if refusal.denied else "failed", str(refusal))
+        except StoreUnavailable as fault:
+            return await self._fail(what, "failed", str(fault))
+        wording = Wording(author=self._occasion.agent, silent=self._silent, only_for=None if aside else self._only_for)
+        caption = redact(args.get("caption", ""))
+        shown = plan.show_file(file, caption, route, speech.manner, wording, key)
+        await self._do(what, "send_file", shown, self._conversation.outbox.at(route))
+        if args.get("cleanup"):
+            await self._clean_up(folder, path)
+
+    async def _clean_up(self, folder: OutboxFolder, path: str) -> None:
+        """The channel keeps the file by now, so it may go; only a grant of its own takes away an agent's files."""
+        what = f"cleanup of {path}"
+        if "cleanup" not in self._occasion.granted:
+            return await self._fail(what, "denied", "nothing grants it here")
+        try:
+            await asyncio.to_thread(folder.remove, path)
+            self.outcomes.note(what, "done")
+        except FileRefused as refusal:
+            await self._fail(what, "failed", str(refusal))
 
     async def _hand(self, to: str, words: str) -> None:
         """It waits for the end of the turn (OD-50); equal ones are one."""
@@ -237,6 +285,10 @@ class Acting:
 
     async def _find(self, reference: str) -> str | None:
         return self._occasion.trigger if reference == "current" else await self._conversation.find(reference)
+
+    async def _fail(self, what: str, fate: Literal["failed", "denied", "unsupported"], why: str) -> None:
+        self.outcomes.note(what, fate, why)
+        await self._warn(f"{what}: {fate}: {why}")
 
     async def _deny(self, what: str, why: str, name: str | None = None) -> None:
         self.outcomes.note(what, "denied", why)

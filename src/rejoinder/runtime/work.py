@@ -22,7 +22,7 @@ from rejoinder.runtime.acting import Occasion
 from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.attempts import COMPACTED, Attempts, Notice
 from rejoinder.runtime.books import transcript
-from rejoinder.runtime.briefing import brief, brief_further, filled, level, people_of, room_of
+from rejoinder.runtime.briefing import brief, brief_further, filled, level, outbox_folder, people_of, room_of
 from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.delivery import Answer
 from rejoinder.runtime.handoff import handed_over
@@ -219,6 +219,7 @@ class Workers:
                 *(said.text for asked in run.asked for said in asked.overheard),
             ),
             granted=self._settings.granted,
+            folder=outbox_folder(run, self._settings),
         )
 
     def _typing(self, run: Run) -> TypingSign:

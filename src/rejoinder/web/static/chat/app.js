@@ -14,6 +14,7 @@ import { Requests } from "./requests.js";
 import { Sidebar } from "./sidebar.js";
 import { ChatState, placeOf, threadOf } from "./state.js";
 import { welcome } from "./welcome.js";
+import { wordsOf } from "./words.js";
 
 const PROTOCOL = 1;
 const CLOSED = { OTHER_PROTOCOL: 4002 };
@@ -251,7 +252,7 @@ export class App {
   #finished(message) {
     this.notifier.tell(message);
     if (message.room === this.room && !this.state.isMine(message))
-      this.announcer.say(this.state.member(message.author).name, message.text);
+      this.announcer.say(this.state.member(message.author).name, wordsOf(message, 500));
   }
 
   /** A growing message has a hole: its whole text so far is asked for. @param {string} id */

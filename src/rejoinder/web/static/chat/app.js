@@ -25,6 +25,7 @@ export class App {
   latestDelivered = "";
   #asked = /** @type {Map<string, {place: string, before?: number | null, around?: string | null}>} */ (new Map());
   #expected = ""; // the room that was just made here: it is opened as soon as it is known
+  #roomsFrame = 0;
   #goal = /** @type {import("./state.js").Message | null} */ (null);
 
   constructor() {
@@ -221,7 +222,7 @@ export class App {
   /** @param {import("./state.js").Changes} changes */
   #show(changes) {
     for (const pane of this.#panes()) {
-      if (changes.timelines.has(pane.place)) pane.timeline.sync();
+      if (changes.timelines.has(pane.place)) pane.timeline.changed();
       for (const id of changes.messages) pane.timeline.touch(id);
       if (changes.typing.has(pane.place)) pane.showTyping();
     }
@@ -230,15 +231,18 @@ export class App {
     for (const message of changes.finished) this.#finished(message);
     if (changes.rooms) {
       this.sawRoom();
-      this.#drawRooms();
+      this.notifier.count();
+      if (this.#expected && this.state.rooms.has(this.#expected)) this.openRoom(this.#expected);
+      this.#roomsFrame ||= requestAnimationFrame(() => this.#drawRooms());
     }
   }
 
+  /** Once in a frame, however many messages came; the title tells of them in a tab that draws no frames, too. */
   #drawRooms() {
+    this.#roomsFrame = 0;
     this.sidebar.draw();
     this.notifier.count();
     this.menuMark.hidden = this.state.unread() === 0;
-    if (this.#expected && this.state.rooms.has(this.#expected)) this.openRoom(this.#expected);
     this.#drawHeading();
   }
 

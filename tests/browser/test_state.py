@@ -20,8 +20,8 @@ RUN = """async (steps) => {
     const room = state.rooms.get("lobby");
     const texts = Object.fromEntries([...state.messages].map(([id, message]) => [id, message.text]));
     const typing = state.typing("lobby", 0).map(({ id }) => id);
-    return { ids, more, end, typing, seq: state.seq, unread: room.unread, read: room.read, texts, latest: room.latest?.id,
-        under: Object.fromEntries([...state.messages].map(([id, { under }]) => [id, under?.replies ?? 0])) };
+    return { ids, more, end, seq: state.seq, unread: room.unread, read: room.read, texts, latest: room.latest?.id,
+        under: Object.fromEntries([...state.messages].map(([id, { under }]) => [id, under?.replies ?? 0])), typing };
 }"""
 
 ME = {"id": "you", "name": "You", "face": {"hue": 1, "initials": "Y"}}

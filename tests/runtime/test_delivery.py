@@ -97,7 +97,7 @@ async def test_a_hand_over_comes_when_the_turn_ends():
 
     async def hand_over(to, words, id):
         happened.append((to, words, [part.text for part in here.channel.sent]))
-        return lambda: happened.append([part.text for part in here.channel.sent])
+        return lambda _: happened.append([part.text for part in here.channel.sent])
 
     occasion = Occasion("id-0", "bot", "ann", peers=("critic",), granted=frozenset({"handoff"}))
     async with place(Bare()) as here:

@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from rejoinder.channels.base import CanReact, CanSendFiles, TellsAgents
 from rejoinder.errors import FileRefused, StoreUnavailable
-from rejoinder.events import Directive, Route
+from rejoinder.events import Directive, Route, Said
+from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import React, keyed
 from rejoinder.outbound.directives import default_registry
@@ -35,8 +36,9 @@ from rejoinder.store.base import Run
 log = logging.getLogger(__name__)
 
 MOST_ACTIONS = 20
-HandOver = Callable[[str, str, str], Awaitable[Callable[[], object]]]
-"""Keeps a turn for the agent of this name, with these words, once under this id; what it returns begins it."""
+HandOver = Callable[[str, str, str], Awaitable[Callable[[str], object]]]
+"""Keeps a turn for the agent of this name, or for those the words name, with these words, once under this id; what it
+returns begins it, under the platform's id of the words."""
 
 
 class Occasion(Struct, frozen=True):
@@ -78,7 +80,8 @@ class Acting:
         self._run = run
         self._hand_over = hand_over
         self._handed: list[Handed] = []
-        self._begin: list[tuple[Handed, Callable[[], object]]] = []
+        self._begin: list[tuple[Handed, Callable[[str], object]]] = []
+        self._named: Callable[[str], object] | None = None
         self._target = None if mode == "off" else occasion.trigger or None
         self._reply_all = mode == "all"
         self._silent = False
@@ -256,11 +259,30 @@ class Acting:
         for handed in self._handed:
             wording = Wording(author=self._occasion.agent, addressed=(handed.to,))
             planned += plan.say(f"@{handed.to} {handed.words}".rstrip(), route, how, wording, handed.id)
-            begin: Callable[[], object] = _by_itself
+            begin: Callable[[str], object] = _by_itself
             if self._hand_over is not None and not can(self._conversation.channel, TellsAgents):
                 begin = await self._hand_over(handed.to, handed.words, handed.id)
             self._begin.append((handed, begin))
         return planned
+
+    @property
+    def _tells_peers(self) -> bool:
+        """The others of the room hear an answer from us: the platform does not tell them."""
+        return bool(self._occasion.peers) and not can(self._conversation.channel, TellsAgents)
+
+    async def keep_named(self, text: str) -> None:
+        """Agents whom the answer names go on (IN-21); like a hand-off it is safe when this returns."""
+        if self._hand_over is not None and self._tells_peers and named_in(text, self._occasion.peers):
+            self._named = await self._hand_over("", text, f"{self._stem}/named")
+
+    def was_said(self, text: str, message: str) -> None:
+        """The answer stands in the chat: who is named in it has a turn, the others see it with their next one."""
+        if self._named is not None:
+            self._named(message)
+        elif self._tells_peers:
+            agent = self._occasion.agent
+            said = Said(message, agent, agent, text, is_bot=True)
+            self._conversation.hear_ours(said, self._occasion.peers)
 
     async def finish(self, seconds: float) -> None:
         """Waits for what is under way, and lets what was handed over begin: that acts when the turn ends."""
@@ -275,7 +297,7 @@ class Acting:
                 self.outcomes.note(what, "failed", known.error)
                 await self._warn(f"{what.partition(' ')[0]} failed: {known.error}")
         for handed, begin in self._begin:
-            begin()
+            begin("")
             self.outcomes.note(f"handoff to {handed.to}", "done")
 
     def call_off(self) -> None:
@@ -299,7 +321,7 @@ class Acting:
         await self._conversation.note(why)
 
 
-def _by_itself() -> None:
+def _by_itself(message: str) -> None:
     """The channel delivers the message to the other agent."""
 
 

@@ -78,7 +78,8 @@ class Conversation:
         self._overheard[agent] = heard
 
     async def _was_overheard(self, message: Message, session: str) -> bool:
-        """It was settled as history for all, or went to others than this session."""
+        """It was settled as history for all, or went to others than this session; or one of our agents said it where
+        nobody tells us of that."""
         for event in await self.store.events_of(message.id):
             if _route(event.inbound) != self.route:
                 continue
@@ -86,7 +87,7 @@ class Conversation:
                 return event.reason.startswith(OVERHEARD)
             inputs = await self.store.inputs_of(event.id)
             return bool(inputs) and all(put.session != session for put in inputs)
-        return False
+        return message.kind == "own" and message.author != ""
 
     @property
     def other_bot(self) -> bool:
@@ -143,9 +144,16 @@ class Conversation:
             if agent != said.author_id:
                 self._overheard[agent] = overhear(self.overheard(agent), replace(said, handle=handle))
 
+    def hear_ours(self, said: Said, agents: Iterable[str]) -> None:
+        """The same of what one of our agents said; who has not been asked yet reads it in the store."""
+        self.hear(said, [agent for agent in agents if agent in self._overheard])
+
     def overheard(self, agent: str) -> tuple[Said, ...]:
         """What was said here since this agent was last asked."""
-        return self._overheard.get(agent, ())
+        heard = self._overheard.get(agent, ())
+        if any(not said.handle for said in heard):  # what we said ourselves may have come into the index since
+            heard = tuple(replace(said, handle=self.messages.handle(said.message_id) or "") for said in heard)
+        return heard
 
     def was_told(self, agent: str) -> None:
         self._overheard[agent] = ()

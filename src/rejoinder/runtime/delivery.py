@@ -27,7 +27,7 @@ from rejoinder.runtime.acting import Acting, HandOver, Occasion
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.drafting import Drafting, streaming_for
 from rejoinder.runtime.outcomes import Outcomes
-from rejoinder.runtime.sender import Fate, Unsent
+from rejoinder.runtime.sender import Fate, Sent, Unsent
 from rejoinder.store.base import Run, StoredPart, Verb
 
 log = logging.getLogger(__name__)
@@ -131,7 +131,7 @@ class Answer:
             if footer:
                 self._between_segments = True
                 self._show(footer)
-            await self._settle(handed)
+            await self._settle(handed, whole=True)
         elif not self._acting.asked and self._says_when_empty:
             await self._drafting.close()
             await self._post(self._say(NO_RESPONSE), final=True)
@@ -201,8 +201,11 @@ class Answer:
         if seen:
             self._drafting.grow(seen)
 
-    async def _settle(self, handed: Sequence[Planned] = (), sentence: str = "") -> None:
-        """Makes the whole answer stand: one commit, then one call for each message that does not say it yet."""
+    async def _settle(self, handed: Sequence[Planned] = (), sentence: str = "", *, whole: bool = False) -> None:
+        """Makes the whole answer stand: one commit, then one call for each message that does not say it yet.
+
+        `whole`: the agent has come to its end, and the others of the room hear it.
+        """
         self._pass_on(self._reveal.finish(), whole=True)
         await self._drafting.close()
         draft = self._drafting.draft
@@ -212,7 +215,11 @@ class Answer:
             planned = self._settled(draft.text, self._stem)
         if sentence:
             planned += self._say(sentence)
-        await self._post([*planned, *handed], final=True)
+        if whole:
+            await self._acting.keep_named(draft.text)
+        message = await self._post([*planned, *handed], final=True)
+        if whole:
+            self._acting.was_said(draft.text, message)
 
     def _settled(self, text: str, stem: str) -> list[Planned]:
         channel, how = self._conversation.channel, self._conversation.how.speech.manner
@@ -247,7 +254,8 @@ class Answer:
         if planned or handed:
             await self._post([*planned, *handed], final=True)
 
-    async def _post(self, planned: list[Planned], *, final: bool = False) -> None:
+    async def _post(self, planned: list[Planned], *, final: bool = False) -> str:
+        """Waits until it is said, and tells under which id its beginning stands, if that is known."""
         also = self._kept_with_it() if final else ()
         posted = self._conversation.sender.post(planned, self._run, final=final, also=also) if planned else ()
         fates: list[asyncio.Future[Fate]] = [*self._drafting.blocks, *posted]
@@ -258,9 +266,16 @@ class Answer:
             for fate in posted:
                 fate.cancel()  # what is not planned yet is not to be said any more
             raise
+        message = ""
         for fate in fates:
-            if fate.done() and not fate.cancelled() and isinstance(known := fate.result(), Unsent):
-                self.undelivered = self.undelivered or known.error
+            if not fate.done() or fate.cancelled():
+                continue
+            match fate.result():
+                case Unsent(error=error):
+                    self.undelivered = self.undelivered or error
+                case Sent(message=said):
+                    message = message or said
+        return message
 
 
 def stem_of(run: Run | None, trigger: str) -> str:

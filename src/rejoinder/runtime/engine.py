@@ -345,12 +345,15 @@ class Engine:
                 await unit.write(self._store)
                 self._enqueue(place, [destined])
 
-    async def _hand_over(self, inbound: Inbound) -> Callable[[], object]:
-        """What one agent gives another is a row before the answer is planned; it is decided when the turn has ended."""
+    async def _hand_over(self, inbound: Inbound) -> Callable[[str], object]:
+        """What one agent gives another is a row before the answer is planned; it is decided when the turn has ended,
+        under the id the platform gave the answer, if it has one."""
         accept = Unit()
         accepted = accept.add(Accept((inbound,), self._clock()))
         await accept.insist(self._store)
-        return lambda: [self.decide(event) for event in accepted()]
+        return lambda message: [
+            self.decide(replace(event, inbound=replace(event.inbound, message_id=message))) for event in accepted()
+        ]
 
     # --- what every decision comes to -------------------------------------------------------------
 

@@ -25,7 +25,7 @@ from rejoinder.runtime.books import transcript
 from rejoinder.runtime.briefing import brief, brief_further, filled, level, outbox_folder, people_of, room_of
 from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.delivery import Answer
-from rejoinder.runtime.handoff import handed_over
+from rejoinder.runtime.handoff import handed_over, said
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Run
 from rejoinder.runtime.presence import TypingSign
@@ -62,7 +62,7 @@ class Workers:
         clock: Callable[[], datetime],
         watcher: Watcher,
         tell: Tell,
-        hand_over: Callable[[Inbound], Awaitable[Callable[[], object]]],
+        hand_over: Callable[[Inbound], Awaitable[Callable[[str], object]]],
     ) -> None:
         self._hand_over = hand_over
         self.failures: Bounded[str, str] = Bounded(SESSIONS)  # why each session's last run failed
@@ -99,7 +99,9 @@ class Workers:
             prefix=filled(run.conversation.how.speech.prefix, run, session),
             speaker=lambda: Speaker(agent.name, relay.model or turn.model or "", turn.think or ""),
             kept_with_it=lambda: transcript(run, self._clock()),
-            hand_over=lambda to, words, id: self._hand_over(handed_over(asked, agent.name, to, words, id)),
+            hand_over=lambda to, words, id: self._hand_over(
+                handed_over(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id)
+            ),
         )
         failed: Failed | None = None
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"

@@ -30,6 +30,8 @@ TRACES = 50
 KEPT = 2000
 PATIENCE = 5.0
 """Seconds for which who says something waits for the platform; it is said all the same."""
+COMMANDING = frozenset({"abort", "inline_directives", "commands"})
+"""Stages that answer what somebody asks of the gateway itself."""
 OVERHEARD = "overheard"
 """How the reason begins with which such an event is settled: the next turn of its place is told of it (IN-32)."""
 
@@ -222,10 +224,15 @@ class Conversation:
         return message in self._traces
 
     def trace_of(self, message: str | None) -> tuple[Step, ...]:
-        """What became of this message; without one, of the last."""
+        """What became of this message; without one, of the last that was no command: whose answer is known already."""
         if message is not None and message in self._traces:
             return self._traces[message]
-        return next(reversed(self._traces.values()), ())
+        newest = tuple(reversed(self._traces.values()))
+        return next((steps for steps in newest if not _was_command(steps)), newest[0] if newest else ())
+
+
+def _was_command(steps: tuple[Step, ...]) -> bool:
+    return any(step.decision == "answer" and step.stage in COMMANDING for step in steps)
 
 
 def _message_of(fate: "asyncio.Future[Fate]") -> str | None:

@@ -8,8 +8,9 @@ from rejoinder.config.schema import Settings
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Chat, Sender
 from rejoinder.testing import ModelServer
-from rejoinder.testing.model_server import Say
+from rejoinder.testing.model_server import Refuse, Say
 
+REFUSED = "The model's provider does not accept this agent's key; its operator has to check it."
 HELLO = Inbound("mine", "1", "1", Chat("room"), Sender("ann"), "hello")
 
 
@@ -37,3 +38,27 @@ async def test_the_rules_of_a_configured_channel_hold():
 async def test_nobody_to_ask():
     with pytest.raises(BadConfiguration, match="there is no agent to ask"):
         await get_reply(HELLO, Settings())
+
+
+@pytest.mark.parametrize(
+    ("said", "more", "replies"),
+    [
+        (Say("Hi."), "", [Reply("Hi.")]),
+        (Say(" \n "), "", [Reply("_(no response)_")]),
+        (Say("NO_REPLY"), "", []),
+        (Say("HEARTBEAT_OK All is well."), "", [Reply("All is well.")]),
+        (Say("[[silent]]\nHi."), "", [Reply("Hi.", silent=True)]),
+        (Say("Hi."), 'response_prefix = "[{model}]"', [Reply("[m] Hi.")]),
+        (Say("[m] Hi."), 'response_prefix = "[{model}]"', [Reply("[m] Hi.")]),
+        (Say("Hi."), 'response_prefix = "{nobody}"', [Reply("{nobody} Hi.")]),
+        (Refuse(401), "", [Reply(REFUSED, is_error=True)]),
+    ],
+)
+async def test_each_reply_is_as_people_get_it(said, more, replies):
+    """DE-4, DE-5: nothing for nothing, silence is silence, a heartbeat's token goes, the prefix comes, a failure is
+    told from an answer."""
+    async with ModelServer() as server:
+        server.will(said)
+        agent = f'[agents.a]\nkind = "openai"\nmodel = "m"\nbase_url = "{server.openai_url}"\n'
+        settings = read(f"{agent}[messages]\n{more}", "x.toml", {})
+        assert await get_reply(HELLO, settings) == replies

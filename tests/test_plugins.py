@@ -1,7 +1,5 @@
 """What can be plugged in is found by its name; the error is the help."""
 
-from importlib.metadata import EntryPoint
-
 import pytest
 
 from rejoinder import plugins
@@ -36,16 +34,13 @@ def test_the_error_is_the_help(name, sentence):
 
 
 def test_an_entry_point_of_somebody_else(monkeypatch):
-    points = [
-        EntryPoint("mine", "rejoinder.agents.tour", "rejoinder.agents"),
-        EntryPoint("tour", "json", "x"),
-    ]
-    monkeypatch.setattr(plugins, "entry_points", lambda group: points)
+    theirs = {"mine": "rejoinder.agents.tour", "tour": "json"}
+    monkeypatch.setattr(plugins, "installed", lambda: {"rejoinder.agents": theirs})
     assert plugins.find("agent", "mine").__name__ == "rejoinder.agents.tour"
     assert plugins.find("agent", "tour").__name__ == "rejoinder.agents.tour", "a package took a built-in's name"
 
 
 def test_a_module_that_is_no_plugin(monkeypatch):
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [EntryPoint("odd", "json", "rejoinder.agents")])
+    monkeypatch.setattr(plugins, "installed", lambda: {"rejoinder.agents": {"odd": "json"}})
     with pytest.raises(BadConfiguration, match=r"^json is no agent: it does not define open_agent$"):
         plugins.find("agent", "odd")

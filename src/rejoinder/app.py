@@ -17,8 +17,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder import plugins
+from rejoinder.agents import base as agent_base
 from rejoinder.agents.base import Agent, CanClose
 from rejoinder.agents.discover import PROGRAMS, discover
+from rejoinder.channels import base as channel_base
 from rejoinder.channels.base import CanClose as ClosesDown
 from rejoinder.channels.base import (
     Channel,
@@ -40,11 +42,11 @@ from rejoinder.outbound.deeds import encode, kind
 from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.redact import redact
 from rejoinder.readied import runtime_settings
+from rejoinder.runtime.abilities import learn
 from rejoinder.runtime.background import Background
 from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
-from rejoinder.runtime.memory import settle_memory as settle_memory
 from rejoinder.runtime.relay import Hears, Watcher, tell
 from rejoinder.runtime.runs import Runs
 from rejoinder.secret import Secret
@@ -89,6 +91,8 @@ class Gateway:
         for module in plugins.others("hook"):
             for name, hook in module.HOOKS.items():
                 self.hooks.on(name, hook)
+        learn(self.agents.values(), agent_base)
+        learn(self.channels.values(), channel_base)
         self._settings = runtime_settings(settings, self.agents, self.channels)
         self._opens = store
         self._watcher = watcher or Watcher()
@@ -109,6 +113,11 @@ class Gateway:
     async def health(self) -> Health:
         """Whether messages can be kept now; if not, why and what to do (DU-15)."""
         return await self.store.health()
+
+    @property
+    def manners(self) -> tuple[Manner, ...]:
+        """How the channels are spoken to."""
+        return tuple(facts.speech.manner for facts in self._settings.channels.values())
 
     def listens(self, channel: str) -> bool:
         """Whether this channel takes messages now."""
@@ -366,7 +375,7 @@ class _Collected:
         """Nobody writes here but who asked."""
 
     async def send(self, part: Part) -> Outcome:
-        self.replies.append(Reply(part.text, part.reply_to, part.silent))
+        self.replies.append(Reply(part.text, part.reply_to, part.silent, part.is_error))
         await tell(self._on_block, part.text)
         return Delivered(f"reply-{len(self.replies)}")
 

@@ -36,8 +36,6 @@ channel knows what it is: the caller names the point by `calling`, the channel p
 
 import os
 import signal
-from collections.abc import Generator
-from contextlib import contextmanager
 from contextvars import ContextVar
 
 VARIABLE = "REJOINDER_CRASH_AT"
@@ -56,14 +54,19 @@ def crashpoint(name: str) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-@contextmanager
-def calling(name: str) -> Generator[None]:
+class calling:
     """A channel is called inside of it; this is the point where the platform has taken what it was given."""
-    before = _called_for.set(name)
-    try:
-        yield
-    finally:
-        _called_for.reset(before)
+
+    __slots__ = ("_before", "_name")
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        self._before = _called_for.set(self._name)
+
+    def __exit__(self, *_: object) -> None:
+        _called_for.reset(self._before)
 
 
 def answer_unread() -> None:

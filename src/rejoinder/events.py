@@ -284,6 +284,8 @@ class Reply(Struct, frozen=True):
     text: str
     reply_to: str | None = None
     silent: bool = False
+    is_error: bool = False
+    """It says that there is no answer, and why."""
 
 
 class Entity(Struct, frozen=True, omit_defaults=True):
@@ -334,6 +336,8 @@ class Part(Struct, frozen=True, omit_defaults=True):
     choices: tuple[Choice, ...] = ()
     files: tuple[Attachment, ...] = ()
     """Shown with it; the channel keeps them already, under these ids."""
+    is_error: bool = False
+    """It says that there is no answer, and why."""
 
 
 # --- what hooks are told (IN-8) -----------------------------------------------------------------

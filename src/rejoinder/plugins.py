@@ -8,7 +8,9 @@ its name, a module of somebody else's by its entry point:
 """
 
 import re
+from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from importlib.abc import InspectLoader
 from importlib.metadata import entry_points
@@ -88,8 +90,16 @@ def _is_ours(kind: Kind, name: str) -> bool:
     return re.search(rf"^(?:def )?{kind.defines}\b", source or "", re.MULTILINE) is not None
 
 
-def _entry_points(kind: Kind) -> dict[str, str]:
-    return {point.name: point.module for point in entry_points(group=kind.group)}
+def _entry_points(kind: Kind) -> Mapping[str, str]:
+    return installed().get(kind.group, {})
+
+
+@cache
+def installed() -> Mapping[str, Mapping[str, str]]:
+    """The modules of other packages, by group and name. Read once: it takes a look into every package there is."""
+    points = entry_points()
+    groups = (kind.group for kind in KINDS.values())
+    return {group: {point.name: point.module for point in points.select(group=group)} for group in groups}
 
 
 def _unknown(kind: str, name: str) -> str:

@@ -6,7 +6,7 @@ import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from msgspec.structs import replace
 
@@ -16,17 +16,24 @@ from rejoinder.agents.base import Usage as Spent
 from rejoinder.app import MEMORY, SELF, Gateway, menu, open_channels, open_store
 from rejoinder.channels.web import Settings as PageSettings
 from rejoinder.channels.web import open_channel
-from rejoinder.channels.web.channel import WebChannel
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.channels import WebChannel as WebSection
 from rejoinder.events import PromptImage
+from rejoinder.memory import settle_memory
+from rejoinder.outbound.plan import Manner
+from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.runtime.completions import Line, complete
-from rejoinder.runtime.memory import settle_memory
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import ApproveKnock, Health, Knock, ResendPart, Store, StoredPart
 
+if TYPE_CHECKING:
+    from rejoinder.channels.web.channel import WebChannel
+
 Say = Callable[[str], None]
+
+REHEARSED_AFTER = 2.0
+"""Seconds of serving after which what only some replies need is made ready."""
 
 
 # --- the configuration with its page ----------------------------------------------------------------
@@ -67,7 +74,7 @@ def page_settings(said: schema.Channel, settings: schema.Settings) -> PageSettin
 # --- at work ----------------------------------------------------------------------------------------
 
 
-Play = Callable[[Gateway, WebChannel], Coroutine[Any, Any, None]]
+Play = Callable[[Gateway, "WebChannel"], Coroutine[Any, Any, None]]
 """Something that happens on the page by itself."""
 
 
@@ -102,13 +109,21 @@ async def serve(
             channels.insert(0, web)
         only = replace(settings, channels={channel.name: settings.channels[channel.name] for channel in channels})
         gateway = await stack.enter_async_context(Gateway(only, agents=agents, channels=channels, store=store))
+        tasks = await stack.enter_async_context(Runs())
         if web is not None and facts is not None and listening is not None:
-            tasks = await stack.enter_async_context(Runs())
             await _open_pages(stack, tasks, gateway, only, web, facts, listening, say, new_token)
             if play is not None:
                 tasks.start("play", play(gateway, web))
+        rehearse(PROSE, gateway.manners)
         settle_memory()
+        tasks.start("rehearsal", _rehearse_later(gateway.manners))
         return await gateway.serve_until_told()
+
+
+async def _rehearse_later(manners: tuple[Manner, ...]) -> None:
+    """The first seconds belong to what came while nobody was here; in a thread, what comes later has its turns too."""
+    await asyncio.sleep(REHEARSED_AFTER)
+    await asyncio.to_thread(rehearse, MARKUP, manners)
 
 
 def kept_in(store: str) -> str:
@@ -123,7 +138,7 @@ async def _open_pages(
     tasks: Runs,
     gateway: Gateway,
     settings: schema.Settings,
-    web: WebChannel,
+    web: "WebChannel",
     facts: PageSettings,
     listening: socket.socket,
     say: Say,
@@ -151,7 +166,7 @@ async def _open_pages(
         say("Log in with your token. `rejoinder run --new-token` makes another one.")
 
 
-async def _token(web: WebChannel, facts: PageSettings, new: bool) -> tuple[str | None, str | None]:
+async def _token(web: "WebChannel", facts: PageSettings, new: bool) -> tuple[str | None, str | None]:
     """The hash to hold logins against, and the token itself if it was made just now."""
     from rejoinder.channels.web import reading  # noqa: PLC0415 - as above
     from rejoinder.channels.web.journal import Journal  # noqa: PLC0415
@@ -170,7 +185,7 @@ async def _token(web: WebChannel, facts: PageSettings, new: bool) -> tuple[str |
     return kept, token
 
 
-def _house(gateway: Gateway, settings: schema.Settings, web: WebChannel, tasks: Runs) -> Any:
+def _house(gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks: Runs) -> Any:
     from rejoinder.web.house import Asked, ChannelState, House, Unanswered, Usage  # noqa: PLC0415 - as above
 
     store: Store = gateway.store

@@ -235,6 +235,9 @@ def entries_for(channel: str, account: str, id: str) -> Iterator[str]:
 
 
 def _joined(*parts: str) -> str:
+    plain = ":".join(parts)
+    if "%" not in plain and plain.count(":") == len(parts) - 1:
+        return plain  # nothing to escape
     return ":".join(part.replace("%", "%25").replace(":", "%3A") for part in parts)
 
 
@@ -296,6 +299,6 @@ def with_event(session: Session, event: str) -> Session:
     return replace(session, system_events=(*session.system_events, event)[-PENDING_EVENTS:])
 
 
-def turn_taken(session: Session) -> Session:
-    """The session once a turn has been told what waited for it."""
-    return replace(session, **_TOLD)
+def turn_taken(session: Session, touched: datetime | None = None) -> Session:
+    """The session once a turn has been told what waited for it, by somebody who was here then."""
+    return replace(session, touched=touched or session.touched, **_TOLD)

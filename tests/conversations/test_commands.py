@@ -221,25 +221,30 @@ async def test_the_allow_list_changes_at_once():
 # --- permissions --------------------------------------------------------------------------------
 
 QUESTION = (
-    "May I delete it all?\n\nOptions of the agent: Yes, No.\n/approve q1 allows it once; /approve q1 deny does not."
+    "May I delete it all?\n\nOptions of the agent: Yes, No.\n/approve {q} allows it once; /approve {q} deny does not."
 )
+
+
+async def asked_for(chat) -> str:
+    """The name of the request that was put into the chat."""
+    text = (await chat.hears()).text
+    which = text.rpartition("/approve ")[2].split()[0]
+    assert text == QUESTION.format(q=which)
+    return which
 
 
 @pytest.mark.parametrize(
     ("answer", "reply", "heard"),
-    [
-        ("/approve q1", "Request q1: allow-once.", "I was told allow-once."),
-        ("/approve q1 deny", "Request q1: deny.", "I was told None."),
-    ],
+    [("", "allow-once", "I was told allow-once."), (" deny", "deny", "I was told None.")],
 )
 async def test_a_permission_is_asked_for_in_the_chat(answer, reply, heard):
     """TU-33: asked in the chat, answered by /approve."""
     async with conversation(Asking()) as chat:
         await chat.says("clean up")
-        await chat.hears(QUESTION)
-        await chat.says(answer)
+        which = await asked_for(chat)
+        await chat.says(f"/approve {which}{answer}")
         replies = {(await chat.hears()).text, (await chat.hears()).text}
-    assert replies == {reply, heard}
+    assert replies == {f"Request {which}: {reply}.", heard}
 
 
 @pytest.mark.parametrize("where", [{"sender": "bob", "chat": "room"}, {"sender": "ann", "chat": "elsewhere"}])
@@ -247,12 +252,12 @@ async def test_nobody_else_and_nowhere_else_can_answer(where):
     """TU-34: bound to the asking chat and person."""
     async with conversation(Asking(), owners=("ann", "bob")) as chat:
         await chat.says("clean up")
-        await chat.hears(QUESTION)
-        await chat.says("/approve q1", **where)
-        await chat.hears("There is no request q1 for you here; it may have been answered or have run out.")
-        await chat.says("/approve q1 deny")
+        which = await asked_for(chat)
+        await chat.says(f"/approve {which}", **where)
+        await chat.hears(f"There is no request {which} for you here; it may have been answered or have run out.")
+        await chat.says(f"/approve {which} deny")
         replies = {(await chat.hears()).text, (await chat.hears()).text}
-    assert replies == {"Request q1: deny.", "I was told None."}
+    assert replies == {f"Request {which}: deny.", "I was told None."}
 
 
 async def test_a_question_that_nobody_answers_is_denied_in_the_end():
@@ -261,7 +266,7 @@ async def test_a_question_that_nobody_answers_is_denied_in_the_end():
     settings = Settings(gateway=GatewaySettings(question_timeout_s=0.02))
     async with conversation(Asking(), settings=settings) as chat:
         await chat.says("clean up")
-        await chat.hears(QUESTION)
+        await asked_for(chat)
         await chat.hears("I was told None.")
 
 

@@ -1,7 +1,6 @@
 """Skills and commands that were brought along, in the chat in which they are used."""
 
 import sys
-from importlib.metadata import EntryPoint
 from types import ModuleType
 
 import pytest
@@ -45,8 +44,7 @@ def plug_in(monkeypatch, group, **names):
     module = ModuleType("somebody_elses")
     vars(module).update(names)
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    point = EntryPoint("theirs", module.__name__, group)
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [point] if group == point.group else [])
+    monkeypatch.setattr(plugins, "installed", lambda: {group: {"theirs": module.__name__}})
 
 
 def roll(call):
@@ -79,8 +77,6 @@ def test_a_built_ins_name_is_refused_at_the_start(monkeypatch, name):
     ],
 )
 def test_a_package_that_brings_none_is_an_error_at_the_start(monkeypatch, module, problem):
-    monkeypatch.setattr(
-        plugins, "entry_points", lambda group: [EntryPoint("x", module, group)] if "commands" in group else []
-    )
+    monkeypatch.setattr(plugins, "installed", lambda: {"rejoinder.commands": {"x": module}})
     with pytest.raises(BadConfiguration, match=problem):
         Gateway(Settings(), agents={})

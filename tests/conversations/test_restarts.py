@@ -7,17 +7,23 @@ from datetime import UTC, datetime
 
 import pytest
 
+from rejoinder.agents.base import Failed
 from rejoinder.app import Gateway, with_channel
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Route, Sender
+from rejoinder.runtime.background import Background, message_of
 from rejoinder.runtime.engine import Engine
+from rejoinder.runtime.notices import INTERRUPTED, PUT_ASIDE
+from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sender import Sender as OneSender
 from rejoinder.runtime.work import Workers
-from rejoinder.store.base import MOST_ATTEMPTS, Accept, Intent, PlanParts
+from rejoinder.store.base import MOST_ATTEMPTS, Accept, Intent, PlanParts, TryEvents
 from rejoinder.store.sqlite import open_store
-from rejoinder.testing import ScriptedAgent
+from rejoinder.testing import Chat as People
+from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger, ScriptedAgent
+from tests.conversations.agents import Asking
 from tests.conversations.restarting import Machine, settled, until
 
 ROOM = Route("fake", "room")
@@ -112,6 +118,47 @@ async def test_an_interrupted_turn_as_configured(tmp_path, on_crash, said):
         await machine.chat.says("again")
         await machine.chat.hears("Fine.")
     assert len(second.turns) == 1
+
+
+BROKE = Failed("crashed", "It broke.", "x")
+
+
+@pytest.mark.parametrize("kind", [FakeMessenger, FakeKeeper, FakeChannel], ids=["blind", "keys", "live"])
+@pytest.mark.parametrize(
+    ("script", "on_crash", "stands"),
+    [
+        (["Whole."], "rerun", ["Whole."]),
+        (["NO_REPLY"], "rerun", []),
+        ([""], "rerun", ["_(no response)_"]),
+        (['<actions><react emoji="eyes"/></actions>'], "rerun", []),
+        ([[BROKE]], "rerun", ["It broke."]),
+        ([[never], [never]], "rerun", [PUT_ASIDE]),
+        ([], "ask", [INTERRUPTED]),
+        ([], "drop", []),
+    ],
+)
+async def test_no_half_sentence_is_left(tmp_path, kind, script, on_crash, stands):
+    """DU-2, DE-20: killed before people's eyes; whatever the next attempt comes to takes the place of what was seen,
+    and no message goes on growing for ever."""
+    machine = Machine(tmp_path, Settings(gateway=GatewaySettings(on_crash=on_crash)))
+    machine.channel = kind()
+    machine.chat = People(machine.channel, Runs())
+
+    def there():
+        return [shown for shown in machine.channel.messages.values() if shown.author == "bot" and not shown.deleted]
+
+    async with machine.running(ScriptedAgent(["Half of", never]), killed=True):
+        await machine.chat.says("hello")
+        await machine.channel.until(lambda: any("Half of" in shown.text for shown in there()))
+    for dying in script[: MOST_ATTEMPTS - 1] if script == [[never], [never]] else ():
+        agent = ScriptedAgent(dying)
+        async with machine.running(agent, killed=True):
+            await machine.chat.asked(agent, 1)
+    async with machine.running(ScriptedAgent(*script)) as gateway:
+        await until(gateway, lambda census: not census.runs and not {*census.turns} & {"open", "answered"})
+        await until(gateway, lambda census: not {*census.parts} & {"planned", "claimed", "sending", "retry", "unknown"})
+    assert [shown.text for shown in there()] == stands
+    assert all(shown.complete for shown in there())
 
 
 async def test_what_waited_is_answered_after_what_ran(tmp_path):
@@ -293,6 +340,53 @@ async def test_what_was_accepted_and_not_decided_is_decided(tmp_path):
         await gateway.dispatch(inbound)
         await settled(gateway)
     assert len(agent.turns) == 1
+
+
+@pytest.mark.parametrize("tries", range(MOST_ATTEMPTS))
+async def test_a_channel_that_is_gone_keeps_nobody_from_starting(tmp_path, tries):
+    """DU-13: what it brought and nobody decided waits; the others are served, and it is decided when it is back."""
+    machine = Machine(tmp_path)
+    store = open_store(machine.url)
+    gone = Inbound("old", "e1", "m-1", Chat("room"), Sender("ann", "ann"), "hello")
+    (event,) = await store.write(Accept((gone,), datetime.now(UTC)))
+    for _ in range(tries):
+        await store.write(TryEvents((event.id,)))
+    await store.close()
+    async with machine.running(ScriptedAgent("Hi.")) as gateway:
+        await machine.chat.says("hello")
+        await machine.chat.hears("Hi.")
+        assert (await gateway.store.events_of("m-1"))[0].state == "new"
+
+
+async def test_the_answer_to_an_old_question_allows_nothing_new(tmp_path):
+    """TU-34, DU-2: who is asked again after a restart is asked under another name."""
+    machine = Machine(tmp_path)
+    async with machine.running(Asking(), killed=True):
+        await machine.chat.says("clean up")
+        before = (await machine.chat.hears()).text
+    agent = Asking()
+    async with machine.running(agent):
+        after = (await machine.chat.hears()).text
+        old, new = (text.rpartition("/approve ")[2].split()[0] for text in (before, after))
+        await machine.chat.says(f"/approve {old}")
+        await machine.chat.hears(f"There is no request {old} for you here; it may have been answered or have run out.")
+        assert agent.answers.empty()
+        await machine.chat.says(f"/approve {new}")
+        heard = {(await machine.chat.hears()).text, (await machine.chat.hears()).text}
+    assert "I was told allow-once." in heard
+
+
+async def test_a_turn_in_the_background_that_never_began_is_no_message_of_anybody(tmp_path, caplog):
+    """TU-28: cut off between its two commits it is settled with a warning; nobody is asked who they are."""
+    machine = Machine(tmp_path)
+    store = open_store(machine.url)
+    turn = Background(id="b1", agent="scripted", session="s", text="water the plants", target=ROOM)
+    await store.write(Accept((message_of(turn, ROOM).inbound,), datetime.now(UTC)))
+    await store.close()
+    async with machine.running(ScriptedAgent()) as gateway:
+        assert (await gateway.store.census()).events == {"settled": 1}
+    assert not machine.channel.messages
+    assert "water the plants" in caplog.text
 
 
 async def test_a_message_that_cannot_be_decided_is_put_aside(tmp_path, monkeypatch):

@@ -2,9 +2,13 @@
 
 import asyncio
 
+from rejoinder.channels.base import Rejected
 from rejoinder.channels.platforms import platform as known
+from rejoinder.config.schema import Settings
+from rejoinder.runtime import pacing
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.platform import oracles
+from tests.conversations.restarting import Machine, until
 from tests.conversations.test_telegram import telegram
 
 
@@ -24,6 +28,18 @@ async def test_formatting_that_is_refused_is_said_plain():
         platform.fault("400", on="send")
         await platform.says("ann", "ann", "hello")
         await platform.hears("ann", "**Hello**")
+        assert len(platform.truth.messages("ann")) == 1
+
+
+async def test_words_without_any_format_are_said_again_too():
+    """DE-13: whatever the platform found wrong with them; once, under a key of its own."""
+    async with telegram(ScriptedAgent("Hello, all.", "Never.")) as platform:
+        platform.fault("400", on="send")
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "Hello, all.")
+        platform.fault("400", on="send", times=2)
+        await platform.says("ann", "ann", "again")
+        await platform.truth.until(lambda: [call.status for call in platform.truth.calls].count(400) == 3)
         assert len(platform.truth.messages("ann")) == 1
 
 
@@ -81,3 +97,48 @@ async def test_a_send_nobody_can_tell_about_is_not_repeated():
         await platform.hears("ann", "Once.")
         calls = [call for call in platform.truth.calls if call.verb == "send"]
         assert len(calls) == 1
+
+
+# --- an account that is refused -----------------------------------------------------------------
+
+
+async def test_a_token_that_is_refused_for_a_while(monkeypatch):
+    """DE-32: 401: the account pauses, rows stay; when it is over all of it is said, once and in order."""
+    monkeypatch.setattr(pacing, "FIRST_REFUSAL", 0.2)
+    long = " ".join(f"word{number}" for number in range(1500))
+    people = ("ann", "bob", "cyd", "dan")
+    async with telegram(ScriptedAgent(*[long] * 4), 'dm = "open"\nstreaming = "off"') as platform:
+        platform.fault("401", on="send", times=6)
+        for person in people:
+            await platform.says(person, person, "tell me")
+        await platform.truth.until(lambda: sum("word1499" in seen.text for seen in platform.truth.messages()) == 4)
+        for person in people:
+            assert " ".join(seen.text for seen in platform.truth.messages(person)) == long
+        assert sum(call.verb == "send" and call.status == 401 for call in platform.truth.calls) == 6
+
+
+async def test_a_token_that_is_refused_while_it_reads():
+    """DE-32: what people wrote meanwhile is read and answered when the token is taken again; nothing has ended."""
+    async with telegram(ScriptedAgent("Hello.", "Again.", "Yes.")) as platform:
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "Hello.")
+        for kind in ("401", "404"):
+            platform.fault(kind, on="poll", times=1)
+        await platform.says("ann", "ann", "are you")  # the question that is under way brings it, then come the refusals
+        await platform.hears("ann", "Again.")
+        await platform.says("ann", "ann", "there?")
+        await platform.hears("ann", "Yes.")
+        assert {401, 404} <= {call.status for call in platform.truth.calls if call.verb == "poll"}
+
+
+async def test_after_a_restart_a_refused_account_is_tried_at_once(tmp_path, monkeypatch):
+    """DE-32: the operator has set another token: what was kept does not wait for the pause of the old one."""
+    monkeypatch.setattr(pacing, "FIRST_REFUSAL", 1000.0)
+    machine = Machine(tmp_path, Settings())
+    async with machine.running(ScriptedAgent("Kept."), killed=True) as gateway:
+        machine.channel.fails(Rejected("Unauthorized", "account"))
+        await machine.chat.says("hello")
+        await until(gateway, lambda census: census.parts.get("retry") == 1)
+        assert gateway.engine.outbox.trouble("fake") == "Unauthorized"
+    async with machine.running(ScriptedAgent()):
+        await machine.chat.hears("Kept.")

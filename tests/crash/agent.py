@@ -1,17 +1,21 @@
-"""The agent of the crash suite: what it answers follows from the question alone, so every attempt says the same.
+"""The agents of the crash suite: what they answer follows from the question alone, so every attempt says the same.
 
 A question holds the mark `q7`; its answer holds `a7`, a long one `a7` at its beginning and `z7` at its end. Four kinds
 of answers take turns: short; longer than a message may be; with a reply and a reaction; with a name in it.
+
+In a room of two `give` answers `a7` and hands `h7` over, which `take` answers with `b7`. `change` is the exception: it
+never ends what it begins to say, and says something else when it is asked again.
 """
 
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 from rejoinder.agents.python import text_of
 from rejoinder.events import Turn
 
-QUESTION = re.compile(r"\bq(\d+)\.")
+QUESTION, HANDED = re.compile(r"\bq(\d+)\."), re.compile(r"\bh(\d+)\.")
 LONG = 5000
 """Characters: more than a Telegram message takes."""
 REACTION = "👍"
@@ -52,3 +56,39 @@ async def answer(turn: Turn) -> AsyncIterator[str]:
         for start in range(0, len(text), step):
             yield text[start : start + step]
             await asyncio.sleep(0.25 if kind_of(number) == "long" else 0.03)
+
+
+async def give(turn: Turn) -> AsyncIterator[str]:
+    (number,) = QUESTION.findall(text_of(turn))
+    text = f'<actions>\n<handoff to="take">h{number}. is yours.</handoff>\n</actions>\na{number}. is my half of it.'
+    for start in range(0, len(text), 9):
+        yield text[start : start + 9]
+        await asyncio.sleep(0.03)
+
+
+async def take(turn: Turn) -> AsyncIterator[str]:
+    (number,) = HANDED.findall(text_of(turn))
+    yield f"b{number}. is the rest of it."
+
+
+async def change(turn: Turn) -> AsyncIterator[str]:
+    """How long each attempt is stands in the question, such as `q short long`; the first has no end."""
+    attempt = _attempt()
+    wanted = re.findall(r"\b(short|long)\b", text_of(turn))[attempt]
+    head = f'[[reply_to_current]]\n<actions>\n<react emoji="{REACTION}" />\n</actions>\n'
+    words = " ".join(f"attempt{attempt}-{number}" for number in range(600 if wanted == "long" else 40))
+    text = f"{head}{words}"
+    for start in range(0, len(text), 97):
+        yield text[start : start + 97]
+        await asyncio.sleep(0.02)
+    if attempt == 0:
+        yield "\n<actions>\n<react emo"
+        await asyncio.Event().wait()
+
+
+def _attempt() -> int:
+    """How often it was asked before: the only thing here that outlives the process."""
+    asked = Path("asked")
+    before = len(asked.read_text()) if asked.exists() else 0
+    asked.write_text("x" * (before + 1))
+    return before

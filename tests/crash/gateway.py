@@ -3,7 +3,10 @@
 import asyncio
 import os
 import signal
+import sqlite3
 import sys
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -20,14 +23,30 @@ CONFIG = """
 [gateway]
 store = "sqlite:rejoinder.db"
 
-[agents.helper]
+[agents.answer]
 kind = "python"
 call = "agent:answer"
-path = "{agent}"
+path = "{folder}"
+
+[agents.give]
+kind = "python"
+call = "agent:give"
+path = "{folder}"
+
+[agents.take]
+kind = "python"
+call = "agent:take"
+path = "{folder}"
+
+[agents.change]
+kind = "python"
+call = "agent:change"
+path = "{folder}"
 
 [channels.{channel}]
 {here}
-agent = "helper"
+agents = {agents}
+bot_turns = 100
 dm = "open"
 groups = "open"
 require_mention = false
@@ -36,6 +55,9 @@ on_unknown = "{on_unknown}"
 [messages.queue]
 mode = "{mode}"
 debounce_ms = {debounce_ms}
+
+[directives]
+allow = ["handoff"]
 """
 UNFINISHED = ("planned", "claimed", "sending", "unknown", "retry")
 
@@ -43,11 +65,26 @@ UNFINISHED = ("planned", "claimed", "sending", "unknown", "retry")
 class Machine:
     """Where gateways come and go; the file of the store stays."""
 
-    def __init__(self, folder: Path, channel: str, here: str, *, on_unknown: str, mode: str, debounce_ms: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        channel: str,
+        here: str,
+        *,
+        on_unknown: str,
+        mode: str,
+        debounce_ms: int,
+        agents: Sequence[str] = ("answer",),
+    ) -> None:
         self.folder = folder
-        agent = Path(__file__).parent
         config = CONFIG.format(
-            agent=agent, channel=channel, here=here, on_unknown=on_unknown, mode=mode, debounce_ms=debounce_ms
+            folder=Path(__file__).parent,
+            channel=channel,
+            here=here,
+            agents=list(agents),
+            on_unknown=on_unknown,
+            mode=mode,
+            debounce_ms=debounce_ms,
         )
         (folder / "rejoinder.toml").write_text(config)
         self.url = f"sqlite:{folder / 'rejoinder.db'}"
@@ -79,6 +116,13 @@ class Machine:
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
             await self._process.wait()
+
+    def grow_old(self, days: int) -> None:
+        """So much time passes for all that is in the store; nobody runs on it meanwhile."""
+        earlier = days * 86_400 * 1_000_000
+        with closing(sqlite3.connect(self.folder / "rejoinder.db")) as db, db:
+            for table, column in (("inbox", "accepted"), ("turn", "opened"), ("turn", "closed"), ("part", "planned")):
+                db.execute(f"UPDATE {table} SET {column} = {column} - ?", (earlier,))
 
     # --- its store, beside it -----------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 Personality = Literal["telegram hold", "telegram resend", "web"]
 PERSONALITIES: tuple[Personality, ...] = ("telegram hold", "telegram resend", "web")
 
-Way = Literal["serving", "sigterm", "restart", "first start"]
+Way = Literal["serving", "sigterm", "restart", "first start", "grown old"]
 
 
 class Point(Struct, frozen=True):
@@ -35,8 +35,8 @@ POINTS: tuple[Point, ...] = (
     Point("K8", (4,), "run row written"),
     Point("K9", (4,), "agent about to be asked"),
     Point("K10", (2, 12), "n-th delta"),
-    Point("K11", (2,), "placeholder accepted, answer unread"),
-    Point("K12", (2,), "placeholder id read, not stored"),
+    Point("K11", (2, 5), "placeholder accepted, answer unread"),
+    Point("K12", (2, 5), "placeholder id read, not stored"),
     Point("K13", (2,), "between edits", not_on_web="a message grows there piece by piece and is never edited"),
     Point("K14", (4,), "agent ended, text not stored"),
     Point("K15", (4,), "intents committed"),
@@ -51,7 +51,26 @@ POINTS: tuple[Point, ...] = (
     Point("K24", (1,), "drain after SIGTERM", "sigterm"),
     Point("K25", (1,), "during recovery", "restart"),
     Point("K26", (4,), "during a migration", "first start"),
+    Point("K26", (1,), "during a sweep", "grown old"),
 )
+
+HANDING_OVER: tuple[tuple[str, int], ...] = (
+    ("K3", 3),
+    ("K4", 4),
+    ("K14", 2),
+    ("K15", 2),
+    ("K16", 2),
+    ("K17", 2),
+    ("K18", 2),
+    ("K19", 1),
+    ("K19", 2),
+    ("K22", 1),
+    ("K22", 2),
+    ("K23", 1),
+    ("K9", 3),
+)
+"""Points, each with a pass, around what one agent hands to another: its row and the answer that holds it are about to
+be committed, are committed, are said in part and in whole; it is decided, and begun."""
 
 MAY_BE_TWICE = ("K17", "K18")
 """Where a blind channel with `resend` has nothing better: it arrived, and nobody can ever tell."""

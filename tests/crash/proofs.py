@@ -13,9 +13,10 @@ from rejoinder.app import Gateway, open_channels
 from rejoinder.config.load import load
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.platform import FakePlatform, oracles
-from rejoinder.testing.platform.truth import by_bot
-from tests.crash.agent import marks_of
+from rejoinder.testing.platform.truth import BOT, by_bot, standing
+from tests.crash.agent import REACTION, marks_of
 from tests.crash.gateway import Machine
+from tests.crash.points import Personality
 from tests.crash.trial import PATIENCE, STOPPED, until_done
 
 EACH = 20
@@ -82,6 +83,38 @@ async def stopped_in_mid_answer() -> Proof:
     return Proof(f"SIGTERM in mid-answer: {wrong or 'answered to its end'}", wrong)
 
 
+async def half_said(personality: Personality, lengths: str) -> Proof:
+    """Killed while a text grows before people's eyes; the next attempt says something else, and takes its place."""
+    channel, _, on_unknown = personality.partition(" ")
+    first, second = lengths.split()
+    with TemporaryDirectory(prefix="rejoinder-crash-") as folder:
+        async with asyncio.timeout(PATIENCE), FakePlatform(channel) as platform:
+            how = {"on_unknown": on_unknown or "hold", "mode": "followup", "debounce_ms": 0, "agents": ("change",)}
+            machine = Machine(Path(folder), channel, platform.config(), **how)
+            truth = platform.truth
+            late = "attempt0-590" if first == "long" else "attempt0-35"
+            try:
+                await machine.start()
+                asked = await platform.says("ann", "ann", f"q {lengths}")
+                await truth.until(lambda: any(late in seen.text for seen in truth.messages("ann")), PATIENCE)
+                half = truth.messages("ann")
+                await machine.kill()
+                await machine.start()
+                await until_done(machine, 1)
+            finally:
+                await machine.kill()
+    stands, (question,) = truth.messages("ann"), truth.messages("ann", "ann")
+    words = " ".join(f"attempt1-{number}" for number in range(600 if second == "long" else 40))
+    wrong = [] if " ".join(seen.text for seen in stands) == words else [f"there stands {stands}"]
+    wrong += [] if stands[0].id == half[0].id else ["the message that was growing is another one now"]
+    wrong += [] if stands[0].reply_to == asked and question.reactions == REACTION else ["the reply or the reaction"]
+    wrong += oracles.leaked(truth.frames)
+    for end in range(1, len(truth.frames) + 1):
+        said = [seen.text for seen in standing(truth.frames[:end]) if seen.by == BOT]
+        wrong += [f"twice: {begun}" for begun in ("attempt0-0 ", "attempt1-0 ") if sum(begun in t for t in said) > 1]
+    return Proof(f"killed in mid-answer ({personality}, {lengths}): {len(wrong)} wrong", wrong)
+
+
 async def outage(seconds: float) -> Proof:
     """The platform is away while answers are written; they are delivered after it, in order."""
     async with asyncio.timeout(PATIENCE + 2 * seconds), telegram() as (platform, machine):
@@ -105,9 +138,9 @@ async def waiting_rows(rows: int, at_most: float | None = None) -> Proof:
     """A gateway is killed with so many messages waiting; how long until the next one serves again."""
     async with telegram() as (platform, machine):
         people = [f"p{number}" for number in range(max(1, rows // EACH))]
-        stuck = ScriptedAgent(*([asyncio.Event().wait] for _ in people), name="helper")
+        stuck = ScriptedAgent(*([asyncio.Event().wait] for _ in people), name="answer")
         settings = load(str(machine.folder / "rejoinder.toml"), {})
-        gateway = Gateway(settings, agents={"helper": stuck}, channels=open_channels(settings), store=machine.url)
+        gateway = Gateway(settings, agents={"answer": stuck}, channels=open_channels(settings), store=machine.url)
         async with gateway:
             serving = gateway.runs.start("serve", gateway.serve())
             for number in range(rows):

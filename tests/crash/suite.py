@@ -11,27 +11,35 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
+from itertools import product
 
-from tests.crash.points import PERSONALITIES, POINTS
-from tests.crash.proofs import Proof, backlog, outage, stopped_in_mid_answer, waiting_rows
+from tests.crash.points import HANDING_OVER, PERSONALITIES, POINTS, point
+from tests.crash.proofs import Proof, backlog, half_said, outage, stopped_in_mid_answer, waiting_rows
 from tests.crash.trial import Result, Trial, run
 
 HEADS = ("personality", "trials", "messages", "lost", "held", "duplicated", "leaked bytes", "violations")
 
 
+LENGTHS = tuple(product(("short", "long"), repeat=2))
 ROWS, SERVING_AGAIN, OUTAGE = 10_000, 5.0, 100.0
 """Rows that wait, seconds until a gateway serves again with them, and seconds for which the platform is away."""
 
 
 def trials(points: Sequence[str], personalities: Sequence[str], messages: int) -> list[Trial]:
-    return [
-        Trial(point, personality, at, messages)
-        for point in POINTS
-        if not points or point.name in points
-        for personality in PERSONALITIES
-        if (not personalities or personality in personalities) and point.applies_to(personality)
-        for at in point.passes
+    spoken_to = [each for each in PERSONALITIES if not personalities or each in personalities]
+    answers = [
+        Trial(each, personality, at, messages)
+        for each in POINTS
+        for personality in spoken_to
+        if each.applies_to(personality)
+        for at in each.passes
     ]
+    handed = [
+        Trial(point(name), personality, at, max(2, messages // 2), talk="hands over")
+        for name, at in HANDING_OVER
+        for personality in spoken_to
+    ]
+    return [trial for trial in (*answers, *handed) if not points or trial.point.name in points]
 
 
 async def run_all(wanted: Sequence[Trial], jobs: int, tell: bool = True) -> list[Result]:
@@ -41,7 +49,7 @@ async def run_all(wanted: Sequence[Trial], jobs: int, tell: bool = True) -> list
         async with free:
             result = await run(trial)
         if tell:
-            say(f"{trial.name:22} {'ok' if not result.wrong else '; '.join(result.wrong)}{_asides(result)}")
+            say(f"{trial.name:36} {'ok' if not result.wrong else '; '.join(result.wrong)}{_asides(result)}")
         return result
 
     return await asyncio.gather(*map(one, wanted))
@@ -109,6 +117,7 @@ async def prove_all() -> list[Proof]:
         await waiting_rows(ROWS, at_most=SERVING_AGAIN),
         await backlog(20),
         await stopped_in_mid_answer(),
+        *[await half_said(each, f"{first} {second}") for each in PERSONALITIES for first, second in LENGTHS],
         await outage(OUTAGE),
     ]
 

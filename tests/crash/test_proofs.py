@@ -18,7 +18,8 @@ from rejoinder.testing import Chat, FakeMessenger, FakePlatform, ScriptedAgent
 from rejoinder.testing.platform import oracles
 from tests.conversations.test_telegram import telegram
 from tests.crash.gateway import Machine
-from tests.crash.proofs import ask, backlog, judged, stopped_in_mid_answer, waiting_rows
+from tests.crash.proofs import ask, backlog, half_said, judged, stopped_in_mid_answer, waiting_rows
+from tests.crash.proofs import telegram as a_telegram
 from tests.crash.trial import PATIENCE, until_done
 from tests.crash.virtual_time import VirtualTime
 
@@ -36,6 +37,15 @@ async def test_what_was_said_while_nobody_was_there_is_answered_once():
 async def test_a_stop_in_mid_answer_lets_it_end():
     """DU-2: SIGTERM takes nothing new and ends what was begun."""
     assert (await stopped_in_mid_answer()).wrong == []
+
+
+@pytest.mark.parametrize(
+    ("personality", "lengths"),
+    [("telegram hold", "long short"), ("telegram resend", "long long"), ("web", "short long"), ("web", "long short")],
+)
+async def test_what_was_half_said_is_replaced(personality, lengths):
+    """DU-2, DE-2, DE-20: nothing of the first attempt is left, nothing stands twice, no byte of a directive is seen."""
+    assert (await half_said(personality, lengths)).wrong == []
 
 
 # --- an outage ----------------------------------------------------------------------------------
@@ -106,6 +116,22 @@ async def test_nothing_is_asked_for_while_the_platform_says_to_wait():
         assert [call.status for call in platform.truth.calls].count(429) >= 2
         assert not oracles.too_early(platform.truth.calls)
         assert [seen.text for seen in platform.truth.messages("ann")] == [f"Answer {number}." for number in range(6)]
+
+
+async def test_a_restart_does_not_forget_that_it_has_to_wait():
+    """DE-32, DU-13: killed while the platform says to wait: the next process calls that chat for nothing before, be it
+    a typing sign."""
+    async with asyncio.timeout(PATIENCE), a_telegram() as (platform, machine):
+        await machine.start()
+        await platform.truth.until(lambda: bool(platform.truth.calls), PATIENCE)
+        platform.fault("429", on="send", seconds=6)
+        expected = await ask(platform, range(3, 9, 2), ("ann",))
+        while not (census := await machine.census()) or not census.parts.get("retry"):  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.05)
+        await machine.kill()
+        await machine.start()
+        await until_done(machine, 3)
+    assert judged(platform, expected) == []
 
 
 # --- a disk that is full ------------------------------------------------------------------------

@@ -5,8 +5,10 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rejoinder.testing.platform import FakePlatform, Frame, oracles
 from rejoinder.testing.platform.truth import BOT, by_bot, standing
@@ -18,7 +20,11 @@ KILLED, STOPPED = -9, (143, -15)
 """Stopped in good order, or before anything had begun."""
 PATIENCE = 120.0
 LOOK_SECONDS = 0.2
-CHATS = (("ann", "ann"), ("bob", "bob"), ("cyd", "cyd"), ("#team", "ann"), ("#team", "bob"))
+Talk = Literal["answers", "hands over"]
+CHATS: dict[Talk, tuple[tuple[str, str], ...]] = {
+    "answers": (("ann", "ann"), ("bob", "bob"), ("cyd", "cyd"), ("#team", "ann"), ("#team", "bob")),
+    "hands over": (("#team", "ann"), ("#crew", "bob"), ("#team", "cyd")),
+}
 """Where each question is asked, and by whom, in turn."""
 
 
@@ -29,10 +35,16 @@ class Trial(Struct, frozen=True):
     """At which pass of the point."""
     messages: int = 20
     chats: int = 5
+    talk: Talk = "answers"
 
     @property
     def name(self) -> str:
-        return f"{self.crash_at} {self.personality}"
+        return f"{self.crash_at} {self.personality}" + (f", {self.talk}" if self.talk != "answers" else "")
+
+    @property
+    def events(self) -> int:
+        """What comes in: what people ask, and what one agent hands to another."""
+        return self.messages * (2 if self.talk == "hands over" else 1)
 
     @property
     def collects(self) -> bool:
@@ -78,6 +90,7 @@ async def run(trial: Trial) -> Result:
                 on_unknown=on_unknown or "hold",
                 mode="collect" if trial.collects else "followup",
                 debounce_ms=150 if trial.collects else 0,
+                agents=("answer",) if trial.talk == "answers" else ("give", "take"),
             )
             wrong: list[str] = []
             asked: list[Question] = []
@@ -89,7 +102,7 @@ async def run(trial: Trial) -> Result:
                         wrong += await _die(trial, machine, platform)
                         under_way = await machine.under_way()
                         await machine.start()
-                    await until_done(machine, trial.messages)
+                    await until_done(machine, trial.events)
                     if (status := await machine.terminate()) not in STOPPED:
                         wrong.append(f"the gateway ended with {status} after SIGTERM")
             except TimeoutError:
@@ -114,7 +127,8 @@ async def _people(platform: FakePlatform, trial: Trial, asked: list[Question]) -
         await platform.truth.until(lambda: bool(platform.truth.calls), PATIENCE)
     by_chat: dict[str, list[tuple[int, str]]] = {}
     for number in range(trial.messages):
-        chat, person = CHATS[number % trial.chats]
+        chats = CHATS[trial.talk][: trial.chats]
+        chat, person = chats[number % len(chats)]
         by_chat.setdefault(chat, []).append((number, person))
 
     async def talk(chat: str, questions: list[tuple[int, str]]) -> None:
@@ -140,13 +154,23 @@ async def _die(trial: Trial, machine: Machine, platform: FakePlatform) -> list[s
             await machine.start(trial.crash_at)
             await platform.truth.until(lambda: bool(by_bot(platform.truth.frames)), PATIENCE)
             await machine.terminate()
+        case "grown old":
+            await machine.start()
+            await until_done(machine, trial.events)
+            await machine.terminate()
+            machine.grow_old(days=40)
+            before = await machine.census()
+            await machine.start(trial.crash_at)
+            ended = await machine.ended()
+            same = await machine.census() == before
+            return [] if (ended, same) == (KILLED, True) else [f"it ended with {ended}; it had removed: {not same}"]
         case _:
             await machine.start(trial.crash_at)
     ended = asyncio.ensure_future(machine.ended())
     while not ended.done():
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(ended), LOOK_SECONDS)
-        if not ended.done() and await machine.is_done(trial.messages):
+        if not ended.done() and await machine.is_done(trial.events):
             await machine.terminate()
             await ended
             return [f"{trial.crash_at} was never reached"]
@@ -174,15 +198,19 @@ def _judged(
     channel: str,
     log: str,
 ) -> Result:
+    hands_over = trial.talk == "hands over"
     expected: dict[str, list[str]] = {}
     for question in asked:
-        expected.setdefault(question.chat, []).extend(marks_of(question.number))
+        marks = (f"a{question.number}.", f"h{question.number}.") if hands_over else marks_of(question.number)
+        expected.setdefault(question.chat, []).extend(marks)
     verdict = oracles.judge(frames, expected, channel)
+    if hands_over:
+        verdict = _taken_too(verdict, frames, asked, expected)
     is_held = {mark for marks in expected.values() for mark in marks if any(mark in text for text in held)}
     lost = [each for each in verdict.lost if each.rpartition(" ")[2] not in is_held]
     if len(asked) < trial.messages:
         lost += [f"{trial.messages - len(asked)} messages were never confirmed to who wrote them"]
-    if not trial.collects:  # an answer to several questions has no reply and no reaction for each
+    if not (trial.collects or hands_over):  # an answer to several questions has no reply and no reaction for each
         acts = [question for question in asked if kind_of(question.number) == "acts"]
         lost += [each for question in acts for each in _undone(frames, question)]
     wrong = [*wrong, *(f"lost: {each}" for each in lost)]
@@ -193,6 +221,22 @@ def _judged(
         wrong += [f"{name.replace('_', ' ')}: {each}" for each in getattr(verdict, name)]
     leaked = sum(len(each.encode()) for each in verdict.leaked)
     return Result(trial, lost, len(held), verdict.duplicated, leaked, wrong, log if wrong else "")
+
+
+def _taken_too(
+    verdict: oracles.Verdict, frames: list[Frame], asked: list[Question], expected: dict[str, list[str]]
+) -> oracles.Verdict:
+    """What was handed over is taken once, behind the words that hand it over; whatever else is said meanwhile."""
+    taken = {question.number: {question.chat: [f"h{question.number}.", f"b{question.number}."]} for question in asked}
+    lost, twice, disorder = list(verdict.lost), list(verdict.duplicated), list(verdict.out_of_order)
+    for number, pair in taken.items():
+        only = {chat: [f"b{number}."] for chat in pair}
+        lost += oracles.lost(frames, only)
+        twice += oracles.duplicated(frames, only)
+        disorder += oracles.out_of_order(frames, pair)
+        for chat, marks in only.items():
+            expected[chat] += marks
+    return replace(verdict, lost=lost, duplicated=twice, out_of_order=disorder)
 
 
 def _undone(frames: list[Frame], question: Question) -> list[str]:

@@ -55,6 +55,7 @@ class Screen:
                 case Rest() | Wait():
                     return step
                 case OpenSlot(source=source):
+                    assert source == PLACEHOLDER or not self.draft.streaming.placeholder, "words that could stand twice"
                     self.messages.append(source)
                     self.draft = drafts.opened(self.draft, step, str(len(self.messages) - 1), None, self.now)
                 case EditSlot(slot=slot, source=source):
@@ -138,6 +139,12 @@ def test_a_sign_opens_where_nobody_can_tell_whether_words_arrived():
     screen.now = SOON
     screen.works()
     assert screen.frames == [(PLACEHOLDER,), ("Hello",)]
+    screen.grows(", and so on, until it is more than one message may have.")
+    screen.now += 1.0
+    screen.works()
+    screen.now += 1.0
+    screen.works()
+    assert [frame[1] for frame in screen.frames if len(frame) > 1] == [PLACEHOLDER, screen.cut(screen.draft.text)[1]]
 
 
 def test_an_answer_that_is_whole_at_once_is_never_a_mere_sign():

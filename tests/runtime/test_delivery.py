@@ -5,10 +5,11 @@ import asyncio
 import pytest
 
 from rejoinder.channels.base import Delivered, Limits, Rejected, Unknown
-from rejoinder.events import Part
+from rejoinder.events import Chat, Inbound, Part, Sender
 from rejoinder.outbound.deeds import Open, encode
 from rejoinder.outbound.draft import PLACEHOLDER, Streaming
 from rejoinder.runtime.acting import Occasion
+from rejoinder.runtime.handoff import HandedRow, handed_over
 from rejoinder.store.base import ClaimPart, HoldPart, Intent, MarkUnknown, PlanParts
 from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger
 from tests.runtime.places import place
@@ -91,22 +92,81 @@ async def test_a_granted_message_goes_elsewhere_and_an_echo_of_one_does_not():
     assert "send_message to bare C2: done" in answer.outcomes.told()
 
 
+HANDS_OVER = Occasion("id-0", "bot", "ann", peers=("critic",), granted=frozenset({"handoff"}))
+HANDOFF = '<handoff to="critic">Look at it.</handoff>'
+
+
+def handed_row(here, happened, *, is_left=False):
+    """What an agent hands over here, decided by noting what people had read by then."""
+
+    def hand_over(to, words, id):
+        asked = Inbound(here.channel.name, "e-0", "id-0", Chat("room"), Sender("ann"), "hello")
+
+        def decide(event):
+            happened.append((event.inbound.text, [part.text for part in here.channel.sent]))
+
+        inbound = handed_over(asked, "bot", to, words, id)
+        return HandedRow(inbound, here.now(), here.store, here.runs, decide, lambda: is_left)
+
+    return hand_over
+
+
 async def test_a_hand_over_comes_when_the_turn_ends():
-    """OD-50, DE-21: it is safe before the answer is said, stands behind it for people, and begins after it."""
+    """OD-50, DE-21, OD-64: once, behind the answer for people, and it begins after it; nobody is called by its name
+    where the platform does not know our agents."""
     happened = []
-
-    async def hand_over(to, words, id):
-        happened.append((to, words, [part.text for part in here.channel.sent]))
-        return lambda _: happened.append([part.text for part in here.channel.sent])
-
-    occasion = Occasion("id-0", "bot", "ann", peers=("critic",), granted=frozenset({"handoff"}))
     async with place(Bare()) as here:
-        handoff = '<handoff to="critic">Look at it.</handoff>'
-        script = f"<actions>{handoff}{handoff}</actions>\nDone."
-        answer = await here.says(script, run=await here.turn(), occasion=occasion, hand_over=hand_over)
-        assert [(part.text, part.addressed) for part in here.channel.sent][1] == ("@critic Look at it.", ("critic",))
-    assert happened == [("critic", "Look at it.", []), ["Done.", "@critic Look at it."]]
+        script = f"<actions>{HANDOFF}{HANDOFF}</actions>\nDone."
+        run, hand_over = await here.turn(), handed_row(here, happened)
+        answer = await here.says(script, run=run, occasion=HANDS_OVER, hand_over=hand_over)
+        await here.rests()
+        assert [(part.text, part.addressed) for part in here.channel.sent][1] == ("@critic Look at it.", ())
+    assert happened == [("@critic Look at it.", ["Done.", "@critic Look at it."])]
     assert "handoff to critic: done" in answer.outcomes.told()
+
+
+async def test_a_hand_over_is_kept_with_the_answer_that_makes_it():
+    """DU-2, OD-50: one commit: nobody is woken by an answer that was never planned, nor forgotten by one that was."""
+    seen = []
+
+    class Looking(Bare):
+        async def send(self, part):
+            seen.append((await here.store.census()).events)
+            return await super().send(part)
+
+    async with place(Looking()) as here:
+        run, hand_over = await here.turn(), handed_row(here, [])
+        answer = here.answer(run, occasion=HANDS_OVER, hand_over=hand_over)
+        await answer.feed(f"<actions>{HANDOFF}</actions>\nDone.")
+        assert (await here.store.census()).events == {"routed": 1}
+        await answer.finish()
+    assert seen[0] == {"routed": 1, "new": 1}
+
+
+@pytest.mark.parametrize(("is_left", "becomes"), [(False, "settled"), (True, "new")], ids=["stopped", "going down"])
+async def test_a_hand_over_whose_answer_is_stopped(is_left, becomes):
+    """IN-70, DU-2: /stop calls it off and no restart digs it out; a gateway that goes down leaves it to the next."""
+    sending, happened = asyncio.Event(), []
+
+    class Stuck(Bare):
+        async def send(self, part):
+            sending.set()
+            await asyncio.Event().wait()
+
+    async with place(Stuck()) as here:
+        run, hand_over = await here.turn(), handed_row(here, happened, is_left=is_left)
+        answer = here.answer(run, occasion=HANDS_OVER, hand_over=hand_over)
+        await answer.feed(f"<actions>{HANDOFF}</actions>\nDone.")
+        ending = asyncio.create_task(answer.finish())
+        await sending.wait()
+        ending.cancel()
+        await asyncio.wait([ending])
+        while here.runs.has("call off"):  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0)
+        found = (await here.store.recover(here.now())).events
+        assert [event.inbound.text for event in found] == (["@critic Look at it."] if is_left else [])
+        assert (await here.store.census()).events[becomes] == 1
+    assert happened == []
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, wo
 from rejoinder.outbound.plan import Manner, Wording
 from rejoinder.runtime import sender
 from rejoinder.runtime.performing import intent
-from rejoinder.runtime.verdict import ACCOUNT_PAUSE, MOST_TRIES, Again, Arrived, Forget, GiveUp, Hold, Look, judge
+from rejoinder.runtime.verdict import MOST_TRIES, Again, Arrived, Forget, GiveUp, Hold, Look, judge
 from rejoinder.store.base import ClaimPart, PlanParts, RetryPart
 from rejoinder.testing import FakeKeeper, FakeMessenger
 from tests.runtime.places import place
@@ -47,13 +47,14 @@ BLIND, KEYS, FINDS = FakeMessenger(), FakeKeeper(), Finder()
     [
         (Delivered("9"), SAY, BLIND, Arrived("9")),
         (Rejected("bad", "formatting"), FORMATTED, BLIND, Again(0, "bad", counted=False, concedes="formatting")),
-        (Rejected("bad", "formatting"), SAY, BLIND, GiveUp("bad")),
+        (Rejected("bad", "formatting"), SAY, BLIND, Again(0, "bad", counted=False, concedes="formatting")),
+        (Rejected("bad", "formatting"), REACT, BLIND, GiveUp("bad")),
         (Rejected("gone", "target"), REPLY, BLIND, Again(0, "gone", counted=False, concedes="target")),
         (Rejected("gone", "target"), SAY, BLIND, GiveUp("gone")),
         (Rejected("gone", "target"), EDIT, BLIND, Again(0, "gone", counted=False, concedes="target")),
         (Rejected("gone", "target"), REACT, BLIND, GiveUp("gone")),
         (Rejected("kicked", "gone"), SAY, KEYS, GiveUp("kicked")),
-        (Rejected("401", "account"), SAY, KEYS, Again(ACCOUNT_PAUSE, "401", False, True, True)),
+        (Rejected("401", "account"), SAY, KEYS, Again(0.0, "401", False, False, True)),
         (RetryAfter(7, "slow", limited=True), SAY, BLIND, Again(7, "slow", counted=False)),
         (RetryAfter(7, "", limited=True, everywhere=True), SAY, BLIND, Again(7, "too fast", False, True)),
         (RetryAfter(None, "502"), SAY, BLIND, Again(1.0, "502")),
@@ -74,7 +75,11 @@ def test_what_follows_from_an_outcome(outcome, deed, channel, verdict):
 
 @pytest.mark.parametrize(
     ("outcome", "deed", "conceded"),
-    [(Rejected("bad", "formatting"), FORMATTED, {"formatting"}), (Rejected("gone", "target"), REPLY, {"target"})],
+    [
+        (Rejected("bad", "formatting"), FORMATTED, {"formatting"}),
+        (Rejected("bad", "formatting"), SAY, {"formatting"}),
+        (Rejected("gone", "target"), REPLY, {"target"}),
+    ],
 )
 def test_a_concession_is_made_once(outcome, deed, conceded):
     """DE-13, OD-62: once, for that chunk only."""
@@ -85,7 +90,7 @@ def test_pauses_grow_and_end():
     """DE-32: back-off with jitter; given up in the end."""
     pauses = [judge(RetryAfter(None, "x"), SAY, BLIND, tries=n, jitter=0.5).seconds for n in range(1, MOST_TRIES)]
     assert pauses[:4] == [1, 2, 4, 8]
-    assert pauses[-1] == 60
+    assert pauses[-1] == 30
     assert sum(pauses) > 1000
     assert isinstance(judge(RetryAfter(None, "x"), SAY, BLIND, tries=MOST_TRIES), GiveUp)
     jittered = {judge(RetryAfter(None, "x"), SAY, BLIND, tries=3, jitter=j).seconds for j in (0.0, 0.9)}
@@ -372,7 +377,7 @@ async def test_an_account_that_is_refused_pauses_and_nothing_is_given_up(caplog)
         sending.cancel()
         assert not here.sender.pace.has_room("final")
         assert (await here.store.census()).parts == {"retry": 1}
-    assert "fake: nothing is sent for 300 s: Unauthorized; what is to be said is kept" in caplog.text
+    assert "fake: nothing is sent, what is to be said is kept: Unauthorized" in caplog.text
 
 
 async def test_a_draft_that_fails_costs_the_draft_alone():

@@ -13,11 +13,12 @@ import pytest
 from rejoinder.errors import StoreUnavailable
 from rejoinder.store.base import Accept, BeginTurn, ClaimPart, Destination, PlanParts, RouteEvent
 from rejoinder.store.sqlite import SqliteStore, open_store
+from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.writer import GROUP, Unit
 from rejoinder.testing.store_contract.given import HERE, NOW, SOON, an_inbound, an_intent
 
 
-class Watched(sqlite3.Connection):
+class Watched(Connection):
     """Counts commits, and the rows each brought."""
 
     groups: list[int]
@@ -28,6 +29,7 @@ class Watched(sqlite3.Connection):
             self.rows += 1
         if sql == "COMMIT":
             self.groups.append(self.rows)
+        if sql in ("COMMIT", "ROLLBACK"):
             self.rows = 0
         return super().execute(sql, *arguments)
 
@@ -38,7 +40,7 @@ async def watched(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     groups: list[int] = []
     monkeypatch.setattr(Watched, "groups", groups, raising=False)
     monkeypatch.setattr(Watched, "rows", 0, raising=False)
-    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, factory=Watched, **k))
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, **{**k, "factory": Watched}))
     store = open_store(f"sqlite:{folder / 'rejoinder.db'}")
     groups.clear()
     yield store, groups
@@ -53,13 +55,17 @@ def accept(*numbers: int) -> Accept:
 async def busy(store: SqliteStore) -> AsyncIterator[None]:
     """Inside, the writer is in the middle of a commit and does not come out of it."""
     begun, go_on = threading.Event(), threading.Event()
+    commit = store._writer._commit
 
-    def dawdle(db: sqlite3.Connection) -> None:
+    def dawdle() -> None:
         begun.set()
         go_on.wait()
+        commit()
 
-    dawdling = asyncio.ensure_future(store._writer.submit(Unit((), dawdle)))
-    await asyncio.to_thread(begun.wait)
+    with pytest.MonkeyPatch.context() as slow:
+        slow.setattr(store._writer, "_commit", dawdle)
+        dawdling = asyncio.ensure_future(store._writer.submit(Unit((), lambda db: None)))
+        await asyncio.to_thread(begun.wait)
     yield
     go_on.set()
     await dawdling

@@ -3,12 +3,12 @@
 import base64
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
-from rejoinder.agents.base import AgentEvent, Done, Exchange, TextDelta, Thought, ToolEnded, ToolStarted, Usage
-from rejoinder.agents.endpoint import decoded, stopped_in_the_middle
+from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
+from rejoinder.agents.endpoint import decoded, reads, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
-from rejoinder.agents.model_agent import ModelAgent, ModelSettings, asked_and_answered, end_of_answer
+from rejoinder.agents.model_agent import ModelAgent, ModelSettings, end_of_answer
 from rejoinder.agents.think import think_setting
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
 
@@ -35,44 +35,36 @@ class AnthropicAgent(ModelAgent):
         super().__init__(name, settings, "/v1/messages", headers)
         self._settings = settings
 
-    def _request(self, turn: Turn, past: tuple[Exchange, ...]) -> dict[str, Any]:
-        return request_body(self._settings, turn, past)
+    def _content(self, parts: tuple[PromptPart, ...]) -> list[dict[str, Any]]:
+        return [_part(part) for part in parts]
+
+    def _request(self, turn: Turn, messages: list[Raw]) -> dict[str, Any]:
+        settings = self._settings
+        body: dict[str, Any] = {
+            "model": settings.known_as(turn.model),
+            "max_tokens": settings.max_tokens,
+            "messages": messages,
+            "stream": True,
+            **settings.options,
+            **think_setting("anthropic", turn.think, settings.think),
+        }
+        body["max_tokens"] += body.get("thinking", {}).get("budget_tokens", 0)
+        if system := turn.system or settings.system_prompt:
+            body["system"] = system
+        return body
 
     def _reading(self) -> "MessageReading":
         return MessageReading(self._settings.api_key)
 
 
-def request_body(settings: Settings, turn: Turn, past: tuple[Exchange, ...]) -> dict[str, Any]:
-    messages: list[dict[str, Any]] = []
-    for parts, answer in asked_and_answered(past, turn.parts):
-        messages.append({"role": "user", "content": _content(parts)})
-        if answer:
-            messages.append({"role": "assistant", "content": answer})
-    body: dict[str, Any] = {
-        "model": settings.known_as(turn.model),
-        "max_tokens": settings.max_tokens,
-        "messages": messages,
-        "stream": True,
-        **settings.options,
-        **think_setting("anthropic", turn.think, settings.think),
-    }
-    body["max_tokens"] += body.get("thinking", {}).get("budget_tokens", 0)
-    if system := turn.system or settings.system_prompt:
-        body["system"] = system
-    return body
-
-
-def _content(parts: tuple[PromptPart, ...]) -> list[dict[str, Any]]:
-    content: list[dict[str, Any]] = []
-    for part in parts:
-        match part:
-            case PromptText(text):
-                # The API refuses a block of nothing.
-                content.append({"type": "text", "text": text if text.strip() else "."})
-            case PromptImage(mime, data):
-                source = {"type": "base64", "media_type": mime, "data": base64.b64encode(data).decode()}
-                content.append({"type": "image", "source": source})
-    return content
+def _part(part: PromptPart) -> dict[str, Any]:
+    match part:
+        case PromptText(text):
+            # The API refuses a block of nothing.
+            return {"type": "text", "text": text if text.strip() else "."}
+        case PromptImage(mime, data):
+            source = {"type": "base64", "media_type": mime, "data": base64.b64encode(data).decode()}
+            return {"type": "image", "source": source}
 
 
 _STOP: dict[str, Done] = {
@@ -122,6 +114,9 @@ class _Event(Struct, frozen=True):
     error: Any = None
 
 
+_EVENT, _MESSAGE = reads(_Event), reads(_Message)
+
+
 class MessageReading:
     def __init__(self, secret: str = "") -> None:
         self.complete = False
@@ -136,7 +131,7 @@ class MessageReading:
         return "".join(self._said)
 
     def feed(self, data: str) -> list[AgentEvent]:
-        event = decoded(data, _Event)
+        event = decoded(data, _EVENT)
         match event.type:
             case "error":
                 raise RunFailed(failed_stream(event.error, self._secret))
@@ -157,7 +152,7 @@ class MessageReading:
         return []
 
     def whole(self, data: bytes) -> list[AgentEvent]:
-        message = decoded(data, _Message)
+        message = decoded(data, _MESSAGE)
         if message.error:
             raise RunFailed(failed_stream(message.error, self._secret))
         self.complete = True

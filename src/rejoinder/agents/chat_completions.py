@@ -3,12 +3,12 @@
 import base64
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
-from rejoinder.agents.base import AgentEvent, Done, Exchange, TextDelta, Thought, ToolEnded, ToolStarted, Usage
-from rejoinder.agents.endpoint import decoded, stopped_in_the_middle
+from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
+from rejoinder.agents.endpoint import decoded, reads, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
-from rejoinder.agents.model_agent import ModelAgent, ModelSettings, asked_and_answered, end_of_answer
+from rejoinder.agents.model_agent import ModelAgent, ModelSettings, end_of_answer
 from rejoinder.agents.think import think_setting
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
 
@@ -19,45 +19,36 @@ class ChatAgent(ModelAgent):
         super().__init__(name, settings, "/chat/completions", key)
         self._settings = settings
 
-    def _request(self, turn: Turn, past: tuple[Exchange, ...]) -> dict[str, Any]:
-        return request_body(self._settings, turn, past)
+    def _content(self, parts: tuple[PromptPart, ...]) -> str | list[dict[str, Any]]:
+        """Plain text where there is only text: many endpoints take nothing else."""
+        texts = [part.text for part in parts if isinstance(part, PromptText)]
+        if len(texts) == len(parts):
+            return "\n\n".join(texts)
+        return [_part(part) for part in parts]
+
+    def _request(self, turn: Turn, messages: list[Raw]) -> dict[str, Any]:
+        settings = self._settings
+        system = turn.system or settings.system_prompt
+        return {
+            "model": settings.known_as(turn.model),
+            "messages": [{"role": "system", "content": system}, *messages] if system else messages,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            **settings.options,
+            **think_setting("openai", turn.think, settings.think),
+        }
 
     def _reading(self) -> "ChatReading":
         return ChatReading(self._settings.api_key)
 
 
-def request_body(settings: ModelSettings, turn: Turn, past: tuple[Exchange, ...]) -> dict[str, Any]:
-    messages: list[dict[str, Any]] = []
-    if system := turn.system or settings.system_prompt:
-        messages.append({"role": "system", "content": system})
-    for parts, answer in asked_and_answered(past, turn.parts):
-        messages.append({"role": "user", "content": _content(parts)})
-        if answer:
-            messages.append({"role": "assistant", "content": answer})
-    return {
-        "model": settings.known_as(turn.model),
-        "messages": messages,
-        "stream": True,
-        "stream_options": {"include_usage": True},
-        **settings.options,
-        **think_setting("openai", turn.think, settings.think),
-    }
-
-
-def _content(parts: tuple[PromptPart, ...]) -> str | list[dict[str, Any]]:
-    """Plain text where there is only text: many endpoints take nothing else."""
-    texts = [part.text for part in parts if isinstance(part, PromptText)]
-    if len(texts) == len(parts):
-        return "\n\n".join(texts)
-    content: list[dict[str, Any]] = []
-    for part in parts:
-        match part:
-            case PromptText(text):
-                content.append({"type": "text", "text": text})
-            case PromptImage(mime, data):
-                url = f"data:{mime};base64,{base64.b64encode(data).decode()}"
-                content.append({"type": "image_url", "image_url": {"url": url}})
-    return content
+def _part(part: PromptPart) -> dict[str, Any]:
+    match part:
+        case PromptText(text):
+            return {"type": "text", "text": text}
+        case PromptImage(mime, data):
+            url = f"data:{mime};base64,{base64.b64encode(data).decode()}"
+            return {"type": "image_url", "image_url": {"url": url}}
 
 
 _STOP: dict[str, Done] = {"length": Done("limit"), "content_filter": Done("refused")}
@@ -116,6 +107,9 @@ class _Chunk(Struct, frozen=True):
     error: Any = None
 
 
+_CHUNK = reads(_Chunk)
+
+
 def _joined(parts: list[_Part] | None) -> str:
     return "".join(part.text or "" for part in parts or ())
 
@@ -136,11 +130,11 @@ class ChatReading:
         if data.strip() == "[DONE]":
             self.complete = True
             return []
-        return self._take(decoded(data, _Chunk))
+        return self._take(decoded(data, _CHUNK))
 
     def whole(self, data: bytes) -> list[AgentEvent]:
         self.complete = True
-        return self._take(decoded(data, _Chunk))
+        return self._take(decoded(data, _CHUNK))
 
     def finish(self) -> list[AgentEvent]:
         # Some endpoints say why they stop, but not [DONE].

@@ -1,7 +1,6 @@
 """The one place where an agent speaks HTTP: POST a body, get bytes back, and every mishap as a Failed."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator
 from typing import Any, TypeVar
 
 import aiohttp
@@ -22,30 +21,14 @@ class Endpoint:
     def __init__(self, base_url: str, headers: dict[str, str], secret: str = "") -> None:
         self._base_url = base_url.rstrip("/")
         self._headers = headers
-        self._secret = secret
+        self.secret = secret
         self._session: aiohttp.ClientSession | None = None
 
-    @asynccontextmanager
-    async def post(self, path: str, body: Any) -> AsyncIterator[aiohttp.ClientResponse]:
-        """The response when it is a success; RunFailed with the classified reason when it is not."""
-        url = self._base_url + path
-        try:
-            async with await self._send(url, msgspec.json.encode(body)) as response:
-                if not 200 <= response.status < 300:
-                    said = (await response.content.read(ERROR_BODY_BYTES)).decode("utf-8", "replace")
-                    raise RunFailed(failed_response(response.status, said, response.headers, self._secret))
-                yield response
-        except aiohttp.InvalidURL as problem:
-            raise RunFailed(failed("unreachable", f"{url} is not an address: {problem}")) from problem
-        except aiohttp.ClientConnectorError as problem:
-            raise RunFailed(failed("unreachable", f"{url}: {problem}", transient=True)) from problem
-        except (aiohttp.ClientError, ConnectionError) as problem:
-            detail = f"{url}: the connection broke: {type(problem).__name__}: {problem}"
-            raise RunFailed(failed("unreachable", detail, transient=True)) from problem
-        except EventTooLong as problem:
-            raise RunFailed(failed("format", f"{url}: {problem}")) from problem
+    def post(self, path: str, body: Any) -> "Posted":
+        """In its block is the response when it is a success; RunFailed with the classified reason when it is not."""
+        return Posted(self, self._base_url + path, msgspec.json.encode(body))
 
-    async def _send(self, url: str, body: bytes) -> aiohttp.ClientResponse:
+    async def send(self, url: str, body: bytes) -> aiohttp.ClientResponse:
         """A connection kept from the last turn may have been closed meanwhile: that is found out by using it.
 
         So one more try, with a new connection, when it breaks before there is a word of an answer.
@@ -76,6 +59,52 @@ class Endpoint:
             self._session = None
 
 
+class Posted:
+    """One request; inside its block every mishap with the response is a RunFailed too."""
+
+    def __init__(self, endpoint: Endpoint, url: str, body: bytes) -> None:
+        self._endpoint = endpoint
+        self._url = url
+        self._body = body
+
+    async def __aenter__(self) -> aiohttp.ClientResponse:
+        try:
+            self._response = response = await self._endpoint.send(self._url, self._body)
+            if 200 <= response.status < 300:
+                return response
+            async with response:
+                said = (await response.content.read(ERROR_BODY_BYTES)).decode("utf-8", "replace")
+        except MISHAPS as problem:
+            raise _failure(self._url, problem) from problem
+        raise RunFailed(failed_response(response.status, said, response.headers, self._endpoint.secret))
+
+    async def __aexit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: Any) -> None:
+        await self._response.__aexit__(kind, problem, trace)
+        if isinstance(problem, MISHAPS):
+            raise _failure(self._url, problem) from problem
+
+
+MISHAPS = (aiohttp.ClientError, ConnectionError, EventTooLong)
+
+
+def _failure(url: str, problem: aiohttp.ClientError | ConnectionError | EventTooLong) -> RunFailed:
+    match problem:
+        case aiohttp.InvalidURL():
+            return RunFailed(failed("unreachable", f"{url} is not an address: {problem}"))
+        case aiohttp.ClientConnectorError():
+            return RunFailed(failed("unreachable", f"{url}: {problem}", transient=True))
+        case EventTooLong():
+            return RunFailed(failed("format", f"{url}: {problem}"))
+        case _:
+            detail = f"{url}: the connection broke: {type(problem).__name__}: {problem}"
+            return RunFailed(failed("unreachable", detail, transient=True))
+
+
+def content_type(response: aiohttp.ClientResponse) -> str:
+    """Without its parameters. aiohttp's own is read as the header of a mail, and the first turn would wait for that."""
+    return response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+
+
 async def server_events(response: aiohttp.ClientResponse) -> AsyncGenerator[ServerEvent, None]:
     reader = EventReader()
     async for chunk in response.content.iter_any():
@@ -83,10 +112,15 @@ async def server_events(response: aiohttp.ClientResponse) -> AsyncGenerator[Serv
             yield event
 
 
-def decoded(data: str | bytes, shape: type[T]) -> T:
+def reads(shape: type[T]) -> msgspec.json.Decoder[T]:
+    """Of what an endpoint says, made once: numbers may come as text."""
+    return msgspec.json.Decoder(shape, strict=False)
+
+
+def decoded(data: str | bytes, decoder: msgspec.json.Decoder[T]) -> T:
     """What came over the wire, in its shape; anything else is a failure of format that shows how it began."""
     try:
-        return msgspec.json.decode(data, type=shape, strict=False)
+        return decoder.decode(data)
     except msgspec.MsgspecError as problem:
         beginning = data[:200] if isinstance(data, str) else data[:200].decode("utf-8", "replace")
         raise RunFailed(failed("format", f"not an answer we know ({problem}): {beginning}")) from problem

@@ -13,6 +13,7 @@ from math import inf
 
 from rejoinder.agents.base import AgentEvent, Done, Failed, Question
 from rejoinder.agents.failures import RunFailed, failed
+from rejoinder.alarms import Alarm, call_at
 
 
 async def guarded(
@@ -52,9 +53,9 @@ async def guarded(
 
 
 class _Watch:
-    """Rule 3 with one timer for the whole run: a timeout for each event costs more than most events.
+    """Rule 3 with one alarm for the whole run: a timeout for each event costs more than most events.
 
-    The timer is set for the earliest moment at which the run can be late and looks again there. It cancels the
+    The alarm is set for the earliest moment at which the run can be late and looks again there. It cancels the
     task only while that waits for the agent, as `asyncio.timeout` does.
     """
 
@@ -64,7 +65,7 @@ class _Watch:
         self._hard = hard
         self._last = inf if hard is None else self._loop.time() + hard
         self._due = inf
-        self._timer: asyncio.TimerHandle | None = None
+        self._alarm: Alarm | None = None
         self._task: asyncio.Task[object] | None = None
         self._cancelling = 0
         self._waiting = False
@@ -78,8 +79,8 @@ class _Watch:
         self._waiting = True
         quiet = inf if self._idle is None or patient else self._loop.time() + self._idle
         self._due = quiet if quiet < self._last else self._last
-        if self._timer is None or self._timer.when() > self._due:
-            self._set_timer()
+        if self._alarm is None or self._alarm.when > self._due:
+            self._set_alarm()
 
     def end(self) -> str | None:
         """The wait is over. When it was this watch that broke it off: how the run was late."""
@@ -91,20 +92,20 @@ class _Watch:
 
     def close(self) -> None:
         self._waiting = False
-        if self._timer is not None:
-            self._timer.cancel()
+        if self._alarm is not None:
+            self._alarm.cancel()
 
-    def _set_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = self._loop.call_at(self._due, self._look) if self._due < inf else None
+    def _set_alarm(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm = call_at(self._due, self._look) if self._due < inf else None
 
     def _look(self) -> None:
-        self._timer = None
+        self._alarm = None
         if not self._waiting or self._task is None:
-            return  # nobody waits for the agent just now: the next wait sets the timer anew
+            return  # nobody waits for the agent just now: the next wait sets the alarm anew
         if self._loop.time() < self._due:
-            self._set_timer()
+            self._set_alarm()
         else:
             if self._due == self._last:
                 self._late = f"the run took longer than {self._hard:g} s (its hard timeout)"

@@ -8,11 +8,23 @@ told twice.
 
 from collections import OrderedDict
 
+from msgspec import Raw
+
 from rejoinder.agents.base import Exchange
-from rejoinder.events import PromptImage, PromptPart, PromptText
+from rejoinder.agents.wording import Content, Wording
+from rejoinder.events import PromptPart, PromptText
 
 IMAGE_TOKENS = 1500
 SESSIONS_KEPT = 1000
+
+
+class _Conversation:
+    __slots__ = ("past", "sizes", "wording")
+
+    def __init__(self) -> None:
+        self.past: tuple[Exchange, ...] = ()
+        self.sizes: tuple[int, ...] = ()  # of each, in tokens: it is measured once
+        self.wording = Wording()
 
 
 class Histories:
@@ -20,27 +32,36 @@ class Histories:
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
-        self._sessions: OrderedDict[str, tuple[Exchange, ...]] = OrderedDict()
-        self._sizes: dict[str, int] = {}  # in tokens: a conversation that fits is not counted anew each time
+        self._sessions: OrderedDict[str, _Conversation] = OrderedDict()
 
     def before(self, session: str, parts: tuple[PromptPart, ...]) -> tuple[Exchange, ...]:
         """What comes before this question."""
-        past = _without_same_question(self._sessions.get(session, ()), parts)
+        known = self._sessions.get(session)
+        if known is None:
+            return ()
+        past = _without_same_question(known.past, parts)
         budget = self._budget - tokens_of(Exchange(parts))
-        return past if self._sizes.get(session, 0) <= budget else fitting(past, budget)
+        return past[_first_fitting(known.sizes[: len(past)], budget) :]
+
+    def messages(
+        self, session: str, past: tuple[Exchange, ...], parts: tuple[PromptPart, ...], content: Content
+    ) -> list[Raw]:
+        """This past and this question, as messages of the model's API."""
+        known = self._sessions.get(session)
+        return (Wording() if known is None else known.wording).messages(past, parts, content)
 
     def remember(self, session: str, parts: tuple[PromptPart, ...], answer: str) -> None:
-        past = _without_same_question(self._sessions.get(session, ()), parts)
-        answer = answer if answer.strip() else ""
-        exchange = Exchange(parts, answer)
-        kept, size = (*past, exchange), self._sizes.get(session, 0) + tokens_of(exchange)
-        if size > self._budget:
-            kept = fitting(kept, self._budget)
-            size = sum(map(tokens_of, kept))
-        self._sessions[session], self._sizes[session] = kept, size
+        known = self._sessions.get(session)
+        if known is None:
+            known = self._sessions[session] = _Conversation()
+        exchange = Exchange(parts, answer if answer.strip() else "")
+        past = _without_same_question(known.past, parts)
+        sizes = (*known.sizes[: len(past)], tokens_of(exchange))
+        first = _first_fitting(sizes, self._budget)
+        known.past, known.sizes = (*past, exchange)[first:], sizes[first:]
         self._sessions.move_to_end(session)
         while len(self._sessions) > SESSIONS_KEPT:
-            self.forget(next(iter(self._sessions)))
+            self._sessions.popitem(last=False)
 
     def recall(self, session: str, past: tuple[Exchange, ...]) -> None:
         """What an earlier process remembered, as far as it fits."""
@@ -49,31 +70,31 @@ class Histories:
 
     def forget(self, session: str) -> None:
         self._sessions.pop(session, None)
-        self._sizes.pop(session, None)
 
 
 def tokens_of(exchange: Exchange) -> int:
     """A guess on the safe side without a tokeniser: three bytes a token, and a fixed price for a picture."""
-    size = len(exchange.answer.encode())
-    tokens = 0
+    tokens, size = 0, len(exchange.answer.encode())
     for part in exchange.parts:
-        match part:
-            case PromptText(text):
-                size += len(text.encode())
-            case PromptImage():
-                tokens += IMAGE_TOKENS
+        if isinstance(part, PromptText):
+            size += len(part.text.encode())
+        else:
+            tokens += IMAGE_TOKENS
     return tokens + size // 3 + 1
 
 
 def fitting(past: tuple[Exchange, ...], budget: int) -> tuple[Exchange, ...]:
     """The newest exchanges that fit, in their order."""
-    kept = len(past)
-    for exchange in reversed(past):
-        budget -= tokens_of(exchange)
-        if budget < 0:
-            break
-        kept -= 1
-    return past[kept:]
+    return past[_first_fitting(tuple(map(tokens_of, past)), budget) :]
+
+
+def _first_fitting(sizes: tuple[int, ...], budget: int) -> int:
+    """From where on they fit, all together."""
+    over, first = sum(sizes) - budget, 0
+    while over > 0 and first < len(sizes):
+        over -= sizes[first]
+        first += 1
+    return first
 
 
 def _without_same_question(past: tuple[Exchange, ...], parts: tuple[PromptPart, ...]) -> tuple[Exchange, ...]:

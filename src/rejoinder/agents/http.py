@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct, field
 
 from rejoinder.agents.base import AgentEvent, Done, Failed, TextDelta
-from rejoinder.agents.endpoint import Endpoint, server_events, stopped_in_the_middle
+from rejoinder.agents.endpoint import Endpoint, content_type, server_events, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.lines import Lines, LineTooLong
@@ -89,7 +89,7 @@ class HttpAgent:
 
 
 async def _read(response: aiohttp.ClientResponse) -> AsyncGenerator[AgentEvent, None]:
-    match response.content_type:
+    match content_type(response):
         case "text/plain":
             async with aclosing(_texts(response)) as texts:
                 async for text in texts:

@@ -11,10 +11,10 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 import aiohttp
-from msgspec import Struct, field
+from msgspec import Raw, Struct, field
 
 from rejoinder.agents.base import AgentEvent, Done, Exchange, ModelSelected, TextDelta, ToolEnded
-from rejoinder.agents.endpoint import Endpoint
+from rejoinder.agents.endpoint import Endpoint, content_type
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.history import Histories, fitting
@@ -90,7 +90,11 @@ class ModelAgent:
         self._endpoint = Endpoint(settings.base_url, {**headers, **settings.headers}, settings.api_key)
 
     @abstractmethod
-    def _request(self, turn: Turn, past: tuple[Exchange, ...]) -> dict[str, Any]: ...
+    def _content(self, parts: tuple[PromptPart, ...]) -> Any:
+        """A question, in the words of the API."""
+
+    @abstractmethod
+    def _request(self, turn: Turn, messages: list[Raw]) -> dict[str, Any]: ...
 
     @abstractmethod
     def _reading(self) -> Reading: ...
@@ -132,11 +136,11 @@ class ModelAgent:
         self, turn: Turn, past: tuple[Exchange, ...], reading: Reading
     ) -> AsyncGenerator[AgentEvent, None]:
         """All in one generator: each further one around it would be paid for with every event."""
-        body = self._request(turn, past)
+        body = self._request(turn, self._histories.messages(turn.session, past, turn.parts, self._content))
         try:
             async with self._endpoint.post(self._path, body) as response:
                 yield ModelSelected(body["model"])
-                if response.content_type == "application/json":
+                if content_type(response) == "application/json":
                     for event in reading.whole(await response.read()):
                         yield event
                 events = EventReader()
@@ -184,20 +188,6 @@ async def _drained(response: aiohttp.ClientResponse) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(LAST_BYTES):
                 await response.content.read()
-
-
-def asked_and_answered(
-    past: tuple[Exchange, ...], parts: tuple[PromptPart, ...]
-) -> list[tuple[tuple[PromptPart, ...], str]]:
-    """Question and answer by turns: a question that got none joins the next one, for roles alternate."""
-    told: list[tuple[tuple[PromptPart, ...], str]] = []
-    waiting: tuple[PromptPart, ...] = ()
-    for exchange in (*past, Exchange(parts)):
-        waiting += exchange.parts
-        if exchange.answer:
-            told.append((waiting, exchange.answer))
-            waiting = ()
-    return [*told, (waiting, "")]
 
 
 def end_of_answer(answer: str, tools: list[str], *, wanted: bool, done: Done) -> list[AgentEvent]:

@@ -7,6 +7,8 @@ Rule 3: bounded. An event larger than `limit` ends the reading with EventTooLong
 
 from msgspec import Struct
 
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
 
 class ServerEvent(Struct, frozen=True):
     """One event: its name (`message` when the server gave none) and its data lines, joined."""
@@ -39,13 +41,25 @@ class EventReader:
             # The \n of a \r\n that was cut in two ends nothing by itself.
             chunk = chunk.removeprefix(b"\n")
         self._after_cr = chunk.endswith(b"\r")
-        *ended, rest = _lines(chunk)
+        *lines, rest = _lines(chunk)
         events: list[ServerEvent] = []
-        for piece in ended:
-            self._line.append(piece)
-            self._take_line(b"".join(self._line), events)
-            self._line.clear()
-            self._line_size = 0
+        if lines:
+            if self._line:
+                lines[0] = b"".join((*self._line, lines[0]))
+                self._line.clear()
+                self._line_size = 0
+            if self._first:
+                self._first = False
+                lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
+        for line in lines:
+            if line:
+                self._take_field(line)
+                continue
+            if self._data:
+                events.append(ServerEvent(self._event or "message", "\n".join(self._data)))
+                self._data.clear()
+                self._data_size = 0
+            self._event = ""
         if rest:
             self._line.append(rest)
             self._line_size += len(rest)
@@ -53,25 +67,18 @@ class EventReader:
             raise EventTooLong(f"one server-sent event is larger than {self._limit} bytes")
         return events
 
-    def _take_line(self, line: bytes, events: list[ServerEvent]) -> None:
-        if self._first:
-            line = line.removeprefix(b"\xef\xbb\xbf")
-            self._first = False
-        if not line:
-            if self._data:
-                events.append(ServerEvent(self._event or "message", "\n".join(self._data)))
-            self._event = ""
-            self._data = []
-            self._data_size = 0
-            return
-        name, _, value = line.decode("utf-8", "replace").partition(":")
-        value = value.removeprefix(" ")
-        if name == "data":
-            self._data.append(value)
+    def _take_field(self, line: bytes) -> None:
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            self._data.append(_text(value))
             self._data_size += len(line)
-        elif name == "event":
-            self._event = value
+        elif name == b"event":
+            self._event = _text(value)
         # Everything else (comments, id, retry) means nothing to one answer of one request.
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace").removeprefix(" ")
 
 
 def _lines(chunk: bytes) -> list[bytes]:

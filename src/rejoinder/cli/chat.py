@@ -23,13 +23,14 @@ def chat(
 ) -> None:
     """Talk to an agent in this terminal; in a pipe, one message per line."""
     from rejoinder import app
+    from rejoinder.memory import settle_memory
 
     settings, name, sentence = app.with_agent(read_settings(file), agent)
     if sentence:
         say(sentence)
     # The screen belongs to the chat: what its owner has to know is shown there as a note.
     logging.getLogger("rejoinder").addHandler(logging.NullHandler())
-    app.settle_memory()
+    settle_memory()
     run(app.chat(settings, name))
 
 

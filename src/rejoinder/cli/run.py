@@ -27,6 +27,9 @@ def run_gateway(
     new_token: Annotated[bool, typer.Option("--new-token", help="Make a new login token; the old one ends.")] = False,
 ) -> None:
     """Serve the configured channels; without any, the chat page on http://127.0.0.1:8765."""
+    from rejoinder.memory import load_to_stay
+
+    load_to_stay()
     from rejoinder import app, serving
 
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")

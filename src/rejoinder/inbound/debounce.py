@@ -15,6 +15,7 @@ from rejoinder.inbound.message import Message
 from rejoinder.inbound.settings import InboundDebounce
 
 LONGEST_WAIT = 5
+AT_ONCE = timedelta()
 
 
 class Row(Struct, frozen=True):
@@ -39,7 +40,8 @@ class _Open(Struct):
 
 
 def waits_for(settings: InboundDebounce, channel: str) -> timedelta:
-    return timedelta(milliseconds=settings.by_channel.get(channel, settings.debounce_ms))
+    milliseconds = settings.by_channel.get(channel, settings.debounce_ms)
+    return timedelta(milliseconds=milliseconds) if milliseconds else AT_ONCE
 
 
 def flushes(message: Message) -> bool:

@@ -80,7 +80,7 @@ def _carries_something(inbound: Inbound) -> bool:
 
 
 def _with_types(inbound: Inbound) -> Inbound:
-    if all(attachment.mime for attachment in inbound.attachments):
+    if not inbound.attachments or all(attachment.mime for attachment in inbound.attachments):
         return inbound
     typed = (replace(each, mime=each.mime.strip() or UNKNOWN_TYPE) for each in inbound.attachments)
     return replace(inbound, attachments=tuple(typed))

@@ -94,6 +94,8 @@ class Ids(Struct, frozen=True):
     by_account: frozenset[tuple[str, str]] = frozenset()
 
     def named(self, account: str, candidates: Iterable[str]) -> bool:
+        if not self.anywhere and not self.by_account:
+            return False
         return any(id in self.anywhere or (account, id) in self.by_account for id in candidates)
 
     def __or__(self, other: "Ids") -> "Ids":

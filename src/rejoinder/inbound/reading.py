@@ -118,5 +118,7 @@ _NOT_BLANK = re.compile(r"\S|\Z")
 
 
 def _skip_blanks(text: str, position: int) -> int:
+    if position < len(text) and not text[position].isspace():
+        return position
     found = _NOT_BLANK.search(text, position)
     return found.start() if found else len(text)

@@ -12,7 +12,9 @@ _NAME = re.compile(r"(?<![\w@])@([\w.-]*\w)")
 
 def members(inbound: Inbound, channel: ChannelRules) -> tuple[str, ...]:
     """Our agents in this chat, the lead first; a chat that does not say has all of the channel's."""
-    all_of_them = tuple(agent.name for agent in channel.agents)
+    all_of_them = tuple([agent.name for agent in channel.agents])
+    if not inbound.chat.agents:
+        return all_of_them
     return tuple(agent for agent in all_of_them if agent in inbound.chat.agents) or all_of_them
 
 

@@ -3,7 +3,6 @@
 `wait` is not among them, nor is any word for it, nor words that answer a question of the agent (`cancel`).
 """
 
-import re
 import unicodedata
 
 STOP_WORDS: dict[str, tuple[str, ...]] = {
@@ -28,7 +27,6 @@ STOP_WORDS: dict[str, tuple[str, ...]] = {
     "ar": ("توقف", "قف", "أوقف", "اوقف", "كفى"),
 }
 LONGEST = 64
-_BLANKS = re.compile(r"\s+")
 
 
 def _folded(text: str) -> str:
@@ -36,16 +34,20 @@ def _folded(text: str) -> str:
 
 
 _ALL = frozenset(_folded(word) for words in STOP_WORDS.values() for word in words)
+_MOST_WORDS = max(len(word.split()) for word in _ALL)
 
 
 def is_stop_word(text: str) -> bool:
     """Whether this is a stop word and nothing else. Punctuation after it does not count."""
-    return len(text) <= LONGEST and _BLANKS.sub(" ", _folded(_unpunctuated(text).lstrip())) in _ALL
+    if len(text) > LONGEST:
+        return False
+    words = _unpunctuated(text).split(maxsplit=_MOST_WORDS)
+    return len(words) <= _MOST_WORDS and _folded(" ".join(words)) in _ALL
 
 
 def is_stop_command(text: str, our_name: str) -> bool:
     """Whether this is `/stop` and nothing else; who shouts `/stop!` means it."""
-    return _unpunctuated(text).lower() in ("/stop", f"/stop@{our_name.lower()}")
+    return text.startswith("/") and _unpunctuated(text).lower() in ("/stop", f"/stop@{our_name.lower()}")
 
 
 def _unpunctuated(text: str) -> str:

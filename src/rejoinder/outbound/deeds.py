@@ -49,7 +49,9 @@ class Remove(Struct, frozen=True, omit_defaults=True, tag="delete"):
     after: tuple[str, ...] = ()
 
 
-Deed = Say | Open | Amend | React | Remove
+Words = Say | Open | Amend
+Sign = React | Remove
+Deed = Words | Sign
 
 _reading = msgspec.json.Decoder[Deed](Deed)
 _writing = msgspec.json.Encoder()
@@ -69,13 +71,9 @@ def decode(body: bytes) -> Deed:
 
 def words(deed: Deed) -> str:
     """What people would read of it."""
-    match deed:
-        case Say(part=part) | Open(part=part) | Amend(part=part):
-            return part.text or ", ".join(file.name for file in part.files)
-        case React(emoji=emoji):
-            return emoji
-        case Remove():
-            return ""
+    if isinstance(deed, Words):
+        return deed.part.text or ", ".join(file.name for file in deed.part.files)
+    return deed.emoji if isinstance(deed, React) else ""
 
 
 def keyed(deed: Deed, stem: str) -> tuple[str, Deed]:
@@ -84,12 +82,9 @@ def keyed(deed: Deed, stem: str) -> tuple[str, Deed]:
     The same deed of the same turn has the same key, whichever attempt thought of it.
     """
     key = f"{stem}/{blake2b(encode(deed), digest_size=9).hexdigest()}"
-    match deed:
-        case Say(part=part, plain=plain) | Amend(part=part, plain=plain):
-            # The plain words are other bytes: they go out under another key.
-            aside = None if plain is None else replace(plain, key=f"{key}/plain")
-            return key, replace(deed, part=replace(part, key=key), plain=aside)
-        case Open(part=part):
-            return key, replace(deed, part=replace(part, key=key))
-        case React() | Remove():
-            return key, deed
+    if isinstance(deed, Sign):
+        return key, deed
+    if isinstance(deed, Open) or deed.plain is None:
+        return key, replace(deed, part=replace(deed.part, key=key))
+    # The plain words are other bytes: they go out under another key.
+    return key, replace(deed, part=replace(deed.part, key=key), plain=replace(deed.plain, key=f"{key}/plain"))

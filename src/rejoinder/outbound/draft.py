@@ -137,9 +137,9 @@ def next_step(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
         if slot.source != source:
             return calling, EditSlot(at, source, number, upto if at + 1 == len(sources) else draft.seen)
     if len(sources) > len(draft.slots):
-        first = not draft.slots and draft.streaming.placeholder
-        source = PLACEHOLDER if first else sources[len(draft.slots)]
-        done = not first and len(sources) == len(draft.slots) + 1
+        wordless = draft.streaming.placeholder
+        source = PLACEHOLDER if wordless else sources[len(draft.slots)]
+        done = not wordless and len(sources) == len(draft.slots) + 1
         return calling, OpenSlot(source, number, upto if done else draft.seen)
     return replace(draft, seen=upto), Rest()
 
@@ -184,7 +184,7 @@ def opened(draft: Draft, step: OpenSlot, message: str, reply_to: str | None, now
     if draft.closed or step.call != draft.call:
         return replace(draft, slots=slots)
     # Behind a mere sign the words follow at once.
-    at_once = draft.streaming.mode == "live" or (draft.streaming.placeholder and len(slots) == 1)
+    at_once = draft.streaming.mode == "live" or draft.streaming.placeholder
     return replace(draft, slots=slots, seen=step.upto, not_before=now + (0.0 if at_once else draft.streaming.pace))
 
 

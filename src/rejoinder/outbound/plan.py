@@ -40,6 +40,7 @@ class Wording(Struct, frozen=True):
     only_for: str | None = None
     choices: tuple[Choice, ...] = ()
     """Buttons under the last message."""
+    is_error: bool = False
 
 
 class Slot(Struct, frozen=True):
@@ -81,6 +82,7 @@ def _part(rendering: Rendering, route: Route, wording: Wording, *, first: bool) 
         addressed=wording.addressed,
         previews=wording.previews,
         only_for=wording.only_for,
+        is_error=wording.is_error,
     )
 
 

@@ -14,7 +14,7 @@ a fence or a span, `silence.py` the tokens, `gap.py` and `visible.py` what becom
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
 from rejoinder.events import Directive, ReplyEvent
 from rejoinder.outbound import actions, header
@@ -48,7 +48,6 @@ class ReplyReader(TagReader):
     ) -> None:
         registry = registry or default_registry()
         self._silence = Silence(silence)
-        self._interruptions = _interruptions(registry)
         self._unfamiliar: list[str] = []
         self._key_written = False
         self._over = False
@@ -109,7 +108,7 @@ class ReplyReader(TagReader):
                 return at
             if text[at] in "[\\" and self._indent < 4 and (to := self._in_header(text, at, final)) is not None:
                 return to
-        if not (at or self._ticks.open or any(map(text.__contains__, _MARKS))):
+        if not (at or self._ticks.open) and _is_quiet(text):
             self._follow_line(text)
             self._show(text)
             return len(text)
@@ -176,7 +175,7 @@ class ReplyReader(TagReader):
         return self._at_mark(text, hit, found, final)
 
     def _search(self) -> Callable[[str, int], re.Match[str] | None]:
-        return self._interruptions[self._in_block][bool(self._ticks.open)].search
+        return _interruption(self._registry, self._in_block, bool(self._ticks.open)).search
 
     def _at_mark(self, text: str, at: int, found: re.Match[str], final: bool) -> int:
         """Something that is more than text begins here, or may begin when more text has come."""
@@ -260,22 +259,16 @@ class ReplyReader(TagReader):
         self._directive(line.declared, Directive(line.declared.name, args))
 
 
-_MARKS: Final = "<`\\~"
-"""What interrupts plain text outside a back-tick span begins with one of these: to see none of them is quickest."""
+@lru_cache(maxsize=64)
+def _interruption(registry: Registry, in_block: bool, in_ticks: bool) -> re.Pattern[str]:
+    """What interrupts plain text: outside or inside a block, without or with an open back-tick span.
 
-
-@lru_cache(maxsize=16)
-def _interruptions(registry: Registry) -> tuple[tuple[re.Pattern[str], ...], ...]:
-    """What interrupts plain text: outside and inside a block, without and with an open back-tick span.
-
-    Each alternative begins with one fixed character: then `re` skips to these as fast as it can.
+    Each alternative begins with one fixed character: then `re` skips to these as fast as it can. To compile one takes
+    as long as a short reply, and most replies need none.
     """
-    patterns: list[tuple[re.Pattern[str], ...]] = []
-    for tag in (actions.tags_named((BLOCK, *sorted(registry.tags))), actions.ANY_TAG):
-        marks = rf"{tag}|\\(?={tag}|\Z)"
-        without_ticks = rf"{marks}|{QUIET_TICKS}|``*|~~~+|~~?\Z"
-        patterns.append((re.compile(without_ticks, re.ASCII), re.compile(rf"{marks}|``*|\n", re.ASCII)))
-    return tuple(patterns)
+    tag = actions.ANY_TAG if in_block else actions.tags_named((BLOCK, *sorted(registry.tags)))
+    marks = rf"{tag}|\\(?={tag}|\Z)"
+    return re.compile(rf"{marks}|``*|\n" if in_ticks else rf"{marks}|{QUIET_TICKS}|``*|~~~+|~~?\Z", re.ASCII)
 
 
 def _unread(text: str, at: int, final: bool) -> int:

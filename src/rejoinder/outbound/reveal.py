@@ -21,7 +21,7 @@ _BEGINNINGS = frozenset(head[:size] for head in _HEADS for size in range(1, len(
 
 
 class Reveal:
-    """Takes the text as it comes, gives what may be seen of it; `finish` gives the rest."""
+    """Takes the text as it comes, gives what may be seen of it; `finish` takes the last of it and gives the rest."""
 
     __slots__ = ("_held", "_tail")
 
@@ -41,7 +41,8 @@ class Reveal:
             start = len(held)
         return self._show(start)
 
-    def finish(self) -> str:
+    def finish(self, piece: str = "") -> str:
+        self._held += piece
         return self._show(len(self._held))
 
     def _is_harmless(self, held: str, start: int) -> bool:

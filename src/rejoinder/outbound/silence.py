@@ -73,7 +73,7 @@ class Silence:
 
     def finish(self) -> str:
         """The reply is over; what was held is a token, or text after all."""
-        return "" if self.silent else self._read(self._release(), over="reply")
+        return self._read(self._release(), over="reply") if self._held and not self.silent else ""
 
     def _release(self) -> str:
         held, self._held = self._held, ""

@@ -2,6 +2,7 @@
 
 import re
 from difflib import get_close_matches
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -48,12 +49,18 @@ class _Child(Struct):
     searched: int = 0
 
 
+@lru_cache(maxsize=16)
+def _names(registry: Registry) -> tuple[frozenset[str], frozenset[str]]:
+    """Of the tags that are never mere noise in a block; and of closing tags."""
+    significant = frozenset((BLOCK, f"/{BLOCK}", MARKER, *registry.tags)) - registry.wanting
+    return significant, frozenset(f"/{name}" for name in registry.tags)
+
+
 class TagReader(CodeReader):
     def __init__(self, visible: Visible, registry: Registry, *, has_trigger: bool) -> None:
         self._registry = registry
         self._wanting = registry.wanting
-        self._significant = {BLOCK, f"/{BLOCK}", MARKER, *registry.tags} - self._wanting
-        self._closing = {f"/{name}" for name in registry.tags}
+        self._significant, self._closing = _names(registry)
         self._has_trigger = has_trigger
         self._marker = False  # a <no-reply/> was taken out
         self._opened: set[str] = set()  # tags whose closing tag is to be taken out as well

@@ -210,7 +210,8 @@ class Visible:
         self._join()
         if self._gap is not None and CUT not in self._gap:
             self._space = closed("".join(self._gap), True)
-        self._pass(self._space)
+        if self._space:
+            self._pass(self._space)
         self._say(self._silence.finish())
         silent = self._silence.silent
         if self._acknowledging:

@@ -1,8 +1,11 @@
 """Whether an agent or a channel has an ability: `isinstance` of the Protocol, asked once for each class.
 
 The check of a runtime Protocol looks through all its members and takes microseconds; a turn asks a dozen times.
+The first check of a class takes a hundred, so all are made when the gateway is: `learn`.
 """
 
+from collections.abc import Iterable
+from types import ModuleType
 from typing import TypeGuard, TypeVar
 
 Ability = TypeVar("Ability")
@@ -14,3 +17,16 @@ def can(thing: object, ability: type[Ability]) -> TypeGuard[Ability]:
     if key not in _KNOWN:
         _KNOWN[key] = isinstance(thing, ability)
     return _KNOWN[key]
+
+
+def learn(things: Iterable[object], base: ModuleType) -> None:
+    """Asks for every ability of methods alone that a base declares; a value may not be there before it is connected."""
+    declared = [each for each in vars(base).values() if getattr(each, "_is_runtime_protocol", False)]
+    abilities = list(filter(_is_of_methods, declared))
+    for thing in things:
+        for ability in abilities:
+            can(thing, ability)
+
+
+def _is_of_methods(ability: type) -> bool:
+    return not ability.__annotations__ and not any(isinstance(each, property) for each in vars(ability).values())

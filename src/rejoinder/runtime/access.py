@@ -22,6 +22,7 @@ from rejoinder.store.base import (
 Place = tuple[str, str]
 """A channel and an account on it."""
 
+NOBODY_KNOCKED = pairing.Pairing()
 MOST_PLACES = 1000
 FRESH = 2.0
 """Seconds for which what was read counts: an owner may approve somebody beside the gateway, too."""
@@ -42,17 +43,20 @@ class Access:
         if monotonic() - self._read.get(place, float("-inf")) < FRESH:
             return
         channel, account = place
-        paired, edits = await self._store.paired(channel), await self._store.allow_edits(channel)
-        self._knocks[place] = await self._store.knocks(channel, account)
-        self._paired[channel] = frozenset(paired)
-        self._allow[channel] = self._edited(channel, edits) if edits else None
+        found = await self._store.admission(channel, account)
+        self._knocks[place] = found.knocks
+        self._paired[channel] = frozenset(found.paired)
+        self._allow[channel] = self._edited(channel, found.edits) if found.edits else None
         self._read[place] = monotonic()
 
     def is_paired(self, place: Place, sender: str) -> bool:
-        return Paired(*place, sender) in self._paired[place[0]]
+        paired = self._paired[place[0]]
+        return bool(paired) and Paired(*place, sender) in paired
 
     def pairing(self, place: Place) -> pairing.Pairing:
         knocks = self._knocks[place]
+        if not knocks:
+            return NOBODY_KNOCKED
         return pairing.Pairing(tuple(pairing.Knock(each.sender, each.code, each.asked, each.told) for each in knocks))
 
     def allow(self, channel: str) -> Ids | None:

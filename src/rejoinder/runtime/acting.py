@@ -8,7 +8,7 @@ Rule 4: nothing here fails a delivery or becomes a message in the chat (OD-51).
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal
 
@@ -28,17 +28,19 @@ from rejoinder.outbound.plan import Planned, Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
+from rejoinder.runtime.fates import Fate, Sent, Underway, Unsent, message_of
 from rejoinder.runtime.files import OutboxFolder, file_key, kept_for
+from rejoinder.runtime.handoff import HandedRow
 from rejoinder.runtime.outcomes import Outcomes
-from rejoinder.runtime.sender import Fate, Sender, Sent
+from rejoinder.runtime.sender import Sender
+from rejoinder.runtime.unit import Unit
 from rejoinder.store.base import Run
 
 log = logging.getLogger(__name__)
 
 MOST_ACTIONS = 20
-HandOver = Callable[[str, str, str], Awaitable[Callable[[str], object]]]
-"""Keeps a turn for the agent of this name, or for those the words name, with these words, once under this id; what it
-returns begins it, under the platform's id of the words."""
+HandOver = Callable[[str, str, str], HandedRow]
+"""The row that gives the agent of this name, or those the words name, a turn with these words, once under this id."""
 
 
 class Occasion(Struct, frozen=True):
@@ -80,8 +82,10 @@ class Acting:
         self._run = run
         self._hand_over = hand_over
         self._handed: list[Handed] = []
-        self._begin: list[tuple[Handed, Callable[[str], object]]] = []
-        self._named: Callable[[str], object] | None = None
+        self._rows: list[HandedRow] = []
+        self._named: HandedRow | None = None
+        self.kept = Unit()
+        """What is to be kept with the answer: a row for whatever it hands over."""
         self._target = None if mode == "off" else occasion.trigger or None
         self._reply_all = mode == "all"
         self._silent = False
@@ -249,20 +253,22 @@ class Acting:
 
     # --- at the end ---------------------------------------------------------------------------------
 
-    async def keep_handed(self) -> list[Planned]:
-        """What is handed over, as messages that stand behind the answer (DE-21); it is safe when this returns.
+    def hand_over(self) -> list[Planned]:
+        """What is handed over, as messages that stand behind the answer (DE-21), and as rows in `kept`.
 
-        Where the channel tells agents of each other's messages, the message itself is what wakes the other.
+        Where the channel tells agents of each other's messages, the message itself is what wakes the other. Where it
+        does not know them, nobody is called: the name may be a stranger's there (OD-64).
         """
+        knows_agents = can(self._conversation.channel, TellsAgents)
         planned: list[Planned] = []
         how, route = self._conversation.how.speech.manner, self._conversation.route
         for handed in self._handed:
-            wording = Wording(author=self._occasion.agent, addressed=(handed.to,))
+            wording = Wording(author=self._occasion.agent, addressed=(handed.to,) if knows_agents else ())
             planned += plan.say(f"@{handed.to} {handed.words}".rstrip(), route, how, wording, handed.id)
-            begin: Callable[[str], object] = _by_itself
-            if self._hand_over is not None and not can(self._conversation.channel, TellsAgents):
-                begin = await self._hand_over(handed.to, handed.words, handed.id)
-            self._begin.append((handed, begin))
+            if self._hand_over is not None and not knows_agents:
+                row = self._hand_over(handed.to, handed.words, handed.id)
+                self.kept.include(row.accept)
+                self._rows.append(row)
         return planned
 
     @property
@@ -270,34 +276,50 @@ class Acting:
         """The others of the room hear an answer from us: the platform does not tell them."""
         return bool(self._occasion.peers) and not can(self._conversation.channel, TellsAgents)
 
-    async def keep_named(self, text: str) -> None:
-        """Agents whom the answer names go on (IN-21); like a hand-off it is safe when this returns."""
+    def keep_named(self, text: str) -> None:
+        """Agents whom the answer names go on (IN-21), as if it were handed over to them."""
         if self._hand_over is not None and self._tells_peers and named_in(text, self._occasion.peers):
-            self._named = await self._hand_over("", text, f"{self._stem}/named")
+            self._named = self._hand_over("", text, f"{self._stem}/named")
+            self.kept.include(self._named.accept)
+
+    def answered(self, last: "asyncio.Future[Fate]", first: "asyncio.Future[Fate]") -> None:
+        """The last word of the answer stands, or was given up, or is no longer to be said: who comes next begins."""
+        for row in self._rows:
+            if last.cancelled():
+                row.call_off()
+            else:
+                row.begin()
+        if self._named is not None and last.cancelled():
+            self._named.call_off()
+        elif self._named is not None:
+            self._named.begin(message_of(first))
+
+    async def stands(self, message: str) -> None:
+        """The draft says it all already: there is nothing to plan, and only what goes with it to keep."""
+        if self._named is not None:
+            await self.kept.insist(self._conversation.store)
+            self._named.begin(message)
 
     def was_said(self, text: str, message: str) -> None:
-        """The answer stands in the chat: who is named in it has a turn, the others see it with their next one."""
-        if self._named is not None:
-            self._named(message)
-        elif self._tells_peers:
+        """Those whom the answer does not wake see it with their next turn."""
+        if self._tells_peers and self._named is None:
             agent = self._occasion.agent
-            said = Said(message, agent, agent, text, is_bot=True)
-            self._conversation.hear_ours(said, self._occasion.peers)
+            self._conversation.hear_ours(Said(message, agent, agent, text, is_bot=True), self._occasion.peers)
 
     async def finish(self, seconds: float) -> None:
-        """Waits for what is under way, and lets what was handed over begin: that acts when the turn ends."""
+        """Waits for what is under way, and notes what became of it."""
         if waiting := [fate for _, fate in self._under_way if not fate.done()]:
             await asyncio.wait(waiting, timeout=seconds)
         for what, fate in self._under_way:
-            if not fate.done() or fate.cancelled():
-                self.outcomes.note(what, "failed", "it is still on its way")
-            elif isinstance(known := fate.result(), Sent):
-                self.outcomes.note(what, "done")
-            else:
-                self.outcomes.note(what, "failed", known.error)
-                await self._warn(f"{what.partition(' ')[0]} failed: {known.error}")
-        for handed, begin in self._begin:
-            begin("")
+            match fate.result() if fate.done() and not fate.cancelled() else Underway():
+                case Sent():
+                    self.outcomes.note(what, "done")
+                case Unsent(error=error):
+                    self.outcomes.note(what, "failed", error)
+                    await self._warn(f"{what.partition(' ')[0]} failed: {error}")
+                case Underway():
+                    self.outcomes.note(what, "failed", "it is still on its way")
+        for handed in self._handed:
             self.outcomes.note(f"handoff to {handed.to}", "done")
 
     def call_off(self) -> None:
@@ -319,10 +341,6 @@ class Acting:
     async def _warn(self, why: str) -> None:
         log.warning("%s %s: %s", self._conversation.channel.name, self._occasion.trigger, why)
         await self._conversation.note(why)
-
-
-def _by_itself(message: str) -> None:
-    """The channel delivers the message to the other agent."""
 
 
 @cache

@@ -54,9 +54,11 @@ class Attempts:
             if (told := transition_notice(self._told.get(turn.session), trial, kind)) is not None:
                 self._told[turn.session] = trial.current.model
                 await notice(told)
-            failed = await attempt(replace(turn, model=trial.current.model or None))
+            model = trial.current.model or None
+            failed = await attempt(turn if turn.model == model else replace(turn, model=model))
             if failed is None:
-                self._rests = refreshed(self._rests, trial.current.credential)
+                if self._rests:
+                    self._rests = refreshed(self._rests, trial.current.credential)
                 return None
             log.warning("%s failed (%s): %s", agent.name, failed.kind, failed.detail or failed.sentence)
             if begun():

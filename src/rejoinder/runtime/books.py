@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from rejoinder.errors import Superseded
 from rejoinder.events import PromptText, Route
 from rejoinder.inbound.groups import wants_intro
+from rejoinder.runtime import notices
 from rejoinder.runtime.asked import Asked, Granted, Resumed
 from rejoinder.runtime.conversations import Conversation
-from rejoinder.runtime.lanes import Run
+from rejoinder.runtime.lane import Run
 from rejoinder.runtime.sessions import Held, Sessions
 from rejoinder.runtime.unit import Unit
 from rejoinder.runtime.waiting import Told, pack_told, unpack_told
@@ -34,6 +35,7 @@ from rejoinder.store.base import (
     ResumeTurn,
     SteerInputs,
     Store,
+    StoredPart,
     SummariseInputs,
     WithdrawParts,
 )
@@ -42,8 +44,8 @@ from rejoinder.turns.signals import Reason, Start
 
 log = logging.getLogger(__name__)
 
-GIVEN_UP = f"This message could not be handled {MOST_ATTEMPTS} times in a row and has been put aside."
 LEASE = timedelta(seconds=90)
+A_MOMENT = timedelta(microseconds=1)
 RENEWED_EVERY = 30.0
 
 
@@ -72,8 +74,8 @@ def begin_turn(
     )
     begun = unit.add(BeginTurn(held.key, route, events, now, now + LEASE, heard, pack_told(told)))
     # Later than its start, whatever the clock says: that is how a first turn is told from the others.
-    touched = max(now if touches else session.touched, session.started + timedelta(microseconds=1))
-    taken = replace(turn_taken(session), touched=touched)
+    touched = max(now if touches else session.touched, session.started + A_MOMENT)
+    taken = turn_taken(session, touched)
     unit.add_all(held.becomes(taken))
 
     def granted() -> Granted:
@@ -105,7 +107,7 @@ class StoreBooks:
         now = self._clock()
         async with self._sessions.changing(run.session, run.agent, now) as held:
             unit, heard = Unit(), run.conversation.messages.count
-            touches = not run.asked[-1].message.background
+            touches = not run.message.background
             granted = begin_turn(
                 unit, held, held.session, run.start, run.events, run.conversation.route, heard, now, touches=touches
             )
@@ -122,6 +124,9 @@ class StoreBooks:
                 await before.gone.wait()
         now, unit = self._clock(), Unit()
         claimed = unit.add(ResumeTurn(turn.id, now, now + LEASE))
+        if turn.attempts >= MOST_ATTEMPTS:
+            told = notices.put_aside(run.conversation, run.trigger, now, resumed.parts)
+            unit.add_all((WithdrawParts(turn.id), told))
         run.is_claiming = True
         await unit.insist(self._store)
         claim = claimed()
@@ -130,7 +135,8 @@ class StoreBooks:
             run.granted = Granted(claim, _as_it_was(session, unpack_told(turn.payload)))
         elif isinstance(claim, Quarantined):
             log.error("%s: turn %d was put aside after %d attempts", run.session, turn.id, claim.attempts)
-            await tell_given_up(run.conversation, run.trigger)
+            notices.wake((run.conversation,))
+            await note_put_aside(run.conversation, run.trigger)
 
     async def steered(self, run: Run, asked: tuple[Asked, ...]) -> None:
         events = _events(asked)
@@ -139,10 +145,20 @@ class StoreBooks:
         except Superseded:  # the run has ended since; the agent has them all the same
             await self._superseded(Unit(DropInputs(run.session, events, "steered")))
 
-    async def left_out(self, session: str, asked: tuple[Asked, ...], reason: Reason | None) -> None:
-        events = _events(asked)
+    async def left_out(
+        self, session: str, asked: tuple[Asked, ...], reason: Reason | None
+    ) -> tuple[tuple[Asked, StoredPart], ...]:
+        events, now = _events(asked), self._clock()
         verb = SummariseInputs(session, events) if reason is None else DropInputs(session, events, reason)
-        await self._superseded(Unit(verb))
+        unit = Unit(verb)
+        told = [
+            (each, unit.add(notice)) for each in asked if (notice := notices.left_out(each, reason, now)) is not None
+        ]
+        await self._superseded(unit)
+        if not unit.is_written:
+            return ()
+        notices.wake(each.conversation for each, _ in told)
+        return tuple((each, planned()[0]) for each, planned in told)
 
     async def end(self, run: Run) -> None:
         now = self._clock()
@@ -156,8 +172,12 @@ class StoreBooks:
             turn = run.claim.turn
             unit = Unit(WithdrawParts(turn), EndRun(run.claim, "failed" if run.expired else "stopped", now))
             unit.add_all(transcript(run, now))
+        if run.overdue and not run.released:
+            unit.add_all((notices.timed_out(run.conversation, now),))
         await self._superseded(unit)
         run.closed = True
+        if run.overdue:
+            notices.wake((run.conversation,))
 
     async def renew(self, runs: Iterable[Run]) -> None:
         """Says that they are still alive. One that has lost its claim may not speak any more."""
@@ -195,9 +215,8 @@ def _as_it_was(session: Session, told: Told) -> Session:
     return replace(session, system_events=told.system_events, aborted_last_run=told.after_abort, touched=touched)
 
 
-async def tell_given_up(conversation: Conversation, message: str) -> None:
-    """The person and the operator, once each (DU-2)."""
-    await conversation.send(GIVEN_UP, reply_to=message)
+async def note_put_aside(conversation: Conversation, message: str) -> None:
+    """For the operator; the person is told by a row (DU-2)."""
     await conversation.note(f"Message {message} was put aside; `rejoinder explain {message}` tells more.")
 
 

@@ -3,14 +3,17 @@
 from functools import cache
 from typing import Any
 
+from msgspec import Struct
+
 from rejoinder.agents.base import Agent, CanSeeImages
 from rejoinder.events import Inbound, PromptImage, Turn
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import effective_level, effective_model
 from rejoinder.inbound.groups import active_mode, group_intro, wants_intro
 from rejoinder.inbound.media import Shown, show_media
+from rejoinder.inbound.message import Message
 from rejoinder.inbound.rooms import members, room_notice
-from rejoinder.inbound.rules import channel_rules
+from rejoinder.inbound.rules import AgentProfile, ChannelRules, channel_rules
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.notice import abilities_notice
 from rejoinder.outbound.template import fill, values_of
@@ -19,7 +22,7 @@ from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.entropy import sixteen
 from rejoinder.runtime.files import OutboxFolder
-from rejoinder.runtime.lanes import Run
+from rejoinder.runtime.lane import Run
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import Session
 from rejoinder.turns.prompt import (
@@ -41,38 +44,56 @@ HANDLED = frozenset({"send_message", "send_file"})
 FOLDER = "Your outbox folder is {path}: put a file there to send it, and name it by its path within."
 
 
-def choices_of(run: Run) -> dict[str, Any]:
-    """The directives of this turn's messages; of equal ones the last counts."""
-    return {name: value for asked in run.asked for name, value in asked.message.choices.items()}
+class Scene(Struct, frozen=True):
+    """What holds for the whole of a run, looked up once."""
+
+    run: Run
+    session: Session
+    """As it was when the turn began."""
+    agent: Agent
+    profile: AgentProfile
+    channel: ChannelRules
+    settings: RuntimeSettings
+    room: tuple[str, ...]
+    """Our agents in the group it speaks in, where they are several."""
+    choices: dict[str, Any]
+    """The directives of its messages; of equal ones the last counts."""
+
+    def level(self, name: str) -> str:
+        return effective_level(name, self.choices, self.session, self.settings.rules, self.profile).value
 
 
-def level(name: str, run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> str:
-    return effective_level(name, choices_of(run), session, settings.rules, settings.rules.agents[agent.name]).value
+def scene_of(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> Scene:
+    rules, message = settings.rules, run.message
+    channel = channel_rules(rules, message.inbound.channel)
+    choices = {name: value for asked in run.asked for name, value in asked.message.choices.items()}
+    room = _room(message, channel)
+    return Scene(run, session, agent, rules.agents[agent.name], channel, settings, room, choices)
 
 
-def brief(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> Turn:
+def brief(scene: Scene) -> Turn:
     """The whole turn of this run."""
-    overheard = tuple(said for asked in run.asked for said in asked.overheard)
+    run, session, chosen, profile = scene.run, scene.session, scene.choices, scene.profile
+    overheard = [said for asked in run.asked for said in asked.overheard]
     first = run.asked[0].message.inbound
     begins = wants_intro(session)
     earlier = (*(first.thread_history if begins else ()), *overheard)
     starter = Quoted(first.thread_starter) if begins and first.thread_starter else None
     user = UserPart(
-        messages=tuple(_spoken(asked, agent, among_agents=bool(room_of(run, settings))) for asked in run.asked),
+        messages=_all_spoken(run.asked, scene),
         thread_starter=starter,
-        history=tuple(Quoted(s.text, s.author_name or s.author_id, s.handle or None, s.message_id) for s in earlier),
+        history=tuple([Quoted(s.text, s.author_name or s.author_id, s.handle or None, s.message_id) for s in earlier]),
         system_events=(*session.system_events, *_interrupted(run)),
         after_abort=run.start.after_abort or session.aborted_last_run,
         overflow=run.start.overflow,
         passed_over=run.start.passed_over,
-        untrusted_context=tuple(text for asked in run.asked for text in asked.message.inbound.untrusted_context),
+        untrusted_context=tuple([text for asked in run.asked for text in asked.message.inbound.untrusted_context]),
     )
-    chosen, profile = choices_of(run), settings.rules.agents[agent.name]
     model = effective_model(chosen, session, profile)
-    think = level("think", run, session, settings, agent)
+    think = scene.level("think")
     return assemble(
         run.session,
-        _system_part(run, session, settings, agent),
+        _system_part(scene),
         user,
         boundary=sixteen()[:BOUNDARY_BYTES].hex(),
         model=model.value if profile.models.default or session.model or "model" in chosen else None,
@@ -80,13 +101,13 @@ def brief(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -
     )
 
 
-def filled(words: str, run: Run, session: Session) -> str:
+def filled(words: str, scene: Scene) -> str:
     """The operator's words with what is known of the message that is answered (DE-5), each on one line: what
     somebody calls themselves begins no paragraph of a system prompt."""
     if "{{" not in words:
         return words
-    message = run.asked[-1].message
-    values = values_of(message.inbound, run.session, stripped=message.agent_text, is_new=wants_intro(session))
+    message, key, is_new = scene.run.message, scene.run.session, wants_intro(scene.session)
+    values = values_of(message.inbound, key, stripped=message.agent_text, is_new=is_new)
     return fill(words, {name: " ".join(value.split())[:LONGEST_FILLED] for name, value in values.items()})
 
 
@@ -99,25 +120,25 @@ def _interrupted(run: Run) -> tuple[str, ...]:
     return (f"A restart interrupted your answer to this.{sent}",)
 
 
-def brief_further(run: Run, asked: tuple[Asked, ...], settings: RuntimeSettings, agent: Agent) -> Turn:
+def brief_further(scene: Scene, asked: tuple[Asked, ...]) -> Turn:
     """Further messages for a run that is under way: they stand as they would in a turn of their own."""
-    user = UserPart(messages=tuple(_spoken(each, agent, among_agents=bool(room_of(run, settings))) for each in asked))
-    return assemble(run.session, SystemPart(), user, boundary=sixteen()[:BOUNDARY_BYTES].hex())
+    user = UserPart(messages=_all_spoken(asked, scene))
+    return assemble(scene.run.session, SystemPart(), user, boundary=sixteen()[:BOUNDARY_BYTES].hex())
 
 
-def _system_part(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> SystemPart:
-    inbound = run.asked[-1].message.inbound
+def _system_part(scene: Scene) -> SystemPart:
+    message, agent, channel, settings, among = scene.run.message, scene.agent, scene.channel, scene.settings, scene.room
+    inbound = message.inbound
     here = settings.channel(inbound.channel)
-    channel = channel_rules(settings.rules, inbound.channel)
-    group, intro, extra, among = None, "", [here.extra_system_prompt], room_of(run, settings)
-    if run.asked[-1].message.in_group:
-        mode = active_mode(run.asked[-1].message, session, channel)
+    group, intro, extra = None, "", [here.extra_system_prompt]
+    if message.in_group:
+        mode = active_mode(message, scene.session, channel)
         group = Group(inbound.chat.title, inbound.participants, "always" if mode == "always" else "mention")
         intro = group_intro(mode)
         extra.append(group_settings(channel, inbound.chat.id).extra_system_prompt)
-    folder = outbox_folder(run, settings)
+    folder = outbox_folder(scene.run, settings)
     return SystemPart(
-        system_prompt=filled(settings.system_prompts.get(agent.name, ""), run, session),
+        system_prompt=filled(settings.system_prompts.get(agent.name, ""), scene),
         metadata=_metadata(inbound, agent),
         abilities=_notice(here.can, settings.granted & (HANDLED | {"handoff"} if among else HANDLED)),
         notices=(
@@ -126,14 +147,11 @@ def _system_part(run: Run, session: Session, settings: RuntimeSettings, agent: A
         ),
         group=group,
         group_intro=intro,
-        extra_system_prompt=filled("\n\n".join(filter(None, extra)), run, session),
+        extra_system_prompt=filled("\n\n".join(filter(None, extra)), scene),
     )
 
 
-def room_of(run: Run, settings: RuntimeSettings) -> tuple[str, ...]:
-    """Our agents in the group this run speaks in, where they are several."""
-    message = run.asked[-1].message
-    channel = channel_rules(settings.rules, message.inbound.channel)
+def _room(message: Message, channel: ChannelRules) -> tuple[str, ...]:
     here = members(message.inbound, channel) if channel.is_room and message.in_group else ()
     return here if len(here) > 1 else ()
 
@@ -153,6 +171,11 @@ def _notice(can: frozenset[str], granted: frozenset[str]) -> str:
 def _metadata(inbound: Inbound, agent: Agent) -> Metadata:
     chat = inbound.chat
     return Metadata(agent.name, inbound.channel, chat.id, chat.kind, inbound.account, inbound.thread)
+
+
+def _all_spoken(asked: tuple[Asked, ...], scene: Scene) -> tuple[Spoken, ...]:
+    among_agents = bool(scene.room)
+    return tuple([_spoken(each, scene.agent, among_agents=among_agents) for each in asked])
 
 
 def _spoken(asked: Asked, agent: Agent, *, among_agents: bool) -> Spoken:
@@ -182,12 +205,16 @@ def _spoken(asked: Asked, agent: Agent, *, among_agents: bool) -> Spoken:
         reply_to=_quoted(inbound, asked.conversation),
         forwarded=Quoted(forwarded.text, forwarded.author_name) if forwarded else None,
         media=tuple(map(_media, shown)),
-        images=tuple(
-            PromptImage(each.mime, each.attachment.content)
-            for each in shown
-            if each.fate == "image" and each.attachment.content is not None
-        ),
+        images=_images(shown) if shown else (),
         transcript=inbound.transcript if inbound.transcript and inbound.transcript != asked.message.text else None,
+    )
+
+
+def _images(shown: tuple[Shown, ...]) -> tuple[PromptImage, ...]:
+    return tuple(
+        PromptImage(each.mime, each.attachment.content)
+        for each in shown
+        if each.fate == "image" and each.attachment.content is not None
     )
 
 

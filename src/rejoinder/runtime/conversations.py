@@ -7,22 +7,22 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from rejoinder.channels.base import CanNote, CanReact, Channel, Delivered
+from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, Channel
 from rejoinder.events import Choice, Inbound, Part, Route, Said
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import overhear
 from rejoinder.outbound import plan
-from rejoinder.outbound.deeds import Open, keyed
+from rejoinder.outbound.deeds import Open, React, keyed
 from rejoinder.outbound.emoji import project
-from rejoinder.outbound.plan import Planned, Wording
+from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.fates import message_of
 from rejoinder.runtime.messages import Messages
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.performing import intent
 from rejoinder.runtime.recent import Bounded, Recent
-from rejoinder.runtime.sender import Fate, Sent
 from rejoinder.runtime.settings import ChannelFacts
 from rejoinder.store.base import InboxEvent, Message, NoteMessages, PlaceFacts, PlanParts, Store
 
@@ -105,39 +105,38 @@ class Conversation:
         """
         if inbound.sender.is_self or inbound.entry == "reaction":
             return self.bot_turns
+        today = now.date()
         if not inbound.sender.is_bot:
-            return count_turn(self.bot_turns, Seen("human", now.date()))
+            return count_turn(self.bot_turns, Seen("human", today))
         counted = await self.store.place(self.route, now)
         known = ours and (not inbound.message_id or await self.messages.look_up(inbound.message_id) is not None)
         if known:  # its receipt may have been written between the two questions: now it is surely counted
             counted = await self.store.place(self.route, now)
-        turns = replace(self.bot_turns, in_a_row=counted.bot_turns, today=counted.bot_turns_today, day=now.date())
-        return count_turn(turns, Seen("echo" if known else "bot", now.date()))
+        turns = replace(self.bot_turns, in_a_row=counted.bot_turns, today=counted.bot_turns_today, day=today)
+        return count_turn(turns, Seen("echo" if known else "bot", today))
 
     def to_note(self, inbounds: Iterable[Inbound], now: datetime, *, readable: bool, ours: bool) -> NoteMessages:
         """Every message goes into the index, whatever becomes of it (OD-52); what a stranger says without words.
 
         A native command, a reaction or what one agent hands over to another is no message.
         """
-        fresh = (
+        fresh = [
             _noted(inbound, now, inbound.text if readable else "", ours=ours)
             for inbound in inbounds
             if inbound.entry not in ("native", "reaction")
             and inbound.message_id
             and self.messages.get(inbound.message_id) is None
-        )
+        ]
         return NoteMessages(self.route, tuple(fresh))
 
     def noted(self, messages: Iterable[Message]) -> None:
         """The index has these now."""
         for message in messages:
             self.messages.add(message)
-            self.facts = replace(
-                self.facts,
-                owned=self.facts.owned or (message.kind == "own" and message.number == 1),
-                posted=self.facts.posted or message.kind == "own",
-                other_bot=self.facts.other_bot or message.kind == "bot",
-            )
+            if message.kind == "own":
+                self.facts = replace(self.facts, owned=self.facts.owned or message.number == 1, posted=True)
+            elif message.kind == "bot":
+                self.facts = replace(self.facts, other_bot=True)
 
     def hear(self, said: Said, agents: Iterable[str]) -> None:
         """These are told of it with their next turn; who said it knows."""
@@ -176,15 +175,33 @@ class Conversation:
             plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
         )
 
-    async def tell(self, text: str) -> None:
-        """Says it, whatever becomes of it."""
-        await self.send(text)
+    def to_say(self, texts: Iterable[str], now: datetime, *, reply_to: str | None = None, stem: str = "") -> PlanParts:
+        """The same, for whoever decides it to commit with the decision; the sender is woken when that is done.
 
-    def to_say(self, texts: Iterable[str], now: datetime) -> PlanParts:
-        """The same, for whoever decides it to commit with the decision; the sender is woken when that is done."""
-        manner = self.how.speech.manner
-        said = (plan.say(redact(text), self.route, manner, Wording(), self.outbox.new_stem()) for text in texts)
+        `stem`: what is said once under it is not said again.
+        """
+        manner, wording = self.how.speech.manner, Wording(reply_to=reply_to or None)
+        said = (plan.say(redact(text), self.route, manner, wording, stem or self.outbox.new_stem()) for text in texts)
         return PlanParts(tuple(intent(each, self.route) for planned in said for each in planned), now)
+
+    def to_replace(self, slots: tuple[Slot, ...], text: str, now: datetime, *, reply_to: str | None) -> PlanParts:
+        """The same in the place of messages that nobody writes on; without any text they go."""
+        channel, stem = self.channel, self.outbox.new_stem()
+        if text:
+            manner, wording = self.how.speech.manner, Wording(reply_to=reply_to or None)
+            may_move = can(channel, CanDelete) or can(channel, CanEdit)
+            planned = plan.settle(redact(text), slots, self.route, manner, wording, stem, may_move=may_move)
+        else:
+            planned = plan.withdraw(slots, stem)
+        return PlanParts(tuple(intent(each, self.route) for each in planned), now)
+
+    def to_mark(self, message: str, emoji: str, now: datetime) -> PlanParts | None:
+        """A sign of the gateway's own on somebody's message; None where the platform shows no such signs."""
+        sign = project(emoji, self.how.speech.reactions).value
+        if not can(self.channel, CanReact) or sign is None:
+            return None
+        planned = Planned(*keyed(React(message, sign), self.outbox.new_stem()))
+        return PlanParts((intent(planned, self.route),), now)
 
     async def begin(self, text: str, *, silent: bool) -> str | None:
         """Opens a message that grows, on a channel that can show one."""
@@ -195,7 +212,7 @@ class Conversation:
         fates = self.sender.post(planned)
         if fates:
             await asyncio.wait(fates, timeout=PATIENCE)
-        return _message_of(fates[0]) if fates else None
+        return message_of(fates[0]) or None if fates else None
 
     def _noted(self, message: Message) -> None:
         self.noted((message,))
@@ -206,13 +223,6 @@ class Conversation:
     async def note(self, text: str) -> None:
         if can(self.channel, CanNote):
             await self.channel.note(self.route, text)
-
-    async def mark(self, message: str, emoji: str) -> bool:
-        """A sign of the gateway's own on somebody's message, where the platform shows such signs."""
-        sign = project(emoji, self.how.speech.reactions).value
-        if not can(self.channel, CanReact) or sign is None:
-            return False
-        return isinstance(await self.channel.react(self.route, message, sign), Delivered)
 
     # --- what became of each message (IN-64) ------------------------------------------------------
 
@@ -235,11 +245,6 @@ def _was_command(steps: tuple[Step, ...]) -> bool:
     return any(step.decision == "answer" and step.stage in COMMANDING for step in steps)
 
 
-def _message_of(fate: "asyncio.Future[Fate]") -> str | None:
-    known = fate.result() if fate.done() and not fate.cancelled() else None
-    return known.message if isinstance(known, Sent) else None
-
-
 class Conversations:
     def __init__(
         self,
@@ -255,6 +260,10 @@ class Conversations:
 
     def of(self, message: Inbound) -> Conversation:
         return self._places.get(_route(message))
+
+    def has(self, channel: str) -> bool:
+        """Whether it is configured still."""
+        return channel in self._channels
 
     def at(self, route: Route) -> Conversation | None:
         """None where the channel is no longer configured."""

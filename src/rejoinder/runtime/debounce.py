@@ -31,11 +31,12 @@ class Debounce:
         self._waiting: dict[str, dict[str, tuple[Row, InboxEvent]]] = {}  # by channel and row
         self._looking: dict[str, asyncio.Task[None]] = {}
 
+    def waits(self, channel: str) -> bool:
+        """Whether what comes on this channel waits at all."""
+        return bool(waits_for(self._rules.settings.debounce, channel))
+
     def take(self, event: InboxEvent, me: Me) -> None:
         inbound = event.inbound
-        if not waits_for(self._rules.settings.debounce, inbound.channel):
-            self._go_on(event)
-            return
         now = self._clock()
         key = f"{inbound.account}/{inbound.chat.id}/{inbound.thread}/{inbound.sender.id}"
         row = Row(f"{inbound.account}/{inbound.event_id}", key, now, self._flushes(inbound, me, now))

@@ -26,8 +26,9 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.acting import Acting, HandOver, Occasion
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.drafting import Drafting, streaming_for
+from rejoinder.runtime.fates import Sent, Unsent, hear, message_of
 from rejoinder.runtime.outcomes import Outcomes
-from rejoinder.runtime.sender import Fate, Sent, Unsent
+from rejoinder.runtime.unit import Unit
 from rejoinder.store.base import Run, StoredPart, Verb
 
 log = logging.getLogger(__name__)
@@ -63,6 +64,8 @@ class Answer:
     ) -> None:
         self.undelivered: str | None = None
         """Why a part of it did not arrive (OD-65)."""
+        self.is_kept = False
+        """What is kept with it surely is: it was in the commit that planned what has arrived since."""
         self._conversation = conversation
         self._occasion = occasion
         self._run = run
@@ -82,6 +85,7 @@ class Answer:
         self._acting = Acting(conversation, occasion, self._stem, run, hand_over)
         streaming = streaming_for(speech.streaming, sender, speech.manner, other_bot=occasion.other_bot)
         self._was_live = streaming.mode == "live"
+        self._unseen: list[str] | None = [] if streaming.mode == "off" else None  # nobody sees it before it is whole
         self._drafting = Drafting(
             sender, streaming, speech.manner, self._acting.wording, self._stem, run, speech.human_delay
         )
@@ -123,7 +127,7 @@ class Answer:
         if not self._may_speak():
             return await self.abandon()
         await self._obey(self._reader.finish())
-        handed = await self._acting.keep_handed()
+        handed = self._acting.hand_over()
         if self._reader.silent:
             await self._withdraw(handed)
             await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
@@ -134,7 +138,9 @@ class Answer:
             await self._settle(handed, whole=True)
         elif not self._acting.asked and self._says_when_empty:
             await self._drafting.close()
-            await self._post(self._say(NO_RESPONSE), final=True)
+            taken_over = self._drafting.draft.slots
+            own = self._settled(NO_RESPONSE, f"{self._stem}/own") if taken_over else self._say(NO_RESPONSE)
+            await self._post(own, final=True)
         else:
             await self._withdraw(handed)
         await self._acting.finish(PATIENCE)
@@ -189,7 +195,9 @@ class Answer:
 
     def _grow(self, text: str) -> None:
         self._end = (self._end + text)[-2:]
-        if seen := self._reveal.feed(text):
+        if self._unseen is not None:
+            self._unseen.append(text)
+        elif seen := self._reveal.feed(text):
             self._pass_on(seen)
 
     def _pass_on(self, seen: str, *, whole: bool = False) -> None:
@@ -206,7 +214,7 @@ class Answer:
 
         `whole`: the agent has come to its end, and the others of the room hear it.
         """
-        self._pass_on(self._reveal.finish(), whole=True)
+        self._pass_on(self._reveal.finish("".join(self._unseen or ())), whole=True)
         await self._drafting.close()
         draft = self._drafting.draft
         if draft.streaming.mode == "blocks":
@@ -214,10 +222,12 @@ class Answer:
         else:
             planned = self._settled(draft.text, self._stem)
         if sentence:
-            planned += self._say(sentence)
+            planned += self._say(sentence, is_error=True)
         if whole:
-            await self._acting.keep_named(draft.text)
+            self._acting.keep_named(draft.text)
         message = await self._post([*planned, *handed], final=True)
+        if whole and not planned and not handed:
+            await self._acting.stands(message)
         if whole:
             self._acting.was_said(draft.text, message)
 
@@ -234,10 +244,11 @@ class Answer:
             may_move=can(channel, CanDelete) or can(channel, CanEdit),
         )
 
-    def _say(self, sentence: str) -> list[Planned]:
+    def _say(self, sentence: str, *, is_error: bool = False) -> list[Planned]:
         """A sentence of the gateway's own, in the agent's place."""
         wording = self._acting.wording()
-        plain = Wording(wording.reply_to if not self._has_words else None, author=wording.author)
+        target = wording.reply_to if not self._has_words else None
+        plain = Wording(target, author=wording.author, is_error=is_error)
         manner = self._conversation.how.speech.manner
         return plan.say(sentence, self._conversation.route, manner, plain, f"{self._stem}/own")
 
@@ -254,28 +265,29 @@ class Answer:
         if planned or handed:
             await self._post([*planned, *handed], final=True)
 
+    def _kept(self) -> Unit:
+        unit = Unit(*self._kept_with_it())
+        unit.include(self._acting.kept)
+        return unit
+
     async def _post(self, planned: list[Planned], *, final: bool = False) -> str:
         """Waits until it is said, and tells under which id its beginning stands, if that is known."""
-        also = self._kept_with_it() if final else ()
+        also = self._kept() if final else None
         posted = self._conversation.sender.post(planned, self._run, final=final, also=also) if planned else ()
-        fates: list[asyncio.Future[Fate]] = [*self._drafting.blocks, *posted]
-        try:
-            if waiting := [fate for fate in fates if not fate.done()]:
-                await asyncio.wait(waiting, timeout=PATIENCE)
-        except asyncio.CancelledError:
-            for fate in posted:
-                fate.cancel()  # what is not planned yet is not to be said any more
-            raise
-        message = ""
-        for fate in fates:
+        if final and posted:
+            posted[-1].add_done_callback(lambda last: self._acting.answered(last, posted[0]))
+        await hear(posted, PATIENCE)
+        if waiting := [fate for fate in self._drafting.blocks if not fate.done()]:
+            await asyncio.wait(waiting, timeout=PATIENCE)
+        for fate in (*self._drafting.blocks, *posted):
             if not fate.done() or fate.cancelled():
                 continue
-            match fate.result():
-                case Unsent(error=error):
-                    self.undelivered = self.undelivered or error
-                case Sent(message=said):
-                    message = message or said
-        return message
+            if isinstance(known := fate.result(), Unsent):
+                self.undelivered = self.undelivered or known.error
+            elif final and isinstance(known, Sent) and fate in posted:
+                self.is_kept = True
+        slots = self._drafting.draft.slots
+        return slots[0].message if slots else message_of(posted[0]) if posted else ""
 
 
 def stem_of(run: Run | None, trigger: str) -> str:

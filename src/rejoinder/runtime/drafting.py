@@ -17,7 +17,8 @@ from rejoinder.outbound.draft import Draft, EditSlot, Feed, OpenSlot, Rest, Send
 from rejoinder.outbound.plan import Manner, Planned, Slot, Wording
 from rejoinder.outbound.render import Message
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.sender import Fate, Sender, Sent
+from rejoinder.runtime.fates import Fate, Sent
+from rejoinder.runtime.sender import Sender
 from rejoinder.runtime.verdict import is_blind
 from rejoinder.store.base import IN_FLIGHT, Run, StoredPart
 

@@ -44,6 +44,7 @@ from rejoinder.runtime.conversations import OVERHEARD, Conversation, Conversatio
 from rejoinder.runtime.debounce import Debounce
 from rejoinder.runtime.effects import Effects, Performed
 from rejoinder.runtime.facts import World
+from rejoinder.runtime.handoff import HandedRow
 from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.outbox import Outbox
@@ -113,6 +114,7 @@ class Place(Struct, frozen=True):
     message: Decided
     event: int
     heard: int
+    now: datetime
 
 
 class Destined(Struct, frozen=True):
@@ -143,16 +145,16 @@ class Engine:
         self._store = store
         self._tally = Tally(store)
         self._sessions = Sessions(store)
-        hooks = hooks or Hooks()
+        self._hooks = hooks = hooks or Hooks()
         self._tell = hooks.tell
         self.nowhere = Nowhere()
         self._queueing = Queueing(settings, runs)
         places = {**channels, self.nowhere.name: self.nowhere}
         self.outbox = Outbox(places, store, runs, settings.channel, clock, self._tell)
         self.conversations = Conversations(places, store, self.outbox, settings.channel)
-        self._owners = Owners(self.conversations, runs, clock)
-        hooks.on("delivery_failed", self._owners.hear)
-        questions, access = Questions(runs, settings.question_seconds), Access(settings.rules, store)
+        self._owners = Owners(self.conversations, channels, store, clock)
+        self.outbox.owed = self._owners.owed
+        questions, access = Questions(runs, settings.question_seconds, store.generation), Access(settings.rules, store)
         workers = Workers(
             agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell, self._hand_over
         )
@@ -188,7 +190,10 @@ class Engine:
 
     def take(self, event: InboxEvent) -> None:
         """Goes on with an event that is safe: at once, or with the rest of what its sender is typing (IN-76)."""
-        self._debounce.take(event, self._world.me(self.conversations.of(event.inbound)))
+        if self._debounce.waits(event.inbound.channel):
+            self._debounce.take(event, self._world.me(self.conversations.of(event.inbound)))
+        else:
+            self.decide(event)
 
     def decide(self, *group: InboxEvent) -> asyncio.Task[None]:
         """What somebody typed in one go is decided as one message, after those of its place that came before it."""
@@ -226,13 +231,15 @@ class Engine:
         inbound, event, before = joined(tuple(event.inbound for event in group)), group[-1], group[:-1]
         here = members(inbound, channel_rules(rules, inbound.channel))
         agent, ours = here[0], self._world.is_member(inbound)
-        key = session_key(inbound, rules.settings.session, agent)
+        keys = [session_key(inbound, rules.settings.session, each) for each in here]
+        key = keys[0]
         await conversation.open(now)
-        for each in here:
-            await conversation.recall(each, session_key(inbound, rules.settings.session, each))
+        for each, its_key in zip(here, keys, strict=True):
+            await conversation.recall(each, its_key)
         await self.lanes.ended(key)
         turns = await conversation.counting(inbound, now, ours=ours)
-        message = arrived(inbound, await self._world.facts(inbound, conversation, turns, key, agent, now))
+        facts = await self._world.facts(inbound, conversation, turns, key, agent, now, ours=ours)
+        message = arrived(inbound, facts)
         decided = walk(BEFORE_SESSION, message, None, rules, now, perf_counter)
         decision = Decision(event, before, conversation, agent, here, now, decided, turns, ours)
         if not isinstance(decided.outcome, Continue):
@@ -265,35 +272,45 @@ class Engine:
     # --- an event that gets one, of each agent it wakes -------------------------------------------
 
     async def _route(self, decision: Decision, held: Held) -> None:
-        walked, conversation, event = decision.walk, decision.conversation, decision.event
-        message, session = walked.message, walked.session or held.session
+        message, session = decision.walk.message, decision.walk.session or held.session
         performed = await self._perform(decision)
-        unit, noted = self._unit(decision, performed)
+        sessions = {session.agent: (held, session)}
+        others = {*message.agents} - {session.agent}
+        if not others:
+            return await self._route_to(sessions, decision, performed, held)
         async with AsyncExitStack() as stack:
-            sessions = {session.agent: (held, session)}
-            for agent in sorted({*message.agents} - {session.agent}):
-                key = session_key(event.inbound, self._settings.rules.settings.session, agent)
+            for agent in sorted(others):
+                key = session_key(decision.event.inbound, self._settings.rules.settings.session, agent)
                 other = await stack.enter_async_context(self._sessions.changing(key, agent, decision.now))
                 sessions[agent] = (other, other.session)
-            if session.agent not in message.agents:
-                unit.add_all(held.becomes(session))
-            payloads = (
-                Destination(sessions[agent][0].key, pack(message, agent, conversation.overheard(agent), event.inbound))
-                for agent in message.agents
-            )
-            unit.add_all((RouteEvent(event.id, tuple(payloads)),))
-            heard = conversation.messages.count + 1 + len(decision.before)
-            place = Place(conversation, message, event.id, heard)
-            destined = [self._destine(unit, *sessions[agent], place) for agent in message.agents]
-            await unit.write(self._store)
-            self._settled(decision, performed, noted())
-            if session.agent not in message.agents:
-                self._keep(held, session, conversation)
-            if not message.listening:
-                self._tally.add(event.inbound, decision.now)
-            self._enqueue(place, destined)
-            if message.in_group:  # in a room the others see it as history (IN-25)
-                conversation.hear(said_by(message), (each for each in decision.members if each not in message.agents))
+            await self._route_to(sessions, decision, performed, held)
+
+    async def _route_to(
+        self, sessions: dict[str, tuple[Held, Session]], decision: Decision, performed: list[Performed], own: Held
+    ) -> None:
+        """`sessions` by agent, all of them held; `own` is the one it was decided by, woken or not."""
+        walked, conversation, event = decision.walk, decision.conversation, decision.event
+        message, session = walked.message, walked.session or own.session
+        unit, noted = self._unit(decision, performed)
+        if session.agent not in message.agents:
+            unit.add_all(own.becomes(session))
+        payloads = [
+            Destination(sessions[agent][0].key, pack(message, agent, conversation.overheard(agent), event.inbound))
+            for agent in message.agents
+        ]
+        unit.add_all((RouteEvent(event.id, tuple(payloads)),))
+        heard = conversation.messages.count + 1 + len(decision.before)
+        place = Place(conversation, message, event.id, heard, decision.now)
+        destined = [self._destine(unit, *sessions[agent], place) for agent in message.agents]
+        await unit.write(self._store)
+        self._settled(decision, performed, noted())
+        if session.agent not in message.agents:
+            self._keep(own, session, conversation)
+        if not message.listening:
+            self._tally.add(event.inbound, decision.now)
+        self._enqueue(place, destined)
+        if message.in_group:  # in a room the others see it as history (IN-25)
+            conversation.hear(said_by(message), (each for each in decision.members if each not in message.agents))
 
     def _destine(self, unit: Unit, held: Held, session: Session, place: Place) -> Destined:
         """Adds to the unit what this session needs: the beginning of its turn, if nothing is before it."""
@@ -305,9 +322,7 @@ class Engine:
             unit.add_all(held.becomes(session))
             return Destined(held, session, queue, in_line, None)
         touches = not place.message.background
-        granted = begin_turn(
-            unit, held, session, start, (place.event,), route, place.heard, self._clock(), touches=touches
-        )
+        granted = begin_turn(unit, held, session, start, (place.event,), route, place.heard, place.now, touches=touches)
         return Destined(held, session, queue, in_line, granted)
 
     def _enqueue(self, place: Place, destined: list[Destined]) -> None:
@@ -340,20 +355,13 @@ class Engine:
             async with self._sessions.changing(turn.session, turn.agent, now) as held:
                 payload = pack(message, turn.agent, (), event.inbound)
                 unit = Unit(RouteEvent(event.id, (Destination(held.key, payload),)))
-                place = Place(conversation, message, event.id, conversation.messages.count)
+                place = Place(conversation, message, event.id, conversation.messages.count, now)
                 destined = self._destine(unit, held, held.session, place)
                 await unit.write(self._store)
                 self._enqueue(place, [destined])
 
-    async def _hand_over(self, inbound: Inbound) -> Callable[[str], object]:
-        """What one agent gives another is a row before the answer is planned; it is decided when the turn has ended,
-        under the id the platform gave the answer, if it has one."""
-        accept = Unit()
-        accepted = accept.add(Accept((inbound,), self._clock()))
-        await accept.insist(self._store)
-        return lambda message: [
-            self.decide(replace(event, inbound=replace(event.inbound, message_id=message))) for event in accepted()
-        ]
+    def _hand_over(self, inbound: Inbound, is_left: Callable[[], bool]) -> HandedRow:
+        return HandedRow(inbound, self._clock(), self._store, self._runs, self.decide, is_left)
 
     # --- what every decision comes to -------------------------------------------------------------
 
@@ -371,10 +379,14 @@ class Engine:
         for event in decision.before:
             joined = f"joined to {decision.event.inbound.message_id}"
             unit.add_all((SettleEvent(event.id, joined), Trace(event.id, (TraceLine(now, "debounce", joined),))))
-        lines = (TraceLine(now, step.stage, step.decision, step.reason, step.took) for step in walked.trace)
-        unit.add_all((Trace(decision.event.id, tuple(lines)), *(verb for each in performed for verb in each.verbs)))
+        lines = [TraceLine(now, step.stage, step.decision, step.reason, step.took) for step in walked.trace]
+        unit.add_all((Trace(decision.event.id, tuple(lines)),))
+        for each in performed:
+            unit.add_all(each.verbs)
         if replies := _replies(decision, performed):
             unit.add_all((decision.conversation.to_say(replies, now),))
+        if _is_owners(decision):
+            unit.add_all(self._owners.to_keep(decision.conversation.route))
         return unit, noted
 
     def _settled(self, decision: Decision, performed: list[Performed], noted: tuple[Message, ...]) -> None:
@@ -383,9 +395,9 @@ class Engine:
         conversation.noted(noted)
         conversation.bot_turns = decision.bot_turns
         conversation.trace(decision.event.inbound.message_id, decision.walk.trace)
-        self._tell(_event_of(decision))
-        message = decision.walk.message
-        if message.actor.role == "owner" and not message.in_group:
+        if self._hooks.wants(MessageDecided):
+            self._tell(_event_of(decision))
+        if _is_owners(decision):
             self._owners.wrote(conversation.route)
         for each in performed:
             each.then()
@@ -400,6 +412,12 @@ class Engine:
         """A session that was only just made begins when there is something to remember: a choice, or a turn."""
         if held.is_new:
             self._tell(SessionStarted(session.key, session.agent, conversation.route))
+
+
+def _is_owners(decision: Decision) -> bool:
+    """An owner said it, where nobody else reads."""
+    message = decision.walk.message
+    return message.actor.role == "owner" and not message.in_group
 
 
 def _replies(decision: Decision, performed: list[Performed]) -> Sequence[str]:

@@ -37,18 +37,35 @@ class World:
         self._store = store
 
     async def facts(
-        self, inbound: Inbound, conversation: Conversation, turns: BotTurns, session: str, agent: str, now: datetime
+        self,
+        inbound: Inbound,
+        conversation: Conversation,
+        turns: BotTurns,
+        session: str,
+        agent: str,
+        now: datetime,
+        *,
+        ours: bool,
     ) -> Facts:
-        """`session` and `agent` are those the message would go to, `turns` those of bots with this message."""
+        """`session` and `agent` are those the message would go to, `turns` those of bots with this message.
+
+        `ours`: one of our own agents said it."""
         messages, quote, here = conversation.messages, inbound.reply_to, conversation.facts
         own = messages.get(inbound.message_id)
-        quoted = await messages.look_up(quote.message_id) if quote is not None else None
+        quoted, trace, of_group, of_sender = None, conversation.trace_of(None), 0, 0
+        if quote is not None:
+            quoted = await messages.look_up(quote.message_id)
+            trace = await self._trace(quote.message_id, inbound, conversation)
         place = (inbound.channel, inbound.account)
         await self._access.read(place)
-        of_group, of_sender = await self._turns_today(inbound, now)
+        if inbound.chat.kind != "direct":
+            of_group, of_sender = await self._turns_today(inbound, now)
+        runs = self._run_facts(conversation, session, agent)
+        if "/status" in inbound.text.lower():
+            runs = await self._with_parts(runs)
         return Facts(
             me=self.me(conversation, agent),
-            sent_by_us=own is not None and own.kind == "own" and not self.is_member(inbound),
+            sent_by_us=own is not None and own.kind == "own" and not ours,
             replies_to_us=quoted is not None and quoted.kind == "own",
             answers=quoted.author if quoted is not None and quoted.kind == "own" else "",
             thread=ThreadFacts(
@@ -64,8 +81,8 @@ class World:
             allow=self._access.allow(inbound.channel),
             group_turns_today=of_group,
             sender_turns_today=of_sender,
-            runs=await self._with_parts(self._run_facts(conversation, session, agent), inbound),
-            last_trace=await self._trace(inbound, conversation),
+            runs=runs,
+            last_trace=trace,
             random=sixteen(),
             version=self._settings.version,
         )
@@ -76,18 +93,13 @@ class World:
 
     async def _turns_today(self, inbound: Inbound, now: datetime) -> tuple[int, int]:
         """Of the group and of the sender in it, where there is a limit to them (IN-33)."""
-        if inbound.chat.kind == "direct":
-            return 0, 0
         group = group_settings(channel_rules(self._settings.rules, inbound.channel), inbound.chat.id)
         of_group = await self._tally.of_group(inbound, now) if group.daily_limit is not None else 0
         of_sender = await self._tally.of_sender(inbound, now) if group.daily_limit_per_user is not None else 0
         return of_group, of_sender
 
-    async def _trace(self, inbound: Inbound, conversation: Conversation) -> tuple[Step, ...]:
-        """Of the message this one answers, also of one before a restart; else of the last."""
-        if inbound.reply_to is None:
-            return conversation.trace_of(None)
-        quoted = inbound.reply_to.message_id
+    async def _trace(self, quoted: str, inbound: Inbound, conversation: Conversation) -> tuple[Step, ...]:
+        """Of the message this one answers, also of one before a restart."""
         if inbound.text.startswith("/") and not conversation.has_trace(quoted):
             lines = [
                 line for event in await self._store.events_of(quoted) for line in await self._store.trace(event.id)
@@ -99,10 +111,8 @@ class World:
         channel = conversation.channel
         return Me(channel.own_id, channel.own_name) if can(channel, KnowsItself) else Me(agent, agent)
 
-    async def _with_parts(self, facts: RunFacts, inbound: Inbound) -> RunFacts:
+    async def _with_parts(self, facts: RunFacts) -> RunFacts:
         """Only `/status` tells of them, so only there they are counted (DE-33)."""
-        if "/status" not in inbound.text.lower():
-            return facts
         dead, held = await self._store.count_parts("dead"), await self._store.count_parts("held")
         return replace(facts, dead_parts=dead, held_parts=held)
 

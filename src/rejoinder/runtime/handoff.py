@@ -1,14 +1,64 @@
 """What one agent says to another, by a hand-off (OD-50) or by name in its answer (IN-21), where the platform does not
 tell agents of each other's messages.
 
-It is a message like any bot's, and goes the way of all: counted against the loop cap, decided by the same stages,
-a row in the inbox before the answer that holds it is planned. So a crash can lose neither, and an answer that is
-asked for again finds the row under the same id.
+It is a message like any bot's, and goes the way of all: counted against the loop cap, decided by the same stages, and
+a row in the inbox, written in the commit that plans the answer. So a crash can lose neither, and nobody is woken by
+an answer that was never given.
 """
+
+from collections.abc import Callable
+from datetime import datetime
 
 from msgspec.structs import replace
 
 from rejoinder.events import Inbound, Mention, Sender
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.unit import Unit
+from rejoinder.store.base import Accept, InboxEvent, SettleEvent, Store
+
+STOPPED = "dropped: its answer was stopped"
+
+
+class HandedRow:
+    """`accept` is written with the answer. The row is decided when the answer stands, and settled when it is stopped
+    before that; when the gateway goes down it is left to the next process."""
+
+    def __init__(
+        self,
+        inbound: Inbound,
+        now: datetime,
+        store: Store,
+        runs: Runs,
+        decide: Callable[[InboxEvent], object],
+        is_left: Callable[[], bool],
+    ) -> None:
+        self.accept = Unit()
+        self.accept.then = self._go_on
+        self._accepted = self.accept.add(Accept((inbound,), now))
+        self._store = store
+        self._runs = runs
+        self._decide = decide
+        self._is_left = is_left
+        self._then: Callable[[InboxEvent], object] | None = None
+
+    def begin(self, message: str = "") -> None:
+        """`message`: under which id the platform shows it, if it does."""
+        self._then = lambda event: self._decide(replace(event, inbound=replace(event.inbound, message_id=message)))
+        self._go_on()
+
+    def call_off(self) -> None:
+        if not self._is_left():
+            self._then = self._settle
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Who stops an answer may be faster than the commit that plans it."""
+        if self.accept.is_written and self._then is not None:
+            for event in self._accepted():
+                self._then(event)
+
+    def _settle(self, event: InboxEvent) -> None:
+        self._runs.start("call off", Unit(SettleEvent(event.id, STOPPED)).insist(self._store))
 
 
 def handed_over(asked: Inbound, agent: str, to: str, words: str, id: str) -> Inbound:

@@ -60,6 +60,10 @@ class Hooks:
             raise BadUse(f"the hook for {name} has to be an async function: one that blocks would hold up everybody")
         self._subscribed.setdefault(HOOKS[name], []).append(hook)
 
+    def wants(self, kind: type[Happening]) -> bool:
+        """Whether anybody is told of it: for who would have to put much together."""
+        return kind in self._subscribed
+
     def tell(self, happening: Happening) -> None:
         for hook in self._subscribed.get(type(happening), ()):
             self._runs.start(f"hook:{_name(hook)}", self._call(hook, happening))

@@ -2,20 +2,20 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime
 from itertools import count
 from weakref import WeakValueDictionary
 
 from rejoinder.channels.base import Channel
 from rejoinder.events import DeliveryFailed, Route
-from rejoinder.outbound.deeds import Deed, React, Remove, decode, words
+from rejoinder.outbound.deeds import Deed, Sign, decode, words
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.pacing import Account
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sender import Sender
+from rejoinder.runtime.sender import GivesUp, Sender
 from rejoinder.runtime.settings import ChannelFacts, Speech
-from rejoinder.store.base import PartState, Store, StoredPart
+from rejoinder.store.base import PartState, PlanParts, Store, StoredPart
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +37,8 @@ class Outbox:
         self._clock = clock
         self._tell = tell
         self._count = count(1)
+        self.owed: Callable[[DeliveryFailed], Awaitable[PlanParts | None]] = _nobody
+        """The notice of what is given up, for whoever has to know."""
         self._accounts: dict[tuple[str, str], Account] = {}
         self._senders: WeakValueDictionary[Route, Sender] = WeakValueDictionary()
 
@@ -45,7 +47,7 @@ class Outbox:
         sender = self._senders.get(route)
         if sender is None:
             account = self._account(route)
-            sender = Sender(route, account, self._store, self._runs, self._clock, self._tell, self._gave_up)
+            sender = Sender(route, account, self._store, self._runs, self._clock, self._tell, self._gives_up)
             self._senders[route] = sender
         return sender
 
@@ -108,11 +110,21 @@ class Outbox:
         if working := [sender.work for sender in self._senders.values() if sender.work is not None]:
             await asyncio.wait(working, timeout=seconds)
 
-    def _gave_up(self, row: StoredPart, deed: Deed, error: str) -> None:
-        if isinstance(deed, React | Remove):
-            log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error)
-            return
-        log.error(
-            "%s: a message to %s was given up: %s; `rejoinder dead` lists it", row.route.channel, row.route.chat, error
-        )
-        self._tell(DeliveryFailed(row.route, row.key, words(deed), error))
+    async def _gives_up(self, row: StoredPart, deed: Deed, error: str) -> GivesUp:
+        if isinstance(deed, Sign):
+            return GivesUp(lambda: log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error))
+        failed = DeliveryFailed(row.route, row.key, words(deed), error)
+        owed = await self.owed(failed)
+
+        def then() -> None:
+            what = "%s: a message to %s was given up: %s; `rejoinder dead` lists it"
+            log.error(what, row.route.channel, row.route.chat, error)
+            self._tell(failed)
+            for part in owed.parts if owed is not None else ():
+                self.wake(part.route)
+
+        return GivesUp(then, () if owed is None else (owed,))
+
+
+async def _nobody(_: DeliveryFailed) -> None:
+    """No owner is known."""

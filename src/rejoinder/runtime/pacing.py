@@ -1,10 +1,20 @@
-"""When the next call may be made: what the platform has told us to wait, and our own budgets (DE-32)."""
+"""When the next call may be made: what the platform has told us to wait, and our own budgets (DE-32).
+
+An account that is refused keeps its rows and pauses, in memory only: a restart, perhaps with another token, tries at
+once. While it lasts one call at a time asks whether it is over, at pauses that grow.
+"""
 
 import asyncio
+from typing import Final
 
 from rejoinder.channels.base import Channel
 from rejoinder.outbound.budget import Bucket, Rank, Rate, full, take, wait
 from rejoinder.runtime.verdict import OnUnknown
+
+FIRST_REFUSAL: Final = 5.0
+LONGEST_REFUSAL: Final = 60.0
+A_TRY: Final = 2.0
+"""Seconds for which the others wait for the call that tries it."""
 
 
 class Account:
@@ -19,6 +29,28 @@ class Account:
         self.trouble = ""  # why the platform refuses this account, until it takes something of it again (DE-32)
         self.closed = False  # the gateway goes down: no further call is begun
         self.bucket: Bucket | None = None
+        self._refusals = 0
+        self._is_trying = False
+        self.refused_until = 0.0
+
+    def refuse(self, why: str) -> float:
+        """The platform does not take us; for how long nothing is sent now. Several at once are one refusal."""
+        now = asyncio.get_running_loop().time()
+        if not self.trouble or self._is_trying:
+            self.refused_until = now + min(LONGEST_REFUSAL, FIRST_REFUSAL * 2**self._refusals)
+            self._refusals = min(self._refusals + 1, 10)
+        self.trouble, self._is_trying = why, False
+        return max(0.0, self.refused_until - now)
+
+    def try_again(self) -> None:
+        """A call is about to be made; of a refused account one alone."""
+        if self.trouble:
+            self._is_trying = True
+            self.refused_until = asyncio.get_running_loop().time() + A_TRY
+
+    def accept(self) -> None:
+        """The platform has taken something."""
+        self.trouble, self._is_trying, self._refusals, self.refused_until = "", False, 0, 0.0
 
 
 class Pace:
@@ -34,8 +66,11 @@ class Pace:
         return self.seconds_to_wait(rank) == 0.0
 
     def seconds_to_wait(self, rank: Rank) -> float:
-        account, now = self._account, asyncio.get_running_loop().time()
-        seconds = max(0.0, self._until - now, account.until - now)
+        account = self._account
+        if not (self._until or account.until or account.trouble or account.rate or account.chat_rate):
+            return 0.0  # nobody has ever set a limit
+        now = asyncio.get_running_loop().time()
+        seconds = max(0.0, self._until - now, account.until - now, account.refused_until - now)
         if account.rate is not None:
             seconds = max(seconds, wait(account.bucket or full(account.rate, now), account.rate, rank, now))
         if account.chat_rate is not None:
@@ -44,7 +79,10 @@ class Pace:
 
     def spend(self) -> None:
         """A call is made."""
-        account, now = self._account, asyncio.get_running_loop().time()
+        account = self._account
+        if account.rate is None and account.chat_rate is None:
+            return
+        now = asyncio.get_running_loop().time()
         if account.rate is not None:
             account.bucket = take(account.bucket or full(account.rate, now), account.rate, now)
         if account.chat_rate is not None:

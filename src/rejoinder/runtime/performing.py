@@ -48,7 +48,7 @@ async def perform(
 async def _amend(deed: Amend, channel: Channel, route: Route, conceded: frozenset[str]) -> Outcome:
     part = deed.part
     if "target" in conceded:  # the message has been taken away: the words are not
-        part = deed.plain if deed.plain is not None and "formatting" in conceded else part
+        part = form_of(part, deed.plain, conceded - {"target"})
         return await channel.send(replace(part, key=f"{part.key}/anew"))
     if can(channel, CanEdit):
         return await channel.edit(route, deed.message, form_of(part, deed.plain, conceded))
@@ -79,8 +79,8 @@ async def _remove(message: str, channel: Channel, route: Route) -> Outcome:
 
 def form_of(part: Part, plain: Part | None, conceded: frozenset[str]) -> Part:
     """The bytes of this try; what differs from the first goes under a key of its own (DU-4)."""
-    if "formatting" in conceded and plain is not None:
-        part = plain
+    if "formatting" in conceded:
+        part = plain or replace(part, key=f"{part.key}/plain")
     if "target" in conceded:
         part = replace(part, reply_to=None, key=f"{part.key}/alone")
     return part

@@ -41,6 +41,8 @@ class TypingSign:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._typing.mode == "never":
+            return
         self._feed(typing.Closed())
         if self._timer is not None:
             self._timer.cancel()

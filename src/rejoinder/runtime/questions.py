@@ -6,6 +6,7 @@ Rule 2: every question is answered once: by its people, by the session's own pol
 """
 
 import asyncio
+from hashlib import blake2b
 
 from msgspec import Struct
 
@@ -31,11 +32,13 @@ class Open(Struct, frozen=True):
 
 
 class Questions:
-    def __init__(self, runs: Runs, seconds: float) -> None:
+    def __init__(self, runs: Runs, seconds: float, generation: int) -> None:
         self._runs = runs
         self._seconds = seconds
         self._open: dict[str, Open] = {}
         self._count = 0
+        # Of this process: the button under a question from before a restart allows nothing new.
+        self._mark = blake2b(str(generation).encode(), digest_size=2).hexdigest()
 
     async def ask(
         self, question: Question, agent: Agent, conversation: Conversation, people: frozenset[str], session: Session
@@ -47,7 +50,7 @@ class Questions:
             self._tell(agent, question.id, None)  # nobody was there when it began, nobody can answer
             return
         self._count += 1
-        which = f"q{self._count}"
+        which = f"q{self._count}-{self._mark}"
         timer = asyncio.get_running_loop().call_later(self._seconds, self._time_is_up, which)
         self._open[which] = Open(agent, question.id, conversation.route, people, timer)
         # The agent's own words are shown as they are: it is they that are being allowed.
@@ -69,6 +72,8 @@ class Questions:
 
     def withdraw(self, agent: Agent, route: Route) -> None:
         """The run that asked is over: nobody waits for an answer any more."""
+        if not self._open:
+            return
         for which, asked in list(self._open.items()):
             if asked.agent is agent and asked.route == route:
                 asked.timer.cancel()

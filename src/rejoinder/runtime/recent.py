@@ -19,11 +19,14 @@ class Recent(Generic[Key, Value]):
         self._alive: WeakValueDictionary[Key, Value] = WeakValueDictionary()
 
     def get(self, key: Key) -> Value:
+        found = self._latest.get(key)
+        if found is not None:
+            self._latest.move_to_end(key)
+            return found
         found = self._alive.get(key)
         if found is None:
             found = self._alive[key] = self._make(key)
         self._latest[key] = found
-        self._latest.move_to_end(key)
         if len(self._latest) > self._most:
             self._latest.popitem(last=False)
         return found

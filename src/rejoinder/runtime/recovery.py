@@ -10,19 +10,21 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from msgspec.structs import replace
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Route
+from rejoinder.runtime import notices
 from rejoinder.runtime.asked import Asked, Resumed
-from rejoinder.runtime.books import tell_given_up
+from rejoinder.runtime.books import note_put_aside
 from rejoinder.runtime.conversations import Conversation, Conversations
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Sessions
+from rejoinder.runtime.unit import Unit
 from rejoinder.runtime.waiting import message_of, unpack
 from rejoinder.store.base import (
     MOST_ATTEMPTS,
@@ -34,9 +36,12 @@ from rejoinder.store.base import (
     OpenTurn,
     ResumeTurn,
     Run,
+    SettleEvent,
     Store,
     StoredPart,
     TryEvents,
+    Verb,
+    WithdrawParts,
 )
 from rejoinder.turns.modes import Mode
 
@@ -44,8 +49,6 @@ log = logging.getLogger(__name__)
 
 OnCrash = Literal["rerun", "ask", "drop"]
 
-AWAY = "I was away: your {count} messages from before are answered together."
-ASKED = "A restart interrupted the answer to this message; send it again if you still want one."
 AT_ONCE = 200
 
 
@@ -88,6 +91,7 @@ class Recovery:
         self._agents = frozenset(agents)
         self._on_crash: OnCrash = on_crash
         self._clock = clock
+        self._began = clock()
         self._senders = senders
 
     async def run(self) -> None:
@@ -99,7 +103,7 @@ class Recovery:
             await self._go_on(turn)
         for backlog in found.backlogs:
             await self._queue(backlog)
-        await self._decide(found.events)
+        await self._decide(tuple([event for event in found.events if await self._can_be_decided(event)]))
 
     # --- turns that were begun --------------------------------------------------------------------
 
@@ -112,9 +116,10 @@ class Recovery:
         elif conversation is None or not inputs or (decided := unpack(inputs[0].payload)).agent not in self._agents:
             await self._close(open, "dropped", "its channel or its agent is no longer configured")
         elif self._on_crash != "rerun":
-            await self._close(open, "dropped", "a restart interrupted it")
-            if self._on_crash == "ask":
-                self._say(conversation, ASKED, inputs[-1])
+            about, told = inputs[-1].event.inbound.message_id, self._on_crash == "ask"
+            notice = notices.interrupted(conversation, about, self._clock(), open.parts, told=told)
+            await self._close(open, "dropped", "a restart interrupted it", WithdrawParts(turn.id), notice)
+            notices.wake((conversation,))
         else:
             session = await self._sessions.find(turn.session, decided.agent, self._clock())
             await conversation.open(self._clock())
@@ -124,12 +129,14 @@ class Recovery:
             lane = self._lanes.lane(turn.session, decided.agent, queue, turn.route)
             lane.resume(asked, in_line, Resumed(turn, open.parts, self._senders.said(open.parts)))
 
-    async def _close(self, open: OpenTurn, outcome: Literal["answered", "dropped"], detail: str) -> None:
-        """An answered turn is only delivered: its parts are rows of their own."""
+    async def _close(
+        self, open: OpenTurn, outcome: Literal["answered", "dropped"], detail: str, *also: Verb[Any]
+    ) -> None:
+        """An answered turn is only delivered: its parts are rows of their own. `also`: what follows from its end."""
         now = self._clock()
         claim = await self._store.write(ResumeTurn(open.turn.id, now, now))
         if isinstance(claim, Run):
-            await self._store.write(EndRun(claim, outcome, now, detail))
+            await Unit(EndRun(claim, outcome, now, detail), *also).write(self._store)
 
     # --- what waited for a turn -------------------------------------------------------------------
 
@@ -152,7 +159,8 @@ class Recovery:
         lane.remember(tuple(self._queueing.in_line(each.message, session) for each in left_out))
         gathered = tuple(self._asked(put, conversation) for put in backlog.gathered if put.state == "waiting")
         if len(gathered) > 1:
-            self._say(conversation, AWAY.format(count=len(gathered)))
+            await self._store.write(notices.away(conversation, gathered, self._clock()))
+            notices.wake((conversation,))
         if gathered:
             message = self._queueing.in_line(gathered[-1].message, session)
             alone = replace(queue, mode=Mode.FOLLOWUP, debounce_ms=0)
@@ -170,6 +178,18 @@ class Recovery:
 
     # --- what was accepted and not decided --------------------------------------------------------
 
+    async def _can_be_decided(self, event: InboxEvent) -> bool:
+        inbound = event.inbound
+        if inbound.entry == "cron":  # whose turn it was is not in it; one of this process is being begun
+            if event.accepted < self._began:
+                log.warning("a turn in the background was interrupted before it began: %s", inbound.text)
+                await self._store.write(SettleEvent(event.id, "dropped: a restart interrupted it"))
+            return False
+        if not self._conversations.has(inbound.channel):
+            log.warning("%s is no longer configured: %s waits", inbound.channel, inbound.message_id)
+            return False
+        return True
+
     async def _decide(self, events: tuple[InboxEvent, ...]) -> None:
         if not any(event.attempts for event in events):
             for start in range(0, len(events), AT_ONCE):
@@ -178,22 +198,19 @@ class Recovery:
                 self._take(event)
             return
         for event in events:
-            if await self._store.write(TryEvents((event.id,), most=MOST_ATTEMPTS - 1)):
-                self._put_aside(event)
+            if event.attempts >= MOST_ATTEMPTS - 1:
+                await self._put_aside(event)
             else:
+                await self._store.write(TryEvents((event.id,)))
                 await self._runs.wait(self._decide_alone(event))
 
-    def _put_aside(self, event: InboxEvent) -> None:
+    async def _put_aside(self, event: InboxEvent) -> None:
         inbound = event.inbound
+        conversation = self._conversations.of(inbound)
+        notice = notices.put_aside(conversation, inbound.message_id, self._clock())
+        await self._store.write(TryEvents((event.id,), most=MOST_ATTEMPTS - 1), notice)
         log.error(
             "message %s of %s was put aside after %d attempts", inbound.message_id, inbound.channel, MOST_ATTEMPTS
         )
-        self._runs.start("put aside", tell_given_up(self._conversations.of(inbound), inbound.message_id))
-
-    def _say(self, conversation: Conversation, sentence: str, about: Input | None = None) -> None:
-        message = None if about is None else about.event.inbound.message_id
-        self._runs.start("recovery", _send(conversation, sentence, message))
-
-
-async def _send(conversation: Conversation, sentence: str, about: str | None) -> None:
-    await conversation.send(sentence, reply_to=about)
+        notices.wake((conversation,))
+        self._runs.start("put aside", note_put_aside(conversation, inbound.message_id))

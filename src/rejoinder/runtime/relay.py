@@ -1,7 +1,7 @@
 """Passes one run's events on: words to the answer, signs of life to the lease, the rest where it belongs."""
 
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
@@ -26,7 +26,7 @@ from rejoinder.events import Turn
 from rejoinder.outbound.tools import Display, tool_line
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.delivery import Answer
-from rejoinder.runtime.lanes import Run
+from rejoinder.runtime.lane import Run
 from rejoinder.runtime.presence import TypingSign
 from rejoinder.turns.status import State, state_of_tool
 
@@ -66,7 +66,6 @@ class Ears(Struct, frozen=True):
 class Relay:
     def __init__(self, run: Run, agent: Agent, answer: Answer, typing: TypingSign, shows: Shows, ears: Ears) -> None:
         self.usage = Usage()
-        self.model: str | None = None
         self.begun = False  # the agent has said something; our own notices before it do not count
         self._run = run
         self._agent = agent
@@ -97,9 +96,10 @@ class Relay:
                 await self._take(event)
         finally:
             self._end_tools()
-            await self._thoughts.end()
-            if isinstance(events, AsyncGenerator):
-                await events.aclose()  # ends the run on the agent's side too, now and not at the next collection
+            if self._thoughts.open:
+                await self._thoughts.end()
+            if (close := getattr(events, "aclose", None)) is not None:
+                await close()  # ends the run on the agent's side too, now and not at the next collection
         return None
 
     async def _take(self, event: AgentEvent) -> None:
@@ -131,7 +131,7 @@ class Relay:
             case Usage():
                 self.usage = _added(self.usage, event)
             case ModelSelected(model=model):
-                self.model = model
+                self._run.model = model
                 await tell(self._ears.watcher.model, model)
             case SessionOpened(saved=saved):
                 await self._ears.opened(saved)

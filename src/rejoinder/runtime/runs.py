@@ -7,7 +7,8 @@ Rule 3: a task that fails is one log line with its name; it takes no other task 
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
+from functools import partial
 from typing import Any, Self
 
 from rejoinder.errors import RejoinderError
@@ -28,17 +29,22 @@ class Runs:
         """Whether something of this name runs."""
         return any(task.get_name() == name for task in self._tasks)
 
-    def start(self, name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def start(
+        self, name: str, work: Coroutine[Any, Any, None], then: Callable[[], None] | None = None
+    ) -> asyncio.Task[None]:
+        """`then` is called when it has ended, however it ended, also when it never came to run."""
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._ended if then is None else partial(self._ended, then=then))
         return task
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _ended(self, task: asyncio.Task[None], then: Callable[[], None] | None = None) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
             whose = None if isinstance(error, RejoinderError) else error  # a sentence for the operator needs no stack
             log.error("%s failed: %s", task.get_name(), error, exc_info=whose)
+        if then is not None:
+            then()
 
     async def wait(self, task: asyncio.Task[None], seconds: float | None = None) -> None:
         """Returns when it has ended, however it ended, or after so many seconds.

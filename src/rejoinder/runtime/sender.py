@@ -12,10 +12,10 @@ Rule 4: a task runs while there is something to do, and a timer when that is lat
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from random import random
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from msgspec import DecodeError, Struct
 from msgspec.structs import replace
@@ -30,9 +30,10 @@ from rejoinder.channels.base import (
 from rejoinder.crashpoint import calling, crashpoint
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import ReplySent, Route
-from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, decode, words
+from rejoinder.outbound.deeds import Deed, Open, React, Remove, Say, Sign, Words, decode, words
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.fates import WITHDRAWN, Fate, Sent, Unsent, fate_of, settle, settle_all
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.pacing import Account, Pace
 from rejoinder.runtime.performing import form_of, intent, perform
@@ -67,32 +68,19 @@ LOOK_PAUSE = 1.0
 """How often the platform is asked whether a part of unknown fate is there, and how many seconds longer each time:
 over half a minute in all (DU-3)."""
 
-# --- what became of a part ----------------------------------------------------------------------
 
+class GivesUp(Struct, frozen=True):
+    """What follows when a part is given up: to be done then, and to be written with it."""
 
-class Sent(Struct, frozen=True):
-    """`message`: the platform's id of it."""
-
-    message: str
-
-
-class Unsent(Struct, frozen=True):
-    """`held`: it may have arrived, and is not sent again unless somebody asks."""
-
-    error: str
-    held: bool = False
-
-
-Fate = Sent | Unsent
-
-WITHDRAWN: Final = Unsent("no longer to be said")
+    then: Callable[[], None]
+    verbs: tuple[Verb[Any], ...] = ()
 
 
 class Request(Struct, frozen=True):
     planned: tuple[Planned, ...]
     run: Run | None
     final: bool
-    also: tuple[Verb[object], ...]
+    also: Unit | None
     fates: "tuple[asyncio.Future[Fate], ...]"
 
 
@@ -113,7 +101,7 @@ class Sender:
         runs: Runs,
         clock: Callable[[], datetime],
         tell: Tell,
-        gave_up: Callable[[StoredPart, Deed, str], None],
+        gives_up: Callable[[StoredPart, Deed, str], Awaitable[GivesUp]],
     ) -> None:
         self.route = route
         self.channel = account.channel
@@ -127,9 +115,10 @@ class Sender:
         self._account = account
         self._store = store
         self._runs = runs
+        self._name = f"{route.channel}:{route.chat}"
         self._clock = clock
         self._tell = tell
-        self._gave_up = gave_up
+        self._gives_up = gives_up
         self._requests: deque[Request] = deque()
         self._following: dict[str, list[asyncio.Future[Fate]]] = {}
         self._finding: set[str] = set()  # keys of parts whose fate is being looked up
@@ -150,14 +139,14 @@ class Sender:
         run: Run | None = None,
         *,
         final: bool = False,
-        also: tuple[Verb[object], ...] = (),
+        also: Unit | None = None,
     ) -> "tuple[asyncio.Future[Fate], ...]":
         """Has these said, in order, behind what was posted before; tells of each what became of it.
 
         `also` is written in the commit that plans them.
         """
-        loop = asyncio.get_running_loop()
-        request = Request(tuple(planned), run, final, also, tuple(loop.create_future() for _ in planned))
+        new_future = asyncio.get_running_loop().create_future
+        request = Request(tuple(planned), run, final, also, tuple([new_future() for _ in planned]))
         self._requests.append(request)
         self.wake()
         return request.fates
@@ -167,7 +156,7 @@ class Sender:
         fate: asyncio.Future[Fate] = asyncio.get_running_loop().create_future()
         self._following.setdefault(row.key, []).append(fate)
         self._finding.add(row.key)
-        self._runs.start(f"follow:{self.route.channel}:{self.route.chat}", self._find_settled(row))
+        self._runs.start(f"follow:{self._name}", self._find_settled(row))
         return fate
 
     async def _find_settled(self, row: StoredPart) -> None:
@@ -175,9 +164,8 @@ class Sender:
             now = await self._store.part(row.id)
         finally:
             self._finding.discard(row.key)
-        if (known := WITHDRAWN if now is None else _fate_of(now)) is not None:
-            for waiting in self._following.pop(row.key, ()):
-                _settle(waiting, known)
+        if (known := WITHDRAWN if now is None else fate_of(now)) is not None:
+            settle_all(self._following.pop(row.key, ()), known)
         else:
             self.wake(rows=True)
 
@@ -187,7 +175,7 @@ class Sender:
         self._told += rows
         self._woken = True
         if self._task is None:
-            self._task = self._runs.start(f"send:{self.route.channel}:{self.route.chat}", self._work())
+            self._task = self._runs.start(f"send:{self._name}", self._work())
 
     @property
     def is_speaking(self) -> bool:
@@ -219,16 +207,25 @@ class Sender:
             if self._requests:
                 await self._plan(self._requests[0], claims=False)
             return bool(self._requests)
-        seconds = self.pace.seconds_to_wait("final")
+        if self._account.trouble and self.pace.has_room("final") and (self._requests or self._rows or self._ours):
+            return await self._try_again()
         if self._requests:
-            await self._plan(self._requests[0], claims=seconds == 0.0)
+            await self._plan(self._requests[0], claims=self.pace.has_room("final"))
             return True
         if self._rows or self._ours:
-            if seconds:
+            if seconds := self.pace.seconds_to_wait("final"):
                 self._wake_in(seconds)
                 return False
             return await self._send_next()
         return await self._draft_next() if self.drafts else False
+
+    async def _try_again(self) -> bool:
+        """Of a refused account one call alone finds out whether it is over (DE-32)."""
+        self._account.try_again()
+        if self._requests:
+            await self._plan(self._requests[0], claims=True)
+            return True
+        return await self._send_next()
 
     async def _draft_next(self) -> bool:
         """One step of one draft; then the others come first, so that nobody's words hold up another's."""
@@ -269,10 +266,11 @@ class Sender:
             self._requests.popleft()
             return
         now = self._clock()
-        intents = tuple(intent(each, self.route) for each in request.planned)
+        intents = tuple([intent(each, self.route) for each in request.planned])
         unit, told = Unit(), self._told
         planned = unit.add(PlanParts(intents, now, request.run, request.final))
-        unit.add_all(request.also)
+        if request.also is not None:
+            unit.include(request.also)
         claimed = unit.add(self._claim(now)) if claims and intents else None
         try:
             await unit.write(self._store)
@@ -282,14 +280,13 @@ class Sender:
             self._requests.popleft()
             if not isinstance(error, Superseded):
                 log.exception("%s: something could not be planned", self.channel.name)
-            for fate in request.fates:
-                _settle(fate, WITHDRAWN if isinstance(error, Superseded) else Unsent(str(error)))
+            settle_all(request.fates, WITHDRAWN if isinstance(error, Superseded) else Unsent(str(error)))
             return
         self._requests.popleft()
         crashpoint("K15")
         for row, fate in zip(planned(), request.fates, strict=True):
-            if (known := _fate_of(row)) is not None:
-                _settle(fate, known)
+            if (known := fate_of(row)) is not None:
+                settle(fate, known)
             else:
                 self._ours.add(row.key)
                 self._following.setdefault(row.key, []).append(fate)
@@ -324,8 +321,7 @@ class Sender:
         self._ours.clear()
         if not self._looking:
             for key in self._following.keys() - self._finding:  # what is being looked up may have been sent
-                for waiting in self._following.pop(key):
-                    _settle(waiting, WITHDRAWN)
+                settle_all(self._following.pop(key), WITHDRAWN)
 
     # --- one part -----------------------------------------------------------------------------------
 
@@ -337,7 +333,7 @@ class Sender:
             await self._keep(BuryPart(row, f"it cannot be read: {error}"))
             return self._over(row, Unsent("it cannot be read"))
         conceded = conceded_in(row.error)
-        crashpoint("K20" if isinstance(deed, React | Remove) else "K16")
+        crashpoint("K20" if isinstance(deed, Sign) else "K16")
         try:
             self.pace.spend()
             with calling(_ACCEPTED.get(type(deed), "K17")):
@@ -382,36 +378,41 @@ class Sender:
                 await self._keep(MarkUnknown(row, error), HoldPart(unknown), DropPart(replace(row, state="held")))
                 self._over(row, Unsent(error))
             case GiveUp(error=error):
-                await self._keep(BuryPart(row, error))
+                known = await self._gives_up(row, deed, error)
+                await self._keep(BuryPart(row, error), *known.verbs)
                 self._over(row, Unsent(error))
-                self._gave_up(row, deed, error)
+                known.then()
 
     async def _arrived(self, row: StoredPart, deed: Deed, message: str, now: datetime) -> None:
-        is_message = isinstance(deed, Say | Open | Amend)
-        author = deed.part.author if isinstance(deed, Say | Open | Amend) else ""
-        verbs: list[Verb[object]] = [MarkSent(row, message if is_message else None, now, words(deed), author)]
-        if isinstance(deed, Remove):
-            verbs.append(ForgetMessage(self.route, deed.message))
+        said = words(deed)
+        receipt, author = (message, deed.part.author) if isinstance(deed, Words) else (None, "")
+        marked = MarkSent(row, receipt, now, said, author)
         # Who waits goes on now: what they write comes behind this, mostly in the same commit.
         self._over(row, Sent(message))
-        known = (await self._keep(*verbs))[0]
+        if isinstance(deed, Remove):
+            await self._keep(marked, ForgetMessage(self.route, deed.message))
+            if self.forgotten is not None:
+                self.forgotten(deed.message)
+        else:
+            (known,) = await self._keep(marked)
+            if isinstance(known, Message) and self.noted is not None:
+                self.noted(known)
         self._looks = 0
-        if isinstance(known, Message) and self.noted is not None:
-            self.noted(known)
-        if isinstance(deed, Remove) and self.forgotten is not None:
-            self.forgotten(deed.message)
-        if isinstance(deed, Say | Amend):
-            self._tell(ReplySent(self.route, message, words(deed)))
+        if isinstance(deed, Words) and not isinstance(deed, Open):
+            self._tell(ReplySent(self.route, message, said))
 
     async def _later(self, row: StoredPart, verdict: Again, conceded: frozenset[str], now: datetime) -> None:
         error = remembered(verdict.error, verdict.concedes, conceded)
         if verdict.refused:
-            self._account.trouble = verdict.error
-        if verdict.concedes is not None:
+            was, seconds = self._account.trouble, self._account.refuse(verdict.error)
+            if not was:
+                refused = "%s: nothing is sent, what is to be said is kept: %s; tried again in %.0f s, then each minute"
+                log.error(refused, self.channel.name, verdict.error, seconds)
+        elif verdict.concedes is not None:
             log.warning("%s refused a %s: %s", self.channel.name, verdict.concedes, verdict.error)
         elif verdict.everywhere:
             waits = "%s: nothing is sent for %.0f s: %s; what is to be said is kept"
-            log.log(_grave(verdict), waits, self.channel.name, verdict.seconds, verdict.error)
+            log.warning(waits, self.channel.name, verdict.seconds, verdict.error)
         elif verdict.seconds:
             log.info("%s: again in %.1f s: %s", self.channel.name, verdict.seconds, verdict.error)
         await self._keep(RetryPart(row, now + timedelta(seconds=verdict.seconds), error, verdict.counted))
@@ -422,7 +423,7 @@ class Sender:
     def _works_again(self) -> None:
         if self._account.trouble:
             log.warning("%s: the platform takes our messages again", self.channel.name)
-            self._account.trouble = ""
+            self._account.accept()
 
     async def _look(self, row: StoredPart, deed: Deed) -> None:
         """Asks the platform whether it is there; until that can be told nothing else is said here."""
@@ -455,7 +456,7 @@ class Sender:
     def settle(self, row: StoredPart) -> None:
         """Finds out about a part that was under way when a process died, or that could not be told yet."""
         self._looking.add(row.id)
-        self._runs.start(f"settle:{self.route.channel}:{self.route.chat}", self._settle(row))
+        self._runs.start(f"settle:{self._name}", self._settle(row))
 
     async def _settle(self, row: StoredPart) -> None:
         deed, now = decode(row.body), self._clock()
@@ -493,37 +494,14 @@ class Sender:
 
     async def _keep(self, *verbs: Verb[object]) -> tuple[object, ...]:
         """Writes what has happened already, however long the store takes to be good again (DU-15)."""
-        unit = Unit()
-        results = [unit.add(verb) for verb in verbs]
+        unit = Unit(*verbs)
         await unit.insist(self._store)
-        return tuple(result() for result in results)
+        return unit.results
 
     def _over(self, row: StoredPart, fate: Fate) -> None:
         self._ours.discard(row.key)
         self._looking.discard(row.id)
-        for waiting in self._following.pop(row.key, ()):
-            _settle(waiting, fate)
+        settle_all(self._following.pop(row.key, ()), fate)
 
 
 _ACCEPTED: Final[dict[type, str]] = {Open: "K11", React: "K21", Remove: "K21"}
-
-
-def _grave(verdict: Again) -> int:
-    """A refused account is for somebody to mend; a busy one passes."""
-    return logging.ERROR if verdict.refused else logging.WARNING
-
-
-def _settle(waiting: "asyncio.Future[Fate]", fate: Fate) -> None:
-    if not waiting.done():
-        waiting.set_result(fate)
-
-
-def _fate_of(row: StoredPart) -> Fate | None:
-    """Of a part that was planned before: it is not said twice."""
-    match row.state:
-        case "sent":
-            return Sent(row.receipt or "")
-        case "held" | "dead" | "withdrawn":
-            return Unsent(row.error, held=row.state == "held")
-        case _:
-            return None

@@ -5,8 +5,6 @@ Rule 2: when a write does not come back, nothing is assumed: the session is read
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from datetime import datetime
 
 from rejoinder.runtime.recent import Recent
@@ -55,6 +53,32 @@ class Held:
             self._session = Session(key=self.key, agent=agent, started=now, touched=now)
 
 
+class Changing:
+    """The block in which one session is held; written out, for every message passes two of them."""
+
+    def __init__(self, held: Held, store: Store, agent: str, now: datetime) -> None:
+        self._held = held
+        self._store = store
+        self._agent = agent
+        self._now = now
+
+    async def __aenter__(self) -> Held:
+        held = self._held
+        await held.changing.acquire()
+        try:
+            await held.read(self._store)
+        except BaseException:
+            held.changing.release()
+            raise
+        held.begin(self._agent, self._now)
+        return held
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._held.loaded = False
+        self._held.changing.release()
+
+
 class Sessions:
     def __init__(self, store: Store, kept: int = KEPT) -> None:
         self._store = store
@@ -66,14 +90,5 @@ class Sessions:
         await held.read(self._store)
         return Session(key=key, agent=agent, started=now, touched=now) if held.is_new else held.session
 
-    @asynccontextmanager
-    async def changing(self, key: str, agent: str, now: datetime) -> AsyncGenerator[Held]:
-        held = self._held.get(key)
-        async with held.changing:
-            await held.read(self._store)
-            held.begin(agent, now)
-            try:
-                yield held
-            except BaseException:
-                held.loaded = False
-                raise
+    def changing(self, key: str, agent: str, now: datetime) -> Changing:
+        return Changing(self._held.get(key), self._store, agent, now)

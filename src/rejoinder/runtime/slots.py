@@ -30,6 +30,10 @@ class Slots:
 
     def ask(self, session: str, agent: str, go: Callable[[], None]) -> None:
         """`go` is called as soon as there is room; a session asks for one run at a time."""
+        if self.has_room(agent):  # nobody is to be compared with
+            self._running[session] = None
+            go()
+            return
         process = agent if agent in self._processes else None
         self._asking[session] = _Asking(Ask(session, process), go)
         self._choose()

@@ -22,6 +22,8 @@ class Tally:
 
     def add(self, inbound: Inbound, now: datetime) -> None:
         """One turn more, of those that are counted here; the others are the store's to count."""
+        if not self._turns:
+            return
         for sender in (None, inbound.sender.id):
             if (known := self._turns.get(key := _key(inbound, sender, now))) is not None:
                 self._turns[key] = known + 1

@@ -16,23 +16,40 @@ PAUSE = 1.0
 class Unit:
     def __init__(self, *verbs: Verb[Any]) -> None:
         self._verbs = list(verbs)
-        self._results: tuple[Any, ...] = ()
+        self.results: tuple[Any, ...] = ()
+        """The answers, in the order of the verbs."""
+        self._included: list[tuple[int, Unit]] = []
+        self.is_written = False
+        self.then: Callable[[], object] | None = None
+        """Called when it is written."""
 
     def add(self, verb: Verb[Result]) -> Callable[[], Result]:
         """The answer can be asked for when it is written."""
         place = len(self._verbs)
         self._verbs.append(verb)
-        return lambda: self._results[place]
+        return lambda: self.results[place]
 
     def add_all(self, verbs: "tuple[Verb[Any], ...]") -> None:
         self._verbs += verbs
 
+    def include(self, other: "Unit") -> None:
+        """What the other holds is written here, and its answers can then be asked of it."""
+        self._included.append((len(self._verbs), other))
+        self._verbs += other._verbs
+
     async def write(self, store: Store) -> None:
         """Returns when all of it is durable; raises when nothing of it is."""
         if len(self._verbs) == 1:
-            self._results = (await store.write(self._verbs[0]),)
+            self._written((await store.write(self._verbs[0]),))
         elif self._verbs:
-            self._results = await store.write(*self._verbs)
+            self._written(await store.write(*self._verbs))
+
+    def _written(self, results: tuple[Any, ...]) -> None:
+        self.results, self.is_written = results, True
+        for start, other in self._included:
+            other._written(results[start : start + len(other._verbs)])
+        if self.then is not None:
+            self.then()
 
     async def insist(self, store: Store) -> None:
         """As `write`, but waits while nothing can be kept (DU-15): it is about what has happened already."""

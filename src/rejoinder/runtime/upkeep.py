@@ -25,12 +25,12 @@ class Upkeep:
         self._clock = clock
 
     async def run(self) -> None:
-        swept = self._clock()
+        swept: datetime | None = None  # soon after the start: not everybody lets a gateway run for an hour
         while True:
             await asyncio.sleep(RENEWED_EVERY)
             try:
                 await self._books.renew(self._lanes.running)
-                if self._clock() - swept >= SWEPT_EVERY:
+                if swept is None or self._clock() - swept >= SWEPT_EVERY:
                     await self.sweep()
                     swept = self._clock()
             except StoreUnavailable as fault:

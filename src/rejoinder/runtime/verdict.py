@@ -20,15 +20,14 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from rejoinder.channels.base import CanFind, Channel, Delivered, KeepsKeys, Outcome, Rejected, RetryAfter, Unknown
-from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say
+from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, Sign
 from rejoinder.runtime.abilities import can
 
 OnUnknown = Literal["hold", "resend"]
 
-LONGEST_PAUSE: Final = 60.0
-ACCOUNT_PAUSE: Final = 300.0
-"""Seconds after which an account that was refused is tried again: somebody may have mended its token."""
-MOST_TRIES: Final = 1500
+LONGEST_PAUSE: Final = 30.0
+"""Seconds: so soon after an outage what has waited is said."""
+MOST_TRIES: Final = 3000
 """About a day of trying: platforms have been down for a night, and what was to be said then is said after it."""
 MOST_TRIES_OF_A_SIGN: Final = 5
 """A reaction or a removal that does not go through is not worth keeping a conversation waiting."""
@@ -39,8 +38,8 @@ class Arrived(Struct, frozen=True):
 
 
 class Again(Struct, frozen=True):
-    """`concedes`: what is given up for the next try. `everywhere`: the whole account waits so long, and `refused`
-    says that somebody has to mend it."""
+    """`concedes`: what is given up for the next try. `everywhere`: the whole account waits so long. `refused`: it waits
+    until the platform takes something of it again, which is tried from time to time."""
 
     seconds: float
     error: str
@@ -87,12 +86,12 @@ def judge(
     match outcome:
         case Delivered(message=message):
             return Arrived(message)
-        case Rejected(reason=reason, why="formatting") if _has_plain_words(deed) and "formatting" not in conceded:
+        case Rejected(reason=reason, why="formatting") if _has_words(deed) and "formatting" not in conceded:
             return Again(0.0, reason, counted=False, concedes="formatting")
         case Rejected(reason=reason, why="target") if _can_stand_alone(deed) and "target" not in conceded:
             return Again(0.0, reason, counted=False, concedes="target")
         case Rejected(reason=reason, why="account"):
-            return Again(ACCOUNT_PAUSE, reason, counted=False, everywhere=True, refused=True)
+            return Again(0.0, reason, counted=False, refused=True)
         case Rejected(reason=reason):
             return GiveUp(reason)
         case RetryAfter(limited=True):
@@ -111,7 +110,7 @@ def judge(
 
 
 def _again(deed: Deed, seconds: float, reason: str, tries: int, jitter: float) -> Verdict:
-    if tries >= (MOST_TRIES_OF_A_SIGN if isinstance(deed, React | Remove) else MOST_TRIES):
+    if tries >= (MOST_TRIES_OF_A_SIGN if isinstance(deed, Sign) else MOST_TRIES):
         return GiveUp(f"{reason}; given up after {tries} tries")
     return Again(max(seconds, _pause(tries, jitter)), reason)
 
@@ -121,8 +120,9 @@ def _pause(tries: int, jitter: float) -> float:
     return min(LONGEST_PAUSE, 2.0 ** min(max(tries, 1) - 1, 10)) * (0.5 + jitter)
 
 
-def _has_plain_words(deed: Deed) -> bool:
-    return isinstance(deed, Say | Amend) and deed.plain is not None
+def _has_words(deed: Deed) -> bool:
+    """Also those without any format: a platform that is mistaken once need not be twice."""
+    return isinstance(deed, Say | Amend)
 
 
 def _can_stand_alone(deed: Deed) -> bool:
@@ -150,4 +150,6 @@ def remembered(error: str, concedes: str | None, before: frozenset[str]) -> str:
 
 
 def conceded_in(error: str) -> frozenset[str]:
+    if not error:
+        return frozenset()
     return frozenset(what for what in ("formatting", "target") if f"[without {what}]" in error)

@@ -1,7 +1,7 @@
 """One turn from its messages to its last delivery: brief, try, answer, remember."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from time import monotonic
 from typing import Literal
@@ -14,20 +14,23 @@ from rejoinder.errors import Superseded
 from rejoinder.events import Inbound, PromptPart, PromptText, TurnEnded
 from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import wants_intro
+from rejoinder.outbound.deeds import React, kind
 from rejoinder.outbound.prefix import Speaker
 from rejoinder.outbound.tools import display_for
 from rejoinder.outbound.typing import mode_for
+from rejoinder.runtime import notices
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.acting import Occasion
 from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.attempts import COMPACTED, Attempts, Notice
 from rejoinder.runtime.books import transcript
-from rejoinder.runtime.briefing import brief, brief_further, filled, level, outbox_folder, people_of, room_of
+from rejoinder.runtime.briefing import Scene, brief, brief_further, filled, outbox_folder, people_of, scene_of
 from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.delivery import Answer
-from rejoinder.runtime.handoff import handed_over, said
+from rejoinder.runtime.fates import Unsent
+from rejoinder.runtime.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.hooks import Tell
-from rejoinder.runtime.lanes import Run
+from rejoinder.runtime.lane import Run
 from rejoinder.runtime.presence import TypingSign
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.recent import Bounded
@@ -37,15 +40,13 @@ from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.unit import Unit
 from rejoinder.session import Session, with_event
-from rejoinder.store.base import EndRun, Entry, Outcome, SaveAgentSession, Store, Trace, TraceLine
+from rejoinder.store.base import EndRun, Entry, Outcome, SaveAgentSession, Store, StoredPart, Trace, TraceLine
 from rejoinder.turns.signals import Reason
 from rejoinder.turns.status import State
 
 NEW_SESSION = "This is a new session."
 SESSIONS = 10_000
-DROPPED, SHORTENED = "🙈", "✍️"
-TOO_MANY = "Too many messages are waiting: this one was dropped."
-TOO_MANY_SHORTENED = "Too many messages are waiting: the agent gets this one in one line."
+REACTS = kind(React("", ""))
 
 
 class Workers:
@@ -62,7 +63,7 @@ class Workers:
         clock: Callable[[], datetime],
         watcher: Watcher,
         tell: Tell,
-        hand_over: Callable[[Inbound], Awaitable[Callable[[str], object]]],
+        hand_over: Callable[[Inbound, Callable[[], bool]], HandedRow],
     ) -> None:
         self._hand_over = hand_over
         self.failures: Bounded[str, str] = Bounded(SESSIONS)  # why each session's last run failed
@@ -84,37 +85,36 @@ class Workers:
     async def run(self, run: Run) -> None:
         assert run.granted is not None
         began = monotonic()
-        agent, session, asked = self.agents[run.agent], run.granted.session, run.asked[-1].message.inbound
+        agent, session, asked = self.agents[run.agent], run.granted.session, run.message.inbound
         await self._remind(run, agent, session)
-        turn = brief(run, session, self._settings, agent)
+        scene = scene_of(run, session, self._settings, agent)
+        turn = brief(scene)
         run.told.append(turn.parts)
         answer = Answer(
             run.conversation,
-            self._occasion(run, agent),
+            _occasion(scene),
             run=run.claim,
             earlier=run.before,
-            may_speak=lambda: run.may_speak() and not _only_listens(run),
+            may_speak=lambda: run.may_speak() and not run.message.listening,
             says_when_empty=_is_awaited(run),
             silence=self._settings.silence,
-            prefix=filled(run.conversation.how.speech.prefix, run, session),
-            speaker=lambda: Speaker(agent.name, relay.model or turn.model or "", turn.think or ""),
+            prefix=filled(run.conversation.how.speech.prefix, scene),
+            speaker=lambda: Speaker(agent.name, run.model or turn.model or "", turn.think or ""),
             kept_with_it=lambda: transcript(run, self._clock()),
             hand_over=lambda to, words, id: self._hand_over(
-                handed_over(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id)
+                handed_over(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id),
+                lambda: run.released,
             ),
         )
         failed: Failed | None = None
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
         try:
             with self._typing(run) as typing:
-                relay = Relay(
-                    run, agent, answer, typing, self._shows(run, session, agent), self._ears(run, agent, session)
-                )
+                relay = Relay(run, agent, answer, typing, _shows(scene), self._ears(run, agent, session))
                 run.begun(can_steer=can(agent, CanSteer))
                 crashpoint("K9")
                 _became(run, State.THINKING)
-                verbose = level("verbose", run, session, self._settings, agent) != "off"
-                notice = answer.add_line if verbose else _unsaid
+                notice = answer.add_line if scene.level("verbose") != "off" else _unsaid
                 await self._begin(run, session, notice)
                 failed = await self._attempts.make(
                     agent,
@@ -127,7 +127,7 @@ class Workers:
                 self._note_failure(run, failed)
                 run.ending = True
                 if failed is None:
-                    await answer.finish(_footer(session, relay.usage, relay.model))
+                    await answer.finish(_footer(session, relay.usage, run.model))
                     ended = "answered" if answer.undelivered is None else "failed"
                 else:
                     await answer.fail(failed.sentence, failed.detail)
@@ -178,14 +178,12 @@ class Workers:
                 input_tokens=session.input_tokens + usage.input_tokens,
                 output_tokens=session.output_tokens + usage.output_tokens,
             )
-            lines = (
-                TraceLine(now, step.stage, step.decision, step.reason, step.took)
-                for step in (step, *answer.outcomes.steps())
-            )
+            steps = (step, *answer.outcomes.steps())
+            lines = [TraceLine(now, each.stage, each.decision, each.reason, each.took) for each in steps]
             unit = Unit(
                 EndRun(run.claim, outcome, now, wrong or ""),
                 Trace(run.asked[-1].event, tuple(lines)),
-                *transcript(run, now),
+                *(() if answer.is_kept else transcript(run, now)),
                 *held.becomes(session),
             )
             crashpoint("K22")
@@ -207,44 +205,15 @@ class Workers:
         else:
             self.failures[run.session] = f"{failed.kind}: {failed.detail or failed.sentence}"
 
-    def _occasion(self, run: Run, agent: Agent) -> Occasion:
-        message = run.asked[-1].message
-        return Occasion(
-            run.trigger,
-            agent.name,
-            message.inbound.sender.id,
-            direct=not message.in_group,
-            other_bot=run.conversation.facts.other_bot,
-            peers=tuple(peer for peer in room_of(run, self._settings) if peer != agent.name),
-            texts=(
-                *(asked.message.inbound.text for asked in run.asked),
-                *(said.text for asked in run.asked for said in asked.overheard),
-            ),
-            granted=self._settings.granted,
-            folder=outbox_folder(run, self._settings),
-        )
-
     def _typing(self, run: Run) -> TypingSign:
-        message = run.asked[-1].message
+        message = run.message
         mode = mode_for(
             self._settings.typing_mode,
             direct=not message.in_group,
             mentioned=message.addressed in ("mention", "reply"),
-            heartbeat=_only_listens(run) or _is_background(run),
+            heartbeat=message.listening or message.background,
         )
         return TypingSign(self._runs, run.conversation, mode, self._settings.typing, run.agent)
-
-    def _shows(self, run: Run, session: Session, agent: Agent) -> Shows:
-        verbose = level("verbose", run, session, self._settings, agent)
-        reasoning = level("reasoning", run, session, self._settings, agent)
-        if _only_listens(run):
-            return Shows()
-        in_group = run.asked[-1].message.in_group
-        trusted = all(asked.message.actor.role in ("owner", "sender") for asked in run.asked)
-        configured = run.conversation.how.tool_display
-        tools = "none" if verbose == "off" else display_for(configured, group=in_group, trusted=trusted)
-        output = verbose == "full" and tools == "full" and not in_group
-        return Shows(tools, output, reasoning == "on", reasoning == "stream")
 
     def _ears(self, run: Run, agent: Agent, session: Session) -> Ears:
         async def asks(question: Question) -> None:
@@ -259,26 +228,30 @@ class Workers:
 
     async def steer(self, run: Run, asked: tuple[Asked, ...]) -> bool:
         agent = self.agents[run.agent]
-        further = brief_further(run, asked, self._settings, agent)
+        assert run.granted is not None
+        further = brief_further(scene_of(run, run.granted.session, self._settings, agent), asked)
         taken = can(agent, CanSteer) and await agent.steer(further)
         if taken:
             run.told.append(further.parts)
         return taken
 
-    async def left_out(self, asked: tuple[Asked, ...], reason: Reason | None) -> None:
-        """The sender can see it (TU-5): by a mark on the message, or in words where there are no marks."""
+    async def left_out(
+        self, asked: tuple[Asked, ...], reason: Reason | None, told: tuple[tuple[Asked, StoredPart], ...]
+    ) -> None:
         for each in asked:
             _became_nothing(each)
-            if reason == "stopped":
-                continue  # who said stop knows
-            marked = await each.conversation.mark(
-                each.message.inbound.message_id, SHORTENED if reason is None else DROPPED
-            )
-            if not marked and reason != "interrupted":
-                said = TOO_MANY_SHORTENED if reason is None else TOO_MANY
-                await each.conversation.send(said, reply_to=each.message.inbound.message_id)
-            step = Step("lane", "summarised" if reason is None else "dropped", reason, 0.0)
-            each.conversation.trace(each.message.inbound.message_id, (step,))
+            if reason != "stopped":
+                step = Step("lane", "summarised" if reason is None else "dropped", reason, 0.0)
+                each.conversation.trace(each.message.inbound.message_id, (step,))
+        for each, row in told:
+            if row.kind == REACTS and isinstance(await each.conversation.sender.follow(row), Unsent):
+                await self._say_left_out(each, reason)
+
+    async def _say_left_out(self, asked: Asked, reason: Reason | None) -> None:
+        """The platform did not take the mark: then in words (TU-5)."""
+        if (said := notices.left_out_in_words(asked, reason, self._clock())) is not None:
+            await Unit(said).insist(self._store)
+            notices.wake((asked.conversation,))
 
 
 def exchanges(entries: tuple[Entry, ...]) -> tuple[Exchange, ...]:
@@ -294,6 +267,36 @@ def exchanges(entries: tuple[Entry, ...]) -> tuple[Exchange, ...]:
     return (*found, Exchange(asked)) if asked else tuple(found)
 
 
+def _occasion(scene: Scene) -> Occasion:
+    run, message, name = scene.run, scene.run.message, scene.agent.name
+    return Occasion(
+        run.trigger,
+        name,
+        message.inbound.sender.id,
+        direct=not message.in_group,
+        other_bot=run.conversation.facts.other_bot,
+        peers=tuple([peer for peer in scene.room if peer != name]),
+        texts=(
+            *[asked.message.inbound.text for asked in run.asked],
+            *[said.text for asked in run.asked for said in asked.overheard],
+        ),
+        granted=scene.settings.granted,
+        folder=outbox_folder(run, scene.settings),
+    )
+
+
+def _shows(scene: Scene) -> Shows:
+    run, in_group = scene.run, scene.run.message.in_group
+    if run.message.listening:
+        return Shows()
+    verbose, reasoning, tools = scene.level("verbose"), scene.level("reasoning"), "none"
+    if verbose != "off":
+        trusted = all(asked.message.actor.role in ("owner", "sender") for asked in run.asked)
+        tools = display_for(run.conversation.how.tool_display, group=in_group, trusted=trusted)
+    output = verbose == "full" and tools == "full" and not in_group
+    return Shows(tools, output, reasoning == "on", reasoning == "stream")
+
+
 def _step(agent: Agent, ended: str, reason: str | None, began: float) -> Step:
     return Step(f"agent {agent.name}", ended, reason, monotonic() - began)
 
@@ -302,17 +305,9 @@ async def _unsaid(_: str) -> None:
     """Notices are for verbose sessions."""
 
 
-def _only_listens(run: Run) -> bool:
-    return run.asked[-1].message.listening
-
-
-def _is_background(run: Run) -> bool:
-    return run.asked[-1].message.background
-
-
 def _is_awaited(run: Run) -> bool:
     """Somebody surely waits for words (OD-44): in a direct chat, or a group where a person meant the agent."""
-    message = run.asked[-1].message
+    message = run.message
     if message.background:
         return False
     return not message.in_group or message.addressed in ("mention", "reply")

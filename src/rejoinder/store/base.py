@@ -17,6 +17,7 @@ from rejoinder.store.rows import (
     PART_STATES,
     TURN_STATES,
     UNENDED,
+    Admission,
     AllowEdit,
     Backlog,
     Busy,
@@ -207,11 +208,7 @@ class StoreReader(Protocol):
 
     async def is_paired(self, channel: str, account: str, sender: str) -> bool: ...
 
-    async def paired(self, channel: str) -> tuple[Paired, ...]: ...
-
-    async def allow_edits(self, channel: str) -> tuple[AllowEdit, ...]:
-        """In the order in which they were made."""
-        ...
+    async def admission(self, channel: str, account: str) -> Admission: ...
 
     # the store itself
     async def census(self) -> Census: ...
@@ -282,6 +279,7 @@ __all__ = [
     "TURN_STATES",
     "UNENDED",
     "Accept",
+    "Admission",
     "AllowEdit",
     "AppendTranscript",
     "ApproveKnock",

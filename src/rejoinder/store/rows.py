@@ -272,6 +272,16 @@ class AllowEdit(Struct, frozen=True):
     listed: bool
 
 
+class Admission(Struct, frozen=True):
+    """Who may come in to an account, as far as people and owners have had a say in it."""
+
+    paired: tuple[Paired, ...]
+    """On any account of the channel."""
+    edits: tuple[AllowEdit, ...]
+    """Of the channel, in the order in which they were made."""
+    knocks: tuple[Knock, ...]
+
+
 class TraceLine(Struct, frozen=True):
     """One step of a message on its way, for `explain`."""
 

@@ -63,7 +63,7 @@ def summary_line(text: str) -> str:
 
 def estimate_tokens(texts: Iterable[str], images: int = 0) -> int:
     """A guess that is never zero: four bytes to a token, 512 tokens to an image."""
-    return sum(len(text.encode("utf-8", "surrogatepass")) // 4 + 1 for text in texts) + 512 * images
+    return sum([len(text.encode("utf-8", "surrogatepass")) // 4 + 1 for text in texts]) + 512 * images
 
 
 def settings_of(message: Message, lane: QueueSettings) -> QueueSettings:

@@ -135,6 +135,9 @@ def _is_hiccup(trial: Trial, treatment: Treatment, transient: bool, retry_after:
 
 
 def _pick(candidates: tuple[Candidate, ...], rests: Rests, now: float) -> Candidate:
+    if not rests:
+        return candidates[0]
+
     def wait(candidate: Candidate) -> float:
         return max(0.0, rests.get(candidate.credential, Rest()).until - now)
 

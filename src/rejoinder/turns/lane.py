@@ -142,7 +142,7 @@ class Lane(Struct, frozen=True):
 
     @property
     def offered(self) -> tuple[Message, ...]:
-        return tuple(each.message for each in self.waiting if each.offered)
+        return tuple([each.message for each in self.waiting if each.offered])
 
 
 Decision = tuple[Lane, tuple[Action, ...]]
@@ -173,7 +173,7 @@ def _arrive(lane: Lane, message: Message) -> Decision:
         return lane, ()
     match ON_ARRIVAL[lane.phase, settings_of(message, lane.settings).mode]:
         case OnArrival.START:
-            return _drain(replace(lane, waiting=(Waiting(message),)))
+            return _start(lane, (message,), ())
         case OnArrival.INTERRUPT:
             return _interrupt(lane, message)
         case OnArrival.OFFER:
@@ -233,6 +233,8 @@ def _is_stale(lane: Lane, event: Event) -> bool:
 
 
 def _holds(lane: Lane, id: str) -> bool:
+    if not lane.turn and not lane.waiting:
+        return False
     return any(message.id == id for message in (*lane.turn, *(each.message for each in lane.waiting)))
 
 
@@ -267,18 +269,28 @@ def _drain(lane: Lane) -> Decision:
 
     There is no moment between the last message taken and the lane set free, so nothing can be stranded in it.
     """
+    if not lane.waiting:
+        return replace(lane, phase=Phase.IDLE), ()
     batch = ready_batch(lane.waiting, lane.settings)
     if not batch:
-        return replace(lane, phase=Phase.GATHERING if lane.waiting else Phase.IDLE), ()
+        return replace(lane, phase=Phase.GATHERING), ()
+    return _start(lane, batch, without(lane.waiting, batch))
+
+
+def _start(lane: Lane, batch: tuple[Message, ...], rest: Line) -> Decision:
+    """Hands a turn out, with what it has to tell: nobody is told twice."""
     start = Start(lane.run + 1, _ids(batch), lane.overflow, lane.passed_over, lane.after_abort)
     lane = replace(
         lane,
         phase=Phase.STARTING,
         run=start.run,
         turn=batch,
-        waiting=without(lane.waiting, batch),
+        waiting=rest,
+        overflow=Summary(),
+        passed_over=Summary(),
+        after_abort=False,
     )
-    return _told(lane), (start,)
+    return lane, (start,)
 
 
 def _offer(lane: Lane) -> Decision:
@@ -349,14 +361,10 @@ def _forget(lane: Lane) -> Decision:
     return replace(lane, overflow=Summary(), passed_over=Summary()), ()
 
 
-def _told(lane: Lane) -> Lane:
-    return replace(lane, overflow=Summary(), passed_over=Summary(), after_abort=False)
-
-
 def _then(decision: Decision, follow: Callable[[Lane], Decision]) -> Decision:
     lane, actions = follow(decision[0])
     return lane, decision[1] + actions
 
 
 def _ids(messages: Iterable[Message]) -> tuple[str, ...]:
-    return tuple(message.id for message in messages)
+    return tuple([message.id for message in messages])

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final, Literal
 
+import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
 from rejoinder.turns.backlog import Summary, summary_line
@@ -198,11 +198,14 @@ def user_parts(user: UserPart, boundary: str) -> Iterable[PromptPart]:
 
 def sender_context(said: Spoken, sender: Sender) -> dict[str, Any]:
     """TU-30: the fields of openab.sender.v1 under our schema, and more; an unknown one is left out."""
-    told: dict[str, Any] = {"schema": SENDER_SCHEMA, **asdict(sender)}
-    told |= {"message_id": said.message_id, "handle": said.handle}
+    told: dict[str, Any] = {"schema": SENDER_SCHEMA, **_fields(sender)}
+    if said.message_id is not None:
+        told["message_id"] = said.message_id
+    if said.handle is not None:
+        told["handle"] = said.handle
     if quoted := said.reply_to:
         told["reply_to"] = {**_fields(quoted), "text": summary_line(quoted.text)}
-    return _known(told)
+    return told
 
 
 def _trusted(metadata: Metadata | None) -> str:
@@ -225,20 +228,21 @@ def _missed(summary: Summary, reason: str) -> dict[str, Any]:
 
 
 def _fields(value: Struct) -> dict[str, Any]:
-    return _known(asdict(value))
+    """Those that are known, by their names."""
+    return {name: told for name in value.__struct_fields__ if (told := getattr(value, name)) is not None}
 
 
-def _known(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
-
-
+_QUICK = msgspec.json.Encoder()
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _HARMLESS = [(mark, f"\\u{ord(mark):04x}") for mark in ("<", ">", "\u2028", "\u2029", "\x85")]
 
 
 def _json(value: object) -> str:
     """One line of JSON in which nothing looks like a tag."""
-    encoded = _ENCODER.encode(value)
+    try:
+        encoded = _QUICK.encode(value).decode()
+    except UnicodeEncodeError:  # half a surrogate pair, which only the slower of the two lets stand
+        encoded = _ENCODER.encode(value)
     for mark, harmless in _HARMLESS:
         encoded = encoded.replace(mark, harmless)
     return encoded

@@ -17,8 +17,10 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
 def open_channel(name: str, settings: Settings) -> Channel:
     from rejoinder.channels.telegram.api import Api  # noqa: PLC0415 - only who serves a bot pays for a client
     from rejoinder.channels.telegram.bot import TelegramBot  # noqa: PLC0415
-    from rejoinder.channels.telegram.webhook import Hook  # noqa: PLC0415
 
-    url = settings.webhook_url
-    hook = None if url is None else Hook(url, settings.webhook_host, settings.webhook_port)
-    return TelegramBot(name, Api(settings.api_root, settings.token), hook)
+    api = Api(settings.api_root, settings.token)
+    if settings.webhook_url is None:
+        return TelegramBot(name, api)
+    from rejoinder.channels.telegram.webhook import Hook  # noqa: PLC0415 - who polls needs no server
+
+    return TelegramBot(name, api, Hook(settings.webhook_url, settings.webhook_host, settings.webhook_port))

@@ -31,14 +31,13 @@ class Api:
     def __init__(self, root: str, token: Secret, seconds: float = CALL_SECONDS) -> None:
         self._root = root.rstrip("/")
         self._token = token
-        self._seconds = seconds
+        self._timeout = _timeout(seconds)
         self._session: aiohttp.ClientSession | None = None
 
     async def call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
         """Answered, or given up after so many seconds."""
-        seconds = seconds or self._seconds
         address = f"{self._root}/bot{self._token.reveal()}/{method}"
-        timeout = aiohttp.ClientTimeout(total=seconds, sock_connect=min(seconds, CONNECT_SECONDS))
+        timeout = self._timeout if seconds is None else _timeout(seconds)
         body = msgspec.json.encode(payload)
         try:
             async with self._opened().post(address, data=body, timeout=timeout) as response:
@@ -70,6 +69,10 @@ class Api:
     def _said(self, problem: Exception) -> str:
         words = str(problem) or type(problem).__name__
         return words.replace(self._token.reveal(), "***")
+
+
+def _timeout(seconds: float) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=seconds, sock_connect=min(seconds, CONNECT_SECONDS))
 
 
 def _was_closed_before(problem: Exception) -> bool:

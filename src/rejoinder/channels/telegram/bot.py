@@ -4,7 +4,7 @@ sent twice (DU-3).
 
 import logging
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -18,12 +18,15 @@ from rejoinder.channels.telegram.parse import Me
 from rejoinder.channels.telegram.patient import Pace, Patient
 from rejoinder.channels.telegram.poll import poll
 from rejoinder.channels.telegram.reactions import Reactions
-from rejoinder.channels.telegram.webhook import Hook, serve_webhook
 from rejoinder.channels.telegram.windows import Windows
 from rejoinder.channels.telegram.wire import Sent, User
 from rejoinder.events import Part, Route
 
+if TYPE_CHECKING:
+    from rejoinder.channels.telegram.webhook import Hook
+
 log = logging.getLogger(__name__)
+_sent = msgspec.json.Decoder(Sent)
 
 TYPING_SECONDS = 5.0
 """As long as the sign stands: one that takes longer is of no use."""
@@ -32,7 +35,7 @@ TYPING_SECONDS = 5.0
 class TelegramBot:
     limits = platform("telegram").limits
 
-    def __init__(self, name: str, api: Api, hook: Hook | None = None, pace: Pace | None = None) -> None:
+    def __init__(self, name: str, api: Api, hook: "Hook | None" = None, pace: Pace | None = None) -> None:
         self.name = name
         self.own_id = ""
         self.own_name = ""
@@ -57,6 +60,8 @@ class TelegramBot:
         log.info("%s: serving @%s", self.name, self.own_name)
         intake = Intake(Me(self.name, self.own_id, self.own_name), self._api, deliver, self._note_move)
         if self._hook is not None:
+            from rejoinder.channels.telegram.webhook import serve_webhook  # noqa: PLC0415 - who polls needs no server
+
             await serve_webhook(self._hook, patient, intake, deliver, self._pace)
         else:
             await poll(patient, intake, deliver, self._pace)
@@ -72,7 +77,7 @@ class TelegramBot:
         answer = await self._call("sendMessage", payloads.message(part))
         if not isinstance(answer, Ok):
             return failure(answer)
-        return Delivered(str(msgspec.json.decode(answer.result, type=Sent).message_id))
+        return Delivered(str(_sent.decode(answer.result).message_id))
 
     async def edit(self, route: Route, message: str, part: Part) -> Outcome:
         return await self._change("editMessageText", route, message, payloads.content(part))

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 UNAUTHORIZED, NOT_FOUND, CONFLICT = 401, 404, 409
 
 REFUSED = (
-    "Telegram refuses this bot now ({said}); it is asked again every minute. If the token was changed, set the new "
+    "Telegram refuses this bot now ({said}); it is asked until it does not. If the token was changed, set the new "
     "one as `token` and start again."
 )
 
@@ -66,9 +66,7 @@ class Patient:
             return self._pace.after_conflict
         if isinstance(answer, Refused) and answer.code == TOO_MANY:
             return answer.retry_after or self._pace.first_pause
-        if self.trouble:
-            return self._pace.longest_pause * random.uniform(0.5, 1.0)
-        if not self._failures:
+        if not self._failures and not self.trouble:
             said = answer.description if isinstance(answer, Refused) else getattr(answer, "reason", "")
             log.warning("%s: Telegram does not answer (%s); asking until it does", self._name, said)
         longest = min(self._pace.longest_pause, self._pace.first_pause * 2**self._failures)
@@ -78,7 +76,7 @@ class Patient:
     def _give_up(self, answer: Answer) -> None:
         if not isinstance(answer, Refused):
             return
-        if answer.code == UNAUTHORIZED and self._known:
+        if answer.code in (UNAUTHORIZED, NOT_FOUND) and self._known:
             if not self.trouble:
                 log.error("%s: %s", self._name, REFUSED.format(said=answer.description))
             self.trouble = REFUSED.format(said=answer.description)

@@ -20,7 +20,8 @@ from rejoinder.session import Session
 
 def inline_directives(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
     """Directives alone are stored and acknowledged; inside a text they hold for this turn."""
-    tokens = [token for token in message.reading.tokens if token.kind == "directive"]
+    found = message.reading.tokens
+    tokens = [token for token in found if token.kind == "directive"] if found else []
     if not tokens:
         return PASS
     if message.listening:

@@ -75,8 +75,10 @@ def messages(
 ) -> list[Message]:
     """The messages of a text; none when there is nothing to see (DE-14)."""
     by = renderer(platform)
-    if is_prose(text) and (limit is None or (by.size(Rendering(text)) if by.size else length(text, unit)) <= limit):
-        return [Message(text, Rendering(text), Rendering(text))]
+    if is_prose(text):
+        shown = Rendering(text)
+        if limit is None or (by.size(shown) if by.size else length(text, unit)) <= limit:
+            return [Message(text, shown, shown)]
 
     def size(source: str) -> int:
         both = render(source, platform, tables), by.plain(source)

@@ -7,13 +7,15 @@ Rule 3: code is passed on as it is; nothing is put before its lines.
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from markdown_it.token import Token
 from msgspec import Struct
 
 from rejoinder.outbound.markdown import parse
 from rejoinder.outbound.render.tables import Table, Tables, aligned, as_written
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 Mark = Literal["bold", "italic", "strike"]
 
@@ -79,7 +81,7 @@ class _Layout:
         self._line = 0  # behind the last block, in lines of the source
         self._marks: tuple[Mark, ...] = ()  # of the block as a whole
 
-    def read(self, tokens: Sequence[Token]) -> list[Block]:
+    def read(self, tokens: Sequence["Token"]) -> list[Block]:
         place, at = (0, 0), 0
         while at < len(tokens):
             token = tokens[at]
@@ -170,7 +172,7 @@ class _Layout:
         self._line = place[1]
 
 
-def runs_of(tokens: Sequence[Token]) -> list[Run]:
+def runs_of(tokens: Sequence["Token"]) -> list[Run]:
     """The runs of one paragraph."""
     runs: list[Run] = []
     marks: list[Mark] = []
@@ -211,7 +213,7 @@ def _address_behind(label: list[Run], address: str, *, alone: bool) -> list[Run]
     return [Run(f" ({address})")]
 
 
-def _image(token: Token, marks: tuple[Mark, ...], link: str) -> list[Run]:
+def _image(token: "Token", marks: tuple[Mark, ...], link: str) -> list[Run]:
     """No platform shows an image by its address in a text: its description becomes a link."""
     address = str(token.attrs["src"])
     description = plain_text(runs_of(token.children or ())) or address

@@ -8,8 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from html import escape
-
-from markdown_it.token import Token
+from typing import TYPE_CHECKING
 
 from rejoinder.events import Rendering
 from rejoinder.outbound.chunk import length
@@ -17,6 +16,9 @@ from rejoinder.outbound.markdown import parse
 from rejoinder.outbound.render.layout import plain_text, runs_of
 from rejoinder.outbound.render.marks import ZERO_WIDTH_SPACE
 from rejoinder.outbound.render.tables import Tables
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 _CALLS_EVERYBODY = re.compile(r"@(?=room)", re.IGNORECASE)
 _LINKABLE = re.compile(r"(?:https?|ftp|mailto|magnet):", re.IGNORECASE)
@@ -43,7 +45,7 @@ def _break_calls(text: str) -> str:
     return _CALLS_EVERYBODY.sub("@" + ZERO_WIDTH_SPACE, text)
 
 
-def _html(tokens: Sequence[Token]) -> Iterator[str]:
+def _html(tokens: Sequence["Token"]) -> Iterator[str]:
     address = ""
     for token in tokens:
         match token.type:
@@ -79,7 +81,7 @@ def _html(tokens: Sequence[Token]) -> Iterator[str]:
                 pass
 
 
-def _image(token: Token, *, linked: bool) -> str:
+def _image(token: "Token", *, linked: bool) -> str:
     """A description with a link: a client loads no image of another server."""
     address = str(token.attrs["src"])
     description = escape(plain_text(runs_of(token.children or ())) or address)

@@ -1,11 +1,13 @@
 """Tables on platforms that have none: aligned in a block of code, as bullets, or as they were written (DE-12)."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from markdown_it.token import Token
 from msgspec import Struct
 from rich.cells import cell_len
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 Tables = Literal["code", "bullets", "off"]
 Align = Literal["", "left", "center", "right"]
@@ -16,12 +18,12 @@ _NARROWEST = 3
 class Table(Struct, frozen=True):
     """The cells, row by row, the head first."""
 
-    rows: list[list[list[Token]]]
+    rows: list[list[list["Token"]]]
     sources: list[list[str]]
     aligns: list[Align]
 
     @classmethod
-    def of(cls, tokens: Sequence[Token]) -> "Table":
+    def of(cls, tokens: Sequence["Token"]) -> "Table":
         """From the tokens between a table's opening and its closing."""
         table = cls([], [], [])
         for token in tokens:

@@ -1,12 +1,11 @@
 """The embedded engine: one SQLite file, one writer thread, readers beside it.
 
-Boot (DU-13): lock, check, migrate, take over what a dead gateway had claimed. From then on the file is
+Boot (DU-13): lock, check, migrate, take over what a dead gateway had claimed, rehearse. From then on the file is
 written by this process, and now and then by an operator in one short step (beside.py). Reading is open to everybody:
 `open_reader` needs no lock.
 """
 
 import asyncio
-import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +19,7 @@ from rejoinder.events import Route
 from rejoinder.store.base import (
     MOST_RESUMED,
     RESUMED_FOR,
-    AllowEdit,
+    Admission,
     Census,
     Entry,
     Health,
@@ -30,7 +29,6 @@ from rejoinder.store.base import (
     Knock,
     Message,
     OpenTurn,
-    Paired,
     PartState,
     Pending,
     PlaceFacts,
@@ -42,9 +40,11 @@ from rejoinder.store.base import (
 )
 from rejoinder.store.sqlite import lookups, reads
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
+from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.faults import unavailable
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refuse_strange
+from rejoinder.store.sqlite.rehearsal import rehearse
 from rejoinder.store.sqlite.upkeep import take_over
 from rejoinder.store.sqlite.writer import Unit, Writer
 
@@ -65,14 +65,14 @@ class SqliteReader:
         self._patience = patience
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="rejoinder-store-reader")
         self._own = threading.local()
-        self._open: set[sqlite3.Connection] = set()
+        self._open: set[Connection] = set()
 
     async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, self._ask, question, arguments)
 
     def _ask(self, question: Callable[..., T], arguments: tuple[Any, ...]) -> T:
-        db: sqlite3.Connection | None = getattr(self._own, "db", None)
+        db: Connection | None = getattr(self._own, "db", None)
         try:
             if db is None:
                 db = self._own.db = self._connect()
@@ -88,7 +88,7 @@ class SqliteReader:
                 db.close()
             raise fault from error
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self) -> Connection:
         db = connect(self._path, self._patience, read_only=True)
         try:
             refuse_strange(db, self._path, migrations())
@@ -194,11 +194,8 @@ class SqliteReader:
     async def is_paired(self, channel: str, account: str, sender: str) -> bool:
         return await self._read(reads.is_paired, channel, account, sender)
 
-    async def paired(self, channel: str) -> tuple[Paired, ...]:
-        return await self._read(reads.paired, channel)
-
-    async def allow_edits(self, channel: str) -> tuple[AllowEdit, ...]:
-        return await self._read(reads.allow_edits, channel)
+    async def admission(self, channel: str, account: str) -> Admission:
+        return await self._read(reads.admission, channel, account)
 
     async def census(self) -> Census:
         return await self._read(reads.census)
@@ -211,16 +208,16 @@ class SqliteReader:
 
 
 class SqliteStore(SqliteReader):
-    """The whole contract. In memory there is one connection, and the writer answers the readers' questions."""
+    """The whole contract. In memory there is one connection, and no thread beside the loop."""
 
-    def __init__(self, path: str, patience: float, generation: int, db: sqlite3.Connection, lock: Lock | None) -> None:
+    def __init__(self, path: str, patience: float, generation: int, db: Connection, lock: Lock | None) -> None:
         super().__init__(path, patience)
         self.generation = generation
         self._lock = lock
         self._in_memory = lock is None
         self._misread = False
-        self._writer = Writer(None if lock is None else partial(checked, path, patience), path)
-        self._writer.start(db)
+        self._db = db  # in memory there is this one alone, and nothing to wait for
+        self._writer = Writer(db, path, patience, None if lock is None else partial(_again, path, patience, db))
 
     async def write(self, verb: Verb[Any], /, *others: Verb[Any]) -> Any:
         results = await self._writer.write((verb, *others))
@@ -245,12 +242,14 @@ class SqliteStore(SqliteReader):
     def on_foreign_change(self, told: Callable[[], None]) -> None:
         self._writer.on_foreign_change(told)
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self) -> Connection:
         return connect(self._path, self._patience, read_only=True)  # its tables were looked at when it was opened
 
     async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
         if self._in_memory:
-            return await self._writer.submit(Unit((), lambda db: question(db, *arguments)))
+            self._writer.refuse_when_closed()
+            await asyncio.sleep(0)  # who asks again and again lets others work, as with a file
+            return question(self._db, *arguments)
         try:
             return await super()._read(question, *arguments)
         except StoreUnavailable:
@@ -259,7 +258,7 @@ class SqliteStore(SqliteReader):
 
     async def close(self) -> None:
         await super().close()
-        await asyncio.get_running_loop().run_in_executor(None, self._writer.close)
+        await self._writer.close()
         if self._lock is not None:
             self._lock.release()
             self._lock = None
@@ -277,6 +276,8 @@ def open_store(url: str, *, patience: float = 10.0, schema: list[Migration] | No
             db.execute("BEGIN IMMEDIATE")
             generation = take_over(db)
             db.execute("COMMIT")
+            if lock is not None and schema is None:
+                rehearse(db)
         except BaseException:
             db.close()
             raise
@@ -287,6 +288,13 @@ def open_store(url: str, *, patience: float = 10.0, schema: list[Migration] | No
         if isinstance(error, Exception) and (fault := unavailable(error, path)) is not None:
             raise fault from None
         raise
+
+
+def _again(path: str, patience: float, before: Connection) -> Connection:
+    """After a fault: a new connection, which draws its generations on where the last one was."""
+    db = checked(path, patience)
+    db.generations = before.generations
+    return db
 
 
 def open_reader(url: str, *, patience: float = 10.0) -> SqliteReader:
@@ -310,7 +318,7 @@ def path_of(url: str) -> str:
     return url.removeprefix(SCHEME)
 
 
-def _in_one_view(db: sqlite3.Connection, question: Callable[..., T], arguments: tuple[Any, ...]) -> T:
+def _in_one_view(db: Connection, question: Callable[..., T], arguments: tuple[Any, ...]) -> T:
     """All statements of a question see the same state. A backup brings its own."""
     if question is backup:
         return question(db, *arguments)
@@ -321,7 +329,7 @@ def _in_one_view(db: sqlite3.Connection, question: Callable[..., T], arguments: 
         db.execute("ROLLBACK")
 
 
-def _touch(db: sqlite3.Connection) -> None:
+def _touch(db: Connection) -> None:
     """A write that changes nothing but has to reach the disk: SQLite leaves out one that changes no byte."""
     db.execute("UPDATE gateway SET generation = generation + 1")
     db.execute("UPDATE gateway SET generation = generation - 1")

@@ -15,6 +15,7 @@ from rejoinder.errors import BadUse
 from rejoinder.store.base import BESIDE, Verb
 from rejoinder.store.sqlite import SqliteReader, existing
 from rejoinder.store.sqlite.connect import connect, refuse_read_only
+from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.faults import unavailable
 from rejoinder.store.sqlite.lock import holder
 from rejoinder.store.sqlite.perform import perform
@@ -50,7 +51,7 @@ class SqliteBeside(SqliteReader):
             raise fault from error
 
 
-def _in_one_step(db: sqlite3.Connection, verbs: Verbs) -> tuple[Any, ...]:
+def _in_one_step(db: Connection, verbs: Verbs) -> tuple[Any, ...]:
     db.execute("BEGIN IMMEDIATE")
     try:
         results = perform(db, verbs)

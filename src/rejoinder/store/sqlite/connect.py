@@ -5,6 +5,7 @@ import sqlite3
 from pathlib import Path
 
 from rejoinder.errors import BadUse, StoreUnavailable
+from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.faults import unavailable
 from rejoinder.store.sqlite.values import Damaged
 
@@ -20,7 +21,7 @@ CHECKED_AT_START = 256 << 20
 """Bytes up to which the structure of a file is read whole before it is used."""
 
 
-def connect(path: str, patience: float, *, read_only: bool = False, exists: bool = False) -> sqlite3.Connection:
+def connect(path: str, patience: float, *, read_only: bool = False, exists: bool = False) -> Connection:
     mode = "?mode=ro" if read_only else "?mode=rw" if exists else ""
     target = path if path == ":memory:" else Path(path).absolute().as_uri() + mode
     db = sqlite3.connect(
@@ -29,6 +30,7 @@ def connect(path: str, patience: float, *, read_only: bool = False, exists: bool
         isolation_level=None,
         check_same_thread=False,
         cached_statements=256,
+        factory=Connection,
         uri=path != ":memory:",
     )
     try:
@@ -40,7 +42,7 @@ def connect(path: str, patience: float, *, read_only: bool = False, exists: bool
     return db
 
 
-def checked(path: str, patience: float) -> sqlite3.Connection:
+def checked(path: str, patience: float) -> Connection:
     """A connection for writing, to a file whose structure is whole."""
     refuse_read_only(path)
     db = connect(path, patience)
@@ -54,7 +56,7 @@ def checked(path: str, patience: float) -> sqlite3.Connection:
     return db
 
 
-def _check_structure(db: sqlite3.Connection) -> None:
+def _check_structure(db: Connection) -> None:
     try:
         found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
     except sqlite3.OperationalError as error:
@@ -78,7 +80,7 @@ def free_space(path: str) -> int:
     return disk.f_bavail * disk.f_frsize
 
 
-def backup(db: sqlite3.Connection, path: Path, overwrite: bool = False) -> None:
+def backup(db: Connection, path: Path, overwrite: bool = False) -> None:
     """A compact copy of one moment. It has its name only when it is whole and on the disk."""
     if path.exists() and not overwrite:
         raise BadUse(f"{path} exists already; name another file for the backup")
@@ -87,10 +89,7 @@ def backup(db: sqlite3.Connection, path: Path, overwrite: bool = False) -> None:
     unfinished = path.with_name(path.name + ".unfinished")
     unfinished.unlink(missing_ok=True)
     try:
-        if db.in_transaction:  # only in memory, where the writer itself is asked
-            unfinished.write_bytes(db.serialize())
-        else:
-            db.execute("VACUUM INTO ?", (str(unfinished),))
+        db.execute("VACUUM INTO ?", (str(unfinished),))
         _sync(unfinished)
         os.replace(unfinished, path)
         _sync(path.parent)
@@ -102,7 +101,7 @@ def backup(db: sqlite3.Connection, path: Path, overwrite: bool = False) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def _is_part_of(db: sqlite3.Connection, path: Path) -> bool:
+def _is_part_of(db: Connection, path: Path) -> bool:
     """The database, or a file that SQLite or the lock keep beside it."""
     file = db.execute("PRAGMA database_list").fetchone()[2]
     return bool(file) and str(path.resolve()) in {file + suffix for suffix in ("", "-wal", "-shm", ".lock")}

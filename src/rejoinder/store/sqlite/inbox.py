@@ -1,8 +1,5 @@
 """Verbs of what comes in: accepted once, decided once, in each session once."""
 
-import sqlite3
-
-from rejoinder.crashpoint import crashpoint
 from rejoinder.store.base import (
     Accept,
     Cursor,
@@ -14,10 +11,11 @@ from rejoinder.store.base import (
     SummariseInputs,
     TryEvents,
 )
+from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.values import clean, micros, moved, pack_inbound, seal
 
 
-def accept(db: sqlite3.Connection, verb: Accept) -> tuple[InboxEvent, ...]:
+def accept(db: Connection, verb: Accept) -> tuple[InboxEvent, ...]:
     sql = (
         "INSERT INTO inbox (channel, account, event, message, sender, accepted, body) VALUES (?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (channel, account, event) DO NOTHING RETURNING id"
@@ -30,15 +28,14 @@ def accept(db: sqlite3.Connection, verb: Accept) -> tuple[InboxEvent, ...]:
             new.append(InboxEvent(row[0], inbound, verb.now))
     if verb.cursor is not None:
         _keep_cursor(db, verb.cursor)
-    crashpoint("K3")
     return tuple(new)
 
 
-def move_cursor(db: sqlite3.Connection, verb: MoveCursor) -> None:
+def move_cursor(db: Connection, verb: MoveCursor) -> None:
     _keep_cursor(db, verb.cursor)
 
 
-def _keep_cursor(db: sqlite3.Connection, cursor: Cursor) -> None:
+def _keep_cursor(db: Connection, cursor: Cursor) -> None:
     # Not every cursor grows: a platform may begin its numbers anew, a token has no order at all.
     db.execute(
         "INSERT INTO cursor VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET body = excluded.body",
@@ -46,7 +43,7 @@ def _keep_cursor(db: sqlite3.Connection, cursor: Cursor) -> None:
     )
 
 
-def try_events(db: sqlite3.Connection, verb: TryEvents) -> tuple[int, ...]:
+def try_events(db: Connection, verb: TryEvents) -> tuple[int, ...]:
     given_up: list[int] = []
     for event in verb.events:
         sql = (
@@ -59,7 +56,7 @@ def try_events(db: sqlite3.Connection, verb: TryEvents) -> tuple[int, ...]:
     return tuple(given_up)
 
 
-def route_event(db: sqlite3.Connection, verb: RouteEvent) -> None:
+def route_event(db: Connection, verb: RouteEvent) -> None:
     sql = "UPDATE inbox SET state = 'routed' WHERE id = ? AND state = 'new'"
     moved(db, sql, (verb.event,), f"event {verb.event}")
     db.executemany(
@@ -68,12 +65,12 @@ def route_event(db: sqlite3.Connection, verb: RouteEvent) -> None:
     )
 
 
-def settle_event(db: sqlite3.Connection, verb: SettleEvent) -> None:
+def settle_event(db: Connection, verb: SettleEvent) -> None:
     sql = "UPDATE inbox SET state = 'settled', reason = ? WHERE id = ? AND state = 'new'"
     moved(db, sql, (verb.reason, verb.event), f"event {verb.event}")
 
 
-def drop_inputs(db: sqlite3.Connection, verb: DropInputs) -> None:
+def drop_inputs(db: Connection, verb: DropInputs) -> None:
     sql = (
         "UPDATE turn_input SET state = 'dropped', reason = ? WHERE event = ? AND session = ? "
         "AND state IN ('waiting', 'summarised') AND turn IS NULL"
@@ -82,7 +79,7 @@ def drop_inputs(db: sqlite3.Connection, verb: DropInputs) -> None:
         moved(db, sql, (verb.reason, event, verb.session), f"event {event} in {verb.session}")
 
 
-def summarise_inputs(db: sqlite3.Connection, verb: SummariseInputs) -> None:
+def summarise_inputs(db: Connection, verb: SummariseInputs) -> None:
     sql = "UPDATE turn_input SET state = 'summarised' WHERE event = ? AND session = ? AND state = 'waiting'"
     for event in verb.events:
         moved(db, sql, (event, verb.session), f"event {event} in {verb.session}")

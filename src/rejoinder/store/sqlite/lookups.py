@@ -1,13 +1,12 @@
 """What an operator looks for: across all conversations, in the order of a person's questions."""
 
-import sqlite3
 from datetime import datetime
 
 from rejoinder.events import Route
 from rejoinder.store.base import IN_FLIGHT, InboxEvent, Knock, PartState, Pending, Sighting, StoredPart
+from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.memory import KNOCK, knock_from
 from rejoinder.store.sqlite.messages import HANDLE
-from rejoinder.store.sqlite.outbox import BY_ID
 from rejoinder.store.sqlite.reads import PARTS, UNTOLD, in_states
 from rejoinder.store.sqlite.values import (
     EVENT,
@@ -26,7 +25,7 @@ LATEST = 10_000
 STUCK: tuple[PartState, ...] = ("held", "dead")
 
 
-def latest_event(db: sqlite3.Connection, channel: str | None, chat: str | None) -> InboxEvent | None:
+def latest_event(db: Connection, channel: str | None, chat: str | None) -> InboxEvent | None:
     # The chat stands in the body alone, so the latest are read one by one until one fits.
     sql = f"SELECT {EVENT} FROM inbox WHERE id > (SELECT max(id) FROM inbox) - ? ORDER BY id DESC"
     for event in map(event_from, db.execute(sql, (LATEST,))):
@@ -35,19 +34,19 @@ def latest_event(db: sqlite3.Connection, channel: str | None, chat: str | None) 
     return None
 
 
-def part(db: sqlite3.Connection, id: int) -> StoredPart | None:
-    row = db.execute(BY_ID, (id,)).fetchone()
+def part(db: Connection, id: int) -> StoredPart | None:
+    row = db.execute(f"{PARTS} part.id = ?", (id,)).fetchone()
     return part_from(row) if row else None
 
 
-def part_sent_as(db: sqlite3.Connection, route: Route, message: str) -> StoredPart | None:
+def part_sent_as(db: Connection, route: Route, message: str) -> StoredPart | None:
     # No index leads from a receipt to its part: every send would pay for a question that is seldom asked.
     sql = f"{PARTS} part.receipt = ? AND part.place = ? ORDER BY part.id DESC LIMIT 1"
     row = db.execute(sql, (message, find_place(db, route))).fetchone()
     return part_from(row) if row else None
 
 
-def sightings(db: sqlite3.Connection, reference: str, limit: int) -> tuple[Sighting, ...]:
+def sightings(db: Connection, reference: str, limit: int) -> tuple[Sighting, ...]:
     spoken = HANDLE.fullmatch(reference)
     number = int(spoken[1]) if spoken else 0
     either = "(message.id = :id OR message.number = :number)"
@@ -56,18 +55,18 @@ def sightings(db: sqlite3.Connection, reference: str, limit: int) -> tuple[Sight
     return tuple(Sighting(route_from(row[:4]), message_from(row[4:])) for row in rows)
 
 
-def count_sessions(db: sqlite3.Connection) -> int:
+def count_sessions(db: Connection) -> int:
     return db.execute("SELECT count(*) FROM session").fetchone()[0]
 
 
-def session_keys(db: sqlite3.Connection, holding: str, limit: int) -> tuple[str, ...]:
+def session_keys(db: Connection, holding: str, limit: int) -> tuple[str, ...]:
     if db.execute("SELECT 1 FROM session WHERE key = ?", (holding,)).fetchone() is not None:
         return (holding,)
     sql = "SELECT key FROM session WHERE instr(key, ?) ORDER BY touched DESC, key LIMIT ?"
     return tuple(row[0] for row in db.execute(sql, (holding, limit)))
 
 
-def pending(db: sqlite3.Connection) -> dict[str, Pending]:
+def pending(db: Connection) -> dict[str, Pending]:
     waiting: dict[str, int] = dict(
         db.execute(
             "SELECT i.session, count(*) FROM turn_input i INDEXED BY turn_input_untold "
@@ -83,7 +82,7 @@ def pending(db: sqlite3.Connection) -> dict[str, Pending]:
     }
 
 
-def _parts_by_session(db: sqlite3.Connection, states: tuple[PartState, ...]) -> dict[str, int]:
+def _parts_by_session(db: Connection, states: tuple[PartState, ...]) -> dict[str, int]:
     sql = (
         "SELECT turn.session, count(*) FROM part INDEXED BY part_unended JOIN turn ON turn.id = part.turn "
         f"WHERE {in_states(states)} GROUP BY turn.session"
@@ -91,5 +90,5 @@ def _parts_by_session(db: sqlite3.Connection, states: tuple[PartState, ...]) -> 
     return dict(db.execute(sql))
 
 
-def all_knocks(db: sqlite3.Connection) -> tuple[Knock, ...]:
+def all_knocks(db: Connection) -> tuple[Knock, ...]:
     return tuple(map(knock_from, db.execute(f"SELECT {KNOCK} FROM knock ORDER BY asked, sender")))

@@ -1,7 +1,5 @@
 """Verbs of what is remembered: sessions, transcripts, traces, pairing."""
 
-import sqlite3
-
 from rejoinder.session import Session
 from rejoinder.store.base import (
     AppendTranscript,
@@ -16,6 +14,7 @@ from rejoinder.store.base import (
     TraceLine,
     Unpair,
 )
+from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.values import Row, instant, micros, moved, packer, seal
 
 pack_session, unpack_session = packer(Session)
@@ -25,7 +24,7 @@ pack_lines, unpack_lines = packer(tuple[TraceLine, ...])
 KNOCK = "channel, account, sender, code, asked, told, expires"
 
 
-def put_session(db: sqlite3.Connection, verb: PutSession) -> int:
+def put_session(db: Connection, verb: PutSession) -> int:
     session, version = verb.session, verb.version + 1
     row = (version, micros(session.touched), pack_session(session), session.key)
     if verb.version == 0:
@@ -37,7 +36,7 @@ def put_session(db: sqlite3.Connection, verb: PutSession) -> int:
     return version
 
 
-def save_agent_session(db: sqlite3.Connection, verb: SaveAgentSession) -> None:
+def save_agent_session(db: Connection, verb: SaveAgentSession) -> None:
     if verb.saved is None:
         db.execute("DELETE FROM agent_session WHERE session = ?", (verb.session,))
     else:
@@ -45,7 +44,7 @@ def save_agent_session(db: sqlite3.Connection, verb: SaveAgentSession) -> None:
         db.execute(sql, (verb.session, seal(verb.saved.encode())))
 
 
-def append_transcript(db: sqlite3.Connection, verb: AppendTranscript) -> None:
+def append_transcript(db: Connection, verb: AppendTranscript) -> None:
     turn = verb.entries[0].turn if verb.entries else None
     if turn is not None and turn == _last_turn(db, verb.session):
         return
@@ -53,25 +52,27 @@ def append_transcript(db: sqlite3.Connection, verb: AppendTranscript) -> None:
     db.executemany("INSERT INTO transcript (session, at, body) VALUES (?, ?, ?)", rows)
 
 
-def _last_turn(db: sqlite3.Connection, session: str) -> int | None:
-    row = db.execute("SELECT body FROM transcript WHERE session = ? ORDER BY id DESC LIMIT 1", (session,)).fetchone()
+def _last_turn(db: Connection, session: str) -> int | None:
+    # In the order of the index: by number alone, all that others have said since would be read.
+    sql = "SELECT body FROM transcript WHERE session = ? ORDER BY at DESC, id DESC LIMIT 1"
+    row = db.execute(sql, (session,)).fetchone()
     return None if row is None else unpack_entry(row[0]).turn
 
 
-def trace(db: sqlite3.Connection, verb: Trace) -> None:
+def trace(db: Connection, verb: Trace) -> None:
     if verb.lines:
         row = (verb.event, micros(verb.lines[0].at), pack_lines(verb.lines))
         db.execute("INSERT INTO trace (event, at, body) VALUES (?, ?, ?)", row)
 
 
-def keep_knock(db: sqlite3.Connection, verb: KeepKnock) -> None:
+def keep_knock(db: Connection, verb: KeepKnock) -> None:
     knock = verb.knock
     times = (micros(knock.asked), micros(knock.told), micros(knock.expires))
     row = (knock.channel, knock.account, knock.sender, knock.code, *times)
     db.execute(f"INSERT OR REPLACE INTO knock ({KNOCK}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
 
-def approve_knock(db: sqlite3.Connection, verb: ApproveKnock) -> Knock | None:
+def approve_knock(db: Connection, verb: ApproveKnock) -> Knock | None:
     sql = f"DELETE FROM knock WHERE code = ? AND expires > ? RETURNING {KNOCK}"
     row = db.execute(sql, (verb.code.upper(), micros(verb.now))).fetchone()
     if row is None:
@@ -82,12 +83,12 @@ def approve_knock(db: sqlite3.Connection, verb: ApproveKnock) -> Knock | None:
     return knock
 
 
-def unpair(db: sqlite3.Connection, verb: Unpair) -> None:
+def unpair(db: Connection, verb: Unpair) -> None:
     paired = (verb.paired.channel, verb.paired.account, verb.paired.sender)
     db.execute("DELETE FROM paired WHERE channel = ? AND account = ? AND sender = ?", paired)
 
 
-def edit_allow(db: sqlite3.Connection, verb: EditAllow) -> None:
+def edit_allow(db: Connection, verb: EditAllow) -> None:
     edit = verb.edit
     row = (edit.channel, edit.entry, edit.listed)
     db.execute("INSERT OR REPLACE INTO allow_edit (channel, entry, listed) VALUES (?, ?, ?)", row)

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
+from rejoinder.store.sqlite.connection import Connection
 
 OURS = 0x526A6E72  # "Rjnr": tells our files from other people's databases
 
@@ -23,7 +24,7 @@ def migrations() -> list[Migration]:
     return sorted((Migration(int(each.name[:4]), each.read_text("utf-8")) for each in found), key=lambda m: m.number)
 
 
-def migrate(db: sqlite3.Connection, where: str, steps: list[Migration]) -> None:
+def migrate(db: Connection, where: str, steps: list[Migration]) -> None:
     version = _version(db, where, steps)
     for step in steps:
         if step.number > version:
@@ -32,7 +33,7 @@ def migrate(db: sqlite3.Connection, where: str, steps: list[Migration]) -> None:
         raise StoreUnavailable("corrupt", where, "its tables are not as they were made")
 
 
-def refuse_strange(db: sqlite3.Connection, where: str, steps: list[Migration]) -> None:
+def refuse_strange(db: Connection, where: str, steps: list[Migration]) -> None:
     """For who does not migrate: only a store of this very version can be read and written."""
     version = _version(db, where, steps)
     if version == 0:
@@ -41,7 +42,7 @@ def refuse_strange(db: sqlite3.Connection, where: str, steps: list[Migration]) -
         raise StoreUnavailable("older", where, f"schema {version}, this version has {steps[-1].number}")
 
 
-def _version(db: sqlite3.Connection, where: str, steps: list[Migration]) -> int:
+def _version(db: Connection, where: str, steps: list[Migration]) -> int:
     """The version of the schema; 0 for an empty file."""
     version = db.execute("PRAGMA user_version").fetchone()[0]
     is_ours = db.execute("PRAGMA application_id").fetchone()[0] == OURS
@@ -53,12 +54,12 @@ def _version(db: sqlite3.Connection, where: str, steps: list[Migration]) -> int:
     return version
 
 
-def _schema(db: sqlite3.Connection) -> list[tuple[str | None, ...]]:
+def _schema(db: Connection) -> list[tuple[str | None, ...]]:
     return db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").fetchall()
 
 
 def _fresh_schema(steps: list[Migration]) -> list[tuple[str | None, ...]]:
-    fresh = sqlite3.connect(":memory:", isolation_level=None)
+    fresh = sqlite3.connect(":memory:", isolation_level=None, factory=Connection)
     try:
         for step in steps:
             for statement in statements(step.sql):
@@ -68,7 +69,7 @@ def _fresh_schema(steps: list[Migration]) -> list[tuple[str | None, ...]]:
         fresh.close()
 
 
-def _apply(db: sqlite3.Connection, step: Migration) -> None:
+def _apply(db: Connection, step: Migration) -> None:
     db.execute("BEGIN IMMEDIATE")
     try:
         for statement in statements(step.sql):

@@ -1,7 +1,7 @@
 """Verbs of parts. Which may take a part from where is `PART_MOVES`; here is how, under the fence."""
 
-import sqlite3
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from msgspec.structs import replace
@@ -14,11 +14,13 @@ from rejoinder.store.base import (
     ClaimPart,
     DropPart,
     HoldPart,
+    Intent,
     Later,
     MarkSending,
     MarkSent,
     MarkUnknown,
     Message,
+    PartState,
     PlanParts,
     ResendPart,
     RetryPart,
@@ -26,13 +28,12 @@ from rejoinder.store.base import (
     Verb,
     WithdrawParts,
 )
+from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.messages import note
 from rejoinder.store.sqlite.values import (
     PART,
-    draw_generation,
     find_place,
     hold,
-    instant,
     micros,
     moved,
     part_from,
@@ -45,58 +46,63 @@ def listed(states: tuple[str, ...]) -> str:
     return ", ".join(f"'{state}'" for state in states)
 
 
-BY_ID = f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE part.id = ?"
 BY_KEY = f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE part.key = ?"
-NEXT = f"SELECT id, state, retry_at FROM part WHERE place = ? AND state IN ({listed(IN_FLIGHT)}) ORDER BY id LIMIT 1"
+NEXT = (
+    f"SELECT {PART} FROM part JOIN place ON place.id = part.place "
+    f"WHERE part.place = ? AND part.state IN ({listed(IN_FLIGHT)}) ORDER BY part.id LIMIT 1"
+)
+ANSWERED = (
+    "UPDATE turn SET state = 'answered' WHERE id = :turn AND state IN ('open', 'answered') "
+    "AND EXISTS (SELECT 1 FROM run WHERE session = :session AND turn = :turn AND generation = :generation)"
+)
 
 
-def plan_parts(db: sqlite3.Connection, verb: PlanParts) -> tuple[StoredPart, ...]:
+def plan_parts(db: Connection, verb: PlanParts) -> tuple[StoredPart, ...]:
     run = verb.run
-    if run is not None:
-        hold(db, run)
     if verb.final and run is not None:
-        sql = "UPDATE turn SET state = 'answered' WHERE id = ? AND state IN ('open', 'answered')"
-        moved(db, sql, (run.turn,), f"turn {run.turn}")
-    turn, now = (run.turn if run else None), micros(verb.now)
-    sql = "INSERT INTO part (turn, place, key, kind, planned, body) VALUES (?, ?, ?, ?, ?, ?) RETURNING id"
-    planned: list[StoredPart] = []
-    for intent in verb.parts:
-        if (row := db.execute(BY_KEY, (intent.key,)).fetchone()) is not None:
-            known = part_from(row)
-            if (known.route, known.kind, known.body) != (intent.route, intent.kind, intent.body):
-                raise BadUse(f"part key {intent.key!r} stands for other bytes; a changed rendering needs a new key")
-            planned.append(known)
-            continue
-        place = place_of(db, intent.route)
-        id = db.execute(sql, (turn, place, intent.key, intent.kind, now, seal(intent.body))).fetchone()[0]
-        planned.append(
-            StoredPart(id, intent.key, intent.route, intent.body, intent.kind, "planned", 0, 0, verb.now, turn)
-        )
-    return tuple(planned)
+        fence = {"turn": run.turn, "session": run.session, "generation": run.generation}
+        moved(db, ANSWERED, fence, f"the run of turn {run.turn}")
+    elif run is not None:
+        hold(db, run)
+    turn = run.turn if run else None
+    return tuple([_plan(db, intent, turn, verb.now) for intent in verb.parts])
 
 
-def claim_part(db: sqlite3.Connection, verb: ClaimPart) -> StoredPart | Later | None:
-    place = find_place(db, verb.route)
-    row = db.execute(NEXT, (place,)).fetchone()
+def _plan(db: Connection, intent: Intent, turn: int | None, now: datetime) -> StoredPart:
+    sql = (
+        "INSERT INTO part (turn, place, key, kind, planned, body) VALUES (?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (key) DO NOTHING RETURNING id"
+    )
+    row = (turn, place_of(db, intent.route), intent.key, intent.kind, micros(now), seal(intent.body))
+    if (new := db.execute(sql, row).fetchone()) is not None:
+        return StoredPart(new[0], intent.key, intent.route, intent.body, intent.kind, "planned", 0, 0, now, turn)
+    known = part_from(db.execute(BY_KEY, (intent.key,)).fetchone())
+    if (known.route, known.kind, known.body) != (intent.route, intent.kind, intent.body):
+        raise BadUse(f"part key {intent.key!r} stands for other bytes; a changed rendering needs a new key")
+    return known
+
+
+def claim_part(db: Connection, verb: ClaimPart) -> StoredPart | Later | None:
+    row = db.execute(NEXT, (find_place(db, verb.route),)).fetchone()
     if row is None:
         return None
-    id, state, retry_at = row
-    if state not in PART_MOVES[ClaimPart][0]:
+    part = part_from(row)
+    if part.state not in PART_MOVES[ClaimPart][0]:
         return None
-    if retry_at is not None and retry_at > micros(verb.now):
-        return Later(instant(retry_at))
-    part = part_from(db.execute(BY_ID, (id,)).fetchone())
-    claim: dict[str, Any] = {"generation": draw_generation(db), "lease_until": verb.lease_until, "retry_at": None}
-    claimed = _move(db, verb, part, **claim)
-    return mark_sending(db, MarkSending(claimed)) if verb.sending else claimed
+    if part.retry_at is not None and part.retry_at > verb.now:
+        return Later(part.retry_at)
+    claim: dict[str, Any] = {"generation": next(db.generations), "lease_until": verb.lease_until, "retry_at": None}
+    if verb.sending:  # two moves in one: the attempt is counted before it is made
+        return _move(db, verb, part, PART_MOVES[MarkSending][1], attempts=part.attempts + 1, **claim)
+    return _move(db, verb, part, **claim)
 
 
-def mark_sending(db: sqlite3.Connection, verb: MarkSending) -> StoredPart:
+def mark_sending(db: Connection, verb: MarkSending) -> StoredPart:
     """The attempt is counted before it is made."""
     return _move(db, verb, verb.part, attempts=verb.part.attempts + 1)
 
 
-def mark_sent(db: sqlite3.Connection, verb: MarkSent) -> Message | None:
+def mark_sent(db: Connection, verb: MarkSent) -> Message | None:
     part = verb.part
     opens_answer = part.turn is None or _none_sent(db, part.turn)
     _move(db, verb, part, receipt=verb.receipt, lease_until=None, error="")
@@ -106,38 +112,38 @@ def mark_sent(db: sqlite3.Connection, verb: MarkSent) -> Message | None:
     return note(db, place_of(db, part.route), own, counts=opens_answer)
 
 
-def _none_sent(db: sqlite3.Connection, turn: int) -> bool:
+def _none_sent(db: Connection, turn: int) -> bool:
     """However many parts an answer has, it is one turn of ours (IN-23)."""
     sql = "SELECT 1 FROM part WHERE turn = ? AND state = 'sent' AND receipt IS NOT NULL"
     return db.execute(sql, (turn,)).fetchone() is None
 
 
-def mark_unknown(db: sqlite3.Connection, verb: MarkUnknown) -> StoredPart:
+def mark_unknown(db: Connection, verb: MarkUnknown) -> StoredPart:
     return _move(db, verb, verb.part, error=verb.error, lease_until=None)
 
 
-def retry_part(db: sqlite3.Connection, verb: RetryPart) -> StoredPart:
+def retry_part(db: Connection, verb: RetryPart) -> StoredPart:
     made = verb.part.attempts - (not verb.counted and verb.part.state == "sending")
     return _move(db, verb, verb.part, retry_at=verb.at, error=verb.error, attempts=made, lease_until=None)
 
 
-def hold_part(db: sqlite3.Connection, verb: HoldPart) -> StoredPart:
+def hold_part(db: Connection, verb: HoldPart) -> StoredPart:
     return _move(db, verb, verb.part)
 
 
-def resend_part(db: sqlite3.Connection, verb: ResendPart) -> StoredPart:
+def resend_part(db: Connection, verb: ResendPart) -> StoredPart:
     return _move(db, verb, verb.part, attempts=0)
 
 
-def bury_part(db: sqlite3.Connection, verb: BuryPart) -> StoredPart:
+def bury_part(db: Connection, verb: BuryPart) -> StoredPart:
     return _move(db, verb, verb.part, error=verb.error, lease_until=None)
 
 
-def drop_part(db: sqlite3.Connection, verb: DropPart) -> StoredPart:
+def drop_part(db: Connection, verb: DropPart) -> StoredPart:
     return _move(db, verb, verb.part)
 
 
-def withdraw_parts(db: sqlite3.Connection, verb: WithdrawParts) -> int:
+def withdraw_parts(db: Connection, verb: WithdrawParts) -> int:
     sources, target = PART_MOVES[WithdrawParts]
     sql = (
         f"UPDATE part SET state = '{target}', lease_until = NULL, retry_at = NULL "
@@ -146,15 +152,22 @@ def withdraw_parts(db: sqlite3.Connection, verb: WithdrawParts) -> int:
     return db.execute(sql, (verb.turn,)).rowcount
 
 
-def _move(db: sqlite3.Connection, verb: Verb[Any], part: StoredPart, **columns: Any) -> StoredPart:
+def _move(db: Connection, verb: Verb[Any], part: StoredPart, to: PartState | None = None, **columns: Any) -> StoredPart:
     """Takes a part where its verb leads, if it still is as it was seen: the same state, the same generation."""
     sources, target = PART_MOVES[type(verb)]
     if part.state not in sources:
         raise Superseded(f"part {part.id} is {part.state}; {type(verb).__name__} needs it {' or '.join(sources)}")
-    values = {name: micros(value) if isinstance(value, datetime) else value for name, value in columns.items()}
-    settings = "".join(f", {name} = :{name}" for name in values)
-    fence = "WHERE id = :_id AND state = :_state AND generation = :_generation"
-    seen = {"_id": part.id, "_state": part.state, "_generation": part.generation}
-    moved(db, f"UPDATE part SET state = '{target}'{settings} {fence}", {**values, **seen}, f"part {part.id}")
-    told = {name: value for name, value in columns.items() if name in StoredPart.__struct_fields__}
-    return replace(part, state=target, **told)
+    values = [micros(value) if isinstance(value, datetime) else value for value in columns.values()]
+    seen = (part.id, part.state, part.generation)
+    moved(db, _update(tuple(columns)), (to or target, *values, *seen), f"part {part.id}")
+    told = {name: value for name, value in columns.items() if name in TOLD}
+    return replace(part, state=to or target, **told)
+
+
+@cache
+def _update(columns: tuple[str, ...]) -> str:
+    settings = "".join(f", {name} = ?" for name in columns)
+    return f"UPDATE part SET state = ?{settings} WHERE id = ? AND state = ? AND generation = ?"
+
+
+TOLD = frozenset(StoredPart.__struct_fields__)

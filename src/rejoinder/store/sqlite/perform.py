@@ -1,14 +1,14 @@
-"""The table of verbs: which function carries out which, and how many rows it stands for in a group."""
+"""The table of verbs: which function carries out which."""
 
-import sqlite3
 from collections.abc import Callable
 from typing import Any
 
 from rejoinder.store import base
-from rejoinder.store.base import Accept, Verb
+from rejoinder.store.base import Verb
 from rejoinder.store.sqlite import inbox, memory, messages, outbox, turns, upkeep
+from rejoinder.store.sqlite.connection import Connection
 
-PERFORM: dict[type[Verb[Any]], Callable[[sqlite3.Connection, Any], Any]] = {
+PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.Accept: inbox.accept,
     base.MoveCursor: inbox.move_cursor,
     base.TryEvents: inbox.try_events,
@@ -49,9 +49,5 @@ PERFORM: dict[type[Verb[Any]], Callable[[sqlite3.Connection, Any], Any]] = {
 }
 
 
-def perform(db: sqlite3.Connection, verbs: tuple[Verb[Any], ...]) -> tuple[Any, ...]:
-    return tuple(PERFORM[type(verb)](db, verb) for verb in verbs)
-
-
-def rows_of(verbs: tuple[Verb[Any], ...]) -> int:
-    return sum(len(verb.events) if isinstance(verb, Accept) else 1 for verb in verbs)
+def perform(db: Connection, verbs: tuple[Verb[Any], ...]) -> tuple[Any, ...]:
+    return tuple([PERFORM[type(verb)](db, verb) for verb in verbs])

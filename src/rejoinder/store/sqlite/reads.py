@@ -9,6 +9,7 @@ from rejoinder.events import Route
 from rejoinder.store.base import (
     IN_FLIGHT,
     UNENDED,
+    Admission,
     AllowEdit,
     Census,
     Entry,
@@ -26,6 +27,7 @@ from rejoinder.store.base import (
     TraceLine,
 )
 from rejoinder.store.recovery import backlogs
+from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.memory import KNOCK, knock_from, unpack_entry, unpack_lines, unpack_session
 from rejoinder.store.sqlite.messages import HANDLE
 from rejoinder.store.sqlite.outbox import listed
@@ -57,29 +59,29 @@ PARTS = f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE"
 UNTOLD = "i.turn IS NULL AND i.state IN ('waiting', 'summarised')"
 
 
-def cursor(db: sqlite3.Connection, channel: str, name: str, account: str) -> str | None:
+def cursor(db: Connection, channel: str, name: str, account: str) -> str | None:
     sql = "SELECT body FROM cursor WHERE channel = ? AND account = ? AND name = ?"
     return _text(db.execute(sql, (channel, account, name)))
 
 
-def events_of(db: sqlite3.Connection, message: str) -> tuple[InboxEvent, ...]:
+def events_of(db: Connection, message: str) -> tuple[InboxEvent, ...]:
     return tuple(map(event_from, db.execute(f"SELECT {EVENT} FROM inbox WHERE message = ? ORDER BY id", (message,))))
 
 
-def inputs_of(db: sqlite3.Connection, event: int) -> tuple[Input, ...]:
+def inputs_of(db: Connection, event: int) -> tuple[Input, ...]:
     return tuple(map(input_from, db.execute(f"{INPUTS} i.event = ? ORDER BY i.session", (event,))))
 
 
-def trace(db: sqlite3.Connection, event: int) -> tuple[TraceLine, ...]:
+def trace(db: Connection, event: int) -> tuple[TraceLine, ...]:
     rows = db.execute("SELECT body FROM trace WHERE event = ? ORDER BY id", (event,))
     return tuple(line for row in rows for line in unpack_lines(row[0]))
 
 
-def waiting(db: sqlite3.Connection, session: str) -> tuple[Input, ...]:
+def waiting(db: Connection, session: str) -> tuple[Input, ...]:
     return tuple(map(input_from, db.execute(f"{INPUTS} i.session = ? AND {UNTOLD} ORDER BY i.event", (session,))))
 
 
-def turn(db: sqlite3.Connection, id: int) -> OpenTurn | None:
+def turn(db: Connection, id: int) -> OpenTurn | None:
     row = db.execute(f"{TURNS} turn.id = ?", (id,)).fetchone()
     if row is None:
         return None
@@ -88,7 +90,7 @@ def turn(db: sqlite3.Connection, id: int) -> OpenTurn | None:
     return OpenTurn(turn_from(row), tuple(map(input_from, inputs)), tuple(map(part_from, parts)))
 
 
-def turns_since(db: sqlite3.Connection, since: datetime, route: Route, sender: str | None) -> int:
+def turns_since(db: Connection, since: datetime, route: Route, sender: str | None) -> int:
     sql = (
         "SELECT count(*) FROM place JOIN turn ON turn.place = place.id AND turn.opened >= ? "
         "WHERE place.channel = ? AND place.account = ? AND place.chat = ? AND (? IS NULL OR EXISTS "
@@ -98,7 +100,7 @@ def turns_since(db: sqlite3.Connection, since: datetime, route: Route, sender: s
 
 
 def parts_in(
-    db: sqlite3.Connection, states: tuple[PartState, ...], limit: int, latest_first: bool = False
+    db: Connection, states: tuple[PartState, ...], limit: int, latest_first: bool = False
 ) -> tuple[StoredPart, ...]:
     # The ids first: bodies are read of those alone that are asked for.
     order = "DESC" if latest_first else "ASC"
@@ -106,7 +108,7 @@ def parts_in(
     return tuple(map(part_from, db.execute(f"{PARTS} part.id IN ({wanted}) ORDER BY part.id {order}", (limit,))))
 
 
-def count_parts(db: sqlite3.Connection, states: tuple[PartState, ...]) -> int:
+def count_parts(db: Connection, states: tuple[PartState, ...]) -> int:
     return _value(db.execute(f"SELECT count(*) FROM part WHERE {in_states(states)}"))
 
 
@@ -116,26 +118,26 @@ def in_states(states: tuple[PartState, ...]) -> str:
     return f"{covered}part.state IN ({listed(states)})"
 
 
-def session(db: sqlite3.Connection, key: str) -> KeptSession | None:
+def session(db: Connection, key: str) -> KeptSession | None:
     row = db.execute("SELECT body, version FROM session WHERE key = ?", (key,)).fetchone()
     return KeptSession(unpack_session(row[0]), row[1]) if row else None
 
 
-def sessions(db: sqlite3.Connection, limit: int) -> tuple[KeptSession, ...]:
+def sessions(db: Connection, limit: int) -> tuple[KeptSession, ...]:
     rows = db.execute("SELECT body, version FROM session ORDER BY touched DESC, key LIMIT ?", (limit,))
     return tuple(KeptSession(unpack_session(body), version) for body, version in rows)
 
 
-def agent_session(db: sqlite3.Connection, key: str) -> str | None:
+def agent_session(db: Connection, key: str) -> str | None:
     return _text(db.execute("SELECT body FROM agent_session WHERE session = ?", (key,)))
 
 
-def transcript(db: sqlite3.Connection, key: str, since: datetime, limit: int) -> tuple[Entry, ...]:
+def transcript(db: Connection, key: str, since: datetime, limit: int) -> tuple[Entry, ...]:
     sql = "SELECT body FROM transcript WHERE session = ? AND at >= ? ORDER BY at DESC, id DESC LIMIT ?"
     return _in_order(unpack_entry(row[0]) for row in db.execute(sql, (key, micros(since), limit)))
 
 
-def message(db: sqlite3.Connection, route: Route, reference: str) -> Message | None:
+def message(db: Connection, route: Route, reference: str) -> Message | None:
     place = find_place(db, route)
     by_id = db.execute(f"SELECT {MESSAGE} FROM message WHERE place = ? AND id = ?", (place, reference)).fetchone()
     if by_id is not None:
@@ -148,17 +150,17 @@ def message(db: sqlite3.Connection, route: Route, reference: str) -> Message | N
     return message_from(by_handle) if by_handle else None
 
 
-def messages(db: sqlite3.Connection, route: Route, after: int, limit: int) -> tuple[Message, ...]:
+def messages(db: Connection, route: Route, after: int, limit: int) -> tuple[Message, ...]:
     sql = f"SELECT {MESSAGE} FROM message WHERE place = ? AND number > ? ORDER BY number DESC LIMIT ?"
     return _in_order(map(message_from, db.execute(sql, (find_place(db, route), after, limit))))
 
 
-def unheard(db: sqlite3.Connection, key: str, route: Route, limit: int) -> tuple[Message, ...]:
+def unheard(db: Connection, key: str, route: Route, limit: int) -> tuple[Message, ...]:
     sql = "SELECT coalesce(max(heard), 0) FROM turn WHERE session = ? AND place = ?"
     return messages(db, route, _value(db.execute(sql, (key, find_place(db, route)))), limit)
 
 
-def is_own(db: sqlite3.Connection, route: Route, id: str) -> bool:
+def is_own(db: Connection, route: Route, id: str) -> bool:
     sql = (
         "SELECT 1 FROM place JOIN message ON message.place = place.id AND message.id = ? AND message.kind = 'own' "
         "WHERE place.channel = ? AND place.account = ? AND place.chat = ?"
@@ -166,7 +168,7 @@ def is_own(db: sqlite3.Connection, route: Route, id: str) -> bool:
     return db.execute(sql, (id, route.channel, route.account, route.chat)).fetchone() is not None
 
 
-def place(db: sqlite3.Connection, route: Route, today: datetime) -> PlaceFacts:
+def place(db: Connection, route: Route, today: datetime) -> PlaceFacts:
     sql = "SELECT owned, posted, other_bot, bot_turns, iif(bot_day = ?, bot_today, 0) FROM place WHERE id = ?"
     row = db.execute(sql, (micros(today) // DAY, find_place(db, route))).fetchone()
     if row is None:
@@ -175,27 +177,31 @@ def place(db: sqlite3.Connection, route: Route, today: datetime) -> PlaceFacts:
     return PlaceFacts(bool(owned), bool(posted), bool(other_bot), in_a_row, of_today)
 
 
-def knocks(db: sqlite3.Connection, channel: str, account: str) -> tuple[Knock, ...]:
+def knocks(db: Connection, channel: str, account: str) -> tuple[Knock, ...]:
     sql = f"SELECT {KNOCK} FROM knock WHERE channel = ? AND account = ? ORDER BY asked, sender"
     return tuple(map(knock_from, db.execute(sql, (channel, account))))
 
 
-def is_paired(db: sqlite3.Connection, channel: str, account: str, sender: str) -> bool:
+def is_paired(db: Connection, channel: str, account: str, sender: str) -> bool:
     sql = "SELECT 1 FROM paired WHERE channel = ? AND account = ? AND sender = ?"
     return db.execute(sql, (channel, account, sender)).fetchone() is not None
 
 
-def paired(db: sqlite3.Connection, channel: str) -> tuple[Paired, ...]:
+def paired(db: Connection, channel: str) -> tuple[Paired, ...]:
     sql = "SELECT channel, account, sender FROM paired WHERE channel = ? ORDER BY since"
     return tuple(Paired(*row) for row in db.execute(sql, (channel,)))
 
 
-def allow_edits(db: sqlite3.Connection, channel: str) -> tuple[AllowEdit, ...]:
+def allow_edits(db: Connection, channel: str) -> tuple[AllowEdit, ...]:
     rows = db.execute("SELECT entry, listed FROM allow_edit WHERE channel = ? ORDER BY id", (channel,))
     return tuple(AllowEdit(channel, entry, bool(listed)) for entry, listed in rows)
 
 
-def census(db: sqlite3.Connection) -> Census:
+def admission(db: Connection, channel: str, account: str) -> Admission:
+    return Admission(paired(db, channel), allow_edits(db, channel), knocks(db, channel, account))
+
+
+def census(db: Connection) -> Census:
     def by_state(table: str) -> dict[str, int]:
         return dict(db.execute(f"SELECT state, count(*) FROM {table} GROUP BY state"))
 
@@ -203,7 +209,7 @@ def census(db: sqlite3.Connection) -> Census:
     return Census(by_state("inbox"), by_state("turn_input"), by_state("turn"), by_state("part"), runs)
 
 
-def to_send(db: sqlite3.Connection) -> tuple[Route, ...]:
+def to_send(db: Connection) -> tuple[Route, ...]:
     sql = (
         f"SELECT {PLACE} FROM place JOIN part ON part.place = place.id AND part.state IN ({listed(IN_FLIGHT)}) "
         "GROUP BY place.id ORDER BY min(part.id)"
@@ -211,7 +217,7 @@ def to_send(db: sqlite3.Connection) -> tuple[Route, ...]:
     return tuple(map(route_from, db.execute(sql)))
 
 
-def recover(db: sqlite3.Connection, now: datetime, singly: int, within: timedelta) -> Recovery:
+def recover(db: Connection, now: datetime, singly: int, within: timedelta) -> Recovery:
     new = db.execute(f"SELECT {EVENT} FROM inbox WHERE state = 'new' ORDER BY id")
     left_open = [row[0] for row in db.execute("SELECT id FROM turn WHERE state IN ('open', 'answered') ORDER BY id")]
     indexed = INPUTS.replace("turn_input i", "turn_input i INDEXED BY turn_input_untold")
@@ -239,7 +245,7 @@ BODIES = (
 )
 
 
-def check(db: sqlite3.Connection) -> None:
+def check(db: Connection) -> None:
     found = [row[0] for row in db.execute("PRAGMA integrity_check(1)")]
     if found != ["ok"]:
         raise Damaged(found[0])

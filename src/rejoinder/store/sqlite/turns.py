@@ -1,7 +1,5 @@
 """Verbs of turns and runs: one active run for each session, each fenced by its generation."""
 
-import sqlite3
-
 from rejoinder.errors import Superseded
 from rejoinder.store.base import (
     BeginTurn,
@@ -14,12 +12,13 @@ from rejoinder.store.base import (
     Run,
     SteerInputs,
 )
-from rejoinder.store.sqlite.values import draw_generation, hold, micros, moved, place_of, seal
+from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.values import hold, micros, moved, place_of, seal
 
 TAKE = "UPDATE turn_input SET state = ?, turn = ? WHERE event = ? AND session = ? AND state = 'waiting'"
 
 
-def begin_turn(db: sqlite3.Connection, verb: BeginTurn) -> Run | Busy:
+def begin_turn(db: Connection, verb: BeginTurn) -> Run | Busy:
     if (busy := _active(db, verb.session)) is not None:
         return busy
     sql = "INSERT INTO turn (session, place, opened, heard, body) VALUES (?, ?, ?, ?, ?) RETURNING id"
@@ -30,10 +29,10 @@ def begin_turn(db: sqlite3.Connection, verb: BeginTurn) -> Run | Busy:
     # The index knows this by the wider condition; by the narrower one alone it would not be used.
     untold = "session = ? AND turn IS NULL AND state IN ('waiting', 'summarised')"
     db.execute(f"UPDATE turn_input SET turn = ? WHERE {untold} AND state = 'summarised'", (turn, verb.session))
-    return _claim(db, Run(verb.session, turn, draw_generation(db), attempt=1), micros(verb.lease_until))
+    return _claim(db, Run(verb.session, turn, next(db.generations), attempt=1), micros(verb.lease_until))
 
 
-def resume_turn(db: sqlite3.Connection, verb: ResumeTurn) -> Run | Busy | Quarantined:
+def resume_turn(db: Connection, verb: ResumeTurn) -> Run | Busy | Quarantined:
     sql = "SELECT session, state, attempts FROM turn WHERE id = ? AND state IN ('open', 'answered')"
     found = db.execute(sql, (verb.turn,)).fetchone()
     if found is None:
@@ -49,34 +48,34 @@ def resume_turn(db: sqlite3.Connection, verb: ResumeTurn) -> Run | Busy | Quaran
     attempt = attempts + (not answered)
     sql = "UPDATE turn SET attempts = ? WHERE id = ? AND state = ? AND attempts = ?"
     moved(db, sql, (attempt, verb.turn, state, attempts), f"turn {verb.turn}")
-    run = Run(session, verb.turn, draw_generation(db), attempt, answered)
+    run = Run(session, verb.turn, next(db.generations), attempt, answered)
     return _claim(db, run, micros(verb.lease_until))
 
 
-def _active(db: sqlite3.Connection, session: str) -> Busy | None:
+def _active(db: Connection, session: str) -> Busy | None:
     row = db.execute("SELECT turn FROM run WHERE session = ?", (session,)).fetchone()
     return Busy(row[0]) if row else None
 
 
-def _claim(db: sqlite3.Connection, run: Run, lease_until: int) -> Run:
+def _claim(db: Connection, run: Run, lease_until: int) -> Run:
     db.execute("INSERT INTO run VALUES (?, ?, ?, ?)", (run.session, run.turn, run.generation, lease_until))
     return run
 
 
-def renew_run(db: sqlite3.Connection, verb: RenewRun) -> None:
+def renew_run(db: Connection, verb: RenewRun) -> None:
     sql = "UPDATE run SET lease_until = ? WHERE session = ? AND turn = ? AND generation = ?"
     run = verb.run
     moved(db, sql, (micros(verb.lease_until), run.session, run.turn, run.generation), f"the run of turn {run.turn}")
 
 
-def steer_inputs(db: sqlite3.Connection, verb: SteerInputs) -> None:
+def steer_inputs(db: Connection, verb: SteerInputs) -> None:
     hold(db, verb.run)
     for event in verb.events:
         fence = ("steered", verb.run.turn, event, verb.run.session)
         moved(db, TAKE, fence, f"event {event} in {verb.run.session}")
 
 
-def end_run(db: sqlite3.Connection, verb: EndRun) -> None:
+def end_run(db: Connection, verb: EndRun) -> None:
     _free(db, verb.run)
     sql = (
         "UPDATE turn SET state = 'closed', outcome = ?, detail = ?, closed = ? "
@@ -86,13 +85,13 @@ def end_run(db: sqlite3.Connection, verb: EndRun) -> None:
     moved(db, sql, ended, f"turn {verb.run.turn}")
 
 
-def release_run(db: sqlite3.Connection, verb: ReleaseRun) -> None:
+def release_run(db: Connection, verb: ReleaseRun) -> None:
     _free(db, verb.run)
     # An answered turn is not counted when it is resumed, so there is nothing to give back either.
     sql = "UPDATE turn SET attempts = attempts - (state = 'open') WHERE id = ? AND state IN ('open', 'answered')"
     moved(db, sql, (verb.run.turn,), f"turn {verb.run.turn}")
 
 
-def _free(db: sqlite3.Connection, run: Run) -> None:
+def _free(db: Connection, run: Run) -> None:
     sql = "DELETE FROM run WHERE session = ? AND turn = ? AND generation = ?"
     moved(db, sql, (run.session, run.turn, run.generation), f"the run of turn {run.turn}")

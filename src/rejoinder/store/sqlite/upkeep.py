@@ -1,25 +1,31 @@
 """Verbs of the store itself: what a dead claim leaves behind, and what has grown old."""
 
-import sqlite3
+from itertools import count
 from typing import Any
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.store.base import ExpireLeases, Retention, Sweep
-from rejoinder.store.sqlite.values import draw_generation, micros
+from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.values import micros
+
+CLAIMS = 32
+"""Bits for the claims of one opening: so they are drawn without a write, and the next opening's are all higher."""
 
 
-def take_over(db: sqlite3.Connection) -> int:
+def take_over(db: Connection) -> int:
     """At boot, under the lock: nobody else lives, so every claim is a dead one's (DU-13). The new generation."""
-    generation = draw_generation(db)
+    opening = db.execute("UPDATE gateway SET generation = generation + 1 RETURNING generation").fetchone()[0]
+    db.generations = count(opening << CLAIMS)
+    generation = next(db.generations)
     _take_back(db, (1 << 63) - 1, generation)
     return generation
 
 
-def expire_leases(db: sqlite3.Connection, verb: ExpireLeases) -> int:
-    return _take_back(db, micros(verb.now), draw_generation(db))
+def expire_leases(db: Connection, verb: ExpireLeases) -> int:
+    return _take_back(db, micros(verb.now), next(db.generations))
 
 
-def _take_back(db: sqlite3.Connection, now: int, generation: int) -> int:
+def _take_back(db: Connection, now: int, generation: int) -> int:
     """A turn whose run is gone is open and can be resumed; of what was being sent nobody knows the end."""
     lapsed = "lease_until = NULL, generation = ? WHERE state = ? AND lease_until <= ?"
     runs = db.execute("DELETE FROM run WHERE lease_until <= ?", (now,))
@@ -29,7 +35,7 @@ def _take_back(db: sqlite3.Connection, now: int, generation: int) -> int:
     return runs.rowcount + claimed.rowcount + sending.rowcount
 
 
-def sweep(db: sqlite3.Connection, verb: Sweep) -> int:
+def sweep(db: Connection, verb: Sweep) -> int:
     keep = verb.keep
     old, most = micros(keep.ended_before), keep.rows
     removed = _remove(db, "trace", "at < ?", most, micros(keep.traces_before))
@@ -43,7 +49,7 @@ def sweep(db: sqlite3.Connection, verb: Sweep) -> int:
     return removed + db.execute("DELETE FROM knock WHERE expires <= ?", (micros(verb.now),)).rowcount
 
 
-def _sweep_turns(db: sqlite3.Connection, old: int, most: int) -> int:
+def _sweep_turns(db: Connection, old: int, most: int) -> int:
     """Whole turns, and none with a part that somebody may still ask about."""
     sql = (
         "SELECT id FROM turn WHERE closed < ? AND NOT EXISTS "
@@ -55,7 +61,7 @@ def _sweep_turns(db: sqlite3.Connection, old: int, most: int) -> int:
     return len(turns)
 
 
-def _sweep_events(db: sqlite3.Connection, old: int, most: int) -> int:
+def _sweep_events(db: Connection, old: int, most: int) -> int:
     sql = (
         "SELECT id FROM inbox WHERE accepted < ? AND state <> 'new' AND NOT EXISTS "
         "(SELECT 1 FROM turn_input i WHERE i.event = inbox.id AND i.state <> 'dropped') LIMIT ?"
@@ -66,7 +72,7 @@ def _sweep_events(db: sqlite3.Connection, old: int, most: int) -> int:
     return len(events)
 
 
-def _sweep_messages(db: sqlite3.Connection, keep: Retention) -> int:
+def _sweep_messages(db: Connection, keep: Retention) -> int:
     # Numbers are given in order, so those beyond the latest are the oldest, and no row has to be counted.
     sql = (
         "DELETE FROM message WHERE (place, id) IN (SELECT message.place, message.id FROM place "
@@ -75,6 +81,6 @@ def _sweep_messages(db: sqlite3.Connection, keep: Retention) -> int:
     return db.execute(sql, (keep.messages, keep.rows)).rowcount
 
 
-def _remove(db: sqlite3.Connection, table: str, where: str, most: int, *arguments: Any) -> int:
+def _remove(db: Connection, table: str, where: str, most: int, *arguments: Any) -> int:
     sql = f"DELETE FROM {table} WHERE id IN (SELECT id FROM {table} WHERE {where} LIMIT ?)"
     return db.execute(sql, (*arguments, most)).rowcount

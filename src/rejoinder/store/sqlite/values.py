@@ -1,7 +1,6 @@
 """Values to columns and back. A body is sealed: damage inside it is an error, never a different message."""
 
 import json
-import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
@@ -13,6 +12,7 @@ from msgspec.structs import replace
 from rejoinder.errors import Superseded
 from rejoinder.events import Inbound, Route
 from rejoinder.store.base import InboxEvent, Input, Message, Run, StoredPart, StoredTurn
+from rejoinder.store.sqlite.connection import Connection
 
 T = TypeVar("T")
 
@@ -68,35 +68,34 @@ pack_message, unpack_message = packer(Message)
 # --- fences -------------------------------------------------------------------------------------
 
 
-def moved(
-    db: sqlite3.Connection, sql: str, arguments: tuple[Any, ...] | dict[str, Any], what: str, rows: int = 1
-) -> None:
+def moved(db: Connection, sql: str, arguments: tuple[Any, ...] | dict[str, Any], what: str, rows: int = 1) -> None:
     """Carries out a fenced update; when it does not find exactly what it was for, somebody was faster."""
     if db.execute(sql, arguments).rowcount != rows:
         raise Superseded(f"{what} has been moved on by somebody else")
 
 
-def draw_generation(db: sqlite3.Connection) -> int:
-    drawn = db.execute("UPDATE gateway SET generation = generation + 1 RETURNING generation").fetchone()
-    return drawn[0]
-
-
-def hold(db: sqlite3.Connection, run: Run) -> None:
-    """Makes sure that this run still has its session."""
-    fence = "UPDATE run SET generation = generation WHERE session = ? AND turn = ? AND generation = ?"
-    moved(db, fence, (run.session, run.turn, run.generation), f"the run of turn {run.turn}")
+def hold(db: Connection, run: Run) -> None:
+    """Makes sure that this run still has its session; nobody else writes before this transaction has ended."""
+    sql = "SELECT 1 FROM run WHERE session = ? AND turn = ? AND generation = ?"
+    if db.execute(sql, (run.session, run.turn, run.generation)).fetchone() is None:
+        raise Superseded(f"the run of turn {run.turn} has been moved on by somebody else")
 
 
 # --- places -------------------------------------------------------------------------------------
 
 
-def find_place(db: sqlite3.Connection, route: Route) -> int | None:
+def find_place(db: Connection, route: Route) -> int | None:
+    if (known := db.known_place(route)) is not None:
+        return known
     sql = "SELECT id FROM place WHERE channel = ? AND account = ? AND chat = ? AND thread = ?"
     found = db.execute(sql, (route.channel, route.account, route.chat, route.thread or "")).fetchone()
-    return found[0] if found else None
+    if found is None:
+        return None
+    db.know_place(route, found[0])
+    return found[0]
 
 
-def place_of(db: sqlite3.Connection, route: Route) -> int:
+def place_of(db: Connection, route: Route) -> int:
     if (known := find_place(db, route)) is not None:
         return known
     sql = "INSERT INTO place (channel, account, chat, thread) VALUES (?, ?, ?, ?) RETURNING id"

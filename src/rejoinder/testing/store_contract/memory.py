@@ -6,6 +6,7 @@ from pathlib import Path
 from rejoinder.events import PromptText
 from rejoinder.session import Session
 from rejoinder.store.base import (
+    Admission,
     AllowEdit,
     AppendTranscript,
     ApproveKnock,
@@ -152,6 +153,7 @@ class Memory(Opened):
             told_again = Knock("telegram", "default", "eve", "ABCDEFGH", NOW, SOON, SOON)
             await store.write(KeepKnock(told_again))
             assert await store.knocks("telegram", "default") == (told_again,)
+            assert (await store.admission("telegram", "default")).knocks == (told_again,)
             assert await store.write(ApproveKnock("ABCDEFGH", SOON)) is None
             assert not await store.is_paired("telegram", "default", "eve")
             assert await store.write(ApproveKnock("abcdefgh", NOW)) == told_again
@@ -166,10 +168,10 @@ class Memory(Opened):
                 await store.write(KeepKnock(Knock("telegram", "default", sender, code, NOW, NOW, SOON)))
                 await store.write(ApproveKnock(code, NOW))
             eve, bob = Paired("telegram", "default", "eve"), Paired("telegram", "default", "bob")
-            assert set(await store.paired("telegram")) == {eve, bob}
+            assert set((await store.admission("telegram", "second")).paired) == {eve, bob}
             await store.write(Unpair(eve))
             await store.write(Unpair(eve))
-            assert await store.paired("telegram") == (bob,)
+            assert (await store.admission("telegram", "default")).paired == (bob,)
             assert not await store.is_paired("telegram", "default", "eve")
             edits = [
                 AllowEdit("telegram", "a", True),
@@ -178,5 +180,5 @@ class Memory(Opened):
             ]
             for edit in edits:
                 await store.write(EditAllow(edit))
-            assert await store.allow_edits("telegram") == tuple(edits[1:])
-            assert await store.allow_edits("slack") == ()
+            assert (await store.admission("telegram", "default")).edits == tuple(edits[1:])
+            assert await store.admission("slack", "default") == Admission((), (), ())

@@ -1,0 +1,69 @@
+"""Deadlines of which hardly any is reached: one timer of the loop serves them all.
+
+A timer of its own for each costs more than most of what it guards: it is put into a heap, and stays there when it
+is cancelled. Here setting and cancelling touch a set; only when the earliest deadline has come, or would have come,
+are all looked through.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+
+class Alarm:
+    __slots__ = ("_alarms", "call", "when")
+
+    def __init__(self, when: float, call: Callable[[], None], alarms: "_Alarms") -> None:
+        self.when = when
+        self.call = call
+        self._alarms = alarms
+
+    def cancel(self) -> None:
+        self._alarms.pending.discard(self)
+
+
+def call_at(when: float, call: Callable[[], None]) -> Alarm:
+    """As the loop's `call_at`, in the loop that runs."""
+    global _alarms
+    loop = asyncio.get_running_loop()
+    if _alarms is None or _alarms.loop is not loop:
+        _alarms = _Alarms(loop)
+    alarm = Alarm(when, call, _alarms)
+    _alarms.add(alarm)
+    return alarm
+
+
+class _Alarms:
+    """Of one loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.pending: set[Alarm] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._next = 0.0
+
+    def add(self, alarm: Alarm) -> None:
+        self.pending.add(alarm)
+        if self._timer is None or alarm.when < self._next:
+            self._set_timer(alarm.when)
+
+    def _set_timer(self, when: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer, self._next = self.loop.call_at(when, self._ring), when
+
+    def _ring(self) -> None:
+        self._timer = None
+        now = self.loop.time()
+        due = sorted((alarm for alarm in self.pending if alarm.when <= now), key=lambda alarm: alarm.when)
+        if later := self.pending.difference(due):
+            self._set_timer(min(alarm.when for alarm in later))
+        for alarm in due:
+            self.loop.call_soon(self._call, alarm)
+
+    def _call(self, alarm: Alarm) -> None:
+        if alarm in self.pending:  # it may have been cancelled by the one before it
+            self.pending.discard(alarm)
+            alarm.call()
+
+
+_alarms: _Alarms | None = None

@@ -1,0 +1,70 @@
+"""A message that never was: its statements are compiled before the first one comes, which would wait for them.
+
+It goes the whole way from the inbox to its receipt, in a transaction that is taken back.
+"""
+
+import sqlite3
+from contextlib import suppress
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from rejoinder.errors import RejoinderError
+from rejoinder.events import Chat, Inbound, PromptText, Route, Sender
+from rejoinder.session import Session
+from rejoinder.store.base import (
+    Accept,
+    AppendTranscript,
+    BeginTurn,
+    ClaimPart,
+    Cursor,
+    Destination,
+    EndRun,
+    Entry,
+    Intent,
+    MarkSent,
+    Message,
+    NoteMessages,
+    PlanParts,
+    PutSession,
+    RouteEvent,
+    Trace,
+    TraceLine,
+)
+from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.perform import perform
+
+THEN = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def rehearse(db: Connection) -> None:
+    """Leaves nothing behind, whatever happens: nothing has to be rehearsed."""
+    db.execute("BEGIN IMMEDIATE")
+    with suppress(RejoinderError, sqlite3.Error):
+        _write(db, f"rehearsal {uuid4()}")
+    if db.in_transaction:  # after some faults SQLite has taken it back by itself
+        db.take_back()
+
+
+def _write(db: Connection, name: str) -> None:
+    """By a name that nobody has."""
+    here, inbound = Route(name, name), Inbound(name, name, name, Chat(name), Sender(name), name)
+    ((event,),) = perform(db, (Accept((inbound,), THEN, Cursor(name, name, name)),))
+    *_, run, _ = perform(
+        db,
+        (
+            NoteMessages(here, (Message(name, name, THEN),)),
+            Trace(event.id, (TraceLine(THEN, name, name, name, 0.0),)),
+            RouteEvent(event.id, (Destination(name),)),
+            BeginTurn(name, here, (event.id,), THEN, THEN),
+            PutSession(Session(name, name, THEN, THEN), 0),
+        ),
+    )
+    *_, part = perform(
+        db,
+        (
+            PlanParts((Intent(name, here, b""),), THEN, run, final=True),
+            AppendTranscript(name, (Entry("user", (PromptText(name),), THEN, run.turn),)),
+            ClaimPart(here, THEN, THEN, sending=True),
+        ),
+    )
+    perform(db, (MarkSent(part, f"{name} answered", THEN), EndRun(run, "answered", THEN)))

@@ -1,0 +1,30 @@
+"""When the next call may be made."""
+
+import asyncio
+
+from rejoinder.runtime.pacing import A_TRY, FIRST_REFUSAL, LONGEST_REFUSAL, Account, Pace
+from rejoinder.testing import FakeMessenger
+from tests.crash.virtual_time import VirtualTime
+
+
+def test_a_refused_account_is_tried_by_one_at_a_time():
+    """DE-32: 401: the whole account pauses, longer each time; several refusals at once are one."""
+
+    async def main() -> list[int]:
+        account = Account(FakeMessenger(), None, None, "hold")
+        one, other, waits = Pace(account), Pace(account), []
+        refused = [round(account.refuse("401"), 1) for _ in range(2)]
+        assert refused == [FIRST_REFUSAL] * 2
+        for _ in range(5):
+            await asyncio.sleep(one.seconds_to_wait("final"))
+            assert other.has_room("final")
+            account.try_again()
+            assert 0.0 < other.seconds_to_wait("final") <= A_TRY
+            waits.append(round(account.refuse("401")))
+        account.accept()
+        assert one.has_room("final")
+        assert account.trouble == ""
+        return waits
+
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        assert runner.run(main()) == [10, 20, 40, LONGEST_REFUSAL, LONGEST_REFUSAL]

@@ -1,0 +1,91 @@
+"""A message finds its statements compiled: what it writes was written in the rehearsal, of which nothing is left."""
+
+import asyncio
+import sqlite3
+from itertools import count
+
+import pytest
+
+from rejoinder.app import Gateway, open_channels
+from rejoinder.config.load import read
+from rejoinder.runtime.runs import Runs
+from rejoinder.store.sqlite import open_store, rehearsal
+from rejoinder.store.sqlite.connection import Connection
+from rejoinder.testing import FakePlatform, ScriptedAgent
+
+CONFIG = """
+[agents.scripted]
+kind = "scripted"
+script = "none.json"
+
+[channels.telegram]
+{here}
+dm = "open"
+"""
+FIRST = "INSERT INTO inbox"
+
+
+@pytest.fixture
+def written(monkeypatch) -> list[str]:
+    """Every statement of the writer, in order: only the gateway's own connection draws generations."""
+    written: list[str] = []
+
+    def overhear(ask):
+        def asked(db, sql, *more):
+            if isinstance(db.generations, count):
+                written.append(sql)
+            return ask(db, sql, *more)
+
+        return asked
+
+    monkeypatch.setattr(Connection, "execute", overhear(Connection.execute))
+    monkeypatch.setattr(Connection, "executemany", overhear(Connection.executemany))
+    return written
+
+
+async def test_the_first_message_writes_nothing_new(tmp_path, written):
+    async with asyncio.timeout(30), FakePlatform("telegram") as platform:
+        settings = read(CONFIG.format(here=platform.config()), "rejoinder.toml", {})
+        store = open_store(f"sqlite:{tmp_path / 'kept.db'}")
+        agents = {"scripted": ScriptedAgent("Hello.")}
+        gateway = Gateway(settings, agents=agents, channels=open_channels(settings), store=store)
+        async with Runs() as runs, gateway:
+            rehearsed = set(written)
+            written.clear()
+            runs.start("gateway", gateway.serve())
+            await platform.says("ann", "ann", "hello")
+            await platform.hears("ann", "Hello.")
+            before = list(written)  # how it is shut down is another matter
+    first = next(index for index, sql in enumerate(before) if sql.startswith(FIRST))
+    assert set(before[first:]) <= rehearsed
+
+
+def dumped(path) -> list[str]:
+    with sqlite3.connect(path) as db:
+        return list(db.iterdump())
+
+
+async def test_a_rehearsal_leaves_nothing_behind(tmp_path):
+    path = tmp_path / "kept.db"
+    store = open_store(f"sqlite:{path}")
+    try:
+        before = dumped(path)
+        rehearsal.rehearse(store._db)
+        assert dumped(path) == before
+        assert not [row for row in before if row.startswith("INSERT") and "rehearsal" in row]
+    finally:
+        await store.close()
+
+
+async def test_a_fault_in_it_is_not_in_the_way(tmp_path, monkeypatch):
+    """What is wrong is told to who needs it."""
+
+    def fails(db, name):
+        db.execute("DELETE FROM gateway")
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(rehearsal, "_write", fails)
+    store = open_store(f"sqlite:{tmp_path / 'kept.db'}")
+    assert (await store.health()).fault is None
+    await store.close()
+    assert [row for row in dumped(tmp_path / "kept.db") if row.startswith('INSERT INTO "gateway"')]

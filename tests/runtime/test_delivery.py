@@ -135,8 +135,8 @@ async def test_who_is_named_goes_on_when_the_answer_stands():
     assert happened == [("I would ask @Critic.", ["I would ask @Critic."])]
 
 
-async def test_who_is_named_goes_on_also_where_the_draft_said_it_all():
-    """IN-21: then no part is planned at the end; the row is kept all the same."""
+async def test_who_is_named_goes_on_also_where_all_has_been_said_before_the_end():
+    """IN-21, DE-22: then nothing is planned at the end; the row is kept all the same."""
     decided = []
 
     def hand_over(to, words, id):
@@ -144,15 +144,15 @@ async def test_who_is_named_goes_on_also_where_the_draft_said_it_all():
         row = said(asked, "bot", words, id)
         return HandedRow(row, here.now(), here.store, here.runs, decided.append, lambda: False)
 
-    async with place(FakeMessenger()) as here:
-        run = await here.turn()
-        answer = here.answer(run, occasion=HANDS_OVER, hand_over=hand_over)
-        await answer.feed("I would ask @critic.")
+    streaming = Streaming("blocks", least=20, most=40, idle=0.0)
+    async with place(Bare(), streaming=streaming, human_delay=(0.0, 0.0)) as here:
+        answer = here.answer(await here.turn(), occasion=HANDS_OVER, hand_over=hand_over)
+        await answer.feed("I would ask @critic about this.\n\n")
         await here.rests()
         await answer.finish()
-        await here.rests()
-        shown = [id for id, message in here.channel.messages.items() if message.author == "bot"]
-    assert [(event.inbound.text, event.inbound.message_id) for event in decided] == [("I would ask @critic.", shown[0])]
+        assert len(here.channel.sent) == 1
+    assert [event.inbound.text.strip() for event in decided] == ["I would ask @critic about this."]
+    assert [event.inbound.message_id for event in decided] == ["id-1"]
 
 
 async def test_a_hand_over_is_kept_with_the_answer_that_makes_it():

@@ -286,8 +286,9 @@ class Answer:
                 self.undelivered = self.undelivered or known.error
             elif final and isinstance(known, Sent) and fate in posted:
                 self.is_kept = True
-        slots = self._drafting.draft.slots
-        return slots[0].message if slots else message_of(posted[0]) if posted else ""
+        if slots := self._drafting.draft.slots:
+            return slots[0].message
+        return next(map(message_of, (*self._drafting.blocks, *posted)), "")
 
 
 def stem_of(run: Run | None, trigger: str) -> str:

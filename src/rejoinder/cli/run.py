@@ -39,7 +39,7 @@ def run_gateway(
         settings, agent, sentence = app.with_agent(read_settings(file), None)
         if sentence:
             say(sentence)
-        if agent == "tour":
+        if sentence and agent == "tour":
             say("To see three agents in one room, try `rejoinder run --demo` (or `make demo`).")
         told = run(serving.serve(serving.with_page(settings, port), say, new_token=new_token))
     if told is not None:

@@ -67,7 +67,7 @@ async def give(turn: Turn) -> AsyncIterator[str]:
 
 
 async def take(turn: Turn) -> AsyncIterator[str]:
-    *_, number = HANDED.findall(text_of(turn))  # after a restart the message that shows it may stand in the history
+    (number,) = HANDED.findall(text_of(turn))
     yield f"b{number}. is the rest of it."
 
 

@@ -80,8 +80,7 @@ class Conversation:
         self._overheard[agent] = heard
 
     async def _was_overheard(self, message: Message, session: str) -> bool:
-        """It was settled as history for all, or went to others than this session; or one of our agents said it where
-        nobody tells us of that."""
+        """It was settled as history for all, or went to others than this session."""
         for event in await self.store.events_of(message.id):
             if _route(event.inbound) != self.route:
                 continue
@@ -89,7 +88,7 @@ class Conversation:
                 return event.reason.startswith(OVERHEARD)
             inputs = await self.store.inputs_of(event.id)
             return bool(inputs) and all(put.session != session for put in inputs)
-        return message.kind == "own" and message.author != ""
+        return False
 
     @property
     def other_bot(self) -> bool:
@@ -146,7 +145,7 @@ class Conversation:
                 self._overheard[agent] = overhear(self.overheard(agent), replace(said, handle=handle))
 
     def hear_ours(self, said: Said, agents: Iterable[str]) -> None:
-        """The same of what one of our agents said; who has not been asked yet reads it in the store."""
+        """The same of what one of our agents said, for those whose memory of this place has been read."""
         self.hear(said, [agent for agent in agents if agent in self._overheard])
 
     def overheard(self, agent: str) -> tuple[Said, ...]:

@@ -3,10 +3,13 @@
 VENV ?= .venv
 BIN  := $(VENV)/bin
 
-.PHONY: run chat test test-agents test-versions deep crash check format docs bench fuzz clean
+.PHONY: run demo chat test test-agents test-versions deep crash check format docs bench fuzz clean
 
 run: $(VENV)/.run
 	@$(BIN)/rejoinder run
+
+demo: $(VENV)/.run
+	@$(BIN)/rejoinder run --demo
 
 chat: $(VENV)/.run
 	@$(BIN)/rejoinder chat

@@ -9,18 +9,20 @@ import asyncio
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent
-from rejoinder.agents.cast import PARTS, REQUEST, CastAgent
+from rejoinder.agents.cast import PARTS, REQUEST, CastAgent, Part
 from rejoinder.app import MEMORY, Gateway, open_agents
 from rejoinder.channels.web.channel import WebChannel
+from rejoinder.channels.web.faces import person_id
 from rejoinder.channels.web.journal import LOBBY, Journal
 from rejoinder.channels.web.protocol import TypingNow
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.channels import WebChannel as WebSection
-from rejoinder.events import Part, Route
+from rejoinder.events import Part as Message
+from rejoinder.events import Route, TurnEnded
 
 PLAYERS = 3
-PERSON, PERSON_NAME = "ann", "Ann"
+PERSON = "Ann"
 BEFORE = 1.5
 TYPING = 2.5
 QUIET = 3.0
@@ -30,7 +32,7 @@ QUIET = 3.0
 def staged(settings: schema.Settings) -> tuple[schema.Settings, dict[str, Agent]]:
     """The configuration of the demo, and who plays in it: one page, one room, no other channel and no file."""
     ours = tuple(settings.agents)[:PLAYERS]
-    parts = [part for part in PARTS if part.name not in ours][: PLAYERS - len(ours)]
+    parts = _parts_left(ours)
     names = (*ours, *(part.name for part in parts))
     agents = open_agents(replace(settings, agents={name: settings.agents[name] for name in ours}))
     for part in parts:
@@ -43,12 +45,23 @@ def staged(settings: schema.Settings) -> tuple[schema.Settings, dict[str, Agent]
     return replace(settings, channels=channels, gateway=gateway), agents
 
 
+def _parts_left(ours: tuple[str, ...]) -> list[Part]:
+    """The parts nobody of ours plays, by their place in the play; who has a name of ours lends another's."""
+    free = [part for part in PARTS if part.name not in ours]
+    left: list[Part] = []
+    for part in PARTS[len(ours) :]:
+        looks = part if part in free else free[0]
+        free.remove(looks)
+        left.append(replace(part, name=looks.name, face=looks.face))
+    return left
+
+
 def next_steps(agents: dict[str, Agent]) -> tuple[str, ...]:
     """What somebody at the terminal can do now."""
     names = tuple(agents)
     who = f"{', '.join(names[:-1])} and {names[-1]}"
     lines = [
-        f"Open it: {who} review a function for {PERSON_NAME}, as soon as you look.",
+        f"Open it: {who} review a function for {PERSON}, as soon as you look.",
         f"Join in: write @{names[1]} or answer one of their messages.",
     ]
     if any(isinstance(agent, CastAgent) for agent in agents.values()):
@@ -58,20 +71,33 @@ def next_steps(agents: dict[str, Agent]) -> tuple[str, ...]:
 
 async def play(gateway: Gateway, web: WebChannel, names: tuple[str, ...]) -> None:
     """Begins when the first browser is there, and says in the room how to go on when all have spoken."""
+    failed: set[str] = set()
+
+    async def ended(turn: TurnEnded) -> None:
+        if turn.outcome == "failed":
+            failed.add(turn.agent)
+
+    gateway.on("turn_ended", ended)
     await web.hub.came.wait()
     await asyncio.sleep(BEFORE)
-    await web.keeper.change(Journal.arrive, PERSON, PERSON_NAME)
-    web.hub.show(TypingNow(LOBBY, PERSON, None), None)
+    person = person_id(PERSON, gateway.agents)
+    await web.keeper.change(Journal.arrive, person, PERSON)
+    web.hub.show(TypingNow(LOBBY, person, None), None)
     await asyncio.sleep(TYPING)
     first, second, third = names
     request = REQUEST.format(first=first, second=second, third=third)
-    await web.keeper.change(Journal.say, PERSON, "demo", LOBBY, request, None, None, ())
+    await web.keeper.change(Journal.say, person, "demo", LOBBY, request, None, None, ())
     await _until_quiet(gateway)
     said = (
         f"That was the demo: every arrow and reaction was an agent's own choice. Your turn: **@{second} hello**, "
         f"answer one of their messages, or **@all thanks**."
     )
-    await web.send(Part(Route(web.name, LOBBY), said, key="demo-end"))
+    if failed:
+        said = (
+            f"The demo ends here, for {' and '.join(sorted(failed))} could not answer. What went wrong stands above, "
+            f"and in full in the log. Mend it in rejoinder.toml and start again."
+        )
+    await web.send(Message(Route(web.name, LOBBY), said, key="demo-end"))
 
 
 async def _until_quiet(gateway: Gateway) -> None:

@@ -6,6 +6,7 @@
     +-- ChannelStopped          one account cannot be served until somebody mends it; the others go on
     +-- StoreUnavailable        nothing can be kept now: acknowledge nothing, try later
     +-- Superseded              somebody else has moved it on: throw away what you have
+    +-- FileRefused             an agent's file is not sent: the agent is told why
 
 The message is the help: what, where, what to do. No traceback reaches a user.
 """
@@ -79,3 +80,11 @@ class StoreUnavailable(RejoinderError):
 
 class Superseded(RejoinderError):
     """Never retry: the row is no longer in the state, or no longer held by the claim, this write was for."""
+
+
+class FileRefused(RejoinderError):
+    """Never retry: the file cannot be sent. `denied`: the agent may not send it, whatever it holds (DE-37)."""
+
+    def __init__(self, why: str, *, denied: bool = False) -> None:
+        super().__init__(why)
+        self.denied = denied

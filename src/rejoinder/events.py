@@ -96,14 +96,14 @@ class Forward(Struct, frozen=True):
 
 
 class Attachment(Struct, frozen=True):
-    """A file that came along. `mime` is never empty once the message is finalised (IN-5)."""
+    """A file of a message. `mime` is never empty once a message that came is finalised (IN-5)."""
 
     id: str
     name: str = ""
     mime: str = ""
     size: int | None = None
     url: str | None = None
-    content: bytes | None = None  # where the channel has fetched it
+    content: bytes | None = None  # where somebody has read it
 
 
 class Said(Struct, frozen=True):
@@ -334,6 +334,8 @@ class Part(Struct, frozen=True, omit_defaults=True):
     only_for: str | None = None
     """The one person who sees it."""
     choices: tuple[Choice, ...] = ()
+    files: tuple[Attachment, ...] = ()
+    """Shown with it; the channel keeps them already, under these ids."""
     is_error: bool = False
     """It says that there is no answer, and why."""
 

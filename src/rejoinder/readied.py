@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 import rejoinder
 from rejoinder import plugins
@@ -9,6 +10,7 @@ from rejoinder.agents.base import Agent
 from rejoinder.channels.base import (
     CanEdit,
     CanReact,
+    CanSendFiles,
     CanStream,
     Channel,
     PrefersQueue,
@@ -20,6 +22,7 @@ from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of
 from rejoinder.config.show import effective, part
 from rejoinder.config.skills import read_skills
 from rejoinder.inbound.rules import make_rules
+from rejoinder.media.files import Folders
 from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.draft import Streaming
 from rejoinder.outbound.plan import Manner
@@ -66,6 +69,7 @@ def runtime_settings(
             flushes=defaults.memory_flush,
             startup_notes={name: getattr(said.settings, "startup_notes", "") for name, said in settings.agents.items()},
         ),
+        outbox_of=_outbox_folders(settings.gateway.store),
         version=rejoinder.__version__,
         show_config=lambda key: _configured(settings, key),
     )
@@ -94,7 +98,7 @@ def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> Ch
     platform = PLATFORMS.get(said.kind)
     can = platform.can if platform is not None else frozenset({"reply", "react", "send"})
     return ChannelFacts(
-        can=frozenset(can if isinstance(channel, CanReact) else can - {"react"}),
+        can=frozenset(can) - _cannot(channel),
         queue=queue_of_channel(settings, name),
         plugin_queue=QueueOverride(mode=Mode(channel.queue_mode)) if isinstance(channel, PrefersQueue) else None,
         tool_display=said.common.tool_display,
@@ -102,6 +106,18 @@ def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> Ch
         status=StatusSettings(enabled=said.common.status_reactions),
         speech=_speech(name, channel, settings),
     )
+
+
+def _cannot(channel: Channel) -> set[str]:
+    """What the platform could, and this channel does not."""
+    abilities = {"react": CanReact, "files": CanSendFiles}
+    return {name for name, ability in abilities.items() if not isinstance(channel, ability)}
+
+
+def _outbox_folders(store: str) -> Folders:
+    """Beside the store: `rejoinder.db` has `rejoinder.db.outbox`."""
+    scheme, _, file = store.partition(":")
+    return Folders(Path(f"{file}.outbox") if scheme == "sqlite" and file != ":memory:" else None)
 
 
 def _speech(name: str, channel: Channel, settings: schema.Settings) -> Speech:

@@ -19,8 +19,9 @@ RUN = """async (steps) => {
     const { ids, more, end } = state.timeline("lobby");
     const room = state.rooms.get("lobby");
     const texts = Object.fromEntries([...state.messages].map(([id, message]) => [id, message.text]));
+    const typing = state.typing("lobby", 0).map(({ id }) => id);
     return { ids, more, end, seq: state.seq, unread: room.unread, read: room.read, texts, latest: room.latest?.id,
-        under: Object.fromEntries([...state.messages].map(([id, { under }]) => [id, under?.replies ?? 0])) };
+        under: Object.fromEntries([...state.messages].map(([id, { under }]) => [id, under?.replies ?? 0])), typing };
 }"""
 
 ME = {"id": "you", "name": "You", "face": {"hue": 1, "initials": "Y"}}
@@ -54,6 +55,13 @@ def page(*messages: dict[str, Any], more: bool = False, **asked: Any) -> tuple[A
 
 LOADED = (welcome(2), page(said(1), said(2)))
 
+TYPES = ("apply", {"type": "typing", "room": "lobby", "who": "bo"})
+
+
+def whole(seq: int) -> tuple[Any, ...]:
+    return "apply", {"type": "edited", "seq": seq, "room": "lobby", "message": "w3", "text": "Done."}
+
+
 CASES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "a new message joins the end": ((*LOADED, posted(3)), {"ids": ["w1", "w2", "w3"], "seq": 3, "latest": "w3"}),
     "the same message twice is one": ((*LOADED, posted(3), posted(3)), {"ids": ["w1", "w2", "w3"], "unread": 1}),
@@ -62,6 +70,18 @@ CASES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
         (*LOADED, welcome(5, resumed=True, unread=2), posted(4), posted(5)),
         {"ids": ["w1", "w2", "w4", "w5"], "unread": 2},
     ),
+    "who types is shown": ((*LOADED, TYPES), {"typing": ["bo"]}),
+    "who has spoken types no more": ((*LOADED, TYPES, posted(3, author="bo")), {"typing": []}),
+    "nobody types whose words are seen": ((*LOADED, posted(3, author="bo", growing=True), TYPES), {"typing": []}),
+    "nor when they are whole": ((*LOADED, posted(3, author="bo", growing=True), TYPES, whole(4)), {"typing": []}),
+    "nor when they were taken back": (
+        (
+            *(*LOADED, posted(3, author="bo", growing=True), TYPES),
+            ("apply", {"type": "deleted", "seq": 4, "room": "lobby", "message": "w3"}),
+        ),
+        {"typing": []},
+    ),
+    "another's words end nobody's typing": ((*LOADED, TYPES, posted(3, author="ada")), {"typing": ["bo"]}),
     "not resumed: everything is forgotten": ((*LOADED, welcome(9)), {"ids": [], "seq": 9}),
     "reading moves the mark": ((*LOADED, posted(3), ("read", "lobby")), {"unread": 0, "read": 3}),
     "older ones come before": (

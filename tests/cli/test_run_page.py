@@ -37,7 +37,8 @@ def test_without_configuration_there_is_a_page(tmp_path):
     """It says which agent answers and why, and serves at the address it tells."""
     with started(tmp_path) as (_, said):
         assert said[0].startswith("Answering with the built-in tour, for want of an agent or a key.")
-        assert said[1] == "What is said is kept in rejoinder.db (gateway.store)."
+        assert "`rejoinder run --demo`" in said[1]
+        assert said[2] == "What is said is kept in rejoinder.db (gateway.store)."
         assert (tmp_path / "rejoinder.db").exists()
         address = said[-1].removeprefix("The chat is at ")
         with urllib.request.urlopen(f"{address}/health", timeout=PATIENCE) as answer:

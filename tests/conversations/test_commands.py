@@ -143,6 +143,22 @@ async def test_why_tells_what_each_stage_and_the_agent_did():
     assert "reply_to m99: denied, there is no message 'm99' in this chat" in trace
 
 
+async def test_why_is_about_the_last_message_and_not_about_commands():
+    """IN-64: what a command did stands in its answer; alone it is explained all the same."""
+    async with conversation(ScriptedAgent("Hi.")) as chat:
+        await chat.says("/whoami")
+        await chat.hears()
+        await chat.says("/why")
+        assert "commands: answer, /whoami" in (await chat.hears()).text
+        await chat.says("hello")
+        await chat.hears("Hi.")
+        await chat.rests()
+        for command in ("/status", "/think high", "/stop", "/why", "/why"):
+            await chat.says(command)
+            answer = (await chat.hears()).text
+        assert "agent scripted: answered" in answer
+
+
 async def test_a_guest_may_talk_but_not_command():
     """IN-56: in an open chat an unlisted person's directive is text."""
     agent = ScriptedAgent("Hi Bob.")

@@ -20,6 +20,8 @@ HELPER, CODER = "helper", "coder"
 class Echoing(FakeChannel):
     """Tells the gateway of its agents' messages as bots', as a room of several does."""
 
+    tells_agents = True
+
     async def send(self, part):
         outcome = await super().send(part)
         await self._echo(outcome.message, part.text)

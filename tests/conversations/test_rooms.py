@@ -77,24 +77,38 @@ async def test_each_has_a_lane_of_its_own():
 
 async def test_agents_that_talk_to_each_other_fall_silent_with_one_notice():
     """IN-21, IN-23: they wake each other only by name, and only so often in a row; a person begins anew."""
-    coder, writer = a_coder("@writer your turn"), a_writer("@coder no, yours", "Hello, Ann.")
-
-    async def repeats(text: str, who: str, whom: str) -> None:
-        """A platform shows agents what the others say, as messages of bots."""
-        await chat.channel.says(text, sender=who, bot=True, mention=whom, **LAB)
-
+    coder, writer = a_coder(*["@writer your turn"] * 9), a_writer("@coder no, yours", "@coder no", "Hello, Ann.")
     async with room(coder, writer, bot_turns=4) as chat:
-        await chat.channel.says("@coder begin", mention="coder", **LAB)
-        await chat.hears("@writer your turn")
-        await repeats("@writer your turn", "coder", "writer")
-        await chat.hears("@coder no, yours")
-        await repeats("@coder no, yours", "writer", "coder")
+        await chat.channel.says("@coder begin", **LAB)
+        for said in ("@writer your turn", "@coder no, yours", "@writer your turn", "@coder no"):
+            await chat.hears(said)
         await chat.hears("4 bot turns in a row: I am silent until a human writes.")
-        await repeats("@writer hello?", "coder", "writer")
-        await repeats("no names here", "coder", "")
-        await chat.channel.says("@writer hello", mention="writer", **LAB)
+        await chat.channel.says("@writer hello", **LAB)
         await chat.hears("Hello, Ann.")
-    assert (len(coder.turns), len(writer.turns)) == (1, 2)
+    assert (len(coder.turns), len(writer.turns)) == (2, 3)
+
+
+async def test_an_agent_wakes_another_by_name_where_the_platform_tells_nobody():
+    """IN-21, IN-25: the answer comes to who is named in it, with the author, and under its own id."""
+    coder, writer = a_coder("Done. @Writer, describe it."), a_writer("[[reply_to:m2]]\nIt sorts.")
+    async with room(coder, writer) as chat:
+        await chat.channel.says("@coder sort this", **LAB)
+        answer = await chat.hears("Done. @Writer, describe it.")
+        assert (await chat.hears("It sorts.")).reply_to == answer.id
+    assert [said(turn) for turn in writer.turns] == [["Done. @Writer, describe it."]]
+    assert '"sender_id":"coder"' in "".join(part.text for part in writer.turns[0].parts)
+
+
+async def test_an_answer_that_names_nobody_is_history_for_the_others():
+    """IN-25, IN-32: they see it with their next turn, and nobody is woken."""
+    coder, writer = a_coder("It is sorted."), a_writer("It sorts.")
+    async with room(coder, writer) as chat:
+        await chat.channel.says("@coder sort this", **LAB)
+        await chat.hears("It is sorted.")
+        await chat.channel.says("@writer describe it", **LAB)
+        await chat.hears("It sorts.")
+    assert '"text":"It is sorted.","author":"coder","handle":"m2"' in "".join(p.text for p in writer.turns[0].parts)
+    assert len(coder.turns) == 1
 
 
 async def test_a_bot_that_names_nobody_wakes_nobody():

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from rejoinder.events import Chat, Mention, Overhear, Quote, Sender
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.facts import ThreadFacts
-from rejoinder.inbound.rooms import who_wakes
+from rejoinder.inbound.rooms import named_in, who_wakes
 from rejoinder.inbound.rules import AgentProfile
 from tests.inbound.floor import AT_US, US, house, last, outcome, says, send
 
@@ -175,9 +175,9 @@ def test_whom_a_human_wakes(wake: Any, mentions: Any, reply_to: str | None, awak
 @pytest.mark.parametrize("wake", ["lead", "all", "mentions"])
 def test_an_agent_never_wakes_itself_or_others_by_the_way(wake: Any) -> None:
     """IN-25, IN-21: an agent's message wakes only whom it names, and never the agent itself."""
-    said = replace(says("@a @b hello", mentions=()), sender=Sender("a", is_bot=True))
+    said = replace(says("a b hello", mentions=()), sender=Sender("a", is_bot=True))
     assert who_wakes(said, AGENTS, wake) == ()
-    named = replace(said, mentions=(Mention("a", token="@a"), Mention("b", token="@b")))
+    named = replace(said, text="@a @b hello", mentions=(Mention("a", token="@a"), Mention("b", token="@b")))
     assert who_wakes(named, AGENTS, wake) == ("b",)
     implied = replace(said, mentions=(Mention("b"),), reply_to=Quote("m0", "b"))
     assert who_wakes(implied, AGENTS, wake) == ()
@@ -189,3 +189,19 @@ def test_a_room_hears_what_wakes_nobody() -> None:
     done = send(says("hello all", group=True), rules)
     assert outcome(done) == "drop"
     assert [type(effect).__name__ for effect in done.effects] == ["Overhear"]
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("@bo and @Cleo, please", ("bo", "cleo")),
+        ("ask (@bo)!", ("bo",)),
+        ("@bo.", ("bo",)),
+        ("@bob, mail@bo.example, @@bo, bo", ()),
+        ("@code-reviewer", ("code-reviewer",)),
+        ("@", ()),
+    ],
+)
+def test_names_are_read_in_the_words(text: str, named: tuple[str, ...]) -> None:
+    """IN-25: no platform but the page knows our agents, so their names count as they are written, by anybody."""
+    assert named_in(text, ("ada", "bo", "cleo", "code-reviewer")) == named

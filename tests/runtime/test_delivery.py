@@ -9,7 +9,7 @@ from rejoinder.events import Chat, Inbound, Part, Sender
 from rejoinder.outbound.deeds import Open, encode
 from rejoinder.outbound.draft import PLACEHOLDER, Streaming
 from rejoinder.runtime.acting import Occasion
-from rejoinder.runtime.handoff import HandedRow, handed_over
+from rejoinder.runtime.handoff import HandedRow, handed_over, said
 from rejoinder.store.base import ClaimPart, HoldPart, Intent, MarkUnknown, PlanParts
 from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger
 from tests.runtime.places import place
@@ -105,7 +105,7 @@ def handed_row(here, happened, *, is_left=False):
         def decide(event):
             happened.append((event.inbound.text, [part.text for part in here.channel.sent]))
 
-        inbound = handed_over(asked, "bot", to, words, id)
+        inbound = handed_over(asked, "bot", to, words, id) if to else said(asked, "bot", words, id)
         return HandedRow(inbound, here.now(), here.store, here.runs, decide, lambda: is_left)
 
     return hand_over
@@ -123,6 +123,36 @@ async def test_a_hand_over_comes_when_the_turn_ends():
         assert [(part.text, part.addressed) for part in here.channel.sent][1] == ("@critic Look at it.", ())
     assert happened == [("@critic Look at it.", ["Done.", "@critic Look at it."])]
     assert "handoff to critic: done" in answer.outcomes.told()
+
+
+async def test_who_is_named_goes_on_when_the_answer_stands():
+    """IN-21: as if it were handed over, where the platform tells nobody."""
+    happened = []
+    async with place(Bare()) as here:
+        run, hand_over = await here.turn(), handed_row(here, happened)
+        await here.says("I would ask @Critic.", run=run, occasion=HANDS_OVER, hand_over=hand_over)
+        await here.rests()
+    assert happened == [("I would ask @Critic.", ["I would ask @Critic."])]
+
+
+async def test_who_is_named_goes_on_also_where_all_has_been_said_before_the_end():
+    """IN-21, DE-22: then nothing is planned at the end; the row is kept all the same."""
+    decided = []
+
+    def hand_over(to, words, id):
+        asked = Inbound(here.channel.name, "e-0", "id-0", Chat("room"), Sender("ann"), "hello")
+        row = said(asked, "bot", words, id)
+        return HandedRow(row, here.now(), here.store, here.runs, decided.append, lambda: False)
+
+    streaming = Streaming("blocks", least=20, most=40, idle=0.0)
+    async with place(Bare(), streaming=streaming, human_delay=(0.0, 0.0)) as here:
+        answer = here.answer(await here.turn(), occasion=HANDS_OVER, hand_over=hand_over)
+        await answer.feed("I would ask @critic about this.\n\n")
+        await here.rests()
+        await answer.finish()
+        assert len(here.channel.sent) == 1
+    assert [event.inbound.text.strip() for event in decided] == ["I would ask @critic about this."]
+    assert [event.inbound.message_id for event in decided] == ["id-1"]
 
 
 async def test_a_hand_over_is_kept_with_the_answer_that_makes_it():

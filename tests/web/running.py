@@ -8,9 +8,10 @@ from typing import Any
 import aiohttp
 import msgspec
 
+from rejoinder.agents.base import Agent
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings, WebChannel
-from rejoinder.serving import serve, with_page
+from rejoinder.serving import Play, serve, with_page
 
 PATIENCE = 10.0
 
@@ -99,7 +100,9 @@ class Page:
 
 
 @asynccontextmanager
-async def running(made: schema.Settings) -> AsyncIterator[Site]:
+async def running(
+    made: schema.Settings, play: Play | None = None, agents: dict[str, Agent] | None = None
+) -> AsyncIterator[Site]:
     said: list[str] = []
     up = asyncio.Event()
 
@@ -108,7 +111,7 @@ async def running(made: schema.Settings) -> AsyncIterator[Site]:
         if "console" in line:
             asyncio.get_running_loop().call_soon(up.set)  # after the lines about the login
 
-    task = asyncio.create_task(serve(with_page(made), say))
+    task = asyncio.create_task(serve(with_page(made, port=0), say, agents=agents, play=play))
     waiting = asyncio.create_task(up.wait())
     try:
         await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED, timeout=PATIENCE)

@@ -4,12 +4,16 @@ import asyncio
 from contextlib import suppress
 
 import aiohttp
+import pytest
 
 from rejoinder import demo
 from rejoinder.agents.cast import PARTS, CastAgent
+from rejoinder.channels.web.keeper import Keeper
 from rejoinder.config import schema
+from rejoinder.errors import BadUse
 from rejoinder.serving import serve, with_page
-from tests.web.running import PATIENCE, Site
+from rejoinder.testing.model_server import Asked, ModelServer, Refuse, Say
+from tests.web.running import PATIENCE, Site, running
 
 NAMES = tuple(part.name for part in PARTS)
 
@@ -65,3 +69,79 @@ async def test_the_review_on_the_page(monkeypatch):
     assert sorted(lines, key=str) == sorted(
         [("ann", None), ("ada", None), ("bo", "ada"), ("cleo", "ann"), ("ada", "bo")], key=str
     )
+
+
+def configured(server: ModelServer, *names: str) -> schema.Settings:
+    model = {"base_url": server.openai_url, "model": "any"}
+    return schema.Settings(agents={name: schema.Agent("openai", model) for name in names})
+
+
+@pytest.mark.parametrize(
+    ("ours", "cast"),
+    [
+        ((), ["ada", "bo", "cleo"]),
+        (("helper",), ["bo", "cleo"]),
+        (("helper", "coder"), ["cleo"]),
+        (("bo",), ["ada", "cleo"]),
+        (("cleo", "bo"), ["ada"]),
+        (("a", "b", "c", "d"), []),
+    ],
+)
+async def test_who_plays(ours: tuple[str, ...], cast: list[str]):
+    """The configured agents, in their order; the cast has the parts that are left, under names nobody has."""
+    async with ModelServer() as server:
+        made, agents = demo.staged(configured(server, *ours))
+    assert [name for name, agent in agents.items() if isinstance(agent, CastAgent)] == cast
+    assert made.channels["web"].common.agents == (*ours[:3], *cast)
+
+
+def as_a_model(asked: Asked) -> Say:
+    if "please review" in asked.text:
+        return Say("I found one issue. @bo, do you agree?")
+    return Say("[[reply_to:m1]]\nThen I drop it.")
+
+
+async def curtain(monkeypatch, server: ModelServer, *names: str) -> tuple[dict[str, list[str]], str]:
+    """The whole play with these agents: what each said, and the last words."""
+    for pause, seconds in (("BEFORE", 0.0), ("TYPING", 0.0), ("QUIET", 1.0)):
+        monkeypatch.setattr(demo, pause, seconds)
+    made, agents = demo.staged(configured(server, *names))
+    for agent in agents.values():
+        if isinstance(agent, CastAgent):
+            agent._pause = _at_once
+    said: dict[str, list[str]] = {}
+
+    async def play(gateway, web):
+        await demo.play(gateway, web, tuple(agents))
+
+    async with running(made, play, agents) as site, site.page() as page:
+        while (last := (await page.told("message"))["message"])["author"]:
+            pass
+        await page.send(type="history", client="all", room="lobby")
+        for message in (await page.told("page"))["messages"]:
+            said.setdefault(message["author"], []).append(message["text"])
+    return said, last["text"]
+
+
+async def test_a_configured_agent_plays_with_the_cast(monkeypatch):
+    """A model is asked like anybody; the second of the cast answers its question."""
+    async with ModelServer(as_a_model) as server:
+        said, last = await curtain(monkeypatch, server, "ann")
+    assert said["ann"][0] == "I found one issue. @bo, do you agree?"
+    assert "On 1 and 2, yes." in said["bo"][0]
+    assert "Three tests would do" in said["cleo"][0]
+    assert "person-ann" in said
+    assert last.startswith("That was the demo")
+
+
+async def test_a_demo_that_fails_says_so(monkeypatch):
+    async with ModelServer(lambda _: Refuse(401)) as server:
+        said, last = await curtain(monkeypatch, server, "helper")
+    assert "does not accept this agent's key" in said["helper"][0]
+    assert last.startswith("The demo ends here, for helper could not answer.")
+
+
+@pytest.mark.parametrize("name", ["all", "you"])
+def test_names_that_mean_something_on_the_page(name: str):
+    with pytest.raises(BadUse, match=f"no agent of the chat page can be called '{name}'"):
+        Keeper(":memory:", "web", ("ada", name), now=lambda: 0)

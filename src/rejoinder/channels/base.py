@@ -9,7 +9,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from rejoinder.events import Inbound, Part, Route
+from rejoinder.events import Attachment, Inbound, Part, Route
 
 
 class Limits(Struct, frozen=True):
@@ -145,6 +145,23 @@ class ShowsMenu(Protocol):
 class CanReact(Protocol):
     async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
         """`author`: the agent whose sign it is; empty: the gateway's own."""
+        ...
+
+
+@runtime_checkable
+class CanSendFiles(Protocol):
+    """Shows files with a message. It keeps them before the message that names them is planned: what is sent under a
+    key is the same whenever it is sent, though the agent may have changed the file since (DU-4)."""
+
+    file_limit: int
+    """Bytes."""
+
+    async def kept_file(self, key: str) -> Attachment | None:
+        """What was kept under this key."""
+        ...
+
+    async def keep_file(self, key: str, file: Attachment) -> Attachment:
+        """The same without its content and with the id by which a part names it."""
         ...
 
 

@@ -36,9 +36,11 @@ def run_gateway(
     if demo:
         told = run(_demo(read_settings(file), port, new_token=new_token))
     else:
-        settings, _, sentence = app.with_agent(read_settings(file), None)
+        settings, agent, sentence = app.with_agent(read_settings(file), None)
         if sentence:
             say(sentence)
+        if sentence and agent == "tour":
+            say("To see three agents in one room, try `rejoinder run --demo` (or `make demo`).")
         told = run(serving.serve(serving.with_page(settings, port), say, new_token=new_token))
     if told is not None:
         sys.exit(INTERRUPTED if told is signal.SIGINT else TERMINATED)

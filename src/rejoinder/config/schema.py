@@ -97,8 +97,8 @@ class MessagesSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class DirectivesSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What agents may ask for in their answers."""
 
-    allow: tuple[Literal["send_file", "send_message", "handoff", "voice"], ...] = ()
-    """Grants beyond the free directives."""
+    allow: tuple[Literal["send_file", "send_message", "handoff", "voice", "cleanup"], ...] = ()
+    """Grants beyond the free directives; `cleanup`: a sent file may be removed from the outbox folder."""
     silence: Literal["edges", "alone"] = "edges"
     """Whether a silence token counts at the edges of an answer or only alone."""
 

@@ -11,7 +11,7 @@ from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.gate import Allowed, authorise
 from rejoinder.inbound.message import Addressed, Message
 from rejoinder.inbound.outcome import PASS, Continue, Drop, Outcome
-from rejoinder.inbound.rooms import members, who_wakes
+from rejoinder.inbound.rooms import members, named_in, who_wakes
 from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
 from rejoinder.inbound.settings import GroupSettings
 from rejoinder.session import Session
@@ -88,6 +88,8 @@ def _how_meant(message: Message, awake: tuple[str, ...]) -> Addressed:
         return message.addressed
     if any(mention.kind == "everyone" or mention.id in awake for mention in message.inbound.mentions):
         return "mention"
+    if named_in(message.inbound.text, awake):
+        return "mention"
     return "reply" if message.inbound.reply_to is not None and len(awake) == 1 else "none"
 
 
@@ -144,7 +146,10 @@ def own_mentions(inbound: Inbound, facts: Facts, channel: ChannelRules) -> tuple
 
 def is_named_literally(message: Message, channel: ChannelRules) -> bool:
     """Whether we, or one of our agents, are mentioned in the words; a reply's implied mention is not."""
-    ours = {message.facts.me.id, *(agent.name for agent in channel.agents)}
+    agents = tuple(agent.name for agent in channel.agents)
+    if channel.is_room and named_in(message.text, agents):
+        return True
+    ours = {message.facts.me.id, *agents}
     return any(
         mention.id in ours and mention.token and mention.token in message.text for mention in message.inbound.mentions
     )

@@ -1,11 +1,13 @@
 """A room of our own agents (IN-25): who is in it, who takes a message, what each is told of the others."""
 
+import re
 from typing import Literal
 
 from rejoinder.events import Inbound
 from rejoinder.inbound.rules import ChannelRules
 
 EVERYBODY = "@all"
+_NAME = re.compile(r"(?<![\w@])@([\w.-]*\w)")
 
 
 def members(inbound: Inbound, channel: ChannelRules) -> tuple[str, ...]:
@@ -19,6 +21,14 @@ def members(inbound: Inbound, channel: ChannelRules) -> tuple[str, ...]:
 def is_member(inbound: Inbound, channel: ChannelRules) -> bool:
     """Whether one of our own agents said it: in a room that is news to the others."""
     return channel.is_room and inbound.sender.is_bot and inbound.sender.id in members(inbound, channel)
+
+
+def named_in(text: str, agents: tuple[str, ...]) -> tuple[str, ...]:
+    """Those whose `@name` stands in the words: platforms know their own members, and not our agents."""
+    if "@" not in text:
+        return ()
+    names = {match[1].casefold() for match in _NAME.finditer(text)}
+    return tuple(agent for agent in agents if agent.casefold() in names)
 
 
 def who_wakes(
@@ -35,7 +45,7 @@ def who_wakes(
         mention.id
         for mention in inbound.mentions
         if not inbound.sender.is_bot or (mention.token and mention.token in inbound.text)
-    }
+    }.union(named_in(inbound.text, others))
     if named := tuple(agent for agent in others if agent in typed):
         return named
     if inbound.sender.is_bot:

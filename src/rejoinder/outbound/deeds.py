@@ -72,7 +72,7 @@ def decode(body: bytes) -> Deed:
 def words(deed: Deed) -> str:
     """What people would read of it."""
     if isinstance(deed, Words):
-        return deed.part.text
+        return deed.part.text or ", ".join(file.name for file in deed.part.files)
     return deed.emoji if isinstance(deed, React) else ""
 
 

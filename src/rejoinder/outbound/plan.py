@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.events import Choice, Part, Rendering, Route
+from rejoinder.events import Attachment, Choice, Part, Rendering, Route
 from rejoinder.outbound.chunk import Unit
 from rejoinder.outbound.deeds import Amend, Deed, Remove, Say, keyed
 from rejoinder.outbound.render import Message, messages
@@ -102,6 +102,17 @@ def say(text: str, route: Route, manner: Manner, wording: Wording, stem: str, *,
     if said and wording.choices:
         said[-1] = _with_choices(said[-1], wording.choices)
     return [Planned(*keyed(deed, f"{stem}/{number}")) for number, deed in enumerate(said, first)]
+
+
+def show_file(
+    file: Attachment, caption: str, route: Route, manner: Manner, wording: Wording, stem: str
+) -> list[Planned]:
+    """A file and what is said of it; it hangs on the first message, of which nothing else may be."""
+    first, *more = cut(caption, manner) or [Message("", Rendering(""), Rendering(""))]
+    part, plain = _both(first, route, wording, first=True)
+    shown = Say(replace(part, files=(file,)), None if plain is None else replace(plain, files=(file,)))
+    rest = [Say(*_both(message, route, wording, first=False)) for message in more]
+    return [Planned(*keyed(deed, f"{stem}/{number}")) for number, deed in enumerate([shown, *rest])]
 
 
 def _with_choices(said: Say, choices: tuple[Choice, ...]) -> Say:

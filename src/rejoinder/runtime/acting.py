@@ -10,12 +10,14 @@ import asyncio
 import logging
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
-from rejoinder.channels.base import CanReact, TellsAgents
-from rejoinder.events import Directive, Route
+from rejoinder.channels.base import CanReact, CanSendFiles, TellsAgents
+from rejoinder.errors import FileRefused, StoreUnavailable
+from rejoinder.events import Directive, Route, Said
+from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import React, keyed
 from rejoinder.outbound.directives import default_registry
@@ -26,7 +28,8 @@ from rejoinder.outbound.plan import Planned, Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
-from rejoinder.runtime.fates import Fate, Sent, Underway, Unsent
+from rejoinder.runtime.fates import Fate, Sent, Underway, Unsent, message_of
+from rejoinder.runtime.files import OutboxFolder, file_key, kept_for
 from rejoinder.runtime.handoff import HandedRow
 from rejoinder.runtime.outcomes import Outcomes
 from rejoinder.runtime.sender import Sender
@@ -37,7 +40,7 @@ log = logging.getLogger(__name__)
 
 MOST_ACTIONS = 20
 HandOver = Callable[[str, str, str], HandedRow]
-"""The row that gives the agent of this name a turn, with these words, once under this id."""
+"""The row that gives the agent of this name, or those the words name, a turn with these words, once under this id."""
 
 
 class Occasion(Struct, frozen=True):
@@ -52,6 +55,8 @@ class Occasion(Struct, frozen=True):
     """The other agents of ours in this room."""
     texts: tuple[str, ...] = ()
     granted: frozenset[str] = frozenset()
+    folder: OutboxFolder | None = None
+    """Out of which its files are sent."""
 
 
 class Handed(Struct, frozen=True):
@@ -78,6 +83,7 @@ class Acting:
         self._hand_over = hand_over
         self._handed: list[Handed] = []
         self._rows: list[HandedRow] = []
+        self._named: HandedRow | None = None
         self.kept = Unit()
         """What is to be kept with the answer: a row for whatever it hands over."""
         self._target = None if mode == "off" else occasion.trigger or None
@@ -115,6 +121,8 @@ class Acting:
                 await self._react(args["emoji"], args.get("message", "current"), remove=args.get("remove", False))
             case "send_message":
                 await self._send_message(args, directive.body or "")
+            case "send_file":
+                await self._send_file(args)
             case "handoff":
                 await self._hand(args["to"], redact((directive.body or "").strip()))
             case _:
@@ -177,6 +185,48 @@ class Acting:
         said = plan.say(redact(text), route, elsewhere.manner, wording, f"{self._stem}/act")
         await self._do(what, "send_message", said, self._conversation.outbox.at(route))
 
+    async def _send_file(self, args: dict[str, Any]) -> None:
+        here, path, folder = self._conversation.route, args["path"], self._occasion.folder
+        what = f"send_file {path}"
+        if "channel" in args and "chat" not in args:
+            return await self._fail(what, "failed", "a channel needs a chat")
+        aside = "chat" in args
+        route = Route(args.get("channel", here.channel), args["chat"], account=here.account) if aside else here
+        channel, speech = (
+            self._conversation.outbox.channel(route.channel),
+            self._conversation.outbox.speech(route.channel),
+        )
+        if channel is None or speech is None:
+            return await self._fail(what, "failed", f"there is no channel {route.channel!r}")
+        if folder is None or not can(channel, CanSendFiles):
+            return await self._fail(what, "unsupported", f"{route.channel} cannot send files")
+        if len(self._acted) >= MOST_ACTIONS:  # before anything is kept
+            return await self._deny(what, f"at most {MOST_ACTIONS} actions per answer", "send_file")
+        key = file_key(self._stem, args)
+        try:
+            file = await kept_for(key, path, args.get("kind"), folder, channel)
+        except FileRefused as refusal:
+            return await self._fail(what, "denied" if refusal.denied else "failed", str(refusal))
+        except StoreUnavailable as fault:
+            return await self._fail(what, "failed", str(fault))
+        wording = Wording(author=self._occasion.agent, silent=self._silent, only_for=None if aside else self._only_for)
+        caption = redact(args.get("caption", ""))
+        shown = plan.show_file(file, caption, route, speech.manner, wording, key)
+        await self._do(what, "send_file", shown, self._conversation.outbox.at(route))
+        if args.get("cleanup"):
+            await self._clean_up(folder, path)
+
+    async def _clean_up(self, folder: OutboxFolder, path: str) -> None:
+        """The channel keeps the file by now, so it may go; only a grant of its own takes away an agent's files."""
+        what = f"cleanup of {path}"
+        if "cleanup" not in self._occasion.granted:
+            return await self._fail(what, "denied", "nothing grants it here")
+        try:
+            await asyncio.to_thread(folder.remove, path)
+            self.outcomes.note(what, "done")
+        except FileRefused as refusal:
+            await self._fail(what, "failed", str(refusal))
+
     async def _hand(self, to: str, words: str) -> None:
         """It waits for the end of the turn (OD-50); equal ones are one."""
         peers = {peer.casefold(): peer for peer in self._occasion.peers}
@@ -221,13 +271,40 @@ class Acting:
                 self._rows.append(row)
         return planned
 
-    def answered(self, last: "asyncio.Future[Fate]") -> None:
+    @property
+    def _tells_peers(self) -> bool:
+        """The others of the room hear an answer from us: the platform does not tell them."""
+        return bool(self._occasion.peers) and not can(self._conversation.channel, TellsAgents)
+
+    def keep_named(self, text: str) -> None:
+        """Agents whom the answer names go on (IN-21), as if it were handed over to them."""
+        if self._hand_over is not None and self._tells_peers and named_in(text, self._occasion.peers):
+            self._named = self._hand_over("", text, f"{self._stem}/named")
+            self.kept.include(self._named.accept)
+
+    def answered(self, last: "asyncio.Future[Fate]", first: "asyncio.Future[Fate]") -> None:
         """The last word of the answer stands, or was given up, or is no longer to be said: who comes next begins."""
         for row in self._rows:
             if last.cancelled():
                 row.call_off()
             else:
                 row.begin()
+        if self._named is not None and last.cancelled():
+            self._named.call_off()
+        elif self._named is not None:
+            self._named.begin(message_of(first))
+
+    async def stands(self, message: str) -> None:
+        """The draft says it all already: there is nothing to plan, and only what goes with it to keep."""
+        if self._named is not None:
+            await self.kept.insist(self._conversation.store)
+            self._named.begin(message)
+
+    def was_said(self, text: str, message: str) -> None:
+        """Those whom the answer does not wake see it with their next turn."""
+        if self._tells_peers and self._named is None:
+            agent = self._occasion.agent
+            self._conversation.hear_ours(Said(message, agent, agent, text, is_bot=True), self._occasion.peers)
 
     async def finish(self, seconds: float) -> None:
         """Waits for what is under way, and notes what became of it."""
@@ -252,6 +329,10 @@ class Acting:
 
     async def _find(self, reference: str) -> str | None:
         return self._occasion.trigger if reference == "current" else await self._conversation.find(reference)
+
+    async def _fail(self, what: str, fate: Literal["failed", "denied", "unsupported"], why: str) -> None:
+        self.outcomes.note(what, fate, why)
+        await self._warn(f"{what}: {fate}: {why}")
 
     async def _deny(self, what: str, why: str, name: str | None = None) -> None:
         self.outcomes.note(what, "denied", why)

@@ -21,6 +21,7 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.entropy import sixteen
+from rejoinder.runtime.files import OutboxFolder
 from rejoinder.runtime.lane import Run
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import Session
@@ -38,8 +39,9 @@ from rejoinder.turns.prompt import (
 
 BOUNDARY_BYTES = 8
 LONGEST_FILLED = 500
-HANDLED = frozenset({"send_message"})
+HANDLED = frozenset({"send_message", "send_file"})
 """What a grant makes work anywhere; the rest that needs one is not promised."""
+FOLDER = "Your outbox folder is {path}: put a file there to send it, and name it by its path within."
 
 
 class Scene(Struct, frozen=True):
@@ -134,11 +136,15 @@ def _system_part(scene: Scene) -> SystemPart:
         group = Group(inbound.chat.title, inbound.participants, "always" if mode == "always" else "mention")
         intro = group_intro(mode)
         extra.append(group_settings(channel, inbound.chat.id).extra_system_prompt)
+    folder = outbox_folder(scene.run, settings)
     return SystemPart(
         system_prompt=filled(settings.system_prompts.get(agent.name, ""), scene),
         metadata=_metadata(inbound, agent),
         abilities=_notice(here.can, settings.granted & (HANDLED | {"handoff"} if among else HANDLED)),
-        notices=(room_notice(agent.name, among),) if among else (),
+        notices=(
+            *((room_notice(agent.name, among),) if among else ()),
+            *((FOLDER.format(path=folder.path),) if folder is not None and "files" in here.can else ()),
+        ),
         group=group,
         group_intro=intro,
         extra_system_prompt=filled("\n\n".join(filter(None, extra)), scene),
@@ -148,6 +154,13 @@ def _system_part(scene: Scene) -> SystemPart:
 def _room(message: Message, channel: ChannelRules) -> tuple[str, ...]:
     here = members(message.inbound, channel) if channel.is_room and message.in_group else ()
     return here if len(here) > 1 else ()
+
+
+def outbox_folder(run: Run, settings: RuntimeSettings) -> OutboxFolder | None:
+    """Out of which this run may send files, if it may."""
+    if settings.outbox_of is None or "send_file" not in settings.granted:
+        return None
+    return settings.outbox_of(run.session)
 
 
 @cache

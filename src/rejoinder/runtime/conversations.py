@@ -18,7 +18,7 @@ from rejoinder.outbound.emoji import project
 from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.fates import Fate, Sent
+from rejoinder.runtime.fates import message_of
 from rejoinder.runtime.messages import Messages
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.performing import intent
@@ -30,6 +30,8 @@ TRACES = 50
 KEPT = 2000
 PATIENCE = 5.0
 """Seconds for which who says something waits for the platform; it is said all the same."""
+COMMANDING = frozenset({"abort", "inline_directives", "commands"})
+"""Stages that answer what somebody asks of the gateway itself."""
 OVERHEARD = "overheard"
 """How the reason begins with which such an event is settled: the next turn of its place is told of it (IN-32)."""
 
@@ -142,9 +144,16 @@ class Conversation:
             if agent != said.author_id:
                 self._overheard[agent] = overhear(self.overheard(agent), replace(said, handle=handle))
 
+    def hear_ours(self, said: Said, agents: Iterable[str]) -> None:
+        """The same of what one of our agents said, for those whose memory of this place has been read."""
+        self.hear(said, [agent for agent in agents if agent in self._overheard])
+
     def overheard(self, agent: str) -> tuple[Said, ...]:
         """What was said here since this agent was last asked."""
-        return self._overheard.get(agent, ())
+        heard = self._overheard.get(agent, ())
+        if any(not said.handle for said in heard):  # what we said ourselves may have come into the index since
+            heard = tuple(replace(said, handle=self.messages.handle(said.message_id) or "") for said in heard)
+        return heard
 
     def was_told(self, agent: str) -> None:
         self._overheard[agent] = ()
@@ -202,7 +211,7 @@ class Conversation:
         fates = self.sender.post(planned)
         if fates:
             await asyncio.wait(fates, timeout=PATIENCE)
-        return _message_of(fates[0]) if fates else None
+        return message_of(fates[0]) or None if fates else None
 
     def _noted(self, message: Message) -> None:
         self.noted((message,))
@@ -224,15 +233,15 @@ class Conversation:
         return message in self._traces
 
     def trace_of(self, message: str | None) -> tuple[Step, ...]:
-        """What became of this message; without one, of the last."""
+        """What became of this message; without one, of the last that was no command: whose answer is known already."""
         if message is not None and message in self._traces:
             return self._traces[message]
-        return next(reversed(self._traces.values()), ())
+        newest = tuple(reversed(self._traces.values()))
+        return next((steps for steps in newest if not _was_command(steps)), newest[0] if newest else ())
 
 
-def _message_of(fate: "asyncio.Future[Fate]") -> str | None:
-    known = fate.result() if fate.done() and not fate.cancelled() else None
-    return known.message if isinstance(known, Sent) else None
+def _was_command(steps: tuple[Step, ...]) -> bool:
+    return any(step.decision == "answer" and step.stage in COMMANDING for step in steps)
 
 
 class Conversations:

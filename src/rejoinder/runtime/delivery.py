@@ -26,7 +26,7 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.acting import Acting, HandOver, Occasion
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.drafting import Drafting, streaming_for
-from rejoinder.runtime.fates import Sent, Unsent, hear
+from rejoinder.runtime.fates import Sent, Unsent, hear, message_of
 from rejoinder.runtime.outcomes import Outcomes
 from rejoinder.runtime.unit import Unit
 from rejoinder.store.base import Run, StoredPart, Verb
@@ -135,7 +135,7 @@ class Answer:
             if footer:
                 self._between_segments = True
                 self._show(footer)
-            await self._settle(handed)
+            await self._settle(handed, whole=True)
         elif not self._acting.asked and self._says_when_empty:
             await self._drafting.close()
             taken_over = self._drafting.draft.slots
@@ -209,8 +209,11 @@ class Answer:
         if seen:
             self._drafting.grow(seen)
 
-    async def _settle(self, handed: Sequence[Planned] = (), sentence: str = "") -> None:
-        """Makes the whole answer stand: one commit, then one call for each message that does not say it yet."""
+    async def _settle(self, handed: Sequence[Planned] = (), sentence: str = "", *, whole: bool = False) -> None:
+        """Makes the whole answer stand: one commit, then one call for each message that does not say it yet.
+
+        `whole`: the agent has come to its end, and the others of the room hear it.
+        """
         self._pass_on(self._reveal.finish("".join(self._unseen or ())), whole=True)
         await self._drafting.close()
         draft = self._drafting.draft
@@ -220,7 +223,13 @@ class Answer:
             planned = self._settled(draft.text, self._stem)
         if sentence:
             planned += self._say(sentence, is_error=True)
-        await self._post([*planned, *handed], final=True)
+        if whole:
+            self._acting.keep_named(draft.text)
+        message = await self._post([*planned, *handed], final=True)
+        if whole and not planned and not handed:
+            await self._acting.stands(message)
+        if whole:
+            self._acting.was_said(draft.text, message)
 
     def _settled(self, text: str, stem: str) -> list[Planned]:
         channel, how = self._conversation.channel, self._conversation.how.speech.manner
@@ -261,11 +270,12 @@ class Answer:
         unit.include(self._acting.kept)
         return unit
 
-    async def _post(self, planned: list[Planned], *, final: bool = False) -> None:
+    async def _post(self, planned: list[Planned], *, final: bool = False) -> str:
+        """Waits until it is said, and tells under which id its beginning stands, if that is known."""
         also = self._kept() if final else None
         posted = self._conversation.sender.post(planned, self._run, final=final, also=also) if planned else ()
         if final and posted:
-            posted[-1].add_done_callback(self._acting.answered)
+            posted[-1].add_done_callback(lambda last: self._acting.answered(last, posted[0]))
         await hear(posted, PATIENCE)
         if waiting := [fate for fate in self._drafting.blocks if not fate.done()]:
             await asyncio.wait(waiting, timeout=PATIENCE)
@@ -276,6 +286,9 @@ class Answer:
                 self.undelivered = self.undelivered or known.error
             elif final and isinstance(known, Sent) and fate in posted:
                 self.is_kept = True
+        if slots := self._drafting.draft.slots:
+            return slots[0].message
+        return next(map(message_of, (*self._drafting.blocks, *posted)), "")
 
 
 def stem_of(run: Run | None, trigger: str) -> str:

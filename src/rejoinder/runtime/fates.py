@@ -61,6 +61,12 @@ def settle(waiting: "asyncio.Future[Fate]", fate: Fate) -> None:
         waiting.set_result(fate)
 
 
+def message_of(fate: "asyncio.Future[Fate]") -> str:
+    """The platform's id of what was said; empty where it was not, or not yet."""
+    known = fate.result() if fate.done() and not fate.cancelled() else None
+    return known.message if isinstance(known, Sent) else ""
+
+
 def fate_of(row: StoredPart) -> Fate | None:
     """Of a part that was planned before: it is not said twice."""
     match row.state:

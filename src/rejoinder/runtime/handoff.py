@@ -1,4 +1,5 @@
-"""What one agent hands over to another (OD-50), where the platform does not tell agents of each other's messages.
+"""What one agent says to another, by a hand-off (OD-50) or by name in its answer (IN-21), where the platform does not
+tell agents of each other's messages.
 
 It is a message like any bot's, and goes the way of all: counted against the loop cap, decided by the same stages, and
 a row in the inbox, written in the commit that plans the answer. So a crash can lose neither, and nobody is woken by
@@ -7,6 +8,8 @@ an answer that was never given.
 
 from collections.abc import Callable
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from rejoinder.events import Inbound, Mention, Sender
 from rejoinder.runtime.runs import Runs
@@ -38,8 +41,9 @@ class HandedRow:
         self._is_left = is_left
         self._then: Callable[[InboxEvent], object] | None = None
 
-    def begin(self) -> None:
-        self._then = self._decide
+    def begin(self, message: str = "") -> None:
+        """`message`: under which id the platform shows it, if it does."""
+        self._then = lambda event: self._decide(replace(event, inbound=replace(event.inbound, message_id=message)))
         self._go_on()
 
     def call_off(self) -> None:
@@ -60,14 +64,18 @@ class HandedRow:
 def handed_over(asked: Inbound, agent: str, to: str, words: str, id: str) -> Inbound:
     """`asked`: what the agent was answering; `id`: the same in every attempt at that turn."""
     token = f"@{to}"
+    return replace(said(asked, agent, f"{token} {words}".rstrip(), id), mentions=(Mention(to, token=token),))
+
+
+def said(asked: Inbound, agent: str, text: str, id: str) -> Inbound:
+    """An answer as the others of the room hear it; whom it names stands in its words."""
     return Inbound(
         asked.channel,
         event_id=id,
         message_id="",
         chat=asked.chat,
         sender=Sender(agent, agent, is_bot=True),
-        text=f"{token} {words}".rstrip(),
+        text=text,
         account=asked.account,
         thread=asked.thread,
-        mentions=(Mention(to, token=token),),
     )

@@ -55,6 +55,9 @@ class Outbox:
         """What the key of something begins with that belongs to no turn: used once, in no other process either."""
         return f"g{int(self._clock().timestamp() * 1e6):x}-{next(self._count)}"
 
+    def channel(self, name: str) -> Channel | None:
+        return self._channels.get(name)
+
     def speech(self, channel: str) -> Speech | None:
         """How this channel is spoken to; None: there is no such channel."""
         return self._how(channel).speech if channel in self._channels else None

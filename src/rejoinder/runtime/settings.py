@@ -13,6 +13,7 @@ from rejoinder.outbound.plan import Manner, ReplyMode
 from rejoinder.outbound.tools import Display
 from rejoinder.outbound.typing import Mode, TypingSettings
 from rejoinder.runtime.compaction import CompactionSettings
+from rejoinder.runtime.files import OutboxFolder
 from rejoinder.turns.choose import Limits
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import QueueOverride
@@ -64,6 +65,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     compaction: CompactionSettings = CompactionSettings()
     question_seconds: float = 300
     on_crash: Literal["rerun", "ask", "drop"] = "rerun"
+    outbox_of: Callable[[str], OutboxFolder] | None = None
+    """Out of which folder a session's agent sends files."""
     version: str = ""
     show_config: Callable[[str], str] = lambda key: ""
     """The configuration in effect from this key on, as one may show it."""

@@ -24,11 +24,11 @@ from rejoinder.runtime.acting import Occasion
 from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.attempts import COMPACTED, Attempts, Notice
 from rejoinder.runtime.books import transcript
-from rejoinder.runtime.briefing import Scene, brief, brief_further, filled, people_of, scene_of
+from rejoinder.runtime.briefing import Scene, brief, brief_further, filled, outbox_folder, people_of, scene_of
 from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.delivery import Answer
 from rejoinder.runtime.fates import Unsent
-from rejoinder.runtime.handoff import HandedRow, handed_over
+from rejoinder.runtime.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lane import Run
 from rejoinder.runtime.presence import TypingSign
@@ -102,7 +102,8 @@ class Workers:
             speaker=lambda: Speaker(agent.name, run.model or turn.model or "", turn.think or ""),
             kept_with_it=lambda: transcript(run, self._clock()),
             hand_over=lambda to, words, id: self._hand_over(
-                handed_over(asked, agent.name, to, words, id), lambda: run.released
+                handed_over(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id),
+                lambda: run.released,
             ),
         )
         failed: Failed | None = None
@@ -280,6 +281,7 @@ def _occasion(scene: Scene) -> Occasion:
             *[said.text for asked in run.asked for said in asked.overheard],
         ),
         granted=scene.settings.granted,
+        folder=outbox_folder(run, scene.settings),
     )
 
 

@@ -15,7 +15,7 @@ from rejoinder.channels.web.sockets import Connection, Transmit
 from rejoinder.channels.web.talk import Greeting, Receive, Talk
 from rejoinder.web.house import House
 
-SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
 """Kinds that are named as what they are; everything else is bytes to whoever asks."""
 LONGEST_NAME = 200
 

@@ -41,6 +41,8 @@ def routes(house: House, login: Login, metrics: Metrics) -> list[BaseRoute]:
     async def show_login(request: Request) -> Response:
         if token := request.query_params.get("token"):
             return _let_in(login, token, request)
+        if not login.needed:
+            return RedirectResponse("/", 303)
         return serve(PAGES["/login"], request)
 
     async def take_login(request: Request) -> Response:

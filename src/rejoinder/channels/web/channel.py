@@ -6,15 +6,15 @@ from contextlib import suppress
 from typing import Final, Literal
 
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, Rejected, RetryAfter
-from rejoinder.channels.web import reading
+from rejoinder.channels.web import UPLOAD_LIMIT, reading
 from rejoinder.channels.web.faces import OWNER
 from rejoinder.channels.web.journal import Journal, NoTarget, Sent
 from rejoinder.channels.web.keeper import Keeper
-from rejoinder.channels.web.protocol import Choice, Note, Room, TypingNow
+from rejoinder.channels.web.protocol import Choice, File, Note, Room, TypingNow
 from rejoinder.channels.web.sockets import Growing, Hub
 from rejoinder.crashpoint import answer_unread, crashpoint
 from rejoinder.errors import StoreUnavailable
-from rejoinder.events import Part, Route
+from rejoinder.events import Attachment, Part, Route
 
 OWN_ID = "rejoinder"
 PAUSE = 1.0
@@ -27,6 +27,7 @@ class WebChannel:
     limits = Limits()
     keeps_keys: Final[Literal[True]] = True
     tells_agents: Final[Literal[True]] = True
+    file_limit = UPLOAD_LIMIT
     own_id = OWN_ID
     own_name = OWN_ID
 
@@ -101,6 +102,14 @@ class WebChannel:
         if sent is not None and sent.growing:
             self.hub.growing.setdefault(sent.message.id, Growing(sent.message, sent.audience))
 
+    async def kept_file(self, key: str) -> Attachment | None:
+        kept = await self.keeper.ask(reading.sent_file, key)
+        return None if kept is None else _attached(kept)
+
+    async def keep_file(self, key: str, file: Attachment) -> Attachment:
+        content = file.content or b""
+        return _attached(await self.keeper.change(Journal.keep_sent_file, key, file.name, file.mime, content))
+
     async def append(self, route: Route, message: str, text: str) -> None:
         growing = self.hub.growing.get(message)
         if growing is not None and text:  # what is whole does not grow again (DE-20)
@@ -158,3 +167,7 @@ class WebChannel:
 
     async def note(self, route: Route, text: str) -> None:
         self.hub.show(Note(route.chat, text, route.thread), OWNER)
+
+
+def _attached(file: File) -> Attachment:
+    return Attachment(file.id, file.name, file.mime, file.size)

@@ -246,6 +246,14 @@ class Journal:
 
     # --- what the gateway does ----------------------------------------------------------------------
 
+    def keep_sent_file(self, key: str, name: str, mime: str, content: bytes) -> File:
+        """The file under this key: it is kept once, whatever it holds when it is kept again."""
+        if (known := reading.sent_file(self.db, key)) is not None:
+            return known
+        file = self.keep_file(name, mime, content)
+        self.db.execute("INSERT INTO sent_files VALUES (?, ?)", (key, file.id))
+        return file
+
     def send(self, part: Part, *, growing: bool) -> Sent | None:
         """The message of this part, made now or before; None when there is no such room. Raises `NoTarget`."""
         if part.key and (kept := reading.by_key(self.db, part.key)) is not None:
@@ -266,6 +274,7 @@ class Journal:
             text=part.text,
             thread=part.route.thread,
             reply_to=quoted,
+            files=tuple(file for each in part.files if (file := reading.file(self.db, each.id)) is not None),
             choices=_choices(part),
             only_for=part.only_for or "",
             silent=part.silent,
@@ -420,7 +429,7 @@ class Journal:
         kept = None if id is None else reading.message(self.db, id)
         if kept is None or kept.deleted or kept.message.room != room or kept.audience not in (None, person):
             return None
-        words = " ".join(kept.message.text.split())
+        words = " ".join(kept.message.text.split()) or ", ".join(file.name for file in kept.message.files)
         return Quoted(kept.message.id, kept.message.author, words[:200])
 
     def was_taken(self, seq: int) -> None:

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Concatenate, ParamSpec, TypeVar
 
-from rejoinder.channels.web.faces import agent_member
+from rejoinder.channels.web.faces import EVERYBODY, OWNER, agent_member
 from rejoinder.channels.web.journal import Journal, Told
 from rejoinder.channels.web.writer import Writer, connect
 from rejoinder.errors import BadUse
@@ -27,6 +27,8 @@ class Keeper:
     ) -> None:
         if not agents:
             raise BadUse("the web channel needs an agent")
+        if taken := {OWNER, EVERYBODY}.intersection(agents):
+            raise BadUse(f"no agent of the chat page can be called {min(taken)!r}: that name has a meaning there")
         self.agents = tuple(agent_member(id, (faces or {}).get(id, "")) for id in agents)
         self.tell: Callable[[Told], None] = lambda _: None
         self.changed: Callable[[], None] = lambda: None

@@ -111,6 +111,12 @@ def file(db: sqlite3.Connection, id: str) -> File | None:
     return File(row[0], row[1], row[2], row[3], f"/files/{id}") if row else None
 
 
+def sent_file(db: sqlite3.Connection, key: str) -> File | None:
+    """What the gateway had kept under this key."""
+    row = db.execute("SELECT upload FROM sent_files WHERE part = ?", (key,)).fetchone()
+    return file(db, row[0]) if row else None
+
+
 def content(db: sqlite3.Connection, id: str) -> tuple[File, bytes] | None:
     found = file(db, id)
     if found is None:

@@ -71,6 +71,11 @@ CREATE TABLE IF NOT EXISTS uploads (
   id TEXT PRIMARY KEY, name TEXT NOT NULL, mime TEXT NOT NULL, content BLOB NOT NULL
 ) STRICT;
 
+CREATE TABLE IF NOT EXISTS sent_files (
+  part   TEXT PRIMARY KEY,  -- the key under which the gateway had it kept
+  upload TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE IF NOT EXISTS requests (
   person TEXT NOT NULL, client TEXT NOT NULL, result TEXT NOT NULL, PRIMARY KEY (person, client)
 ) STRICT, WITHOUT ROWID;

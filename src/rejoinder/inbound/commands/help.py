@@ -57,5 +57,10 @@ COMMANDS = (
         aliases=("id",),
         handle=_whoami,
     ),
-    Command("why", "What each stage decided on the last message.", "help", handle=_why),
+    Command(
+        "why",
+        "What each stage decided on the last message that was no command, or the one you reply to.",
+        "help",
+        handle=_why,
+    ),
 )

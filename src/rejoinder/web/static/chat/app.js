@@ -14,6 +14,7 @@ import { Requests } from "./requests.js";
 import { Sidebar } from "./sidebar.js";
 import { ChatState, placeOf, threadOf } from "./state.js";
 import { welcome } from "./welcome.js";
+import { wordsOf } from "./words.js";
 
 const PROTOCOL = 1;
 const CLOSED = { OTHER_PROTOCOL: 4002 };
@@ -24,6 +25,7 @@ export class App {
   latestDelivered = "";
   #asked = /** @type {Map<string, {place: string, before?: number | null, around?: string | null}>} */ (new Map());
   #expected = ""; // the room that was just made here: it is opened as soon as it is known
+  #roomsFrame = 0;
   #goal = /** @type {import("./state.js").Message | null} */ (null);
 
   constructor() {
@@ -220,7 +222,7 @@ export class App {
   /** @param {import("./state.js").Changes} changes */
   #show(changes) {
     for (const pane of this.#panes()) {
-      if (changes.timelines.has(pane.place)) pane.timeline.sync();
+      if (changes.timelines.has(pane.place)) pane.timeline.changed();
       for (const id of changes.messages) pane.timeline.touch(id);
       if (changes.typing.has(pane.place)) pane.showTyping();
     }
@@ -229,15 +231,18 @@ export class App {
     for (const message of changes.finished) this.#finished(message);
     if (changes.rooms) {
       this.sawRoom();
-      this.#drawRooms();
+      this.notifier.count();
+      if (this.#expected && this.state.rooms.has(this.#expected)) this.openRoom(this.#expected);
+      this.#roomsFrame ||= requestAnimationFrame(() => this.#drawRooms());
     }
   }
 
+  /** Once in a frame, however many messages came; the title tells of them in a tab that draws no frames, too. */
   #drawRooms() {
+    this.#roomsFrame = 0;
     this.sidebar.draw();
     this.notifier.count();
     this.menuMark.hidden = this.state.unread() === 0;
-    if (this.#expected && this.state.rooms.has(this.#expected)) this.openRoom(this.#expected);
     this.#drawHeading();
   }
 
@@ -251,7 +256,7 @@ export class App {
   #finished(message) {
     this.notifier.tell(message);
     if (message.room === this.room && !this.state.isMine(message))
-      this.announcer.say(this.state.member(message.author).name, message.text);
+      this.announcer.say(this.state.member(message.author).name, wordsOf(message, 500));
   }
 
   /** A growing message has a hole: its whole text so far is asked for. @param {string} id */

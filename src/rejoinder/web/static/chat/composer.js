@@ -1,10 +1,11 @@
 /** The message box: drafts that survive a reload, replying, editing, files, completion. */
 
-import { clean, oneLine } from "../shared/clean.js";
+import { clean } from "../shared/clean.js";
 import { fill, h } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
 import { Completion } from "./completion.js";
 import { Uploads } from "./uploads.js";
+import { wordsOf } from "./words.js";
 
 const LONGEST = 32_000;
 const TYPING_EVERY = 3_000;
@@ -232,7 +233,7 @@ export class Composer {
       this.context,
       icon(this.#editing ? "edit" : "reply"),
       h("strong", {}, words),
-      h("span", { dir: "auto" }, oneLine(meant.text)),
+      h("span", { dir: "auto" }, wordsOf(meant)),
       h(
         "button",
         { type: "button", class: "quiet", "aria-label": "Cancel", title: "Cancel (Esc)", onclick: cancel },

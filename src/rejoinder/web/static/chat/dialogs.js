@@ -1,8 +1,9 @@
 /** Small questions above the page: go to a room, make one, change the name, really delete. */
 
-import { clean, oneLine } from "../shared/clean.js";
+import { clean } from "../shared/clean.js";
 import { fill, h } from "../shared/dom.js";
 import { face } from "./faces.js";
+import { wordsOf } from "./words.js";
 
 export class Dialogs {
   /** @param {import("./app.js").App} app */
@@ -132,7 +133,7 @@ export class Dialogs {
     const form = h(
       "form",
       { method: "dialog" },
-      h("blockquote", { dir: "auto" }, oneLine(message.text) || "a file"),
+      h("blockquote", { dir: "auto" }, wordsOf(message)),
       h("p", { class: "hint" }, "It disappears for everybody."),
       buttons("Delete", "danger"),
     );

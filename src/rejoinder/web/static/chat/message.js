@@ -243,13 +243,23 @@ export class MessageView {
 /** @param {import("./state.js").File} file */
 function drawFile(file) {
   const name = clean(file.name);
-  if (PICTURES.test(file.mime)) {
-    return h(
-      "a",
-      { class: "picture", href: file.url, title: name },
-      h("img", { src: file.url, alt: name, loading: "lazy" }),
-    );
-  }
+  if (!PICTURES.test(file.mime)) return drawDownload(file);
+  const picture = h(
+    "a",
+    { class: "picture", href: file.url, download: name, title: `${name}, ${sizeOf(file.size)}` },
+    h("img", {
+      src: file.url,
+      alt: name,
+      loading: "lazy",
+      onerror: () => picture.replaceWith(drawDownload(file)), // it only calls itself a picture
+    }),
+  );
+  return picture;
+}
+
+/** @param {import("./state.js").File} file */
+function drawDownload(file) {
+  const name = clean(file.name);
   return h(
     "a",
     { class: "file", href: file.url, download: name },

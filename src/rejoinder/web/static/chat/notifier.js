@@ -1,6 +1,7 @@
 /** Tells of messages that come while nobody looks: the number in the title always, a notification if wanted. */
 
-import { clean, oneLine } from "../shared/clean.js";
+import { clean } from "../shared/clean.js";
+import { wordsOf } from "./words.js";
 
 const KEY = "rejoinder.notify";
 
@@ -27,7 +28,7 @@ export class Notifier {
     const author = this.app.state.member(message.author);
     const room = this.app.state.rooms.get(message.room);
     const shown = new Notification(clean(`${author.name} · ${room?.title ?? ""}`), {
-      body: oneLine(message.text),
+      body: wordsOf(message),
       tag: message.room,
       icon: "/static/icon.svg",
     });

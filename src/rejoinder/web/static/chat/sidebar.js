@@ -1,11 +1,12 @@
 /** Rooms and direct chats with what is unread in them. */
 
-import { clean, oneLine } from "../shared/clean.js";
+import { clean } from "../shared/clean.js";
 import { fill, h } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
 import { themeButton } from "../shared/theme_button.js";
 import { shortOf } from "../shared/times.js";
 import { face } from "./faces.js";
+import { wordsOf } from "./words.js";
 
 /** @typedef {import("./state.js").Room} Room */
 
@@ -118,7 +119,7 @@ export class Sidebar {
       room.unread > 0 && !current ? h("span", { class: "unread" }, room.unread > 99 ? "99+" : room.unread) : null;
     const last = room.latest;
     const preview = last
-      ? `${room.kind === "group" ? `${clean(state.member(last.author).name)}: ` : ""}${oneLine(last.text, 60) || "📎"}`
+      ? `${room.kind === "group" ? `${clean(state.member(last.author).name)}: ` : ""}${wordsOf(last, 60)}`
       : "";
     const looks =
       room.kind === "direct" && agents[0] ? face(agents[0]) : h("span", { class: "hash", "aria-hidden": "true" }, "#");

@@ -36,7 +36,7 @@ export const GATEWAY = /** @type {Member} */ ({
   face: { hue: 0, initials: "r", emoji: "⚙️" },
 });
 
-const TYPING_LASTS = 6000;
+const TYPING_LASTS = 7000; // a little longer than an agent's next sign takes to come
 
 export class ChatState {
   seq = /** @type {number | null} */ (null);
@@ -235,7 +235,9 @@ export class ChatState {
       growing: false,
     }));
     const whole = this.messages.get(frame.message);
-    if (growing && whole) changes.finished.push(whole);
+    if (!growing || !whole) return;
+    changes.finished.push(whole);
+    this.#stopsTyping(whole, changes); // a sign that came while it grew would outlive it
   }
 
   /** @param {any} frame @param {Changes} changes */
@@ -247,6 +249,7 @@ export class ChatState {
       this.timelines.set(place, { ...window, ids: window.ids.filter((id) => id !== frame.message) });
       changes.timelines.add(place);
     }
+    if (gone?.growing) this.#stopsTyping(gone, changes);
     if (gone?.thread) this.#countReply(gone.thread, -1, 0, changes);
     const room = this.rooms.get(frame.room);
     if (!room) return;

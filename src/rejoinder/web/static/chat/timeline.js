@@ -28,6 +28,7 @@ export class Timeline {
   #newFrom = /** @type {number | null} */ (null);
   #frame = 0;
   #dirty = /** @type {Set<string>} */ (new Set());
+  #unsorted = false;
   #scrollTo = /** @type {string | null} */ (null);
 
   /**
@@ -51,8 +52,12 @@ export class Timeline {
       h("span", {}, "Newest messages"),
     );
     this.element = h("div", { class: "timeline" }, this.scroller, this.pill);
-    new ResizeObserver(() => this.#stick()).observe(this.list);
-    new ResizeObserver(() => this.#stick()).observe(this.scroller);
+    const resized = new ResizeObserver(() => {
+      this.#look();
+      this.#stick();
+    });
+    resized.observe(this.list);
+    resized.observe(this.scroller);
     this.list.addEventListener("click", (/** @type {Event} */ event) => this.#clicked(event));
     this.list.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.#key(event));
     this.list.addEventListener("mouseover", (/** @type {Event} */ event) => this.#points(event));
@@ -65,7 +70,7 @@ export class Timeline {
     this.#views.clear();
     this.#separators.clear();
     this.list.replaceChildren();
-    this.#follows = true;
+    this.#follow(true);
     this.#stuckAt = 0;
     this.#missed = 0;
     this.#asking = "";
@@ -105,11 +110,23 @@ export class Timeline {
   /** A message changed: drawn with the next frame, once, however many pieces came. @param {string} id */
   touch(id) {
     this.#dirty.add(id);
+    this.#soon();
+  }
+
+  /** Messages came or went: the list is put in order with the next frame, once, however many. */
+  changed() {
+    this.#unsorted = true;
+    this.#soon();
+  }
+
+  #soon() {
     if (!this.#frame) this.#frame = requestAnimationFrame(() => this.#redraw());
   }
 
   #redraw() {
     this.#frame = 0;
+    this.#look();
+    if (this.#unsorted) this.sync();
     for (const id of this.#dirty) {
       const message = this.state.messages.get(id);
       if (!message) continue;
@@ -122,7 +139,9 @@ export class Timeline {
 
   /** The list changed: puts every row where it belongs and touches none that stands right. */
   sync() {
+    this.#unsorted = false;
     if (!this.place) return;
+    this.#look();
     const anchor = this.#anchor();
     const rows = this.#rows();
     const wanted = new Set(rows);
@@ -216,7 +235,8 @@ export class Timeline {
 
   /** @param {Message} message */
   #isDelivered(message) {
-    return Boolean(message.client) && this.actions.latestDelivered() === message.client;
+    const isOurs = Boolean(message.client) && this.state.isMine(message);
+    return isOurs && this.actions.latestDelivered() === message.client;
   }
 
   /** @param {string} key */
@@ -253,7 +273,8 @@ export class Timeline {
 
   #scrolled() {
     const wasFollowing = this.#follows;
-    this.#follows = this.atBottom;
+    // Where more has come in since we went to the end, it is we who are behind, not the reader who has left.
+    this.#follow(this.atBottom || (wasFollowing && this.scroller.scrollTop >= this.#stuckAt - AT_BOTTOM));
     if (this.#follows && !wasFollowing) this.#missed = 0;
     this.#fillUp();
     this.#showPill();
@@ -270,12 +291,20 @@ export class Timeline {
     else if (!window.end && scrollHeight - scrollTop - clientHeight < NEAR_TOP) this.ask({ around: window.ids.at(-1) });
   }
 
+  /** Who follows is led by us alone; who does not is kept in place by the browser. @param {boolean} follows */
+  #follow(follows) {
+    this.#follows = follows;
+    this.scroller.classList.toggle("follows", follows);
+  }
+
+  /** Whether the reader has moved, though the event that tells is still to come: asked before anything is drawn, for
+   * what we draw moves the end too. */
+  #look() {
+    if (this.#follows && this.scroller.scrollTop < this.#stuckAt - AT_BOTTOM && !this.atBottom) this.#follow(false);
+  }
+
   #stick() {
     if (!this.#follows || this.#scrollTo) return;
-    if (this.scroller.scrollTop < this.#stuckAt - AT_BOTTOM && !this.atBottom) {
-      this.#follows = false; // the reader has moved; the event that tells is still to come
-      return;
-    }
     if (this.state.timeline(this.place).ids.length > KEPT + 100 && this.state.trim(this.place, KEPT)) this.sync();
     this.scroller.scrollTop = this.scroller.scrollHeight;
     this.#stuckAt = this.scroller.scrollTop;
@@ -318,7 +347,7 @@ export class Timeline {
   /** To the newest message, wherever the window stands. */
   toEnd() {
     this.#missed = this.#stuckAt = 0;
-    this.#follows = true;
+    this.#follow(true);
     if (!this.state.timeline(this.place).end) {
       this.state.timelines.delete(this.place);
       this.ask({});
@@ -339,7 +368,7 @@ export class Timeline {
     const view = message && this.#views.get(keyOf(message));
     if (!view?.element.isConnected) return;
     this.#scrollTo = null;
-    this.#follows = false;
+    this.#follow(false);
     view.element.scrollIntoView({ block: "center", behavior: calm() ? "auto" : "smooth" });
     view.element.focus({ preventScroll: true });
     view.element.classList.remove("flash");
@@ -405,8 +434,12 @@ export class Timeline {
   }
 }
 
-/** An own message keeps its row when the server's copy takes the place of the one on its way. @param {Message} message */
-const keyOf = (message) => (message.client ? `client ${message.client}` : message.id);
+/**
+ * An own message keeps its row when the server's copy takes the place of the one on its way. Other people's browsers
+ * make ids too, and may make the same.
+ * @param {Message} message
+ */
+const keyOf = (message) => (message.client ? `client ${message.author} ${message.client}` : message.id);
 
 /** @param {Message | null} last @param {Message} message */
 function sameBreath(last, message) {

@@ -1,0 +1,1 @@
+"""EDGE: the guarded doors between an agent's files and the chats."""

@@ -1,0 +1,110 @@
+"""The folders out of which agents send files, one for each session (DE-37).
+
+Rule 1: only what lies in the session's own folder is sent: no path leads out of it, no link is followed.
+Rule 2: it is opened from directory to directory by descriptor; what was opened is what is looked at, read and sent,
+        whatever happens to its name meanwhile.
+Rule 3: only a regular file within the limit: nothing that blocks, grows for ever, or is no file.
+"""
+
+import mimetypes
+import os
+import re
+import shutil
+import stat
+import tempfile
+import weakref
+from contextlib import ExitStack
+from hashlib import blake2b
+from pathlib import Path
+
+from rejoinder.errors import FileRefused
+from rejoinder.events import Attachment
+
+LONGEST_NAME = 60
+_OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+class Folders:
+    """`beneath`: where they all lie; None: somewhere that is gone with this process."""
+
+    def __init__(self, beneath: Path | None) -> None:
+        self._root = beneath
+
+    def __call__(self, session: str) -> "Folder":
+        """The folder of this session, made when it is not there."""
+        if self._root is None:
+            self._root = Path(tempfile.mkdtemp(prefix="rejoinder-outbox-"))
+            weakref.finalize(self, shutil.rmtree, self._root, ignore_errors=True)
+        path = self._root.absolute() / _named(session)
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return Folder(path)
+
+
+def _named(session: str) -> str:
+    """A name people can tell apart, and that no other session has."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", session).strip("-")[:LONGEST_NAME]
+    return f"{plain}-{blake2b(session.encode(), digest_size=4).hexdigest()}"
+
+
+class Folder:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.path = str(path)
+
+    def read(self, name: str, limit: int) -> Attachment:
+        """The file as it is now. Raises `FileRefused` with what the agent should know."""
+        steps = self._steps(name)
+        with ExitStack() as stack:
+            here = self._enter(steps, name, stack)
+            file = _opened(steps[-1], here, name)
+            stack.callback(os.close, file)
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise FileRefused(f"{name!r} is no regular file", denied=True)
+            with open(file, "rb", closefd=False) as reading:
+                content = reading.read(limit + 1)  # not by its size: it may be growing
+        if len(content) > limit:
+            raise FileRefused(f"{name!r} is larger than the {limit} bytes that can be sent")
+        if not content:
+            raise FileRefused(f"{name!r} is empty")
+        mime = mimetypes.guess_type(steps[-1])[0] or "application/octet-stream"
+        return Attachment("", steps[-1], mime, len(content), content=content)
+
+    def remove(self, name: str) -> None:
+        """Takes away what has been sent, if it is still there."""
+        steps = self._steps(name)
+        with ExitStack() as stack:
+            here = self._enter(steps, name, stack)
+            try:
+                os.unlink(steps[-1], dir_fd=here)
+            except OSError as error:
+                raise FileRefused(f"{name!r} cannot be removed: {error.strerror}") from None
+
+    def _steps(self, name: str) -> list[str]:
+        """The way to it from the folder, which may also be written from the root on."""
+        if "\0" in name:
+            raise FileRefused(f"{name!r} is no name of a file", denied=True)
+        within = name.removeprefix(self.path + "/") if name.startswith("/") else name
+        steps = [step for step in within.split("/") if step not in ("", ".")]
+        if within.startswith("/") or ".." in steps:
+            raise FileRefused(f"{name!r} is not in your outbox folder {self.path}", denied=True)
+        if not steps:
+            raise FileRefused(f"{name!r} is no file")
+        return steps
+
+    def _enter(self, steps: list[str], name: str, stack: ExitStack) -> int:
+        here = os.open(self.path, _OPEN | os.O_DIRECTORY)
+        stack.callback(os.close, here)
+        for step in steps[:-1]:
+            here = _opened(step, here, name, os.O_DIRECTORY)
+            stack.callback(os.close, here)
+        return here
+
+
+def _opened(step: str, here: int, name: str, flags: int = os.O_NONBLOCK) -> int:
+    """Without waiting: a pipe nobody writes to would hold up whoever opens it."""
+    try:
+        return os.open(step, _OPEN | flags, dir_fd=here)
+    except FileNotFoundError:
+        raise FileRefused(f"there is no file {name!r} in your outbox folder") from None
+    except OSError as error:  # a link, among others: ELOOP, or ENOTDIR where a folder should be
+        raise FileRefused(f"{name!r} cannot be opened: {error.strerror}", denied=True) from None

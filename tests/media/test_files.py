@@ -1,0 +1,121 @@
+"""DE-37: out of which folder a file is sent, and what is never sent."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rejoinder.errors import FileRefused
+from rejoinder.media.files import Folder, Folders
+
+LIMIT = 100
+SECRET = b"the operator's"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    """A session's folder with everything an agent might put there, and a secret beside it."""
+    (tmp_path / "secret.txt").write_bytes(SECRET)
+    folder = Folders(tmp_path / "outbox")("helper:web:default:direct:you")
+    here = Path(folder.path)
+    (here / "chart.png").write_bytes(b"a picture")
+    (here / "in").mkdir()
+    (here / "in" / "plan.txt").write_bytes(b"a plan")
+    (here / "full.bin").write_bytes(b"x" * LIMIT)
+    (here / "big.bin").write_bytes(b"x" * (LIMIT + 1))
+    (here / "empty").write_bytes(b"")
+    (here / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (here / "way").symlink_to(tmp_path)
+    (here / "inside").symlink_to(here / "in")
+    os.mkfifo(here / "pipe")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "mime", "content"),
+    [
+        ("chart.png", "chart.png", "image/png", b"a picture"),
+        ("./chart.png", "chart.png", "image/png", b"a picture"),
+        ("in/plan.txt", "plan.txt", "text/plain", b"a plan"),
+        ("in//plan.txt", "plan.txt", "text/plain", b"a plan"),
+        ("full.bin", "full.bin", "application/octet-stream", b"x" * LIMIT),
+        ("{folder}/chart.png", "chart.png", "image/png", b"a picture"),
+    ],
+)
+def test_what_is_sent(folder: Folder, path: str, name: str, mime: str, content: bytes) -> None:
+    """Named from the folder on, or from the root on."""
+    file = folder.read(path.format(folder=folder.path), LIMIT)
+    assert (file.name, file.mime, file.content, file.size) == (name, mime, content, len(content))
+
+
+@pytest.mark.parametrize(
+    ("path", "denied", "why"),
+    [
+        ("../../secret.txt", True, "is not in your outbox folder"),
+        ("in/../../../secret.txt", True, "is not in your outbox folder"),
+        ("in/../chart.png", True, "is not in your outbox folder"),
+        ("/etc/passwd", True, "is not in your outbox folder"),
+        ("{folder}/../../secret.txt", True, "is not in your outbox folder"),
+        ("{folder}-of-another/secret.txt", True, "is not in your outbox folder"),
+        ("link.txt", True, "cannot be opened"),
+        ("way/secret.txt", True, "cannot be opened"),
+        ("inside/plan.txt", True, "cannot be opened"),
+        ("pipe", True, "is no regular file"),
+        ("in", True, "is no regular file"),
+        ("chart.png/x", True, "cannot be opened"),
+        ("chart\0.png", True, "is no name of a file"),
+        ("x" * 5000, True, "cannot be opened"),
+        (".", False, "is no file"),
+        ("none.txt", False, "there is no file"),
+        ("none/plan.txt", False, "there is no file"),
+        ("big.bin", False, "is larger than the 100 bytes"),
+        ("empty", False, "is empty"),
+    ],
+)
+def test_what_is_refused(folder: Folder, path: str, denied: bool, why: str) -> None:
+    """No way out, no link, nothing that is no file, nothing too large; the reason is for the agent."""
+    with pytest.raises(FileRefused, match=why) as refused:
+        folder.read(path.format(folder=folder.path), LIMIT)
+    assert refused.value.denied == denied
+
+
+@given(st.lists(st.sampled_from(["..", ".", "", "in", "way", "link.txt", "secret.txt", "/"]), max_size=6))
+def test_no_path_leads_to_the_secret(tmp_path_factory: pytest.TempPathFactory, steps: list[str]) -> None:
+    root = tmp_path_factory.getbasetemp() / "paths"
+    folder = Folders(root / "outbox")("s")
+    if not (root / "secret.txt").exists():
+        (root / "secret.txt").write_bytes(SECRET)
+        (Path(folder.path) / "way").symlink_to(root)
+        (Path(folder.path) / "link.txt").symlink_to(root / "secret.txt")
+        (Path(folder.path) / "in").mkdir()
+    with pytest.raises(FileRefused):
+        folder.read("/".join(steps), LIMIT)
+
+
+def test_a_file_is_taken_away_and_nothing_outside(folder: Folder, tmp_path: Path) -> None:
+    folder.remove("in/plan.txt")
+    assert not (Path(folder.path) / "in" / "plan.txt").exists()
+    folder.remove("link.txt")  # the link, not what it points to
+    for path in ("../../secret.txt", "way/secret.txt"):
+        with pytest.raises(FileRefused):
+            folder.remove(path)
+    assert (tmp_path / "secret.txt").read_bytes() == SECRET
+
+
+def test_sessions_have_folders_of_their_own(tmp_path: Path) -> None:
+    """Also where their names differ only in what a file system cannot write."""
+    folders = Folders(tmp_path)
+    paths = {folders(session).path for session in ("a:b", "a/b", "a-b", "../a", "é", "x" * 300)}
+    assert len(paths) == 6
+    assert {Path(path).parent for path in paths} == {tmp_path}
+    assert all(Path(path).stat().st_mode & 0o777 == 0o700 for path in paths)
+
+
+def test_folders_of_a_store_that_keeps_nothing_are_gone_with_it() -> None:
+    folders = Folders(None)
+    path = Path(folders("s").path)
+    assert path.is_dir()
+    del folders
+    assert not path.parent.exists()

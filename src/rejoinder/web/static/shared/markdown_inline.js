@@ -154,7 +154,10 @@ function readLink(text, at, reading) {
     return soon ? [inlineLabel(text.slice(open + 1), reading), text.length] : null;
   }
   const label = text.slice(open + 1, close);
-  if (text[close + 1] !== "(") return null;
+  if (text[close + 1] !== "(") {
+    const soon = reading.growing && close === text.length - 1;
+    return soon ? [inlineLabel(label, reading), text.length] : null;
+  }
   const target =
     /^\([ \n]*(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))*))(?:[ \n]+(?:"[^"]*"|'[^']*'))?[ \n]*\)/.exec(
       text.slice(close + 1, close + 4100),

@@ -337,7 +337,8 @@ class Retention(Struct, frozen=True):
     transcripts_before: datetime | None = None
     messages: int = 10_000
     """Messages of one conversation in the index."""
-    rows: int = 500
+    rows: int = 100
+    """Nobody is answered while they are removed."""
 
 
 class Sweep(Verb[int], frozen=True):

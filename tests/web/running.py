@@ -111,7 +111,9 @@ async def running(
         if "console" in line:
             asyncio.get_running_loop().call_soon(up.set)  # after the lines about the login
 
-    task = asyncio.create_task(serve(with_page(made, None if "web" in made.channels else 0), say, agents=agents, play=play))
+    task = asyncio.create_task(
+        serve(with_page(made, None if "web" in made.channels else 0), say, agents=agents, play=play)
+    )
     waiting = asyncio.create_task(up.wait())
     try:
         await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED, timeout=PATIENCE)

@@ -2,7 +2,6 @@
 
 import asyncio
 import sqlite3
-from itertools import count
 
 import pytest
 
@@ -32,7 +31,7 @@ def written(monkeypatch) -> list[str]:
 
     def overhear(ask):
         def asked(db, sql, *more):
-            if isinstance(db.generations, count):
+            if db.numbers.generation:
                 written.append(sql)
             return ask(db, sql, *more)
 

@@ -183,10 +183,31 @@ class Engine:
         self._debounce = Debounce(settings.rules, runs, clock, self.decide)
 
     async def accept(self, *messages: Inbound, cursor: Cursor | None = None) -> None:
-        """What a channel calls; returns when they are safe, not when they are answered (DU-1)."""
-        for event in await self._store.write(Accept(messages, self._clock(), cursor)):
+        """What a channel calls; returns when they are safe, not when they are answered (DU-1).
+
+        They are decided meanwhile, so that the decision is mostly in the same commit.
+        """
+        taken: list[InboxEvent] = []
+
+        def take(events: tuple[InboxEvent, ...]) -> None:
+            taken.extend(event for event in events if not self._debounce.waits(event.inbound.channel))
+            for event in taken:
+                self.decide(event)
+
+        try:
+            events = await self._store.write(Accept(messages, self._clock(), cursor), known=take)
+        except Exception:
+            for event in taken:  # the platform delivers it again
+                self._forget(event)
+            raise
+        for event in events:
             self._tell(MessageReceived(event.inbound))
-            self.take(event)
+            if event not in taken:
+                self.take(event)
+
+    def _forget(self, event: InboxEvent) -> None:
+        with suppress(ValueError):
+            self.conversations.of(event.inbound).arrived.remove((event,))
 
     def take(self, event: InboxEvent) -> None:
         """Goes on with an event that is safe: at once, or with the rest of what its sender is typing (IN-76)."""
@@ -223,7 +244,8 @@ class Engine:
                 failed = f"failed: {type(error).__name__}"
                 with suppress(Superseded):  # it was decided, and failed later
                     await Unit(*(SettleEvent(event.id, failed) for event in group)).insist(self._store)
-            conversation.arrived.popleft()
+            if conversation.arrived and conversation.arrived[0] is group:
+                conversation.arrived.popleft()
             again = 0
 
     async def _decide(self, group: tuple[InboxEvent, ...], conversation: Conversation) -> None:

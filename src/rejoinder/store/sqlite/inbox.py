@@ -17,15 +17,16 @@ from rejoinder.store.sqlite.values import clean, micros, moved, pack_inbound, se
 
 def accept(db: Connection, verb: Accept) -> tuple[InboxEvent, ...]:
     sql = (
-        "INSERT INTO inbox (channel, account, event, message, sender, accepted, body) VALUES (?, ?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (channel, account, event) DO NOTHING RETURNING id"
+        "INSERT INTO inbox (id, channel, account, event, message, sender, accepted, body) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (channel, account, event) DO NOTHING"
     )
     now = micros(verb.now)
     new: list[InboxEvent] = []
     for inbound in verb.events:
         key = (inbound.channel, inbound.account, inbound.event_id, inbound.message_id, inbound.sender.id)
-        if (row := db.execute(sql, (*map(clean, key), now, pack_inbound(inbound))).fetchone()) is not None:
-            new.append(InboxEvent(row[0], inbound, verb.now))
+        id = db.numbers.next_event()
+        if db.execute(sql, (id, *map(clean, key), now, pack_inbound(inbound))).rowcount:
+            new.append(InboxEvent(id, inbound, verb.now))
     if verb.cursor is not None:
         _keep_cursor(db, verb.cursor)
     return tuple(new)

@@ -91,7 +91,11 @@ def claim_part(db: Connection, verb: ClaimPart) -> StoredPart | Later | None:
         return None
     if part.retry_at is not None and part.retry_at > verb.now:
         return Later(part.retry_at)
-    claim: dict[str, Any] = {"generation": next(db.generations), "lease_until": verb.lease_until, "retry_at": None}
+    claim: dict[str, Any] = {
+        "generation": db.numbers.next_generation(),
+        "lease_until": verb.lease_until,
+        "retry_at": None,
+    }
     if verb.sending:  # two moves in one: the attempt is counted before it is made
         return _move(db, verb, part, PART_MOVES[MarkSending][1], attempts=part.attempts + 1, **claim)
     return _move(db, verb, part, **claim)

@@ -38,11 +38,13 @@ THEN = datetime(2000, 1, 1, tzinfo=UTC)
 
 def rehearse(db: Connection) -> None:
     """Leaves nothing behind, whatever happens: nothing has to be rehearsed."""
+    drawn = db.numbers.drawn()
     db.execute("BEGIN IMMEDIATE")
     with suppress(RejoinderError, sqlite3.Error):
         _write(db, f"rehearsal {uuid4()}")
     if db.in_transaction:  # after some faults SQLite has taken it back by itself
         db.take_back()
+    db.numbers.draw_again_from(drawn)
 
 
 def _write(db: Connection, name: str) -> None:

@@ -29,7 +29,7 @@ def begin_turn(db: Connection, verb: BeginTurn) -> Run | Busy:
     # The index knows this by the wider condition; by the narrower one alone it would not be used.
     untold = "session = ? AND turn IS NULL AND state IN ('waiting', 'summarised')"
     db.execute(f"UPDATE turn_input SET turn = ? WHERE {untold} AND state = 'summarised'", (turn, verb.session))
-    return _claim(db, Run(verb.session, turn, next(db.generations), attempt=1), micros(verb.lease_until))
+    return _claim(db, Run(verb.session, turn, db.numbers.next_generation(), attempt=1), micros(verb.lease_until))
 
 
 def resume_turn(db: Connection, verb: ResumeTurn) -> Run | Busy | Quarantined:
@@ -48,7 +48,7 @@ def resume_turn(db: Connection, verb: ResumeTurn) -> Run | Busy | Quarantined:
     attempt = attempts + (not answered)
     sql = "UPDATE turn SET attempts = ? WHERE id = ? AND state = ? AND attempts = ?"
     moved(db, sql, (attempt, verb.turn, state, attempts), f"turn {verb.turn}")
-    run = Run(session, verb.turn, next(db.generations), attempt, answered)
+    run = Run(session, verb.turn, db.numbers.next_generation(), attempt, answered)
     return _claim(db, run, micros(verb.lease_until))
 
 

@@ -1,11 +1,10 @@
 """Verbs of the store itself: what a dead claim leaves behind, and what has grown old."""
 
-from itertools import count
 from typing import Any
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.store.base import ExpireLeases, Retention, Sweep
-from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.connection import Connection, Numbers
 from rejoinder.store.sqlite.values import micros
 
 CLAIMS = 32
@@ -15,14 +14,14 @@ CLAIMS = 32
 def take_over(db: Connection) -> int:
     """At boot, under the lock: nobody else lives, so every claim is a dead one's (DU-13). The new generation."""
     opening = db.execute("UPDATE gateway SET generation = generation + 1 RETURNING generation").fetchone()[0]
-    db.generations = count(opening << CLAIMS)
-    generation = next(db.generations)
-    _take_back(db, (1 << 63) - 1, generation)
-    return generation
+    accepted = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'inbox'").fetchone()
+    db.numbers = Numbers(opening << CLAIMS, accepted[0] if accepted else 0)
+    _take_back(db, (1 << 63) - 1, db.numbers.generation)
+    return db.numbers.generation
 
 
 def expire_leases(db: Connection, verb: ExpireLeases) -> int:
-    return _take_back(db, micros(verb.now), next(db.generations))
+    return _take_back(db, micros(verb.now), db.numbers.next_generation())
 
 
 def _take_back(db: Connection, now: int, generation: int) -> int:

@@ -52,7 +52,7 @@ async def test_a_message_costs_two_commits_before_its_send(tmp_path, commits):
             await settled(gateway)
             planned, *after = commits[seen[0] - 1 :]
             decided = [verb for commit in commits[: seen[0] - 1] for verb in commit]
-            assert planned == ("PlanParts", "AppendTranscript", "ClaimPart")
+            assert planned == ("PlanParts", "AppendTranscript")
             assert [verb for commit in after for verb in commit][:2] == ["MarkSent", "EndRun"]
             owners = {"MoveCursor"}  # once: where an owner writes
             assert {"Accept", "RouteEvent", "Trace", "NoteMessages", "BeginTurn", "PutSession"} == {*decided} - owners

@@ -271,11 +271,11 @@ class Sender:
             return
         now = self._clock()
         intents = tuple([intent(each, self.route) for each in request.planned])
-        unit, told = Unit(), self._told
-        planned = unit.add(PlanParts(intents, now, request.run, request.final))
+        unit = Unit()
+        lease_until = now + LEASE if claims else None
+        planned = unit.add(PlanParts(intents, now, request.run, request.final, lease_until))
         if request.also is not None:
             unit.include(request.also)
-        claimed = unit.add(self._claim(now)) if claims and intents else None
         try:
             await unit.write(self._store)
         except StoreUnavailable:
@@ -288,14 +288,15 @@ class Sender:
             return
         self._requests.popleft()
         crashpoint("K15")
-        for row, fate in zip(planned(), request.fates, strict=True):
+        rows = planned()
+        for row, fate in zip(rows, request.fates, strict=True):
             if (known := fate_of(row)) is not None:
                 settle(fate, known)
             else:
                 self._ours.add(row.key)
                 self._following.setdefault(row.key, []).append(fate)
-        if claimed is not None:
-            await self._take(claimed(), told)
+        if rows and rows[0].state == "sending" and rows[0].planned == now:
+            await self._send(rows[0])
 
     def _claim(self, now: datetime) -> ClaimPart:
         return ClaimPart(self.route, now, now + LEASE, sending=True)

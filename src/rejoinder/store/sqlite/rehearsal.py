@@ -15,7 +15,6 @@ from rejoinder.store.base import (
     Accept,
     AppendTranscript,
     BeginTurn,
-    ClaimPart,
     Cursor,
     Destination,
     EndRun,
@@ -61,12 +60,11 @@ def _write(db: Connection, name: str) -> None:
             PutSession(Session(name, name, THEN, THEN), 0),
         ),
     )
-    *_, part = perform(
+    (part,), _ = perform(
         db,
         (
-            PlanParts((Intent(name, here, b""),), THEN, run, final=True),
+            PlanParts((Intent(name, here, b""),), THEN, run, final=True, lease_until=THEN),
             AppendTranscript(name, (Entry("user", (PromptText(name),), THEN, run.turn),)),
-            ClaimPart(here, THEN, THEN, sending=True),
         ),
     )
     perform(db, (MarkSent(part, f"{name} answered", THEN), EndRun(run, "answered", THEN)))

@@ -21,9 +21,10 @@ TAKE = "UPDATE turn_input SET state = ?, turn = ? WHERE event = ? AND session = 
 def begin_turn(db: Connection, verb: BeginTurn) -> Run | Busy:
     if (busy := _active(db, verb.session)) is not None:
         return busy
-    sql = "INSERT INTO turn (session, place, opened, heard, body) VALUES (?, ?, ?, ?, ?) RETURNING id"
+    sql = "INSERT INTO turn (session, place, opened, heard, body) VALUES (?, ?, ?, ?, ?)"
     place, now = place_of(db, verb.route), micros(verb.now)
-    turn = db.execute(sql, (verb.session, place, now, verb.heard, seal(verb.payload))).fetchone()[0]
+    turn = db.execute(sql, (verb.session, place, now, verb.heard, seal(verb.payload))).lastrowid
+    assert turn is not None, "it was inserted"
     for event in verb.events:
         moved(db, TAKE, ("taken", turn, event, verb.session), f"event {event} in {verb.session}")
     # The index knows this by the wider condition; by the narrower one alone it would not be used.

@@ -3,8 +3,9 @@
 from typing import Any
 
 from rejoinder.crashpoint import crashpoint
-from rejoinder.store.base import ExpireLeases, Retention, Sweep
+from rejoinder.store.base import UNENDED, ExpireLeases, Retention, Sweep
 from rejoinder.store.sqlite.connection import Connection, Numbers
+from rejoinder.store.sqlite.outbox import listed
 from rejoinder.store.sqlite.values import micros
 
 CLAIMS = 32
@@ -26,18 +27,19 @@ def expire_leases(db: Connection, verb: ExpireLeases) -> int:
 
 def _take_back(db: Connection, now: int, generation: int) -> int:
     """A turn whose run is gone is open and can be resumed; of what was being sent nobody knows the end."""
-    lapsed = "lease_until = NULL, generation = ? WHERE state = ? AND lease_until <= ?"
     runs = db.execute("DELETE FROM run WHERE lease_until <= ?", (now,))
-    claimed = db.execute(f"UPDATE part SET state = 'planned', {lapsed}", (generation, "claimed", now))
+    # The index knows them by the wider condition; by the narrower one alone it would not be used.
+    lapsed = f"lease_until = NULL, generation = ? WHERE lease_until <= ? AND state IN ({listed(UNENDED)}) AND state ="
+    claimed = db.execute(f"UPDATE part SET state = 'planned', {lapsed} 'claimed'", (generation, now))
     error = "error = 'the sender was gone before an answer came', "
-    sending = db.execute(f"UPDATE part SET state = 'unknown', {error}{lapsed}", (generation, "sending", now))
+    sending = db.execute(f"UPDATE part SET state = 'unknown', {error}{lapsed} 'sending'", (generation, now))
     return runs.rowcount + claimed.rowcount + sending.rowcount
 
 
 def sweep(db: Connection, verb: Sweep) -> int:
     keep = verb.keep
     old, most = micros(keep.ended_before), keep.rows
-    removed = _remove(db, "trace", "at < ?", most, micros(keep.traces_before))
+    removed = _sweep_traces(db, micros(keep.traces_before), most)
     removed += _sweep_turns(db, old, most)
     removed += _remove(db, "part", "turn IS NULL AND state IN ('sent', 'withdrawn') AND planned < ?", most, old)
     crashpoint("K26")
@@ -46,6 +48,12 @@ def sweep(db: Connection, verb: Sweep) -> int:
     if keep.transcripts_before is not None:
         removed += _remove(db, "transcript", "at < ?", most, micros(keep.transcripts_before))
     return removed + db.execute("DELETE FROM knock WHERE expires <= ?", (micros(verb.now),)).rowcount
+
+
+def _sweep_traces(db: Connection, old: int, most: int) -> int:
+    # Numbers are given in order, so the lowest are the oldest.
+    sql = "DELETE FROM trace WHERE id IN (SELECT id FROM trace ORDER BY id LIMIT ?) AND at < ?"
+    return db.execute(sql, (most, old)).rowcount
 
 
 def _sweep_turns(db: Connection, old: int, most: int) -> int:

@@ -34,6 +34,7 @@ from rejoinder.store.sqlite.values import (
     PART,
     find_place,
     hold,
+    inserted,
     micros,
     moved,
     part_from,
@@ -42,16 +43,17 @@ from rejoinder.store.sqlite.values import (
 )
 
 
-def listed(states: tuple[str, ...]) -> str:
-    return ", ".join(f"'{state}'" for state in states)
+def any_of(column: str, states: tuple[str, ...]) -> str:
+    """Spelled out as in the indexes, which are used by what says the same; and a list SQLite makes into a table."""
+    return "(" + " OR ".join(f"{column} = '{state}'" for state in states) + ")"
 
 
 BY_KEY = f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE part.key = ?"
 NEXT = (
     f"SELECT {PART} FROM part JOIN place ON place.id = part.place "
-    f"WHERE part.place = ? AND part.state IN ({listed(IN_FLIGHT)}) ORDER BY part.id LIMIT 1"
+    f"WHERE part.place = ? AND {any_of('part.state', IN_FLIGHT)} ORDER BY part.id LIMIT 1"
 )
-ANY_BEFORE = f"SELECT 1 FROM part WHERE place = ? AND state IN ({listed(IN_FLIGHT)}) LIMIT 1"
+ANY_BEFORE = f"SELECT 1 FROM part WHERE place = ? AND {any_of('state', IN_FLIGHT)} LIMIT 1"
 ANSWERED = (
     "UPDATE turn SET state = 'answered' WHERE id = :turn AND state IN ('open', 'answered') "
     "AND EXISTS (SELECT 1 FROM run WHERE session = :session AND turn = :turn AND generation = :generation)"
@@ -86,8 +88,7 @@ def _plan(db: Connection, intent: Intent, turn: int | None, now: datetime, lease
     until = micros(lease) if lease is not None and attempts else None
     row = (turn, place, intent.key, intent.kind, micros(now), seal(body), state, generation, attempts, until)
     if (new := db.execute(sql, row)).rowcount:
-        id = new.lastrowid
-        assert id is not None, "it was inserted"
+        id = inserted(new)
         return StoredPart(id, intent.key, intent.route, body, intent.kind, state, generation, attempts, now, turn)
     known = part_from(db.execute(BY_KEY, (intent.key,)).fetchone())
     if (known.route, known.kind, known.body) != (intent.route, intent.kind, intent.body):
@@ -164,7 +165,7 @@ def withdraw_parts(db: Connection, verb: WithdrawParts) -> int:
     sources, target = PART_MOVES[WithdrawParts]
     sql = (
         f"UPDATE part SET state = '{target}', lease_until = NULL, retry_at = NULL "
-        f"WHERE turn = ? AND state IN ({listed(sources)})"
+        f"WHERE turn = ? AND {any_of('state', sources)}"
     )
     return db.execute(sql, (verb.turn,)).rowcount
 

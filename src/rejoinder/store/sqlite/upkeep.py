@@ -3,9 +3,8 @@
 from typing import Any
 
 from rejoinder.crashpoint import crashpoint
-from rejoinder.store.base import UNENDED, ExpireLeases, Retention, Sweep
+from rejoinder.store.base import ExpireLeases, Retention, Sweep
 from rejoinder.store.sqlite.connection import Connection, Numbers
-from rejoinder.store.sqlite.outbox import listed
 from rejoinder.store.sqlite.values import micros
 
 CLAIMS = 32
@@ -28,8 +27,7 @@ def expire_leases(db: Connection, verb: ExpireLeases) -> int:
 def _take_back(db: Connection, now: int, generation: int) -> int:
     """A turn whose run is gone is open and can be resumed; of what was being sent nobody knows the end."""
     runs = db.execute("DELETE FROM run WHERE lease_until <= ?", (now,))
-    # The index knows them by the wider condition; by the narrower one alone it would not be used.
-    lapsed = f"lease_until = NULL, generation = ? WHERE lease_until <= ? AND state IN ({listed(UNENDED)}) AND state ="
+    lapsed = "lease_until = NULL, generation = ? WHERE lease_until <= ? AND state ="
     claimed = db.execute(f"UPDATE part SET state = 'planned', {lapsed} 'claimed'", (generation, now))
     error = "error = 'the sender was gone before an answer came', "
     sending = db.execute(f"UPDATE part SET state = 'unknown', {error}{lapsed} 'sending'", (generation, now))

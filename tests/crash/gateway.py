@@ -6,7 +6,7 @@ import signal
 import sqlite3
 import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import msgspec
@@ -52,6 +52,7 @@ dm = "open"
 groups = "open"
 require_mention = false
 on_unknown = "{on_unknown}"
+{streaming}
 
 [messages.queue]
 mode = "{mode}"
@@ -76,6 +77,7 @@ class Machine:
         mode: str,
         debounce_ms: int,
         agents: Sequence[str] = ("answer",),
+        drafts: bool = True,
     ) -> None:
         self.folder = folder
         config = CONFIG.format(
@@ -86,6 +88,7 @@ class Machine:
             on_unknown=on_unknown,
             mode=mode,
             debounce_ms=debounce_ms,
+            streaming="" if drafts else 'streaming = "off"',
         )
         (folder / "rejoinder.toml").write_text(config)
         self.url = f"sqlite:{folder / 'rejoinder.db'}"
@@ -154,6 +157,16 @@ class Machine:
             return []
         finally:
             await reader.close()
+
+    def is_fresh(self) -> bool:
+        """Nothing was begun twice that has not ended: what is interrupted a third time is put aside (DU-2)."""
+        with closing(sqlite3.connect(self.folder / "rejoinder.db")) as db, suppress(sqlite3.OperationalError):
+            sql = (
+                "SELECT 1 FROM turn WHERE state = 'open' AND attempts > 1 "
+                "UNION SELECT 1 FROM inbox WHERE state = 'new' AND attempts > 1"
+            )
+            return db.execute(sql).fetchone() is None
+        return True
 
     async def is_done(self, messages: int) -> bool:
         """So many messages have come in, and everything has come to its end."""

@@ -15,8 +15,7 @@ from rejoinder.cli.dead import Page
 from rejoinder.cli.parts import ShownPart
 from rejoinder.crashpoint import VARIABLE
 from rejoinder.errors import StoreUnavailable
-from rejoinder.outbound.deeds import decode, words
-from rejoinder.store.base import Census
+from rejoinder.store.base import Census, StoredPart
 from rejoinder.store.sqlite import open_reader
 
 REJOINDER = (sys.executable, "-c", "from rejoinder.cli import main; main()")
@@ -143,8 +142,8 @@ class Machine:
         finally:
             await reader.close()
 
-    async def under_way(self) -> list[str]:
-        """The words that were being sent when the process died: of at most one message in each conversation."""
+    async def under_way(self) -> list[StoredPart]:
+        """What was being sent when the process died: at most one message in each conversation."""
         try:
             reader = open_reader(self.url)
         except StoreUnavailable:
@@ -152,7 +151,7 @@ class Machine:
         try:
             parts = await reader.parts_in("sending")
             assert len({part.route for part in parts}) == len(parts), "two parts of one conversation were under way"
-            return [words(decode(part.body)) for part in parts if part.kind == "say"]
+            return list(parts)
         except StoreUnavailable:
             return []
         finally:

@@ -10,6 +10,9 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rejoinder.outbound.deeds import decode, words
+from rejoinder.outbound.draft import PLACEHOLDER
+from rejoinder.store.base import StoredPart
 from rejoinder.testing.platform import FakePlatform, Frame, oracles
 from rejoinder.testing.platform.truth import BOT, by_bot, standing
 from tests.crash.agent import REACTION, kind_of, marks_of
@@ -111,7 +114,7 @@ async def run(trial: Trial) -> Result:
             )
             wrong: list[str] = []
             asked: list[Question] = []
-            under_way: list[str] = []
+            under_way: list[StoredPart] = []
             try:
                 async with asyncio.timeout(PATIENCE):
                     async with asyncio.TaskGroup() as people:
@@ -128,8 +131,8 @@ async def run(trial: Trial) -> Result:
             listed = await machine.unconfirmed()
             wrong += [f"given up: {part.text!r}: {part.why}" for part in listed if part.state == "dead"]
             held = [part.text for part in listed if part.state == "held"]
-            if len(held) > (len(under_way) if trial.personality == "telegram hold" else 0):
-                wrong.append(f"held {held}, under way were {under_way}")
+            if len(held) > (len(_said(under_way)) if trial.personality == "telegram hold" else 0):
+                wrong.append(f"held {held}, under way were {_said(under_way)}")
             return _judged(trial, platform.truth.frames, asked, wrong, held, under_way, channel, machine.log)
 
 
@@ -158,7 +161,7 @@ async def _people(platform: FakePlatform, trial: Trial, asked: list[Question]) -
             chats.create_task(talk(chat, questions))
 
 
-async def _die(trial: Trial, machine: Machine, platform: FakePlatform, under_way: list[str]) -> list[str]:
+async def _die(trial: Trial, machine: Machine, platform: FakePlatform, under_way: list[StoredPart]) -> list[str]:
     """Starts gateways until one has been killed at the point; `under_way` gathers what each was sending then."""
     wrong: list[str] = []
     for crash_at in trial.earlier:
@@ -244,7 +247,7 @@ def _judged(
     asked: list[Question],
     wrong: list[str],
     held: list[str],
-    under_way: list[str],
+    under_way: list[StoredPart],
     channel: str,
     log: str,
 ) -> Result:
@@ -265,17 +268,34 @@ def _judged(
         lost += [each for question in acts for each in _undone(frames, question)]
     wrong = [*wrong, *(f"lost: {each}" for each in lost)]
     # What was under way arrived or not, and nobody can ever tell: a blind channel with `resend` has nothing better.
-    resends = under_way if trial.personality == "telegram resend" else []
+    resends = _said(under_way) if trial.personality == "telegram resend" else []
     surprising = [each for each in verdict.duplicated if not any(each.rpartition(" ")[2] in text for text in resends)]
     wrong += [f"twice: {each}" for each in surprising]
     here_held, beside = _split(held, trial.passes_one_of(MAY_BE_HELD))
     here_twice, also_beside = _split(verdict.duplicated, trial.passes_one_of(MAY_BE_TWICE))
+    opening = 0 if trial.personality == "web" else sum(part.kind == "open" for part in under_way)
+    wrong += _stray(frames, expected, opening)
     if trial.talk == "alone":
         wrong += [f"by chance, where nothing else is said: {each}" for each in (*beside, *also_beside)]
     for name in ("wrong_chat", "out_of_order", "leaked", "typing_after_final", "over_length", "mentions_fired"):
         wrong += [f"{name.replace('_', ' ')}: {each}" for each in getattr(verdict, name)]
     leaked = sum(len(each.encode()) for each in verdict.leaked)
     return Result(trial, lost, here_held, here_twice, [*beside, *also_beside], leaked, wrong, log if wrong else "")
+
+
+def _said(parts: list[StoredPart]) -> list[str]:
+    """Their words; a draft that is opened has none."""
+    return [words(decode(part.body)) for part in parts if part.kind == "say"]
+
+
+def _stray(frames: list[Frame], expected: dict[str, list[str]], opening: int) -> list[str]:
+    """What stands there and belongs to no answer. Of a draft that was being opened a bare sign may stay: nobody knows
+    its id."""
+    there = [seen for seen in standing(frames) if seen.by == BOT]
+    stray = [seen for seen in there if not any(mark in seen.text for mark in expected[seen.chat])]
+    signs = [seen for seen in stray if seen.text == PLACEHOLDER]
+    wrong = [f"{seen.chat}: belongs to no answer: {seen.text!r}" for seen in stray if seen not in signs]
+    return wrong if len(signs) <= opening else [*wrong, f"{len(signs)} signs are left, {opening} were being opened"]
 
 
 def _split(found: list[str], here: int) -> tuple[list[str], list[str]]:

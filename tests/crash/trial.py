@@ -276,7 +276,10 @@ def _judged(
     opening = 0 if trial.personality == "web" else sum(part.kind == "open" for part in under_way)
     wrong += _stray(frames, expected, opening)
     if trial.talk == "alone":
-        wrong += [f"by chance, where nothing else is said: {each}" for each in (*beside, *also_beside)]
+        hold = trial.personality == "telegram hold"
+        exactly = (trial.passes_one_of(MAY_BE_HELD), 0) if hold else (0, trial.passes_one_of(MAY_BE_TWICE))
+        if exactly != (found := (len(held), len(verdict.duplicated))):
+            wrong.append(f"held and twice are {found} instead of {exactly}")
     for name in ("wrong_chat", "out_of_order", "leaked", "typing_after_final", "over_length", "mentions_fired"):
         wrong += [f"{name.replace('_', ' ')}: {each}" for each in getattr(verdict, name)]
     leaked = sum(len(each.encode()) for each in verdict.leaked)

@@ -94,7 +94,7 @@ ALONE: tuple[tuple[str, int], ...] = (("K16", 1), ("K16", 4), ("K17", 1), ("K17"
 """Points, each with a pass that is of a message, where exactly one is of unknown fate if nothing else is said and every
 answer is whole when it is sent: on a blind channel one is held, or one is said twice."""
 
-AT_RANDOM = Point("any", tuple(range(1, 9)), "three gateways in a row, at moments that nobody chose", "at random")
+AT_RANDOM = Point("any", tuple(range(1, 6)), "three gateways in a row, at moments that nobody chose", "at random")
 """Its passes are seeds."""
 
 

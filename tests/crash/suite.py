@@ -16,7 +16,7 @@ from itertools import product
 
 from tests.crash.points import ALONE, AT_RANDOM, CROSSED, HANDING_OVER, PERSONALITIES, POINTS, point
 from tests.crash.proofs import Proof, backlog, half_said, outage, stopped_in_mid_answer, waiting_rows
-from tests.crash.trial import Result, Trial, run
+from tests.crash.trial import Result, Talk, Trial, run
 
 HEADS = (
     "personality",
@@ -32,6 +32,8 @@ HEADS = (
 
 
 LENGTHS = tuple(product(("short", "long"), repeat=2))
+RANDOM_TALKS: tuple[tuple[Talk, int], ...] = (("answers", 1), ("hands over", 2))
+"""What is talked about at random moments, and how much less than elsewhere: there all of it is in one room."""
 ROWS, SERVING_AGAIN, OUTAGE = 10_000, 5.0, 100.0
 """Rows that wait, seconds until a gateway serves again with them, and seconds for which the platform is away."""
 
@@ -61,7 +63,12 @@ def trials(points: Sequence[str], personalities: Sequence[str], messages: int) -
         for personality in spoken_to
         if personality != "web"
     ]
-    at_random = [Trial(AT_RANDOM, personality, at, messages) for personality in spoken_to for at in AT_RANDOM.passes]
+    at_random = [
+        Trial(AT_RANDOM, personality, at, max(4, messages // each), talk=talk)
+        for talk, each in RANDOM_TALKS
+        for personality in spoken_to
+        for at in AT_RANDOM.passes
+    ]
     every = (*answers, *handed, *crossed, *alone, *at_random)
     return [trial for trial in every if not points or trial.point.name in points]
 

@@ -164,7 +164,7 @@ class Gateway:
 
         def end(number: signal.Signals) -> None:
             self.runs.start("drain", self.drain(0 if told else grace))
-            if not told and (running := len(self.engine.lanes.running)):
+            if not told and (running := self.engine.lanes.at_work):
                 answers = "An answer is" if running == 1 else f"{running} answers are"
                 log.info("%s being finished, for up to %.0f s; a second signal ends it at once", answers, grace)
             told.append(number)

@@ -188,6 +188,11 @@ class SessionLane:
         return self.lane.phase in (Phase.STARTING, Phase.RUNNING)
 
     @property
+    def is_at_work(self) -> bool:
+        """Its run has found room, and has not ended."""
+        return self.run is not None and self.run.task is not None and not self.run.gone.is_set()
+
+    @property
     def waiting(self) -> int:
         return len(self.lane.waiting)
 
@@ -306,6 +311,8 @@ class SessionLane:
     # --- a run from its slot to its end -----------------------------------------------------------
 
     def _go(self, run: Run) -> None:
+        if run.over:
+            return  # it was stopped or given back while it waited for room, which it gives back as it goes
         run.started = run.last_seen = monotonic()
         run.task = self._runs.start(f"run:{self.key}", self._work(run), then=lambda: self._ended(run))
         self._watch()

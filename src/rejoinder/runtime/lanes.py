@@ -76,25 +76,36 @@ class Lanes:
                     await lane.run.gone.wait()
 
     @property
+    def at_work(self) -> int:
+        """How many runs have found room."""
+        return sum(lane.is_at_work for lane in self._lanes.values())
+
+    @property
     def running(self) -> list[Run]:
         """The runs there are, whether at work or waiting for room."""
         runs = (lane.run for lane in self._lanes.values())
         return [run for run in runs if run is not None and not run.gone.is_set()]
 
     async def drain(self, grace: float) -> None:
-        """Nothing new is begun; what runs has so many seconds to end, then it is given back."""
+        """Nothing new is begun, also not what waits for room; what is at work has so many seconds to end, then it is
+        given back."""
         self._draining = True
         for lane in self._lanes.values():
             lane.draining = True
         crashpoint("K24")
+        await self._give_back([lane for lane in self._lanes.values() if not lane.is_at_work])
         try:
             async with asyncio.timeout(grace):
                 for run in self.running:
                     await run.gone.wait()
         except TimeoutError:
-            await asyncio.gather(*(lane.drain() for lane in list(self._lanes.values())))
+            await self._give_back(list(self._lanes.values()))
         if self._look is not None:
             self._look.cancel()
+
+    @staticmethod
+    async def _give_back(lanes: list[SessionLane]) -> None:
+        await asyncio.gather(*(lane.drain() for lane in lanes))
 
     def obey(self, key: str, settings: QueueSettings) -> None:
         """Somebody changed how this session queues."""

@@ -262,7 +262,7 @@ class Welcome(Struct, frozen=True, tag_field="type", tag="welcome"):
     rooms: tuple[Room, ...]
     commands: tuple[Command, ...]
     growing: tuple[Message, ...]
-    """Messages that are being written right now, with their text so far."""
+    """Messages that are being written right now, with their text so far; with `resumed`, those it has seen begin."""
     upload_limit: int
     """Bytes of one file."""
 

@@ -5,7 +5,11 @@ import statistics
 import time
 from collections import OrderedDict, deque
 
-from rejoinder.channels.web.protocol import (
+from rejoinder.channels.web.sockets import Connection
+from rejoinder.errors import StoreUnavailable
+from rejoinder.events import MessageDecided, MessageReceived, ReplySent, Route, SessionEnded, SessionStarted, TurnEnded
+from rejoinder.store.base import IN_FLIGHT
+from rejoinder.web.console_frames import (
     FlowDecided,
     FlowReceived,
     FlowSent,
@@ -16,10 +20,6 @@ from rejoinder.channels.web.protocol import (
     ToConsole,
     encode,
 )
-from rejoinder.channels.web.sockets import Connection
-from rejoinder.errors import StoreUnavailable
-from rejoinder.events import MessageDecided, MessageReceived, ReplySent, Route, SessionEnded, SessionStarted, TurnEnded
-from rejoinder.store.base import IN_FLIGHT
 from rejoinder.web.house import House
 from rejoinder.web.metrics import Metrics
 

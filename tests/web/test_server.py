@@ -56,6 +56,16 @@ async def test_what_is_there(path):
         assert status == 200, body
 
 
+@pytest.mark.parametrize("path", ["/nowhere", "/static/none.css", "/files/none", "/console/more"])
+async def test_what_is_not_there(path):
+    """A person with a browser gets a page that leads back to the chat, a program JSON."""
+    async with running(settings()) as site:
+        status, page = await site.get(path, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+        assert status == 404
+        assert '<a href="/">' in page
+        assert await site.get(path) == (404, {"error": "there is nothing here"})
+
+
 async def test_metrics_count():
     async with running(settings()) as site, site.page(path="/console/socket") as console, site.page() as page:
         await page.send(type="say", client="c1", room="helper~you", text="Hi")

@@ -15,6 +15,7 @@ from rejoinder.channels.web.protocol import Command
 from rejoinder.channels.web.sockets import Connection, Transmit
 from rejoinder.channels.web.talk import Greeting, Receive, Talk
 from rejoinder.web.house import House
+from rejoinder.web.pages import lost
 
 SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
 """Kinds that are named as what they are; everything else is bytes to whoever asks."""
@@ -53,7 +54,7 @@ def routes(house: House) -> list[BaseRoute]:
     async def download(request: Request) -> Response:
         found = await channel.keeper.ask(reading.content, request.path_params["id"])
         if found is None:
-            return JSONResponse({"error": "there is no such file"}, 404)
+            return lost(request)
         file, content = found
         headers = {
             "content-disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}",

@@ -39,6 +39,7 @@ from rejoinder.events import Inbound, Part, Reply, Route
 from rejoinder.inbound.commands.registry import native_menu
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import encode, kind
+from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.redact import redact
 from rejoinder.readied import runtime_settings
@@ -105,6 +106,11 @@ class Gateway:
         """Calls an async function with each happening of this name: `message_received`, `message_decided`,
         `session_started`, `session_ended`, `turn_ended`, `reply_sent`."""
         self.hooks.on(name, hook)
+
+    @property
+    def directives(self) -> Registry:
+        """All that its agents may write."""
+        return self._settings.directives
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""

@@ -282,6 +282,7 @@ def _occasion(scene: Scene) -> Occasion:
         ),
         granted=scene.settings.granted,
         folder=outbox_folder(run, scene.settings),
+        directives=scene.settings.directives,
     )
 
 

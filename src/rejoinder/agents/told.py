@@ -1,12 +1,15 @@
-"""What an agent without a model can read from a turn: the last message, and who wrote it (TU-30)."""
+"""What an agent without a model can read from a turn: its messages, and who wrote them (TU-30)."""
 
 import json
 from contextlib import suppress
+from itertools import pairwise
 
 import msgspec
 from msgspec import Struct
 
 from rejoinder.events import PromptText, Turn
+
+BLOCK = "<sender_context-"
 
 
 class Quoted(Struct, frozen=True):
@@ -27,6 +30,13 @@ def last_message(turn: Turn) -> tuple[str, Teller]:
     """The question is the last text; the block before it says under which handle it stands."""
     texts = [part.text for part in turn.parts if isinstance(part, PromptText)]
     return (texts[-1] if texts else ""), _teller(texts[:-1])
+
+
+def messages(turn: Turn) -> tuple[tuple[str, Teller], ...]:
+    """All of them, in order: what was said while the agent was at work comes as one turn."""
+    texts = [part.text for part in turn.parts if isinstance(part, PromptText)]
+    found = [(text, _teller([block])) for block, text in pairwise(texts) if BLOCK in block and BLOCK not in text]
+    return tuple(found) or (last_message(turn),)
 
 
 def _teller(texts: list[str]) -> Teller:

@@ -87,9 +87,10 @@ class Flow:
             self._answers.append((now, took))
             self._metrics.answered.observe(took)
         self._metrics.turns.labels(happening.agent, happening.outcome).inc()
-        place = (route.channel, route.chat, happening.message)
         who = (happening.session, happening.agent, happening.outcome, happening.why)
-        self._show(FlowTurn(_now(), *place, *who, took))
+        for message in happening.also:
+            self._show(FlowTurn(_now(), route.channel, route.chat, message, *who))
+        self._show(FlowTurn(_now(), route.channel, route.chat, happening.message, *who, took))
 
     async def session_started(self, happening: SessionStarted) -> None:
         self._session(happening.session, happening.agent, happening.route, began=True)

@@ -95,6 +95,18 @@ async def test_the_console_follows_a_message():
             await late.told("received", text="Hi")
 
 
+async def test_what_was_answered_together_ends_together_on_the_console():
+    """Messages that came while the agent spoke are one turn; none of them stays at work for ever."""
+    site_settings = settings((["Well", 0.5, "."], "Both."))
+    async with running(site_settings) as site, site.page(path="/console/socket") as console, site.page() as page:
+        for number, text in enumerate(("one", "two", "three")):
+            await page.send(type="say", client=f"c{number}", room="helper~you", text=text)
+            await page.told("done", client=f"c{number}")
+        came = [await console.told("received", text=text) for text in ("one", "two", "three")]
+        for received in came:
+            assert (await console.told("turn", message=received["message"]))["outcome"] == "answered"
+
+
 async def test_an_ephemeral_answer_is_for_who_asked():
     """OD-51: the page can show a message to one person, so the directive is obeyed there."""
     async with running(settings(("[[ephemeral]]\nPsst.",))) as site, site.page() as page:

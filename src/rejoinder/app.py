@@ -33,7 +33,7 @@ from rejoinder.channels.base import (
 from rejoinder.channels.base import Limits as Lengths
 from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.config import schema
-from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.channels import CHANNEL_KINDS, ChannelSettings
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Inbound, Part, Reply, Route
 from rejoinder.inbound.commands.registry import native_menu
@@ -268,6 +268,9 @@ def open_channels(settings: schema.Settings) -> list[Channel]:
 
 
 def open_channel(name: str, said: schema.Channel) -> Channel:
+    if said.kind in CHANNEL_KINDS and said.kind not in (here := plugins.names("channel")):
+        there = ", ".join(each for each in here if each != "terminal")
+        raise BadConfiguration(f"channels.{name}: the channel {said.kind} is not written yet; there are: {there}")
     module = plugins.find("channel", said.kind)
     values = msgspec.structs.asdict(said.settings) if isinstance(said.settings, Struct) else said.settings
     return module.open_channel(name, msgspec.convert(values, module.Settings))

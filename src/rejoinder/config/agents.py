@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from rejoinder.config.types import Count, Milliseconds, Seconds, Text, Url
-from rejoinder.inbound.settings import LevelDefaults
+from rejoinder.inbound.settings import LevelDefaults, ThinkLevel
 from rejoinder.secret import Secret
 
 
@@ -56,22 +56,26 @@ class AgentBase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the agent is told once more after its conversation was shortened."""
 
 
-class TimedAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every agent has whose answer may fail to come."""
-
-    idle_timeout: Seconds = 300
-    """Seconds without a sign of life after which a run has failed."""
-    hard_timeout: Seconds = 1800
-    """Seconds after which a run has failed, however lively."""
-
-
-class ModelAgent(TimedAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ModelAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What every agent has that can run on one of several models."""
 
     models: dict[str, Text] = {}
     """Aliases for `/model`: the name people say, and the name the agent knows."""
     fallbacks: tuple[Text, ...] = ()
     """Models to try, in this order, when the first is down, refused or out of quota."""
+
+
+class EndpointAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every agent has that asks a model itself."""
+
+    history_tokens: Count = 100_000
+    """How much of the conversation is sent along with each turn, in tokens as estimated."""
+    options: dict[str, Any] = {}
+    """Added to every request as it is: `{ temperature = 0.3 }`."""
+    headers: dict[str, Secret] = {}
+    """Headers sent along, for endpoints that want more than a key."""
+    think: dict[ThinkLevel, dict[str, Any]] = {}
+    """What a level of `/think` adds to the request, for endpoints with words of their own."""
 
 
 class AcpAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -95,31 +99,10 @@ class AcpAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True
     """What is done when it asks whether it may use a tool: the person is asked, or it may, or it may not."""
     allow: tuple[Text, ...] = ()
     """Tools allowed without asking: a kind (`read`), or a kind and a title pattern (`execute:git *`)."""
-    permission_timeout: Seconds = 300
-    """Seconds for which a question for permission waits; then it is a no."""
     start_timeout: Seconds = 60
-    """Seconds the program has to start and to say what it can."""
+    """Seconds for which its start, a new session and a change of its options may take."""
     load_timeout: Seconds = 60
-    """Seconds it has to load a session it kept."""
-    cancel_timeout: Seconds = 10
-    """Seconds it has to end a turn that was stopped; then its process is ended."""
-    idle_timeout: Seconds = 600
-    """Seconds without a sign of life after which a run has failed."""
-    hard_timeout: Seconds = 3600
-    """Seconds after which a run has failed, however lively."""
-
-
-class EndpointAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every agent has that is a model behind an endpoint."""
-
-    history_tokens: Count = 100_000
-    """How much of the conversation is sent along: its newest part."""
-    think: dict[str, dict[str, Any]] = {}
-    """What a level of `/think` adds to the request, where that is not what the table of docs/agents.md says."""
-    options: dict[str, Any] = {}
-    """Added to every request as it is: `temperature`, `top_p`, what the endpoint knows beside."""
-    headers: dict[str, Secret] = {}
-    """Headers sent along."""
+    """Seconds for which it may take to load a session; what it did not load in time it is asked for again."""
 
 
 class OpenAIAgent(EndpointAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -146,7 +129,7 @@ class AnthropicAgent(EndpointAgent, frozen=True, kw_only=True, forbid_unknown_fi
     """How long an answer may be; what `/think` allows for thinking comes on top."""
 
 
-class HttpAgent(TimedAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class HttpAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A web service that takes a turn and streams its answer."""
 
     url: Annotated[Url, Meta(examples=["http://127.0.0.1:9000/turn"])]
@@ -159,7 +142,7 @@ class HttpAgent(TimedAgent, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Headers sent along, such as `Authorization`."""
 
 
-class PythonAgent(TimedAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PythonAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A function of yours."""
 
     call: Annotated[
@@ -186,7 +169,7 @@ class TourAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True
     """The built-in agent that shows what rejoinder can do; needs no model."""
 
 
-class LocalAgent(TimedAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class LocalAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A small model on this machine."""
 
     system_prompt: str = "You are a helpful assistant. Answer briefly."

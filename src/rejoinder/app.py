@@ -33,12 +33,13 @@ from rejoinder.channels.base import (
 from rejoinder.channels.base import Limits as Lengths
 from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.config import schema
-from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.channels import CHANNEL_KINDS, ChannelSettings
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Inbound, Part, Reply, Route
 from rejoinder.inbound.commands.registry import native_menu
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import encode, kind
+from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.redact import redact
 from rejoinder.readied import runtime_settings
@@ -103,8 +104,13 @@ class Gateway:
 
     def on(self, name: str, hook: Hook) -> None:
         """Calls an async function with each happening of this name: `message_received`, `message_decided`,
-        `session_started`, `session_ended`, `turn_ended`, `reply_sent`."""
+        `session_started`, `session_ended`, `turn_ended`, `reply_sent`, `delivery_failed`."""
         self.hooks.on(name, hook)
+
+    @property
+    def directives(self) -> Registry:
+        """All that its agents may write."""
+        return self._settings.directives
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
@@ -262,6 +268,9 @@ def open_channels(settings: schema.Settings) -> list[Channel]:
 
 
 def open_channel(name: str, said: schema.Channel) -> Channel:
+    if said.kind in CHANNEL_KINDS and said.kind not in (here := plugins.names("channel")):
+        there = ", ".join(each for each in here if each != "terminal")
+        raise BadConfiguration(f"channels.{name}: the channel {said.kind} is not written yet; there are: {there}")
     module = plugins.find("channel", said.kind)
     values = msgspec.structs.asdict(said.settings) if isinstance(said.settings, Struct) else said.settings
     return module.open_channel(name, msgspec.convert(values, module.Settings))

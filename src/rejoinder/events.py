@@ -388,6 +388,8 @@ class TurnEnded(Struct, frozen=True):
     message: str
     outcome: Literal["answered", "failed", "cancelled"]
     why: str | None = None
+    also: tuple[str, ...] = ()
+    """The other messages of the same turn."""
 
 
 class ReplySent(Struct, frozen=True):

@@ -24,6 +24,8 @@ from rejoinder.config.skills import read_skills
 from rejoinder.inbound.rules import make_rules
 from rejoinder.media.files import Folders
 from rejoinder.outbound.budget import Rate
+from rejoinder.outbound.directives import registry_with
+from rejoinder.outbound.directives.declaration import Declaration
 from rejoinder.outbound.draft import Streaming
 from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.typing import TypingSettings
@@ -44,6 +46,7 @@ def runtime_settings(
 ) -> RuntimeSettings:
     gateway, defaults = queue_of_gateway(settings), settings.agent_defaults
     here = {name: _channel_facts(name, channel, settings) for name, channel in channels.items()}
+    brought: list[Declaration] = [module.DIRECTIVE for module in plugins.others("directive")]
     queues = {name: _usual_queue(facts, gateway) for name, facts in here.items()}
     return RuntimeSettings(
         rules=make_rules(
@@ -63,7 +66,8 @@ def runtime_settings(
         typing=TypingSettings(period_ms=int(defaults.typing_interval_seconds * 1000)),
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
         silence=settings.directives.silence,
-        granted=frozenset(settings.directives.allow),
+        granted=frozenset(settings.directives.allow).union(each.name for each in brought),  # who installs it allows it
+        directives=registry_with(brought),
         compaction=CompactionSettings(
             budget=defaults.context_tokens or 0,
             flushes=defaults.memory_flush,

@@ -100,7 +100,7 @@ class TelegramChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class DiscordChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A Discord bot."""
+    """A Discord bot; the channel is to come."""
 
     token: Annotated[Secret, Meta(examples=["${DISCORD_TOKEN}"])]
     """The bot's token from the developer portal."""
@@ -109,7 +109,7 @@ class DiscordChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class SlackChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A Slack app in Socket Mode."""
+    """A Slack app in Socket Mode; the channel is to come."""
 
     bot_token: Annotated[Secret, Meta(examples=["${SLACK_BOT_TOKEN}"])]
     """The bot token, `xoxb-...`."""
@@ -120,7 +120,7 @@ class SlackChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class MatrixChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A Matrix account."""
+    """A Matrix account; the channel is to come."""
 
     homeserver: Annotated[Url, Meta(examples=["https://matrix.org"])]
     """The homeserver's address."""

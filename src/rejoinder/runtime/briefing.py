@@ -14,7 +14,7 @@ from rejoinder.inbound.media import Shown, show_media
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.rooms import members, room_notice
 from rejoinder.inbound.rules import AgentProfile, ChannelRules, channel_rules
-from rejoinder.outbound.directives import default_registry
+from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.notice import abilities_notice
 from rejoinder.outbound.template import fill, values_of
 from rejoinder.runtime.abilities import can
@@ -140,7 +140,7 @@ def _system_part(scene: Scene) -> SystemPart:
     return SystemPart(
         system_prompt=filled(settings.system_prompts.get(agent.name, ""), scene),
         metadata=_metadata(inbound, agent),
-        abilities=_notice(here.can, settings.granted & (HANDLED | {"handoff"} if among else HANDLED)),
+        abilities=_notice(settings.directives, here.can, settings.granted & _handled(settings, among=bool(among))),
         notices=(
             *((room_notice(agent.name, among),) if among else ()),
             *((FOLDER.format(path=folder.path),) if folder is not None and "files" in here.can else ()),
@@ -163,9 +163,13 @@ def outbox_folder(run: Run, settings: RuntimeSettings) -> OutboxFolder | None:
     return settings.outbox_of(run.session)
 
 
+def _handled(settings: RuntimeSettings, *, among: bool) -> frozenset[str]:
+    return HANDLED.union(settings.directives.self_acting, {"handoff"} if among else ())
+
+
 @cache
-def _notice(can: frozenset[str], granted: frozenset[str]) -> str:
-    return abilities_notice(default_registry(), can, granted)
+def _notice(directives: Registry, can: frozenset[str], granted: frozenset[str]) -> str:
+    return abilities_notice(directives, can, granted)
 
 
 def _metadata(inbound: Inbound, agent: Agent) -> Metadata:

@@ -46,7 +46,7 @@ from rejoinder.runtime.effects import Effects, Performed
 from rejoinder.runtime.facts import World
 from rejoinder.runtime.handoff import HandedRow
 from rejoinder.runtime.hooks import Hooks
-from rejoinder.runtime.lanes import Lanes
+from rejoinder.runtime.lanes import MOMENT, PATIENCE, Lanes
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.owners import Owners
 from rejoinder.runtime.questions import Questions
@@ -258,7 +258,7 @@ class Engine:
         await conversation.open(now)
         for each, its_key in zip(here, keys, strict=True):
             await conversation.recall(each, its_key)
-        await self.lanes.ended(key)
+        await self.lanes.ended(key, PATIENCE if "/compact" in inbound.text.lower() else MOMENT)
         turns = await conversation.counting(inbound, now, ours=ours)
         facts = await self._world.facts(inbound, conversation, turns, key, agent, now, ours=ours)
         message = arrived(inbound, facts)

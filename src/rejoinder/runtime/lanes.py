@@ -18,6 +18,8 @@ from rejoinder.turns.signals import Start
 
 MOMENT = 0.25
 """Seconds in which the last word of a run is delivered and booked, unless something holds it up."""
+PATIENCE = 5.0
+"""The same, for what can only be done to a session in which nothing runs; a slow disk holds up the books."""
 
 
 class Lanes:
@@ -64,15 +66,15 @@ class Lanes:
         lane.obey(settings)
         return lane
 
-    async def ended(self, key: str) -> None:
+    async def ended(self, key: str, seconds: float = MOMENT) -> None:
         """Who has heard the last word of a run finds it ended: what comes then does not wait for its books.
 
-        A run whose last word is on its way for longer than a moment still runs.
+        A run whose last word is on its way for longer than that still runs.
         """
         lane = self._lanes.get(key)
         if lane is not None and lane.run is not None and lane.run.ending:
             with suppress(TimeoutError):
-                async with asyncio.timeout(MOMENT):
+                async with asyncio.timeout(seconds):
                     await lane.run.gone.wait()
 
     @property

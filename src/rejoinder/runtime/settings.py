@@ -7,6 +7,8 @@ from msgspec import Struct
 
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.budget import Rate
+from rejoinder.outbound.directives import default_registry
+from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.draft import Streaming
 from rejoinder.outbound.emoji import Style
 from rejoinder.outbound.plan import Manner, ReplyMode
@@ -62,6 +64,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     silence: Literal["edges", "alone"] = "edges"
     granted: frozenset[str] = frozenset()
     """Directives the operator allows beyond the free ones (OD-52)."""
+    directives: Registry = default_registry()
+    """All that an agent may write."""
     compaction: CompactionSettings = CompactionSettings()
     question_seconds: float = 300
     on_crash: Literal["rerun", "ask", "drop"] = "rerun"

@@ -144,7 +144,8 @@ class Workers:
             steps = (_step(agent, ended, reason, began), *answer.outcomes.steps())
             if run.trigger:
                 run.conversation.trace(run.trigger, steps)
-            self._tell(TurnEnded(run.session, agent.name, run.conversation.route, run.trigger, ended, reason))
+            also = tuple([each.message.inbound.message_id for each in (*run.asked[:-1], *run.taken_in)])
+            self._tell(TurnEnded(run.session, agent.name, run.conversation.route, run.trigger, ended, reason, also))
         await self.compaction.after_turn(run.session, agent, turn.system, run.seen)
 
     async def _begin(self, run: Run, session: Session, notice: Notice) -> None:
@@ -282,6 +283,7 @@ def _occasion(scene: Scene) -> Occasion:
         ),
         granted=scene.settings.granted,
         folder=outbox_folder(run, scene.settings),
+        directives=scene.settings.directives,
     )
 
 

@@ -11,6 +11,7 @@ from rejoinder.channels.web import reading
 from rejoinder.channels.web.faces import person_id
 from rejoinder.channels.web.journal import Journal, NotDone
 from rejoinder.channels.web.keeper import Keeper
+from rejoinder.channels.web.nouns import Member, Room
 from rejoinder.channels.web.protocol import (
     PROTOCOL,
     AskHistory,
@@ -22,7 +23,6 @@ from rejoinder.channels.web.protocol import (
     Hello,
     MakeRoom,
     MarkRead,
-    Member,
     Page,
     Ping,
     Pong,
@@ -30,7 +30,6 @@ from rejoinder.channels.web.protocol import (
     Press,
     React,
     Refused,
-    Room,
     Say,
     Search,
     StillTyping,

@@ -21,6 +21,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
+from rejoinder.channels.web.nouns import Message, Room
 from rejoinder.channels.web.protocol import (
     PROTOCOL,
     AskHistory,
@@ -32,14 +33,12 @@ from rejoinder.channels.web.protocol import (
     FromBrowser,
     Hello,
     MakeRoom,
-    Message,
     Page,
     Posted,
     Press,
     React,
     Reacted,
     Refused,
-    Room,
     RoomMade,
     Say,
     ToBrowser,

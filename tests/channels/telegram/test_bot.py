@@ -4,16 +4,21 @@ import asyncio
 
 import aiohttp
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from rejoinder.channels.base import Delivered, Rejected, RetryAfter
+from rejoinder.channels.telegram.api import Api
+from rejoinder.channels.telegram.bot import TelegramBot
 from rejoinder.channels.telegram.webhook import MOST_BYTES, SECRET_HEADER
 from rejoinder.errors import ChannelStopped
 from rejoinder.events import Choice, Part, Route
+from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
 from rejoinder.testing.platform import oracles
 from rejoinder.testing.platform.telegram.world import TOKEN
-from tests.channels.telegram.served import bot, hook, listening
+from tests.channels.telegram.served import QUICK, bot, hook, listening
 
 
 @pytest.fixture
@@ -200,6 +205,39 @@ async def test_topics_are_kept_apart(platform):
         assert shown == [("typing", "7"), ("message", "7")]
 
 
+@pytest.mark.parametrize(
+    ("text", "heard"),
+    [
+        (rb'"a\ud83d b"', "a? b"),
+        (b'"a\xff b"', "a\ufffd b"),
+        (b'"a\\u0000b"', "a\0b"),
+        (b'"quiet", "entities": null', "quiet"),
+        (b'"late", "date": 99999999999999', None),
+        (b"17", None),
+    ],
+    ids=["half an emoji", "no text", "NUL", "null", "no date", "no string"],
+)
+async def test_an_update_nobody_expects_stops_no_other(text, heard):
+    """DU-1: it would come again and again. It is taken as far as it can be read, and what follows it is heard."""
+    message = b'{"update_id": %d, "message": {"message_id": %d, "chat": {"id": 1}, "text": %b}}'
+    batches = [message % (1, 1, text), message % (2, 2, b'"on"')]
+
+    async def answer(request):
+        if request.match_info["method"] == "getMe":
+            return web.Response(body=b'{"ok": true, "result": {"id": 7, "username": "testbot"}}')
+        if not batches:
+            await asyncio.Event().wait()
+        return web.Response(body=b'{"ok": true, "result": [' + batches.pop(0) + b"]}")
+
+    app = web.Application()
+    app.router.add_post("/bot{token}/{method}", answer)
+    async with asyncio.timeout(10), TestServer(app) as server:
+        channel = TelegramBot("telegram", Api(str(server.make_url("")), Secret("7:x")), pace=QUICK)
+        async with listening(channel, inlet := KeptInlet()):
+            await inlet.message("on")
+    assert inlet.texts == ([heard, "on"] if heard else ["on"])
+
+
 # --- who may read -------------------------------------------------------------------------------
 
 
@@ -275,6 +313,7 @@ async def test_the_door_is_guarded(platform):
             ({SECRET_HEADER: secret}, b"x" * (MOST_BYTES + 1), 413),
             ({SECRET_HEADER: secret}, b"no json", 400),
             ({SECRET_HEADER: secret}, b"[]", 400),
+            ({SECRET_HEADER: secret}, b"\xff", 400),
         ]
         for headers, body, status in knocks:
             async with session.post(door.url, data=body, headers=headers) as answer:
@@ -283,6 +322,10 @@ async def test_the_door_is_guarded(platform):
         async with session.post(door.url, data=update, headers={SECRET_HEADER: secret}) as answer:
             assert answer.status == 200
         assert inlet.texts == ["let me in"]
+        half = rb'{"update_id": 2, "message": {"message_id": 2, "chat": {"id": 1}, "text": "half \ud83d"}}'
+        async with session.post(door.url, data=half, headers={SECRET_HEADER: secret}) as answer:
+            assert answer.status == 200
+        assert inlet.texts == ["let me in", "half ?"]
 
 
 async def test_a_door_that_is_taken_is_said_clearly(platform):

@@ -9,6 +9,7 @@ import msgspec
 from yarl import URL
 
 from rejoinder.channels.telegram.outcomes import Answer, Ok, Refused, Unheard, Unreached
+from rejoinder.channels.telegram.repair import repaired
 from rejoinder.channels.telegram.wire import Response
 from rejoinder.crashpoint import answer_unread
 from rejoinder.secret import Secret
@@ -92,10 +93,17 @@ def _proxy_for(root: str) -> tuple[str | None, aiohttp.BasicAuth | None]:
     return str(proxy.with_user(None)), auth
 
 
+def _decode(body: bytes) -> Response:
+    try:
+        return _response.decode(body)
+    except msgspec.DecodeError:
+        return _response.decode(repaired(body))
+
+
 def _read(status: int, reason: str, body: bytes) -> Answer:
     try:
-        response = _response.decode(body)
-    except msgspec.DecodeError:  # a proxy on the way speaks HTML
+        response = _decode(body)
+    except ValueError:  # a proxy on the way speaks HTML
         if status < 400:
             return Unheard(f"the answer with status {status} is not Telegram's")
         return Refused(status, f"{status} {reason}".strip())

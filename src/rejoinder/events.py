@@ -86,6 +86,8 @@ class Quote(Struct, frozen=True):
     author_id: str | None = None
     author_name: str = ""
     text: str = ""
+    elsewhere: bool = False
+    """It is a message of another chat."""
 
 
 class Forward(Struct, frozen=True):

@@ -53,6 +53,39 @@ async def test_what_the_agent_says_wins_over_the_mode():
         assert (await platform.hears("ann", "Plainly.")).reply_to is None
 
 
+async def test_a_quoted_message_nobody_told_us_of_can_be_answered():
+    """OD-52: with privacy mode on, the bot sees what was said between people only when somebody quotes it."""
+    agent = ScriptedAgent("[[reply_to:m2]]\nHe is right.<actions><react emoji='eyes' message='m2'/></actions>")
+    async with telegram(agent, reads_everything=False) as platform:
+        remark = await platform.says("#team", "bob", "it is too long")
+        await platform.says("#team", "ann", "@testbot is he right?", reply_to=remark)
+        assert (await platform.hears("#team", "He is right.")).reply_to == remark
+        await platform.truth.until(lambda: platform.truth.messages("#team", by="bob")[0].reactions == "👀")
+    assert '"handle":"m2"' in str(agent.turns[0]).replace(" ", "")
+
+
+async def test_of_a_partly_quoted_message_the_agent_sees_the_part():
+    """TU-30: people quote the words they mean."""
+    agent = ScriptedAgent("One. Two. Three.", "Because.")
+    async with telegram(agent) as platform:
+        await platform.says("ann", "ann", "count")
+        counted = await platform.hears("ann", "One. Two. Three.")
+        await platform.says("ann", "ann", "why?", reply_to=counted.id, quote={"text": "Two.", "position": 5})
+        await platform.hears("ann", "Because.")
+    assert '"Two."' in str(agent.turns[1])
+
+
+async def test_a_message_of_another_chat_cannot_be_answered_here():
+    """OD-52: it is quoted here, and is no message of this conversation."""
+    outside = {"origin": {"type": "channel", "date": 1, "chat": {"id": -1009, "type": "channel", "title": "News"}}}
+    quote = {"external_reply": {**outside, "chat": {"id": -1009, "type": "channel"}, "message_id": 77}}
+    agent = ScriptedAgent("[[reply_to:-1009/77]]\nIndeed.")
+    async with telegram(agent) as platform:
+        await platform.says("ann", "ann", "look", quote={"text": "Rain", "position": 0}, **quote)
+        assert (await platform.hears("ann", "Indeed.")).reply_to is None
+    assert not oracles.refused(platform.truth.calls)
+
+
 async def test_a_draft_is_a_reply_from_the_beginning():
     """OD-61, OD-3: the header is known before any text is shown, so nothing has to move."""
     go = asyncio.Event()

@@ -20,7 +20,10 @@ NOTE = (
     "INSERT INTO message SELECT :place, :id, max(handles + 1, :spoken), :kind, :body FROM place WHERE id = :place "
     "ON CONFLICT (place, id) DO NOTHING RETURNING number"
 )
-EDIT = "UPDATE message SET body = ? WHERE place = ? AND id = ? RETURNING number"
+EDIT = (
+    "UPDATE message SET body = :body, kind = iif(kind = 'system', :kind, kind) WHERE place = :place AND id = :id "
+    "RETURNING number"
+)
 COUNT = {
     "human": "UPDATE place SET handles = :number, bot_turns = 0 WHERE id = :place",
     "system": "UPDATE place SET handles = :number WHERE id = :place",
@@ -41,7 +44,7 @@ def note(db: Connection, place: int, message: Message, *, counts: bool = True) -
     new = {"place": place, "id": message.id, "spoken": int(spoken[1]) if spoken else 0, "kind": message.kind}
     row = db.execute(NOTE, {**new, "body": body}).fetchone()
     if row is None:  # what is told again, by an edit or by an echo of our own, is the same message
-        return replace(message, number=db.execute(EDIT, (body, place, message.id)).fetchone()[0])
+        return replace(message, number=db.execute(EDIT, {**new, "body": body}).fetchone()[0])
     day = micros(message.at) // DAY
     db.execute(COUNT[message.kind], {"place": place, "number": row[0], "one": counts, "day": day})
     return replace(message, number=row[0])

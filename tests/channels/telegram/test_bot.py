@@ -1,6 +1,7 @@
 """What is Telegram's own: albums, buttons, the menu, one reaction, moved groups, one reader, the webhook's door."""
 
 import asyncio
+from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
@@ -222,20 +223,52 @@ async def test_an_update_nobody_expects_stops_no_other(text, heard):
     message = b'{"update_id": %d, "message": {"message_id": %d, "chat": {"id": 1}, "text": %b}}'
     batches = [message % (1, 1, text), message % (2, 2, b'"on"')]
 
-    async def answer(request):
-        if request.match_info["method"] == "getMe":
-            return web.Response(body=b'{"ok": true, "result": {"id": 7, "username": "testbot"}}')
+    async def updates(request):
         if not batches:
             await asyncio.Event().wait()
         return web.Response(body=b'{"ok": true, "result": [' + batches.pop(0) + b"]}")
 
-    app = web.Application()
-    app.router.add_post("/bot{token}/{method}", answer)
-    async with asyncio.timeout(10), TestServer(app) as server:
-        channel = TelegramBot("telegram", Api(str(server.make_url("")), Secret("7:x")), pace=QUICK)
-        async with listening(channel, inlet := KeptInlet()):
-            await inlet.message("on")
+    async with other_server(getMe=known, getUpdates=updates) as channel, listening(channel, inlet := KeptInlet()):
+        await inlet.message("on")
     assert inlet.texts == ([heard, "on"] if heard else ["on"])
+
+
+@asynccontextmanager
+async def other_server(**methods):
+    """A bot at a server that answers as it is told."""
+    app = web.Application()
+    for method, answer in methods.items():
+        app.router.add_post("/bot{token}/" + method, answer)
+    async with asyncio.timeout(10), TestServer(app) as server:
+        yield TelegramBot("telegram", Api(str(server.make_url("")), Secret("7:x")), pace=QUICK)
+
+
+async def known(request):
+    return web.Response(body=b'{"ok": true, "result": {"id": 7, "username": "testbot"}}')
+
+
+@pytest.mark.parametrize("status", [302, 403, 407, 413])
+async def test_who_stands_on_the_way_is_not_telegram(status):
+    """DE-31: what a proxy refuses Telegram has not seen: it is tried again, and the account is served on."""
+    said = [web.Response(status=status, text="<html>", headers={"Location": "http://127.0.0.1:9/"}) for _ in range(3)]
+    update = b'{"update_id": 1, "message": {"message_id": 1, "chat": {"id": 1}, "text": "hi"}}'
+
+    async def updates(request):
+        return said.pop() if len(said) > 1 else web.Response(body=b'{"ok": true, "result": [' + update + b"]}")
+
+    async def send(request):
+        return said.pop()
+
+    server = other_server(getMe=known, getUpdates=updates, sendMessage=send)
+    async with server as channel, listening(channel, inlet := KeptInlet()):
+        await inlet.message("hi")
+        assert isinstance(await channel.send(Part(Route("telegram", "1"), "hello")), RetryAfter)
+
+
+async def test_an_address_where_no_bot_api_is():
+    """The error is the help."""
+    async with other_server() as channel:
+        assert "no Bot API server (404 Not Found)" in await stopped(channel, KeptInlet())
 
 
 # --- who may read -------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ class Api:
         timeout = self._timeout if seconds is None else _timeout(seconds)
         body = msgspec.json.encode(payload)
         try:
-            async with self._opened().post(address, data=body, timeout=timeout) as response:
+            async with self._opened().post(address, data=body, timeout=timeout, allow_redirects=False) as response:
                 answer_unread()
                 return _read(response.status, response.reason or "", await response.read())
         except _NOT_WRITTEN as problem:
@@ -104,9 +104,9 @@ def _read(status: int, reason: str, body: bytes) -> Answer:
     try:
         response = _decode(body)
     except ValueError:  # a proxy on the way speaks HTML
-        if status < 400:
+        if status < 300:
             return Unheard(f"the answer with status {status} is not Telegram's")
-        return Refused(status, f"{status} {reason}".strip())
+        return Refused(status, f"{status} {reason}".strip(), foreign=True)
     if response.ok:
         return Ok(response.result)
     said = response.parameters

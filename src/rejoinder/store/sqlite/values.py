@@ -69,6 +69,7 @@ def as_written(inbound: Inbound) -> tuple[Inbound, bytes]:
         body = seal(_json(inbound))
         return unpack_inbound(body), body
 
+
 # --- fences -------------------------------------------------------------------------------------
 
 

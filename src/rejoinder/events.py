@@ -330,7 +330,7 @@ class Part(Struct, frozen=True, omit_defaults=True):
     author: str = ""
     """The agent that says it; empty: the gateway itself."""
     addressed: tuple[str, ...] = ()
-    """Whom a mention in it may ping (DE-34)."""
+    """Whom a mention in it may ping (DE-34): ids, and `@name` for who is called by name."""
     previews: bool = False
     """Links may be fetched and shown."""
     only_for: str | None = None

@@ -86,6 +86,16 @@ async def test_a_message_of_another_chat_cannot_be_answered_here():
     assert not oracles.refused(platform.truth.calls)
 
 
+async def test_who_is_answered_can_be_called_by_name():
+    """DE-34, OD-64: a typed mention of the person who asked is one; of anybody else it is code and calls nobody."""
+    agent = ScriptedAgent("@ann look, @bob and @everyone are here.")
+    async with telegram(agent, answered="ann") as platform:
+        await platform.says("#team", "ann", "@testbot who is here?")
+        heard = await platform.hears("#team", "@ann look, @bob and @everyone are here.")
+        frame = next(frame for frame in platform.truth.frames if frame.message == heard.id)
+        assert frame.pinged == ("@ann",)
+
+
 async def test_a_draft_is_a_reply_from_the_beginning():
     """OD-61, OD-3: the header is known before any text is shown, so nothing has to move."""
     go = asyncio.Event()

@@ -49,6 +49,7 @@ class Occasion(Struct, frozen=True):
     trigger: str
     agent: str
     person: str = ""
+    person_name: str = ""
     direct: bool = True
     other_bot: bool = False
     peers: tuple[str, ...] = ()
@@ -57,6 +58,12 @@ class Occasion(Struct, frozen=True):
     granted: frozenset[str] = frozenset()
     folder: OutboxFolder | None = None
     """Out of which its files are sent."""
+
+    @property
+    def addressed(self) -> tuple[str, ...]:
+        """Whom the answer may call (DE-34)."""
+        names = (f"@{self.person_name}",) if self.person_name else ()
+        return (self.person, *names) if self.person else ()
 
 
 class Handed(Struct, frozen=True):
@@ -102,7 +109,7 @@ class Acting:
             silent=self._silent,
             previews=self._previews,
             author=occasion.agent,
-            addressed=(occasion.person,) if occasion.person else (),
+            addressed=occasion.addressed,
             only_for=self._only_for,
         )
 

@@ -61,9 +61,10 @@ class Occasion(Struct, frozen=True):
 
     @property
     def addressed(self) -> tuple[str, ...]:
-        """Whom the answer may call (DE-34)."""
-        names = (f"@{self.person_name}",) if self.person_name else ()
-        return (self.person, *names) if self.person else ()
+        """Whom the answer may call (DE-34); by name only among others: where nobody else is, nobody has to be called."""
+        if not self.person:
+            return ()
+        return (self.person,) if self.direct or not self.person_name else (self.person, f"@{self.person_name}")
 
 
 class Handed(Struct, frozen=True):

@@ -61,7 +61,7 @@ class Occasion(Struct, frozen=True):
 
     @property
     def addressed(self) -> tuple[str, ...]:
-        """Whom the answer may call (DE-34); by name only among others: where nobody else is, nobody has to be called."""
+        """Whom the answer may call (DE-34); by name only among others: a direct chat needs no call."""
         if not self.person:
             return ()
         return (self.person,) if self.direct or not self.person_name else (self.person, f"@{self.person_name}")

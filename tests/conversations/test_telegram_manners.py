@@ -1,6 +1,7 @@
 """How answers behave on Telegram: replies, what does not arrive, blocks, tools, templates."""
 
 import asyncio
+from itertools import pairwise
 
 import pytest
 
@@ -202,6 +203,41 @@ async def test_blocks_with_a_human_pause():
         assert [len(text) for text in said[:-1] if not 800 <= len(text) <= 1200] == []
         assert " ".join(" ".join(said).split()) == " ".join("".join(pieces).split())
         assert not [frame for frame in platform.truth.frames if frame.kind == "edit"]
+
+
+PAUSING = """
+[agents.defaults.human_delay]
+mode = "custom"
+min_ms = 200
+max_ms = 210
+"""
+
+
+@pytest.mark.parametrize("first", [0, 3], ids=["whole", "its second half"])
+async def test_an_agent_that_is_faster_than_people_is_said_in_blocks_too(first):
+    """DE-22: what is left when it has ended is no wall of text; there is a pause before each but the first."""
+    pieces = [f"{number} " + "word " * 80 + "\n\n" for number in range(9)]
+    agent = ScriptedAgent(["".join(pieces[:first]), 0.3, "".join(pieces[first:])])
+    async with telegram(agent, 'streaming = "blocks"\n' + PAUSING) as platform:
+        await platform.says("ann", "ann", "tell me")
+        await platform.truth.until(lambda: any("8 word" in text for text in texts(platform)))
+        said = texts(platform)
+        assert [len(text) for text in said[:-1] if not 800 <= len(text) <= 1200] == []
+        assert " ".join(" ".join(said).split()) == " ".join("".join(pieces).split())
+        shown = [frame.at for frame in platform.truth.frames if frame.by == "bot" and frame.kind == "message"]
+        assert min(later - earlier for earlier, later in pairwise(shown)) > 0.19
+
+
+async def test_stop_ends_the_blocks():
+    """IN-70: what waits behind a human pause is not said any more."""
+    text = "\n\n".join(f"{number} " + "word " * 160 for number in range(9))
+    slow = PAUSING.replace("200", "900").replace("210", "910")
+    async with telegram(ScriptedAgent(text, "Fine."), 'streaming = "blocks"\n' + slow) as platform:
+        await platform.says("ann", "ann", "tell me")
+        await platform.hears("ann")
+        await platform.says("ann", "ann", "/stop")
+        assert "word" not in (await platform.hears("ann")).text
+        assert len([text for text in texts(platform) if "word" in text]) == 1
 
 
 async def test_status_reactions_are_of_telegrams_own_set():

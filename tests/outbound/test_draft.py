@@ -241,10 +241,10 @@ def test_blocks_and_rest_are_the_source(pieces):
         screen.grows(piece)
         screen.works()
         screen.now += 0.3
-    said = "".join([*screen.messages, screen.draft.rest])
+    said = [*screen.messages, *drafts.last_blocks(screen.draft)]
     bare = str.maketrans("", "", " \n`")
-    assert said.translate(bare) == "".join(pieces).translate(bare)
-    assert all(len(message) <= 40 for message in screen.messages)
+    assert "".join(said).translate(bare) == "".join(pieces).translate(bare)
+    assert all(len(message) <= 40 for message in said)
 
 
 @pytest.mark.parametrize("fence", ["```py\n" + "x = 1\n" * 20 + "```"])

@@ -175,6 +175,17 @@ def _whole_block(text: str, streaming: Streaming, *, idle: bool) -> tuple[str, i
     return head.text, text.index(following[0].source, end), following[0].opening
 
 
+def last_blocks(draft: Draft) -> list[str]:
+    """What no block has said yet when the answer is whole, in blocks like those before (DE-22)."""
+    streaming, text = draft.streaming, draft.rest
+    found: list[str] = []
+    while text.strip():
+        source, taken, reopened = _whole_block(text, streaming, idle=True) or (text, len(text), "")
+        found.append(source)
+        text = reopened + text[taken:] if text[taken:].strip() else ""
+    return found
+
+
 # --- what became of it --------------------------------------------------------------------------
 
 

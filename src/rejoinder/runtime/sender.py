@@ -112,6 +112,8 @@ class Sender:
         self.drafts: list[Drafts] = []
         """Of each agent that is writing here, in the order of their turns."""
         self.pace = Pace(account)
+        self.pauses: dict[str, float] = {}
+        """Seconds of quiet behind these parts, by their keys (DE-22)."""
         self._account = account
         self._store = store
         self._runs = runs
@@ -323,6 +325,8 @@ class Sender:
         """The store has nothing to send here: what somebody still waits for has been withdrawn (IN-70)."""
         self._rows = False
         self._ours.clear()
+        if not self._requests:
+            self.pauses.clear()
         if not self._looking:
             for key in self._following.keys() - self._finding:  # what is being looked up may have been sent
                 settle_all(self._following.pop(key), WITHDRAWN)
@@ -507,6 +511,8 @@ class Sender:
     def _over(self, row: StoredPart, fate: Fate) -> None:
         self._ours.discard(row.key)
         self._looking.discard(row.id)
+        if seconds := self.pauses.pop(row.key, 0.0):
+            self.pace.pause(seconds)
         settle_all(self._following.pop(row.key, ()), fate)
 
 

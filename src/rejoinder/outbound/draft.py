@@ -172,7 +172,12 @@ def _whole_block(text: str, streaming: Streaming, *, idle: bool) -> tuple[str, i
     if not following:
         return head.text, len(text), ""
     end = text.index(head.source) + len(head.source)
-    return head.text, text.index(following[0].source, end), following[0].opening
+    taken, reopened = text.index(following[0].source, end), following[0].opening
+    if taken <= len(reopened):  # a row too long for its head: begun so again it would never come to its end
+        first = chunk.cut(text[taken:], streaming.most - taken)[0]
+        taken = text.index(first.source, taken) + len(first.source)
+        return text[:taken], taken, ""
+    return head.text, taken, reopened
 
 
 def last_blocks(draft: Draft) -> list[str]:

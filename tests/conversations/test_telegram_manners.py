@@ -188,6 +188,21 @@ async def test_a_message_nobody_can_tell_about_is_counted_and_sent_again_by_hand
         await platform.truth.until(lambda: texts(platform).count("Once.") == 2)
 
 
+async def test_what_is_sent_again_is_the_answer_alone():
+    """DE-33: a draft that was not let in is no message of its own, neither listed nor sent again."""
+    async with telegram(ScriptedAgent("Hello.", ["Once ", 0.3, "upon a time."])) as platform:
+        await platform.says("ann", "ann", "hi")
+        await platform.hears("ann", "Hello.")
+        await platform.says("#team", "ann", "@testbot tell me")
+        platform.people.closes("#team")
+        await platform.truth.until(lambda: any("given up" in text for text in texts(platform)))
+        platform.people.world.room("#team").closed = ""
+        await platform.says("#team", "ann", "/resend")
+        await platform.truth.until(lambda: len(texts(platform, "#team")) == 2)
+        assert "Once upon a time." in texts(platform, "#team")
+        assert "…" not in texts(platform, "#team")
+
+
 # --- blocks, signs, tools, templates ------------------------------------------------------------
 
 

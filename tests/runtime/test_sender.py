@@ -55,6 +55,7 @@ BLIND, KEYS, FINDS = FakeMessenger(), FakeKeeper(), Finder()
         (Rejected("gone", "target"), EDIT, BLIND, Again(0, "gone", counted=False, concedes="target")),
         (Rejected("gone", "target"), REACT, BLIND, GiveUp("gone")),
         (Rejected("kicked", "gone"), SAY, KEYS, GiveUp("kicked")),
+        (Rejected("kicked", "gone"), Open(PLAIN), BLIND, Forget("kicked")),
         (Rejected("401", "account"), SAY, KEYS, Again(0.0, "401", False, False, True)),
         (RetryAfter(7, "slow", limited=True), SAY, BLIND, Again(7, "slow", counted=False)),
         (RetryAfter(7, "", limited=True, everywhere=True), SAY, BLIND, Again(7, "too fast", False, True)),

@@ -336,10 +336,8 @@ class Sender:
     async def _send(self, row: StoredPart) -> None:
         try:
             deed = decode(row.body)
-        except DecodeError as error:  # of another version, or damaged: it must not hold up what follows
-            log.error("%s: part %s cannot be read: %s", self.channel.name, row.key, error)
-            await self._keep(BuryPart(row, f"it cannot be read: {error}"))
-            return self._over(row, Unsent("it cannot be read"))
+        except DecodeError as error:
+            return await self._bury(row, error)
         conceded = conceded_in(row.error)
         crashpoint("K20" if isinstance(deed, Sign) else "K16")
         try:
@@ -354,6 +352,12 @@ class Sender:
         except Superseded as lost:  # the call took longer than the claim: whoever took it over settles it
             log.warning("%s: %s", self.channel.name, lost)
         crashpoint("K19")
+
+    async def _bury(self, row: StoredPart, error: DecodeError) -> None:
+        """One of another version, or damaged: it must not hold up what follows."""
+        log.error("%s: part %s cannot be read: %s", self.channel.name, row.key, error)
+        await self._keep(BuryPart(row, f"it cannot be read: {error}"))
+        self._over(row, Unsent("it cannot be read"))
 
     async def _conclude(self, row: StoredPart, deed: Deed, outcome: Outcome, conceded: frozenset[str]) -> None:
         verdict = judge(
@@ -469,7 +473,11 @@ class Sender:
         self._runs.start(f"settle:{self._name}", self._settle(row))
 
     async def _settle(self, row: StoredPart) -> None:
-        deed, now = decode(row.body), self._clock()
+        try:
+            deed, now = decode(row.body), self._clock()
+        except DecodeError as problem:
+            await self._bury(row, problem)
+            return self.wake(rows=True)
         error = row.error or "the gateway ended while it was being sent"
         verdict = judge(Unknown(error), deed, self.channel, tries=row.attempts, on_unknown=self._account.on_unknown)
         try:

@@ -233,6 +233,25 @@ async def test_an_update_nobody_expects_stops_no_other(text, heard):
     assert inlet.texts == ([heard, "on"] if heard else ["on"])
 
 
+async def test_the_numbers_of_updates_may_have_gaps_and_begin_anew():
+    """DU-1: after a week without any, Telegram chooses the next one at random."""
+    message = b'{"update_id": %d, "message": {"message_id": %d, "chat": {"id": 1}, "text": "%d"}}'
+    batches = [message % (number, place, place) for place, number in enumerate((900, 907, 5, 6))]
+    asked, done = [], asyncio.Event()
+
+    async def updates(request):
+        asked.append((await request.json()).get("offset"))
+        if not batches:
+            done.set()
+            await asyncio.Event().wait()
+        return web.Response(body=b'{"ok": true, "result": [' + batches.pop(0) + b"]}")
+
+    async with other_server(getMe=known, getUpdates=updates) as channel, listening(channel, inlet := KeptInlet()):
+        await done.wait()
+    assert inlet.texts == ["0", "1", "2", "3"]
+    assert asked == [None, 901, 908, 6, 7]
+
+
 @asynccontextmanager
 async def other_server(**methods):
     """A bot at a server that answers as it is told."""

@@ -163,10 +163,11 @@ async def test_a_group_that_moved_is_found(platform, caplog):
     [
         (Part(Route("telegram", "-100"), "psst", only_for="111"), "other"),
         (Part(Route("telegram", "111"), "yes", reply_to="button:1"), "target"),
+        (Part(Route("telegram", "-100", "plans"), "yes"), "gone"),
     ],
 )
 async def test_what_telegram_cannot_do_is_not_tried(platform, part, why):
-    """A word for one person is not said to a group; a button is no message to reply to."""
+    """A word for one person is not said to a group; a button is no message to reply to; topics have numbers."""
     channel = bot(platform)
     outcome = await channel.send(part)
     assert isinstance(outcome, Rejected)

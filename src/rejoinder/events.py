@@ -86,6 +86,8 @@ class Quote(Struct, frozen=True):
     author_id: str | None = None
     author_name: str = ""
     text: str = ""
+    elsewhere: bool = False
+    """It is a message of another chat."""
 
 
 class Forward(Struct, frozen=True):
@@ -328,7 +330,7 @@ class Part(Struct, frozen=True, omit_defaults=True):
     author: str = ""
     """The agent that says it; empty: the gateway itself."""
     addressed: tuple[str, ...] = ()
-    """Whom a mention in it may ping (DE-34)."""
+    """Whom a mention in it may ping (DE-34): ids, and `@name` for who is called by name."""
     previews: bool = False
     """Links may be fetched and shown."""
     only_for: str | None = None

@@ -3,6 +3,8 @@
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 
 import pytest
 import typer
@@ -11,6 +13,7 @@ from typer.testing import CliRunner
 from rejoinder.cli import app
 from rejoinder.cli.errors import Door, run
 from rejoinder.errors import BadConfiguration, BadUse, RejoinderError
+from rejoinder.store.sqlite import open_store
 
 
 @pytest.mark.parametrize(
@@ -42,6 +45,21 @@ def test_an_unknown_agent():
     result = CliRunner().invoke(app, ["chat", "--agent", "tuor"])
     assert result.exit_code == 2
     assert "no agent called 'tuor'; did you mean tour? there are:" in result.stderr
+
+
+@pytest.mark.parametrize("command", [("explain",), ("export",), ("send", "--channel", "web", "--chat", "x")])
+def test_an_argument_that_is_no_text(tmp_path, command):
+    """Bytes of another encoding come as half characters: a sentence, no traceback."""
+    program = [sys.executable, "-c", "from rejoinder.cli import main; main()", *command, b"\xff"]
+    asyncio.run(_store_in(tmp_path))
+    ended = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False)
+    assert "Traceback" not in ended.stderr
+    assert ended.returncode in (1, 2)
+    assert ended.stderr.startswith("rejoinder: ")
+
+
+async def _store_in(folder):
+    await open_store(f"sqlite:{folder}/rejoinder.db").close()
 
 
 def test_wrong_use():

@@ -28,8 +28,8 @@ debounce_ms = 0
 
 
 @asynccontextmanager
-async def telegram(agent, more="", **options):
-    """Ann owns the bot; #team is a group it may take part in."""
+async def telegram(agent, more="", answered=None, **options):
+    """Ann owns the bot; #team is a group it may take part in. `answered`: who may be called by name."""
     async with asyncio.timeout(20), FakePlatform("telegram", **options) as platform:
         text = SETTINGS.format(
             here=platform.config(), owner=platform.id_of("ann"), group=platform.id_of("#team"), more=more
@@ -43,7 +43,7 @@ async def telegram(agent, more="", **options):
                 await serving
         frames = platform.truth.frames
         assert not oracles.leaked(frames)
-        assert not oracles.mentions_fired(frames)
+        assert all(answered and fired.endswith(f": @{answered}") for fired in oracles.mentions_fired(frames))
 
 
 async def test_the_owner_is_answered():

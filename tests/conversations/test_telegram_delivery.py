@@ -142,3 +142,12 @@ async def test_after_a_restart_a_refused_account_is_tried_at_once(tmp_path, monk
         assert gateway.engine.outbox.trouble("fake") == "Unauthorized"
     async with machine.running(ScriptedAgent()):
         await machine.chat.hears("Kept.")
+
+
+async def test_an_emoji_that_an_agent_cut_in_two_arrives_whole():
+    """DE-1: agents that count in UTF-16 cut between its halves; a half without the other stops no answer."""
+    async with telegram(ScriptedAgent(["Well \ud83d", "\ude00 done", " \ud83d!"], "next")) as platform:
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "Well 😀 done \ufffd!")
+        await platform.says("ann", "ann", "more")
+        await platform.hears("ann", "next")

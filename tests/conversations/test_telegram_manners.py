@@ -1,6 +1,7 @@
 """How answers behave on Telegram: replies, what does not arrive, blocks, tools, templates."""
 
 import asyncio
+from itertools import pairwise
 
 import pytest
 
@@ -51,6 +52,49 @@ async def test_what_the_agent_says_wins_over_the_mode():
     async with telegram(ScriptedAgent("[[reply_to:none]]\nPlainly."), 'reply_to_mode = "all"') as platform:
         await platform.says("ann", "ann", "hello")
         assert (await platform.hears("ann", "Plainly.")).reply_to is None
+
+
+async def test_a_quoted_message_nobody_told_us_of_can_be_answered():
+    """OD-52: with privacy mode on, the bot sees what was said between people only when somebody quotes it."""
+    agent = ScriptedAgent("[[reply_to:m2]]\nHe is right.<actions><react emoji='eyes' message='m2'/></actions>")
+    async with telegram(agent, reads_everything=False) as platform:
+        remark = await platform.says("#team", "bob", "it is too long")
+        await platform.says("#team", "ann", "@testbot is he right?", reply_to=remark)
+        assert (await platform.hears("#team", "He is right.")).reply_to == remark
+        await platform.truth.until(lambda: platform.truth.messages("#team", by="bob")[0].reactions == "👀")
+    assert '"handle":"m2"' in str(agent.turns[0]).replace(" ", "")
+
+
+async def test_of_a_partly_quoted_message_the_agent_sees_the_part():
+    """TU-30: people quote the words they mean."""
+    agent = ScriptedAgent("One. Two. Three.", "Because.")
+    async with telegram(agent) as platform:
+        await platform.says("ann", "ann", "count")
+        counted = await platform.hears("ann", "One. Two. Three.")
+        await platform.says("ann", "ann", "why?", reply_to=counted.id, quote={"text": "Two.", "position": 5})
+        await platform.hears("ann", "Because.")
+    assert '"Two."' in str(agent.turns[1])
+
+
+async def test_a_message_of_another_chat_cannot_be_answered_here():
+    """OD-52: it is quoted here, and is no message of this conversation."""
+    outside = {"origin": {"type": "channel", "date": 1, "chat": {"id": -1009, "type": "channel", "title": "News"}}}
+    quote = {"external_reply": {**outside, "chat": {"id": -1009, "type": "channel"}, "message_id": 77}}
+    agent = ScriptedAgent("[[reply_to:-1009/77]]\nIndeed.")
+    async with telegram(agent) as platform:
+        await platform.says("ann", "ann", "look", quote={"text": "Rain", "position": 0}, **quote)
+        assert (await platform.hears("ann", "Indeed.")).reply_to is None
+    assert not oracles.refused(platform.truth.calls)
+
+
+async def test_who_is_answered_can_be_called_by_name():
+    """DE-34, OD-64: a typed mention of the person who asked is one; of anybody else it is code and calls nobody."""
+    agent = ScriptedAgent("@ann look, @bob and @everyone are here.")
+    async with telegram(agent, answered="ann") as platform:
+        await platform.says("#team", "ann", "@testbot who is here?")
+        heard = await platform.hears("#team", "@ann look, @bob and @everyone are here.")
+        frame = next(frame for frame in platform.truth.frames if frame.message == heard.id)
+        assert frame.pinged == ("@ann",)
 
 
 async def test_a_draft_is_a_reply_from_the_beginning():
@@ -144,6 +188,21 @@ async def test_a_message_nobody_can_tell_about_is_counted_and_sent_again_by_hand
         await platform.truth.until(lambda: texts(platform).count("Once.") == 2)
 
 
+async def test_what_is_sent_again_is_the_answer_alone():
+    """DE-33: a draft that was not let in is no message of its own, neither listed nor sent again."""
+    async with telegram(ScriptedAgent("Hello.", ["Once ", 0.3, "upon a time."])) as platform:
+        await platform.says("ann", "ann", "hi")
+        await platform.hears("ann", "Hello.")
+        await platform.says("#team", "ann", "@testbot tell me")
+        platform.people.closes("#team")
+        await platform.truth.until(lambda: any("given up" in text for text in texts(platform)))
+        platform.people.world.room("#team").closed = ""
+        await platform.says("#team", "ann", "/resend")
+        await platform.truth.until(lambda: len(texts(platform, "#team")) == 2)
+        assert "Once upon a time." in texts(platform, "#team")
+        assert "…" not in texts(platform, "#team")
+
+
 # --- blocks, signs, tools, templates ------------------------------------------------------------
 
 
@@ -159,6 +218,41 @@ async def test_blocks_with_a_human_pause():
         assert [len(text) for text in said[:-1] if not 800 <= len(text) <= 1200] == []
         assert " ".join(" ".join(said).split()) == " ".join("".join(pieces).split())
         assert not [frame for frame in platform.truth.frames if frame.kind == "edit"]
+
+
+PAUSING = """
+[agents.defaults.human_delay]
+mode = "custom"
+min_ms = 200
+max_ms = 210
+"""
+
+
+@pytest.mark.parametrize("first", [0, 3], ids=["whole", "its second half"])
+async def test_an_agent_that_is_faster_than_people_is_said_in_blocks_too(first):
+    """DE-22: what is left when it has ended is no wall of text; there is a pause before each but the first."""
+    pieces = [f"{number} " + "word " * 80 + "\n\n" for number in range(9)]
+    agent = ScriptedAgent(["".join(pieces[:first]), 0.3, "".join(pieces[first:])])
+    async with telegram(agent, 'streaming = "blocks"\n' + PAUSING) as platform:
+        await platform.says("ann", "ann", "tell me")
+        await platform.truth.until(lambda: any("8 word" in text for text in texts(platform)))
+        said = texts(platform)
+        assert [len(text) for text in said[:-1] if not 800 <= len(text) <= 1200] == []
+        assert " ".join(" ".join(said).split()) == " ".join("".join(pieces).split())
+        shown = [frame.at for frame in platform.truth.frames if frame.by == "bot" and frame.kind == "message"]
+        assert min(later - earlier for earlier, later in pairwise(shown)) > 0.19
+
+
+async def test_stop_ends_the_blocks():
+    """IN-70: what waits behind a human pause is not said any more."""
+    text = "\n\n".join(f"{number} " + "word " * 160 for number in range(9))
+    slow = PAUSING.replace("200", "900").replace("210", "910")
+    async with telegram(ScriptedAgent(text, "Fine."), 'streaming = "blocks"\n' + slow) as platform:
+        await platform.says("ann", "ann", "tell me")
+        await platform.hears("ann")
+        await platform.says("ann", "ann", "/stop")
+        assert "word" not in (await platform.hears("ann")).text
+        assert len([text for text in texts(platform) if "word" in text]) == 1
 
 
 async def test_status_reactions_are_of_telegrams_own_set():

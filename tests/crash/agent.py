@@ -42,7 +42,7 @@ def answer_to(number: int, *, alone: bool = True) -> str:
             head = f'[[reply_to_current]]\n<actions>\n<react emoji="{REACTION}" />\n</actions>\n'
             return f"{head if alone else ''}a{number}. was asked for, and **marked**."
         case "names":
-            return f"a{number}. has been told to @bob and to everybody else.\n\n- one\n- two"
+            return f"a{number}. has been told to @dora and to everybody else.\n\n- one\n- two"
         case _:
             return f"a{number}. is short."
 

@@ -26,6 +26,11 @@ SECRETS = [
     ("Stripe", "sk_live_" + MIXED[:24], "{}"),
     ("Hugging Face, npm, PyPI", "hf_" + MIXED[:34], "{}"),
     ("Hugging Face, npm, PyPI", "npm_" + MIXED[:36], "{}"),
+    ("Groq, xAI, Replicate", "gsk_" + MIXED[:48], "{}"),
+    ("Groq, xAI, Replicate", "xai-" + MIXED + MIXED[:20], "XAI={}"),
+    ("Groq, xAI, Replicate", "r8_" + MIXED[:37], "{}"),
+    ("SendGrid", "SG." + MIXED[:22] + "." + MIXED[:43], "key {}"),
+    ("DigitalOcean", "dop_v1_" + "0a1b2c3d" * 8, "{}"),
     ("Telegram", "123456789:" + "AA" + MIXED[:33], "https://api.telegram.org/bot{}/getMe"),
     ("Discord", "MTIz" + MIXED[:20] + "." + "GaBcDe" + "." + MIXED[:30], "{}"),
     ("Matrix", "syt_" + "Ym90_" + "abcdefghijklmnopqrst" + "_0aB1cD", "{}"),
@@ -58,6 +63,8 @@ def test_every_shape_has_an_example() -> None:
 
 
 PROSE = [
+    "PWD=/home/user1/projects",
+    "OLDPWD=~/work2/x",
     "The bearer of bad news",
     "a bearer instrument of internationalisation",
     "Bearer tokens are sent in the Authorization header.",

@@ -15,7 +15,7 @@ from rejoinder.runtime import pacing, sender
 from rejoinder.runtime.fates import Sent
 from rejoinder.runtime.performing import intent
 from rejoinder.runtime.verdict import MOST_TRIES, Again, Arrived, Forget, GiveUp, Hold, Look, judge
-from rejoinder.store.base import ClaimPart, MarkSent, PlanParts, RetryPart
+from rejoinder.store.base import ClaimPart, Intent, MarkSent, PlanParts, RetryPart
 from rejoinder.testing import FakeKeeper, FakeMessenger
 from tests.runtime.places import place
 
@@ -55,6 +55,7 @@ BLIND, KEYS, FINDS = FakeMessenger(), FakeKeeper(), Finder()
         (Rejected("gone", "target"), EDIT, BLIND, Again(0, "gone", counted=False, concedes="target")),
         (Rejected("gone", "target"), REACT, BLIND, GiveUp("gone")),
         (Rejected("kicked", "gone"), SAY, KEYS, GiveUp("kicked")),
+        (Rejected("kicked", "gone"), Open(PLAIN), BLIND, Forget("kicked")),
         (Rejected("401", "account"), SAY, KEYS, Again(0.0, "401", False, False, True)),
         (RetryAfter(7, "slow", limited=True), SAY, BLIND, Again(7, "slow", counted=False)),
         (RetryAfter(7, "", limited=True, everywhere=True), SAY, BLIND, Again(7, "too fast", False, True)),
@@ -273,6 +274,21 @@ async def test_after_a_restart_what_was_under_way_is_settled_first():
         await here.rests()
         assert here.seen() == ["one"]
         assert await here.states(run) == [("say", "sent")]
+
+
+@pytest.mark.parametrize("under_way", [False, True])
+async def test_a_part_that_cannot_be_read_holds_up_nothing(under_way):
+    """DE-3, DU-13: of another version, or damaged: it is dead, and what is behind it goes out."""
+    async with place(FakeKeeper()) as here:
+        (after,) = plan.say("one", here.route, Manner("telegram"), Wording(), "t")
+        intents = (Intent("odd", here.route, b'{"type": "dance"}', "dance"), intent(after, here.route))
+        await here.store.write(PlanParts(intents, here.now()))
+        if under_way:
+            await here.store.write(ClaimPart(here.route, here.now(), here.now(), sending=True))
+        here.outbox.recover(await _expired(here), (here.route,))
+        await here.rests()
+        assert here.seen() == ["one"]
+        assert [row.key for row in await here.store.parts_in("dead")] == ["odd"]
 
 
 async def _expired(here):

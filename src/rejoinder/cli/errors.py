@@ -34,6 +34,11 @@ class Door(TyperGroup):
         except RejoinderError as error:
             _say(error)
             sys.exit(FAILED)
+        except UnicodeEncodeError:
+            if not any(map(_is_no_text, sys.argv)):
+                raise
+            _say(BadUse("an argument is not text that can be read as UTF-8; write it as it is shown elsewhere"))
+            sys.exit(WRONG_USE)
         except BrokenPipeError:
             # Python flushes stdout once more when it ends, and would complain about it.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -46,6 +51,10 @@ class Door(TyperGroup):
             if not isinstance(error, CancelledError):
                 raise
             sys.exit(TERMINATED)
+
+
+def _is_no_text(argument: str) -> bool:
+    return argument != argument.encode("utf-8", "replace").decode()
 
 
 def _say(error: RejoinderError) -> None:

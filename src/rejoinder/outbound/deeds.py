@@ -3,6 +3,7 @@
 The row keeps the deed as JSON, so that whoever looks into the store can read it.
 """
 
+import json
 from hashlib import blake2b
 
 import msgspec
@@ -62,7 +63,10 @@ def kind(deed: Deed) -> str:
 
 
 def encode(deed: Deed) -> bytes:
-    return _writing.encode(deed)
+    try:
+        return _writing.encode(deed)
+    except UnicodeEncodeError:  # half a character, of a name or a title: no platform would take it either
+        return json.dumps(msgspec.to_builtins(deed), ensure_ascii=False).encode("utf-8", "replace")
 
 
 def decode(body: bytes) -> Deed:

@@ -172,7 +172,23 @@ def _whole_block(text: str, streaming: Streaming, *, idle: bool) -> tuple[str, i
     if not following:
         return head.text, len(text), ""
     end = text.index(head.source) + len(head.source)
-    return head.text, text.index(following[0].source, end), following[0].opening
+    taken, reopened = text.index(following[0].source, end), following[0].opening
+    if taken <= len(reopened):  # a row too long for its head: begun so again it would never come to its end
+        first = chunk.cut(text[taken:], streaming.most - taken)[0]
+        taken = text.index(first.source, taken) + len(first.source)
+        return text[:taken], taken, ""
+    return head.text, taken, reopened
+
+
+def last_blocks(draft: Draft) -> list[str]:
+    """What no block has said yet when the answer is whole, in blocks like those before (DE-22)."""
+    streaming, text = draft.streaming, draft.rest
+    found: list[str] = []
+    while text.strip():
+        source, taken, reopened = _whole_block(text, streaming, idle=True) or (text, len(text), "")
+        found.append(source)
+        text = reopened + text[taken:] if text[taken:].strip() else ""
+    return found
 
 
 # --- what became of it --------------------------------------------------------------------------

@@ -40,8 +40,8 @@ def _is_password(secret: str) -> bool:
 
 
 def _is_chosen(secret: str) -> bool:
-    """A password that somebody thought of, and no word of a sentence about passwords."""
-    return _is_password(secret) and _is_mixed(secret)
+    """A password that somebody thought of; no word of a sentence about passwords, and no folder (`PWD=/srv/app2`)."""
+    return _is_password(secret) and _is_mixed(secret) and not secret.startswith(("/", "~/", "./", "../"))
 
 
 class Shape(Struct, frozen=True):
@@ -80,6 +80,9 @@ SHAPES: tuple[Shape, ...] = (
     Shape("Google", _token(r"AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}+")),
     Shape("Stripe", _token(r"(?:[rs]k|whsec)_(?:(?:live|test)_)?[A-Za-z0-9]{24,}+"), _is_mixed),
     Shape("Hugging Face, npm, PyPI", _token(r"(?:hf|npm)_[A-Za-z0-9]{30,}+|pypi-[A-Za-z0-9_-]{50,}+")),
+    Shape("Groq, xAI, Replicate", _token(r"(?:gsk_|xai-|r8_)[A-Za-z0-9]{30,}+"), _is_mixed),
+    Shape("SendGrid", _token(r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,}+")),
+    Shape("DigitalOcean", _token(r"do[opr]_v1_[a-f0-9]{64}")),
     Shape("Telegram", re.compile(r"(?<![0-9])[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")),
     Shape("Discord", _token(r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}+")),
     Shape("Matrix", _token(r"syt_[A-Za-z0-9+/=]{2,}_[A-Za-z]{20}_[A-Za-z0-9]{6}")),

@@ -52,6 +52,7 @@ class Occasion(Struct, frozen=True):
     trigger: str
     agent: str
     person: str = ""
+    person_name: str = ""
     direct: bool = True
     other_bot: bool = False
     peers: tuple[str, ...] = ()
@@ -61,6 +62,13 @@ class Occasion(Struct, frozen=True):
     folder: OutboxFolder | None = None
     """Out of which its files are sent."""
     directives: Registry = default_registry()
+
+    @property
+    def addressed(self) -> tuple[str, ...]:
+        """Whom the answer may call (DE-34); by name only among others: a direct chat needs no call."""
+        if not self.person:
+            return ()
+        return (self.person,) if self.direct or not self.person_name else (self.person, f"@{self.person_name}")
 
 
 class Handed(Struct, frozen=True):
@@ -106,7 +114,7 @@ class Acting:
             silent=self._silent,
             previews=self._previews,
             author=occasion.agent,
-            addressed=(occasion.person,) if occasion.person else (),
+            addressed=occasion.addressed,
             only_for=self._only_for,
         )
 

@@ -234,7 +234,8 @@ def _quoted(inbound: Inbound, conversation: Conversation) -> Quoted | None:
         return None
     known = conversation.messages.get(quote.message_id)
     if known is not None:
-        return Quoted(known.text, quote.author_name or known.author_name, known.handle, quote.message_id)
+        said = quote.text if known.text and quote.text else known.text  # of a part of it, those words are meant
+        return Quoted(said, quote.author_name or known.author_name, known.handle, quote.message_id)
     return Quoted(quote.text, quote.author_name, None, quote.message_id) if quote.text else None
 
 

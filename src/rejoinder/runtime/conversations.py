@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from msgspec.structs import replace
 
 from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, Channel, TellsAgents
-from rejoinder.events import Choice, Inbound, Part, Route, Said
+from rejoinder.events import Choice, Inbound, Part, Quote, Route, Said
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import overhear
@@ -123,8 +123,10 @@ class Conversation:
     def to_note(self, inbounds: Iterable[Inbound], now: datetime, *, readable: bool, ours: bool) -> NoteMessages:
         """Every message goes into the index, whatever becomes of it (OD-52); what a stranger says without words.
 
-        A native command, a reaction or what one agent hands over to another is no message.
+        A native command, a reaction or what one agent hands over to another is no message. What is quoted is one, also
+        where nobody told us of it when it was said.
         """
+        inbounds = tuple(inbounds)
         fresh = [
             _noted(inbound, now, inbound.text if readable else "", ours=ours)
             for inbound in inbounds
@@ -132,7 +134,14 @@ class Conversation:
             and inbound.message_id
             and self.messages.get(inbound.message_id) is None
         ]
-        return NoteMessages(self.route, tuple(fresh))
+        quoted = {
+            quote.message_id: _quoted(quote, now, readable=readable)
+            for inbound in inbounds
+            if (quote := inbound.reply_to) is not None and (quote.author_id or quote.text) and not quote.elsewhere
+        }
+        known = {message.id for message in fresh}
+        unknown = [message for id, message in quoted.items() if id not in known and self.messages.get(id) is None]
+        return NoteMessages(self.route, (*fresh, *unknown))
 
     def noted(self, messages: Iterable[Message]) -> None:
         """The index has these now."""
@@ -283,6 +292,13 @@ def _noted(inbound: Inbound, now: datetime, text: str, *, ours: bool) -> Message
     sender = inbound.sender
     kind = "own" if sender.is_self or ours else "bot" if sender.is_bot else "human"
     return Message(inbound.message_id, sender.id, now, kind, sender.display_name or sender.name, text)
+
+
+def _quoted(quote: Quote, now: datetime, *, readable: bool) -> Message:
+    """Long ago, perhaps: it neither ends a row of bots nor adds to it."""
+    return Message(
+        quote.message_id, quote.author_id or "", now, "system", quote.author_name, quote.text if readable else ""
+    )
 
 
 def _said(message: Message) -> Said:

@@ -218,7 +218,7 @@ class Answer:
         await self._drafting.close()
         draft = self._drafting.draft
         if draft.streaming.mode == "blocks":
-            planned = self._drafting.say(draft.rest) if draft.rest.strip() else []
+            planned = self._drafting.say_rest()
         else:
             planned = self._settled(draft.text, self._stem)
         if sentence:

@@ -46,7 +46,12 @@ class Messages:
     async def look_up(self, reference: str) -> Message | None:
         """The message behind a handle or an id, however long ago it was."""
         known = self.find(reference)
-        return self._by_id[known] if known is not None else await self._store.message(self._route, reference)
+        if known is not None:
+            return self._by_id[known]
+        found = await self._store.message(self._route, reference)
+        if found is not None:
+            self.add(found)
+        return found
 
     def handle(self, message: str) -> str | None:
         return self._by_id[message].handle if message in self._by_id else None

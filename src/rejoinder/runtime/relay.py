@@ -23,6 +23,7 @@ from rejoinder.agents.base import (
 )
 from rejoinder.channels.base import CanStream
 from rejoinder.events import Turn
+from rejoinder.outbound.halves import Halves, whole
 from rejoinder.outbound.tools import Display, tool_line
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.delivery import Answer
@@ -74,6 +75,7 @@ class Relay:
         self._shows = shows
         self._ears = ears
         self._thoughts = _Thoughts(run, shows)
+        self._halves = Halves()
         self._tool, self._times = "", 0  # shown last, and how often in a row
 
     async def attempt(self, turn: Turn) -> Failed | None:
@@ -104,7 +106,8 @@ class Relay:
 
     async def _take(self, event: AgentEvent) -> None:
         match event:
-            case TextDelta(text=text):
+            case TextDelta(text=piece):
+                text = self._halves.join(piece)
                 if self._thoughts.open:
                     await self._thoughts.end()
                 self._end_tools()
@@ -116,7 +119,7 @@ class Relay:
             case Thought(text=text):
                 self._typing.seen("thought")
                 self._became(State.THINKING)
-                await self._thoughts.add(text)
+                await self._thoughts.add(whole(text))
             case ToolStarted(title=title, kind=kind):
                 self._typing.seen("tool")
                 self._became(state_of_tool(f"{kind} {title}"))

@@ -105,6 +105,8 @@ class Sender:
         self.writing = Writing(account.channel.name)
         """The drafts of the agents that are writing here."""
         self.pace = Pace(account)
+        self.pauses: dict[str, float] = {}
+        """Seconds of quiet behind these parts, by their keys (DE-22)."""
         self._account = account
         self._store = store
         self._runs = runs
@@ -299,6 +301,8 @@ class Sender:
         """The store has nothing to send here: what somebody still waits for has been withdrawn (IN-70)."""
         self._rows = False
         self._ours.clear()
+        if not self._requests:
+            self.pauses.clear()
         if not self._looking:
             for key in self._following.keys() - self._finding:  # what is being looked up may have been sent
                 settle_all(self._following.pop(key), WITHDRAWN)
@@ -308,10 +312,8 @@ class Sender:
     async def _send(self, row: StoredPart) -> None:
         try:
             deed = decode(row.body)
-        except DecodeError as error:  # of another version, or damaged: it must not hold up what follows
-            log.error("%s: part %s cannot be read: %s", self.channel.name, row.key, error)
-            await self._keep(BuryPart(row, f"it cannot be read: {error}"))
-            return self._over(row, Unsent("it cannot be read"))
+        except DecodeError as error:
+            return await self._bury(row, error)
         conceded = conceded_in(row.error)
         crashpoint("K20" if isinstance(deed, Sign) else "K16")
         try:
@@ -326,6 +328,12 @@ class Sender:
         except Superseded as lost:  # the call took longer than the claim: whoever took it over settles it
             log.warning("%s: %s", self.channel.name, lost)
         crashpoint("K19")
+
+    async def _bury(self, row: StoredPart, error: DecodeError) -> None:
+        """One of another version, or damaged: it must not hold up what follows."""
+        log.error("%s: part %s cannot be read: %s", self.channel.name, row.key, error)
+        await self._keep(BuryPart(row, f"it cannot be read: {error}"))
+        self._over(row, Unsent("it cannot be read"))
 
     async def _conclude(self, row: StoredPart, deed: Deed, outcome: Outcome, conceded: frozenset[str]) -> None:
         verdict = judge(
@@ -441,7 +449,11 @@ class Sender:
         self._runs.start(f"settle:{self._name}", self._settle(row))
 
     async def _settle(self, row: StoredPart) -> None:
-        deed, now = decode(row.body), self._clock()
+        try:
+            deed, now = decode(row.body), self._clock()
+        except DecodeError as problem:
+            await self._bury(row, problem)
+            return self.wake(rows=True)
         error = row.error or "the gateway ended while it was being sent"
         verdict = judge(Unknown(error), deed, self.channel, tries=row.attempts, on_unknown=self._account.on_unknown)
         try:
@@ -483,6 +495,8 @@ class Sender:
     def _over(self, row: StoredPart, fate: Fate) -> None:
         self._ours.discard(row.key)
         self._looking.discard(row.id)
+        if seconds := self.pauses.pop(row.key, 0.0):
+            self.pace.pause(seconds)
         settle_all(self._following.pop(row.key, ()), fate)
 
 

@@ -7,6 +7,7 @@
 | rejected, target | once more without the reply; an edit becomes a message of its own |
 | rejected, account | everything of that account waits; nothing is given up |
 | rejected, gone or other | given up, and the owner is told |
+| rejected, and it opened a draft | forgotten: it is not the answer, which comes without it |
 | retry | again, later each time; given up after so many tries |
 | limited | again when the platform says; that is no try |
 | unknown, and doing it twice is harmless | again |
@@ -93,7 +94,7 @@ def judge(
         case Rejected(reason=reason, why="account"):
             return Again(0.0, reason, counted=False, refused=True)
         case Rejected(reason=reason):
-            return GiveUp(reason)
+            return _ended(deed, reason)
         case RetryAfter(limited=True):
             seconds = outcome.seconds if outcome.seconds is not None else _pause(tries, jitter)
             return Again(seconds, outcome.reason or "too fast", counted=False, everywhere=outcome.everywhere)
@@ -111,8 +112,13 @@ def judge(
 
 def _again(deed: Deed, seconds: float, reason: str, tries: int, jitter: float) -> Verdict:
     if tries >= (MOST_TRIES_OF_A_SIGN if isinstance(deed, Sign) else MOST_TRIES):
-        return GiveUp(f"{reason}; given up after {tries} tries")
+        return _ended(deed, f"{reason}; given up after {tries} tries")
     return Again(max(seconds, _pause(tries, jitter)), reason)
+
+
+def _ended(deed: Deed, reason: str) -> Verdict:
+    """The opening of a draft is nothing to send again by hand: it would stand beside its answer."""
+    return Forget(reason) if isinstance(deed, Open) else GiveUp(reason)
 
 
 def _pause(tries: int, jitter: float) -> float:

@@ -274,6 +274,7 @@ def _occasion(scene: Scene) -> Occasion:
         run.trigger,
         name,
         message.inbound.sender.id,
+        message.inbound.sender.name,
         direct=not message.in_group,
         other_bot=run.conversation.facts.other_bot,
         peers=tuple([peer for peer in scene.room if peer != name]),

@@ -1,19 +1,25 @@
 """What is Telegram's own: albums, buttons, the menu, one reaction, moved groups, one reader, the webhook's door."""
 
 import asyncio
+from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from rejoinder.channels.base import Delivered, Rejected, RetryAfter
+from rejoinder.channels.telegram.api import Api
+from rejoinder.channels.telegram.bot import TelegramBot
 from rejoinder.channels.telegram.webhook import MOST_BYTES, SECRET_HEADER
 from rejoinder.errors import ChannelStopped
 from rejoinder.events import Choice, Part, Route
+from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
 from rejoinder.testing.platform import oracles
 from rejoinder.testing.platform.telegram.world import TOKEN
-from tests.channels.telegram.served import bot, hook, listening
+from tests.channels.telegram.served import QUICK, bot, hook, listening
 
 
 @pytest.fixture
@@ -157,10 +163,11 @@ async def test_a_group_that_moved_is_found(platform, caplog):
     [
         (Part(Route("telegram", "-100"), "psst", only_for="111"), "other"),
         (Part(Route("telegram", "111"), "yes", reply_to="button:1"), "target"),
+        (Part(Route("telegram", "-100", "plans"), "yes"), "gone"),
     ],
 )
 async def test_what_telegram_cannot_do_is_not_tried(platform, part, why):
-    """A word for one person is not said to a group; a button is no message to reply to."""
+    """A word for one person is not said to a group; a button is no message to reply to; topics have numbers."""
     channel = bot(platform)
     outcome = await channel.send(part)
     assert isinstance(outcome, Rejected)
@@ -198,6 +205,90 @@ async def test_topics_are_kept_apart(platform):
         await channel.send(Part(there, "done"))
         shown = [(frame.kind, frame.thread) for frame in platform.truth.frames if frame.by == "bot"]
         assert shown == [("typing", "7"), ("message", "7")]
+
+
+@pytest.mark.parametrize(
+    ("text", "heard"),
+    [
+        (rb'"a\ud83d b"', "a? b"),
+        (b'"a\xff b"', "a\ufffd b"),
+        (b'"a\\u0000b"', "a\0b"),
+        (b'"quiet", "entities": null', "quiet"),
+        (b'"late", "date": 99999999999999', None),
+        (b"17", None),
+    ],
+    ids=["half an emoji", "no text", "NUL", "null", "no date", "no string"],
+)
+async def test_an_update_nobody_expects_stops_no_other(text, heard):
+    """DU-1: it would come again and again. It is taken as far as it can be read, and what follows it is heard."""
+    message = b'{"update_id": %d, "message": {"message_id": %d, "chat": {"id": 1}, "text": %b}}'
+    batches = [message % (1, 1, text), message % (2, 2, b'"on"')]
+
+    async def updates(request):
+        if not batches:
+            await asyncio.Event().wait()
+        return web.Response(body=b'{"ok": true, "result": [' + batches.pop(0) + b"]}")
+
+    async with other_server(getMe=known, getUpdates=updates) as channel, listening(channel, inlet := KeptInlet()):
+        await inlet.message("on")
+    assert inlet.texts == ([heard, "on"] if heard else ["on"])
+
+
+async def test_the_numbers_of_updates_may_have_gaps_and_begin_anew():
+    """DU-1: after a week without any, Telegram chooses the next one at random."""
+    message = b'{"update_id": %d, "message": {"message_id": %d, "chat": {"id": 1}, "text": "%d"}}'
+    batches = [message % (number, place, place) for place, number in enumerate((900, 907, 5, 6))]
+    asked, done = [], asyncio.Event()
+
+    async def updates(request):
+        asked.append((await request.json()).get("offset"))
+        if not batches:
+            done.set()
+            await asyncio.Event().wait()
+        return web.Response(body=b'{"ok": true, "result": [' + batches.pop(0) + b"]}")
+
+    async with other_server(getMe=known, getUpdates=updates) as channel, listening(channel, inlet := KeptInlet()):
+        await done.wait()
+    assert inlet.texts == ["0", "1", "2", "3"]
+    assert asked == [None, 901, 908, 6, 7]
+
+
+@asynccontextmanager
+async def other_server(**methods):
+    """A bot at a server that answers as it is told."""
+    app = web.Application()
+    for method, answer in methods.items():
+        app.router.add_post("/bot{token}/" + method, answer)
+    async with asyncio.timeout(10), TestServer(app) as server:
+        yield TelegramBot("telegram", Api(str(server.make_url("")), Secret("7:x")), pace=QUICK)
+
+
+async def known(request):
+    return web.Response(body=b'{"ok": true, "result": {"id": 7, "username": "testbot"}}')
+
+
+@pytest.mark.parametrize("status", [302, 403, 407, 413])
+async def test_who_stands_on_the_way_is_not_telegram(status):
+    """DE-31: what a proxy refuses Telegram has not seen: it is tried again, and the account is served on."""
+    said = [web.Response(status=status, text="<html>", headers={"Location": "http://127.0.0.1:9/"}) for _ in range(3)]
+    update = b'{"update_id": 1, "message": {"message_id": 1, "chat": {"id": 1}, "text": "hi"}}'
+
+    async def updates(request):
+        return said.pop() if len(said) > 1 else web.Response(body=b'{"ok": true, "result": [' + update + b"]}")
+
+    async def send(request):
+        return said.pop()
+
+    server = other_server(getMe=known, getUpdates=updates, sendMessage=send)
+    async with server as channel, listening(channel, inlet := KeptInlet()):
+        await inlet.message("hi")
+        assert isinstance(await channel.send(Part(Route("telegram", "1"), "hello")), RetryAfter)
+
+
+async def test_an_address_where_no_bot_api_is():
+    """The error is the help."""
+    async with other_server() as channel:
+        assert "no Bot API server (404 Not Found)" in await stopped(channel, KeptInlet())
 
 
 # --- who may read -------------------------------------------------------------------------------
@@ -275,6 +366,7 @@ async def test_the_door_is_guarded(platform):
             ({SECRET_HEADER: secret}, b"x" * (MOST_BYTES + 1), 413),
             ({SECRET_HEADER: secret}, b"no json", 400),
             ({SECRET_HEADER: secret}, b"[]", 400),
+            ({SECRET_HEADER: secret}, b"\xff", 400),
         ]
         for headers, body, status in knocks:
             async with session.post(door.url, data=body, headers=headers) as answer:
@@ -283,6 +375,10 @@ async def test_the_door_is_guarded(platform):
         async with session.post(door.url, data=update, headers={SECRET_HEADER: secret}) as answer:
             assert answer.status == 200
         assert inlet.texts == ["let me in"]
+        half = rb'{"update_id": 2, "message": {"message_id": 2, "chat": {"id": 1}, "text": "half \ud83d"}}'
+        async with session.post(door.url, data=half, headers={SECRET_HEADER: secret}) as answer:
+            assert answer.status == 200
+        assert inlet.texts == ["let me in", "half ?"]
 
 
 async def test_a_door_that_is_taken_is_said_clearly(platform):

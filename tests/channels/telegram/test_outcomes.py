@@ -44,6 +44,7 @@ def test_a_refusal_has_a_reason(code, description, why):
             RetryAfter(7, "Too Many Requests: retry after 7", limited=True),
         ),
         (Refused(502, "Bad Gateway"), RetryAfter(None, "Bad Gateway")),
+        (Refused(403, "403 Forbidden", foreign=True), RetryAfter(None, "403 Forbidden")),
         (Unreached("refused"), RetryAfter(None, "refused")),
         (Unheard("reset"), Unknown("reset")),
     ],

@@ -28,7 +28,9 @@ EXPECTED = {
     "edited_text": {"event_id": "111111111:41:1760000100", "entry": "edit", "text": "hello again", "sent_at": at(100)},
     "reply": {"reply_to": Quote("42", "700000001", "Test Bot", "Shall I?")},
     "reply_with_quote": {"reply_to": Quote("42", "700000001", "Test Bot", "It costs a lot.")},
-    "reply_to_another_chat": {"reply_to": Quote("-1009876543210/77", "-1009876543210", "News", "Rain tomorrow")},
+    "reply_to_another_chat": {
+        "reply_to": Quote("-1009876543210/77", "-1009876543210", "News", "Rain tomorrow", elsewhere=True)
+    },
     "in_a_topic": {"chat": FORUM, "thread": "7", "reply_to": None, "event_id": "-1001234567899:46"},
     "reply_in_a_topic": {"chat": FORUM, "thread": "7", "reply_to": Quote("46", ANN.id, "Ann Lee", "water them")},
     "reply_outside_of_topics": {"chat": TEAM, "thread": None, "reply_to": Quote("40", "222222222", "Bob", "lunch?")},

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rejoinder.channels.telegram import payloads
 from rejoinder.events import Choice, Entity, Part, Route
-from rejoinder.testing.platform.telegram.strict import check_entities
+from rejoinder.testing.platform.telegram.strict import MOST_ENTITIES, check_entities
 from rejoinder.testing.platform.telegram.world import found_entities, units
 
 DIRECT = Route("telegram", "111")
@@ -122,4 +122,15 @@ def test_whatever_is_written_telegram_takes_it_and_nobody_is_called(words, data)
     sent = payloads.message(Part(DIRECT, text, entities=formats if end > start else ()))
     entities = sent.get("entities", [])
     check_entities(text, entities)
+    assert not [each for each in found_entities(text, entities) if each["type"] == "mention"]
+
+
+@pytest.mark.parametrize("around", [None, "bold", "blockquote"])
+def test_more_names_than_telegram_has_entities_for(around):
+    """DE-34: it looks at a hundred; who is named behind them is not called either."""
+    text = " ".join(f"@person{number}" for number in range(150)) + " end"
+    formats = () if around is None else (Entity(around, 0, len(text)),)
+    entities = payloads.message(Part(DIRECT, text, entities=formats))["entities"]
+    check_entities(text, entities)
+    assert len(entities) <= MOST_ENTITIES
     assert not [each for each in found_entities(text, entities) if each["type"] == "mention"]

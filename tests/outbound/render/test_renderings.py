@@ -1,9 +1,10 @@
 """What each platform makes of the same Markdown (DE-12, DE-34)."""
 
 import pytest
+from msgspec.structs import replace
 
 from rejoinder.events import Entity
-from rejoinder.outbound.render import render
+from rejoinder.outbound.render import RENDERERS, messages, render, telegram
 from rejoinder.outbound.render.tables import Tables
 
 ZWSP = "\u200b"
@@ -177,3 +178,21 @@ def test_matrix(source: str, html: str) -> None:
 @pytest.mark.parametrize("platform", ["web", "terminal", "somebody's own"])
 def test_a_platform_without_a_renderer_gets_markdown(platform: str) -> None:
     assert render("**b** <id>", platform).text == "**b** <id>"
+
+
+def test_a_frame_of_a_long_answer_renders_only_what_is_new(monkeypatch):
+    """DE-20: an answer that grows is cut again for each frame; what its earlier messages look like is known."""
+    rendered = []
+
+    def counting(source, tables):
+        rendered.append(source)
+        return telegram.render(source, tables)
+
+    monkeypatch.setitem(RENDERERS, "telegram", replace(RENDERERS["telegram"], render=counting))
+    text = "".join(f"{number} **bold** and `code`, a line of a long answer.\n\n" for number in range(400))
+    whole = messages(text, "telegram", 4096, "utf16")
+    first = len(rendered)
+    assert [each.source for each in messages(text, "telegram", 4096, "utf16")] == [each.source for each in whole]
+    assert len(rendered) == first
+    messages(text + "And *more*.", "telegram", 4096, "utf16")
+    assert len(rendered) - first < len(whole)

@@ -9,6 +9,7 @@ import msgspec
 from yarl import URL
 
 from rejoinder.channels.telegram.outcomes import Answer, Ok, Refused, Unheard, Unreached
+from rejoinder.channels.telegram.repair import repaired
 from rejoinder.channels.telegram.wire import Response
 from rejoinder.crashpoint import answer_unread
 from rejoinder.secret import Secret
@@ -40,7 +41,7 @@ class Api:
         timeout = self._timeout if seconds is None else _timeout(seconds)
         body = msgspec.json.encode(payload)
         try:
-            async with self._opened().post(address, data=body, timeout=timeout) as response:
+            async with self._opened().post(address, data=body, timeout=timeout, allow_redirects=False) as response:
                 answer_unread()
                 return _read(response.status, response.reason or "", await response.read())
         except _NOT_WRITTEN as problem:
@@ -92,13 +93,20 @@ def _proxy_for(root: str) -> tuple[str | None, aiohttp.BasicAuth | None]:
     return str(proxy.with_user(None)), auth
 
 
+def _decode(body: bytes) -> Response:
+    try:
+        return _response.decode(body)
+    except msgspec.DecodeError:
+        return _response.decode(repaired(body))
+
+
 def _read(status: int, reason: str, body: bytes) -> Answer:
     try:
-        response = _response.decode(body)
-    except msgspec.DecodeError:  # a proxy on the way speaks HTML
-        if status < 400:
+        response = _decode(body)
+    except ValueError:  # a proxy on the way speaks HTML
+        if status < 300:
             return Unheard(f"the answer with status {status} is not Telegram's")
-        return Refused(status, f"{status} {reason}".strip())
+        return Refused(status, f"{status} {reason}".strip(), foreign=True)
     if response.ok:
         return Ok(response.result)
     said = response.parameters

@@ -74,6 +74,8 @@ class TelegramBot:
             return Rejected("Telegram cannot show a message of a group to one person only")
         if part.reply_to is not None and not part.reply_to.isdecimal():
             return Rejected(f"there is no message {part.reply_to!r} to reply to", "target")
+        if part.route.thread is not None and not part.route.thread.isdecimal():
+            return Rejected(f"there is no topic {part.route.thread!r}", "gone")
         answer = await self._call("sendMessage", payloads.message(part))
         if not isinstance(answer, Ok):
             return failure(answer)

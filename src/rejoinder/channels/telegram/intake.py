@@ -11,6 +11,7 @@ from rejoinder.channels.base import Inlet
 from rejoinder.channels.telegram.albums import gather
 from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.parse import Me, join, parse
+from rejoinder.channels.telegram.repair import repaired
 from rejoinder.channels.telegram.wire import Update
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Inbound
@@ -33,10 +34,13 @@ def read(raw: bytes | Raw) -> Update:
     """Raises msgspec.DecodeError only for what is no update at all."""
     try:
         return _update.decode(raw)
-    except msgspec.ValidationError as problem:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         number = _numbered.decode(raw).update_id
-        log.warning("update %s is not what Telegram documents (%s); it is passed over", number, problem)
-        return Update(number)
+        try:
+            return _update.decode(repaired(bytes(raw)))
+        except ValueError as problem:
+            log.warning("update %s is not what Telegram documents (%s); it is passed over", number, problem)
+            return Update(number)
 
 
 class Intake:

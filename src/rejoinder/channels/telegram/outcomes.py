@@ -25,6 +25,8 @@ class Refused(Struct, frozen=True):
     retry_after: float | None = None
     moved_to: int | None = None
     """The group has become a supergroup, under this id."""
+    foreign: bool = False
+    """They are not Telegram's words: somebody on the way has answered, and Telegram has seen nothing of it."""
 
 
 class Unreached(Struct, frozen=True):
@@ -66,7 +68,7 @@ TOO_MANY = 429
 def refusal(answer: Refused) -> Rejected | RetryAfter:
     if answer.code == TOO_MANY:
         return RetryAfter(answer.retry_after or 1.0, answer.description, limited=True)
-    if answer.code >= SERVER_FAULT:
+    if answer.code >= SERVER_FAULT or answer.foreign:
         return RetryAfter(None, answer.description)
     for code, pattern, why in REFUSALS:
         if code == answer.code and re.search(pattern, answer.description):

@@ -129,9 +129,8 @@ def _quote(message: Message) -> Quote | None:
         place = outside.chat.id if outside.chat is not None else "elsewhere"
         origin = outside.origin
         author = origin.sender_user or origin.sender_chat or origin.chat
-        return Quote(
-            f"{place}/{outside.message_id or ''}", str(author.id) if author else None, _author_name(origin), quoted
-        )
+        there = f"{place}/{outside.message_id or ''}"
+        return Quote(there, str(author.id) if author else None, _author_name(origin), quoted, elsewhere=True)
     target = message.reply_to_message
     if target is None or target.forum_topic_created is not None:
         return None  # in a topic everything answers the message that opened it

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from rejoinder.channels.telegram.api import Api
-from rejoinder.channels.telegram.outcomes import TOO_MANY, Answer, Ok, Refused
+from rejoinder.channels.telegram.outcomes import SERVER_FAULT, TOO_MANY, Answer, Ok, Refused
 from rejoinder.errors import ChannelStopped
 
 log = logging.getLogger(__name__)
@@ -76,6 +76,13 @@ class Patient:
     def _give_up(self, answer: Answer) -> None:
         if not isinstance(answer, Refused):
             return
+        if answer.foreign and answer.code < SERVER_FAULT and not self._known:
+            raise ChannelStopped(
+                f"[channels.{self._name}] What answers under this api_root is no Bot API server "
+                f"({answer.description}). Set the address of one, or see who stands on the way to it."
+            )
+        if answer.foreign:
+            return
         if answer.code in (UNAUTHORIZED, NOT_FOUND) and self._known:
             if not self.trouble:
                 log.error("%s: %s", self._name, REFUSED.format(said=answer.description))
@@ -97,5 +104,5 @@ class Patient:
                     f"[channels.{self._name}] Another program reads the messages of this bot. "
                     "A bot has one reader: stop the other program, or give each a bot of its own."
                 )
-        elif answer.code < 500 and answer.code != TOO_MANY:
+        elif answer.code < SERVER_FAULT and answer.code != TOO_MANY:
             raise ChannelStopped(f"[channels.{self._name}] Telegram refuses to serve this bot: {answer.description}")

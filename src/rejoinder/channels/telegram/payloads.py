@@ -18,6 +18,7 @@ GENERAL_TOPIC = "1"
 """The topic of a forum that is addressed by naming none."""
 LONGEST_DATA = 64
 MOST_COMMANDS, LONGEST_HELP = 100, 256
+MOST_ENTITIES = 100
 
 _NAME = re.compile(r"(?<!\w)@(\w{2,32})(?!\w)", re.ASCII)
 _ADDRESS = re.compile(r"(?<!\w)https?://[^\s/@]+\.[^\s/@]+/\S*\Z")  # a name in a link is a part of the link
@@ -98,7 +99,15 @@ def _quiet(part: Part) -> tuple[Entity, ...]:
         if not any(_covers(entity, start, end) for entity in entities if entity.type in _KEEPS_NAMES_QUIET):
             around = (piece for entity in entities for piece in _without(entity, start, end))
             entities = (*around, Entity("code", start, end - start))
-    return tuple(sorted(entities, key=lambda entity: (entity.offset, -entity.length)))
+    entities = tuple(sorted(entities, key=lambda entity: (entity.offset, -entity.length)))
+    return entities if len(entities) <= MOST_ENTITIES else _cut(entities, _units(part.text, 0, len(part.text))[1])
+
+
+def _cut(entities: tuple[Entity, ...], end: int) -> tuple[Entity, ...]:
+    """As many as Telegram looks at: the last one makes code of all that follows, so that no name in it calls."""
+    start = entities[MOST_ENTITIES - 1].offset
+    before = [piece for entity in entities[: MOST_ENTITIES - 1] for piece in _without(entity, start, end)]
+    return (*(piece for piece in before if piece.offset < start), Entity("code", start, end - start))
 
 
 def _units(text: str, start: int, end: int) -> tuple[int, int]:

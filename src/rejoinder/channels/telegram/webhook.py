@@ -12,18 +12,19 @@ import logging
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from json import JSONDecodeError
 from time import monotonic
 from urllib.parse import urlsplit
 
-import msgspec
 from aiohttp import web
-from msgspec import Struct
+from msgspec import DecodeError, Struct
 
 from rejoinder.channels.base import Inlet
 from rejoinder.channels.telegram.albums import Patience, album_of
 from rejoinder.channels.telegram.intake import Intake, read
 from rejoinder.channels.telegram.journal import read_journal, write_journal
 from rejoinder.channels.telegram.patient import Pace, Patient
+from rejoinder.channels.telegram.repair import sound
 from rejoinder.channels.telegram.wire import UPDATES
 from rejoinder.errors import ChannelStopped, StoreUnavailable
 
@@ -113,8 +114,8 @@ async def _listening(hook: Hook, secret: str, receiver: Receiver) -> AsyncGenera
         if (request.content_length or 0) > MOST_BYTES:
             raise web.HTTPRequestEntityTooLarge(MOST_BYTES, request.content_length or 0)
         try:
-            await receiver.receive(await request.read())
-        except msgspec.DecodeError:
+            await receiver.receive(sound(await request.read()))
+        except (DecodeError, JSONDecodeError):
             raise web.HTTPBadRequest from None
         except StoreUnavailable as problem:
             log.error("%s", problem)

@@ -3,7 +3,12 @@
 Optional fields are absent, not null, as the Bot API has it.
 """
 
-from msgspec import Raw, Struct, field
+from typing import Annotated
+
+from msgspec import Meta, Raw, Struct, field
+
+Seconds = Annotated[int, Meta(ge=0, le=0xFFFF_FFFF)]
+"""Since 1970."""
 
 
 class User(Struct, frozen=True):
@@ -107,7 +112,7 @@ class Topic(Struct, frozen=True):
 class Message(Struct, frozen=True):
     message_id: int
     chat: Chat
-    date: int = 0
+    date: Seconds = 0
     message_thread_id: int | None = None
     is_topic_message: bool = False
     from_: User | None = field(default=None, name="from")
@@ -118,7 +123,7 @@ class Message(Struct, frozen=True):
     reply_to_message: "Message | None" = None
     external_reply: ExternalReply | None = None
     quote: TextQuote | None = None
-    edit_date: int | None = None
+    edit_date: Seconds | None = None
     media_group_id: str = ""
     text: str = ""
     entities: tuple[Entity, ...] = ()
@@ -150,7 +155,7 @@ class ReactionType(Struct, frozen=True):
 class ReactionUpdated(Struct, frozen=True):
     chat: Chat
     message_id: int
-    date: int
+    date: Seconds
     old_reaction: tuple[ReactionType, ...] = ()
     new_reaction: tuple[ReactionType, ...] = ()
     user: User | None = None

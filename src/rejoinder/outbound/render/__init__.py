@@ -5,6 +5,7 @@
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -12,6 +13,9 @@ from rejoinder.events import Rendering
 from rejoinder.outbound.chunk import Unit, cut, length
 from rejoinder.outbound.render import discord, matrix, plain, slack, telegram, whatsapp
 from rejoinder.outbound.render.tables import Tables
+
+REMEMBERED, LONGEST_REMEMBERED = 128, 4096
+"""How many renderings are kept, and of how long a source."""
 
 
 class Renderer(Struct, frozen=True):
@@ -65,9 +69,18 @@ def render(source: str, platform: str, tables: Tables = "code") -> Rendering:
     """One message. A source of nothing but markup, as `#`, is shown as it is: it was meant to be seen."""
     if is_prose(source):
         return Rendering(source)
+    return (_remembered if len(source) <= LONGEST_REMEMBERED else _rendered)(source, platform, tables)
+
+
+def _rendered(source: str, platform: str, tables: Tables) -> Rendering:
     by = renderer(platform)
     rendering = by.render(source, tables)
     return rendering if rendering.text.strip() else by.plain(source)
+
+
+_remembered = lru_cache(REMEMBERED)(
+    _rendered
+)  # to cut a text asks for the same again, and so does a draft's next frame
 
 
 def messages(

@@ -12,7 +12,7 @@ from rejoinder.store.base import (
     TryEvents,
 )
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.values import clean, micros, moved, pack_inbound, seal
+from rejoinder.store.sqlite.values import as_written, micros, moved, seal
 
 
 def accept(db: Connection, verb: Accept) -> tuple[InboxEvent, ...]:
@@ -23,10 +23,11 @@ def accept(db: Connection, verb: Accept) -> tuple[InboxEvent, ...]:
     now = micros(verb.now)
     new: list[InboxEvent] = []
     for inbound in verb.events:
-        key = (inbound.channel, inbound.account, inbound.event_id, inbound.message_id, inbound.sender.id)
+        written, body = as_written(inbound)
+        key = (written.channel, written.account, written.event_id, written.message_id, written.sender.id)
         id = db.numbers.next_event()
-        if db.execute(sql, (id, *map(clean, key), now, pack_inbound(inbound))).rowcount:
-            new.append(InboxEvent(id, inbound, verb.now))
+        if db.execute(sql, (id, *key, now, body)).rowcount:
+            new.append(InboxEvent(id, written, verb.now))
     if verb.cursor is not None:
         _keep_cursor(db, verb.cursor)
     return tuple(new)

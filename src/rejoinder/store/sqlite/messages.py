@@ -16,8 +16,11 @@ def note_messages(db: Connection, verb: NoteMessages) -> tuple[Message, ...]:
     return tuple(note(db, place, message) for message in verb.messages)
 
 
-NOTE = "INSERT INTO message VALUES (?, ?, ?, ?, ?) ON CONFLICT (place, id) DO NOTHING"
-EDIT = "UPDATE message SET body = ? WHERE place = ? AND id = ? RETURNING number"
+NOTE = "INSERT INTO message VALUES (:place, :id, :number, :kind, :body) ON CONFLICT (place, id) DO NOTHING"
+EDIT = (
+    "UPDATE message SET body = :body, kind = iif(kind = 'system', :kind, kind) WHERE place = :place AND id = :id "
+    "RETURNING number"
+)
 COUNT = {
     "human": "UPDATE place SET handles = :number, bot_turns = 0 WHERE id = :place",
     "system": "UPDATE place SET handles = :number WHERE id = :place",
@@ -37,9 +40,10 @@ def note(db: Connection, place: int, message: Message, *, counts: bool = True) -
     (handles,) = db.execute("SELECT handles FROM place WHERE id = ?", (place,)).fetchone()
     number = max(handles + 1, int(spoken[1]) if spoken else 0)
     body = pack_message(message)
-    if not db.execute(NOTE, (place, message.id, number, message.kind, body)).rowcount:
+    new = {"place": place, "id": message.id, "kind": message.kind, "body": body}
+    if not db.execute(NOTE, {**new, "number": number}).rowcount:
         # What is told again, by an edit or by an echo of our own, is the same message.
-        return replace(message, number=db.execute(EDIT, (body, place, message.id)).fetchone()[0])
+        return replace(message, number=db.execute(EDIT, new).fetchone()[0])
     day = micros(message.at) // DAY
     db.execute(COUNT[message.kind], {"place": place, "number": number, "one": counts, "day": day})
     return replace(message, number=number)

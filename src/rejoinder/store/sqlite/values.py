@@ -58,13 +58,18 @@ def _json(value: object) -> bytes:
         return json.dumps(msgspec.to_builtins(value), ensure_ascii=False).encode("utf-8", "replace")
 
 
-def clean(text: str) -> str:
-    """Text that can be written, whatever somebody sent."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-pack_inbound, unpack_inbound = packer(Inbound)
+_, unpack_inbound = packer(Inbound)
 pack_message, unpack_message = packer(Message)
+
+
+def as_written(inbound: Inbound) -> tuple[Inbound, bytes]:
+    """The event as everybody reads it from here on, and its body: what cannot be written stands for nobody else."""
+    try:
+        return inbound, seal(msgspec.json.encode(inbound))
+    except UnicodeEncodeError:
+        body = seal(_json(inbound))
+        return unpack_inbound(body), body
+
 
 # --- fences -------------------------------------------------------------------------------------
 

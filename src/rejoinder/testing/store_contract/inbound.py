@@ -89,3 +89,4 @@ class Events(Opened):
             read = (await store.recover(NOW)).events
             assert len(kept) == len(read) == len(odd)
             assert [event.inbound.text for event in read] == [odd[0], "half a pair ?", odd[2], odd[3]]
+            assert [event.inbound for event in kept] == [event.inbound for event in read]

@@ -127,6 +127,16 @@ class Memory(Opened):
             await store.write(ClearBotTurns(HERE))
             assert await store.place(HERE, NOW) == PlaceFacts(posted=True, other_bot=True)
 
+    async def test_what_was_quoted_first_is_known_for_ours_when_its_receipt_comes(self, tmp_path: Path) -> None:
+        """OD-52: somebody may answer a message of ours before we know that it arrived."""
+        async with self.opened(tmp_path) as store:
+            await store.write(NoteMessages(HERE, (Message("own-1", "", NOW, "system"),)))
+            await store.write(PlanParts((an_intent(1),), NOW))
+            await store.write(MarkSent(await claimed(store), "own-1", NOW))
+            found = await store.message(HERE, "own-1")
+            assert found is not None
+            assert (found.kind, found.handle) == ("own", "m1")
+
     async def test_a_thread_we_began_is_ours(self, tmp_path: Path) -> None:
         """IN-22: the first message of it was our own."""
         async with self.opened(tmp_path) as store:

@@ -6,6 +6,7 @@ from typing import Any
 
 from rejoinder.testing.platform.faults import Verb
 from rejoinder.testing.platform.telegram.strict import (
+    MOST_ENTITIES,
     NOT_MODIFIED,
     Refusal,
     bad,
@@ -137,7 +138,7 @@ class Methods:
 
 
 def _body(text: str, payload: Payload) -> Payload:
-    given = payload.get("entities", [])
+    given = payload.get("entities", [])[:MOST_ENTITIES]
     entities = [*given, *found_entities(text, given)]
     return {"text": text, "entities": entities} if entities else {"text": text}
 

@@ -6,6 +6,8 @@ from rejoinder.outbound.emoji import TELEGRAM_REACTIONS
 from rejoinder.testing.platform.telegram.world import Room, World, units
 
 MOST_UNITS = 4096
+MOST_ENTITIES = 100
+"""Those behind them are not looked at."""
 MOST_DATA = 64
 FOUND_BY_ITSELF = ("mention", "hashtag", "cashtag", "bot_command", "url", "email", "phone_number")
 FORMATS = ("bold", "italic", "underline", "strikethrough", "spoiler", "code", "pre", "text_link", "text_mention")

@@ -7,6 +7,8 @@ from typing import Any, cast
 
 import msgspec
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -286,10 +288,59 @@ def test_thoughts_in_a_list():
 
 
 def test_a_reason_to_stop_is_an_end():
-    """Endpoints that never say [DONE] are understood."""
+    """Endpoints that never say [DONE], or message_stop, are understood."""
     reading = chat_completions.ChatReading()
     reading.feed('{"choices": [{"delta": {"content": "Hi"}, "finish_reason": "length"}]}')
     assert reading.finish() == [Done("limit")]
+    message = anthropic.MessageReading()
+    message.feed('{"type": "message_delta", "delta": {"stop_reason": "max_tokens"}}')
+    assert message.finish() == [Done("limit")]
+
+
+def test_a_letter_in_two_halves_is_remembered_whole():
+    """TU-32: a proxy that cuts an emoji in two fails neither this answer nor the next request."""
+    chat, message = chat_completions.ChatReading(), anthropic.MessageReading()
+    for half in ("\\ud83d", "\\ude00"):
+        assert len(chat.feed(f'{{"choices": [{{"delta": {{"content": "{half}"}}}}]}}')) == 1
+        piece = f'{{"type": "text_delta", "text": "{half}"}}'
+        assert len(message.feed(f'{{"type": "content_block_delta", "delta": {piece}}}')) == 1
+    assert chat.answer == message.answer == "😀"
+
+
+@pytest.mark.parametrize("index", ["", '"index": null, '])
+def test_tool_calls_without_an_index_are_told_apart(index: str):
+    """TU-32: Gemini numbers none of its calls."""
+    calls = ", ".join(f'{{{index}"id": "{id}", "function": {{"name": "search"}}}}' for id in ("a", "b"))
+    events = chat_completions.ChatReading().feed(f'{{"choices": [{{"delta": {{"tool_calls": [{calls}]}}}}]}}')
+    assert events == [ToolStarted("a", "search"), ToolStarted("b", "search")]
+
+
+def test_an_error_that_is_not_wrapped():
+    """TU-22: vLLM answers with an object that says of itself that it is an error."""
+    with pytest.raises(RunFailed) as caught:
+        chat_completions.ChatReading().whole(b'{"object": "error", "message": "boom", "code": 401}')
+    assert caught.value.failure.kind == "auth"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_web_page_is_no_answer(kind: str):
+    """TU-22: an address that leads to a page is a failure of format, and the operator reads how it begins."""
+
+    async def page(request: web.Request) -> web.Response:
+        return web.Response(text="<!doctype html><title>Sign in</title>", content_type="text/html")
+
+    app = web.Application()
+    app.router.add_post("/{path:.*}", page)
+    async with TestServer(app) as served:
+        where = ModelServer()
+        where.url = str(served.make_url("")).rstrip("/")
+        agent = open_agent(kind, where)
+        last = (await everything(agent))[-1]
+        await agent.close()
+    assert isinstance(last, Failed)
+    assert last.kind == "format"
+    assert "web page" in last.detail
+    assert "Sign in" in last.detail
 
 
 async def test_compaction(agent: Any, server: ModelServer):

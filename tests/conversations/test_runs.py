@@ -111,6 +111,16 @@ async def test_what_has_begun_is_not_begun_again():
         await chat.hears("The model is getting too many requests right now; please try again in a moment.")
 
 
+async def test_an_emoji_cut_in_two_is_one_emoji():
+    """TU-32: text is cut anywhere, also where a letter of two halves is; half a letter never fails an answer."""
+    agent = ScriptedAgent(["Fine \ud83d", "\ude00!"], [Thought("\ud83d"), "Half \ud83d."])
+    async with conversation(agent) as chat:
+        await chat.says("one")
+        await chat.hears("Fine 😀!")
+        await chat.says("two")
+        await chat.hears("Half \ufffd.")
+
+
 async def test_who_is_verbose_is_told_of_the_other_model_and_of_tools():
     """TU-22: each transition is told once when verbose. IN-59: one line for each tool."""
     agent = Models(

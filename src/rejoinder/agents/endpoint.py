@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import aiohttp
 import msgspec
 
+from rejoinder.agents import halves
 from rejoinder.agents.failures import RunFailed, failed, failed_response
 from rejoinder.agents.sse import EventReader, EventTooLong, ServerEvent
 
@@ -120,10 +121,14 @@ def reads(shape: type[T]) -> msgspec.json.Decoder[T]:
 def decoded(data: str | bytes, decoder: msgspec.json.Decoder[T]) -> T:
     """What came over the wire, in its shape; anything else is a failure of format that shows how it began."""
     try:
-        return decoder.decode(data)
+        return halves.read(data, decoder)
     except msgspec.MsgspecError as problem:
-        beginning = data[:200] if isinstance(data, str) else data[:200].decode("utf-8", "replace")
-        raise RunFailed(failed("format", f"not an answer we know ({problem}): {beginning}")) from problem
+        raise no_answer(str(problem), data) from problem
+
+
+def no_answer(why: str, data: str | bytes) -> RunFailed:
+    beginning = data[:200] if isinstance(data, str) else data[:200].decode("utf-8", "replace")
+    return RunFailed(failed("format", f"not an answer we know ({why}): {beginning}"))
 
 
 def stopped_in_the_middle() -> RunFailed:

@@ -14,7 +14,7 @@ import aiohttp
 from msgspec import Raw, Struct, field
 
 from rejoinder.agents.base import AgentEvent, Done, Exchange, ModelSelected, TextDelta, ToolEnded
-from rejoinder.agents.endpoint import Endpoint, content_type
+from rejoinder.agents.endpoint import Endpoint, content_type, no_answer
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.history import Histories, fitting
@@ -140,7 +140,10 @@ class ModelAgent:
         try:
             async with self._endpoint.post(self._path, body) as response:
                 yield ModelSelected(body["model"])
-                if content_type(response) == "application/json":
+                kind = content_type(response)
+                if kind == "text/html":
+                    raise no_answer("it is a web page", await response.content.read(200))
+                if kind == "application/json":
                     for event in reading.whole(await response.read()):
                         yield event
                 events = EventReader()

@@ -37,6 +37,7 @@ from rejoinder.turns.modes import Mode, QueueOverride, resolve
 from rejoinder.turns.status import StatusSettings
 
 PROCESSES_PER_CORE = 4
+PATIENCE = 1.1
 
 
 def runtime_settings(
@@ -55,7 +56,7 @@ def runtime_settings(
         ),
         channels=here,
         queue=gateway,
-        lease=LeaseSettings(settings.gateway.idle_timeout_s, settings.gateway.hard_timeout_s),
+        lease=_lease(settings.gateway),
         limits=_limits(settings.gateway),
         question_seconds=settings.gateway.question_timeout_s,
         on_crash=settings.gateway.on_crash,
@@ -73,6 +74,12 @@ def runtime_settings(
         version=rejoinder.__version__,
         show_config=lambda key: _configured(settings, key),
     )
+
+
+def _lease(gateway: schema.GatewaySettings) -> LeaseSettings:
+    """An agent that watches its own silence says so first, and another model may be tried; the lease is for those
+    that do not."""
+    return LeaseSettings(gateway.idle_timeout_s * PATIENCE, gateway.hard_timeout_s)
 
 
 def _limits(gateway: schema.GatewaySettings) -> Limits:

@@ -81,7 +81,10 @@ def test_an_error_inside_a_stream_is_classified_by_its_code_too(error: object, k
     assert failed_stream(error).kind == kind
 
 
-@pytest.mark.parametrize(("status", "transient"), [(500, True), (502, True), (400, False), (401, False), (429, False)])
+@pytest.mark.parametrize(
+    ("status", "transient"),
+    [(500, True), (502, True), (408, True), (504, True), (400, False), (401, False), (429, False)],
+)
 def test_what_may_be_sent_once_more(status: int, transient: bool):
     """TU-22: only an error of the server's own is worth an immediate retry."""
     assert failed_response(status, "", {}).transient is transient

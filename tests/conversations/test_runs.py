@@ -1,16 +1,20 @@
 """A run and its end: stop, silence, failure, a second model, and nothing that comes too late."""
 
 import asyncio
+from time import monotonic
 
 import pytest
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Failed, SessionOpened, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.failures import failed
+from rejoinder.app import with_channel
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, Settings
+from rejoinder.readied import runtime_settings
 from rejoinder.testing import FakeChannel, ScriptedAgent, conversation
-from tests.conversations.agents import Deaf, Steerable, told
+from rejoinder.turns.lease import LeaseSettings
+from tests.conversations.agents import Asking, Deaf, Steerable, told
 from tests.conversations.settings import queueing
 
 
@@ -56,6 +60,29 @@ async def test_a_run_that_takes_too_long_is_ended_and_the_lane_is_free(limit):
         await chat.hears("The agent did not answer in time; please try again.")
         await chat.says("two")
         await chat.hears("Fine.")
+
+
+async def test_who_waits_for_a_person_is_not_silent():
+    """TU-20, TU-33: an agent that asked something may wait for longer than it may be silent."""
+    agent = Asking()
+    async with conversation(agent, settings=Settings(gateway=GatewaySettings(idle_timeout_s=1))) as chat:
+        await chat.says("clean up")
+        await chat.hears()
+        lane = chat.gateway.engine.lanes.get(agent.turns[0].session)
+        later = monotonic() + 100
+        assert lane.lease_until(LeaseSettings(idle_timeout_s=1), later) == later + 1
+        agent.answers.put_nowait("yes")
+        await chat.hears("I was told yes.")
+
+
+def test_an_agent_that_watches_itself_speaks_before_its_lease_runs_out():
+    """TU-20, TU-22: it can say that it was too late, and another model is tried; a lost lease is the end."""
+    gateway = GatewaySettings(idle_timeout_s=100, hard_timeout_s=900)
+    agent, channel = ScriptedAgent(), FakeChannel()
+    settings = with_channel(Settings(gateway=gateway), channel.name, agent.name, ())
+    lease = runtime_settings(settings, {agent.name: agent}, {channel.name: channel}).lease
+    assert gateway.idle_timeout_s < lease.idle_timeout_s < 2 * gateway.idle_timeout_s
+    assert lease.hard_timeout_s == gateway.hard_timeout_s
 
 
 async def test_runs_wait_for_room_and_come_in_order():

@@ -97,7 +97,7 @@ def failed_response(status: int, body: str, headers: Mapping[str, str], secret: 
     """An HTTP answer that is an error, classified (TU-22)."""
     words = _provider_words(body)
     kind = kind_of(words) or _STATUS.get(status)
-    transient = False
+    transient = status in (408, 504)
     if kind is None:
         kind = "overloaded" if status >= 500 else "format"
         transient = status >= 500

@@ -12,11 +12,9 @@ from msgspec import Meta, Struct
 
 from rejoinder.config.agents import AGENT_KINDS, AgentDefaults
 from rejoinder.config.channels import CHANNEL_KINDS, ChannelSettings
-from rejoinder.config.types import Count, Milliseconds
+from rejoinder.config.types import Count, Milliseconds, Seconds
 from rejoinder.inbound.settings import CommandsSettings, InboundDebounce, SendPolicy
 from rejoinder.session import SessionSettings
-
-Seconds = Annotated[float, Meta(gt=0)]
 
 # --- store and runtime --------------------------------------------------------------------------
 

@@ -117,6 +117,7 @@ class Run:
         self.released = False  # the gateway goes down: it is to be run again
         self.gone = asyncio.Event()
         self.started = self.last_seen = 0.0
+        self.asking = False  # the agent waits for a person, not we for the agent
         self.told: list[tuple[PromptPart, ...]] = []  # what the agent was given,
         self.said: list[str] = []  # and what it said, in the pieces in which it came
         self.model: str | None = None  # which answers, as the agent says
@@ -147,6 +148,7 @@ class Run:
     def seen(self) -> None:
         """A sign of life."""
         self.last_seen = monotonic()
+        self.asking = False
 
 
 class SessionLane:
@@ -361,7 +363,7 @@ class SessionLane:
         run = self.run
         if run is None or run.task is None or run.over or run.overdue:
             return None
-        match examine(Lease(run.start.run, run.started, run.last_seen), settings, now):
+        match examine(Lease(run.start.run, run.started, now if run.asking else run.last_seen), settings, now):
             case Held(until=until):
                 return until
             case Expired(why=why):

@@ -141,6 +141,7 @@ class Relay:
             case SessionOpened(saved=saved):
                 await self._ears.opened(saved)
             case Question():
+                self._run.asking = True
                 await self._ears.asks(event)
             case PlanChanged() | Done() | Failed():
                 pass  # plans are not shown; the end is not passed on here

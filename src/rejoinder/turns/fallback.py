@@ -28,7 +28,7 @@ ON_FAILURE: Final[dict[str, Treatment]] = {
     "billing": Treatment("the account cannot pay", next_model=True, rests=True),
     "rate_limit": Treatment("the account asks too often", next_model=True, rests=True),
     "auth": Treatment("the credential is not accepted", next_model=True, rests=True),
-    "timeout": Treatment("no answer in time", retry=True, next_model=True, rests=True),
+    "timeout": Treatment("no answer in time", next_model=True, rests=True),
     "overloaded": Treatment("the provider is overloaded", retry=True, next_model=True, rests=True),
     "format": Treatment("the model does not take this request", next_model=True),
     "model_not_found": Treatment("there is no such model", next_model=True),

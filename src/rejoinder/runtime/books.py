@@ -172,11 +172,12 @@ class StoreBooks:
             turn = run.claim.turn
             unit = Unit(WithdrawParts(turn), EndRun(run.claim, "failed" if run.expired else "stopped", now))
             unit.add_all(transcript(run, now))
-        if run.overdue and not run.released:
-            unit.add_all((notices.timed_out(run.conversation, now),))
+        told = () if run.released or run.message.listening else notices.why_it_ended(run.overdue, run.crashed)
+        if told:
+            unit.add_all((run.conversation.to_say(told, now),))
         await self._superseded(unit)
         run.closed = True
-        if run.overdue:
+        if told:
             notices.wake((run.conversation,))
 
     async def renew(self, runs: Iterable[Run]) -> None:

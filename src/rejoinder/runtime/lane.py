@@ -17,7 +17,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from rejoinder.crashpoint import crashpoint
-from rejoinder.errors import StoreUnavailable
+from rejoinder.errors import RejoinderError, StoreUnavailable
 from rejoinder.events import PromptPart, Route
 from rejoinder.runtime.asked import Asked, Granted, Resumed
 from rejoinder.runtime.runs import Runs
@@ -133,6 +133,13 @@ class Run:
     def before(self) -> tuple[StoredPart, ...]:
         """What an earlier attempt at this turn has planned or sent already."""
         return self.resumed.parts if self.resumed is not None else ()
+
+    @property
+    def crashed(self) -> bool:
+        """Its work failed where nobody expected it, and said nothing about it to the person."""
+        task = self.task
+        failed = task.exception() if task is not None and task.done() and not task.cancelled() else None
+        return failed is not None and not isinstance(failed, RejoinderError)
 
     @property
     def events(self) -> tuple[int, ...]:

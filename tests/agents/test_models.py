@@ -441,6 +441,28 @@ async def test_a_kept_connection_that_was_closed_meanwhile(kind: str):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+async def test_a_server_that_hangs_up_at_once_is_asked_once(kind: str):
+    """TU-22: one retry is the turn's to make, and it is one."""
+    asked = 0
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal asked
+        await reader.readuntil(b"\r\n\r\n")
+        asked += 1
+        writer.close()
+
+    listener = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    where = ModelServer()
+    where.url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
+    agent = open_agent(kind, where)
+    (last,) = await everything(agent)
+    await agent.close()
+    listener.close()
+    assert isinstance(last, Failed)
+    assert (last.kind, last.transient, asked) == ("unreachable", True, 1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 async def test_an_address_that_is_none(kind: str):
     nowhere = ModelServer()
     nowhere.url = "not an address"

@@ -32,19 +32,24 @@ class Endpoint:
     async def send(self, url: str, body: bytes) -> aiohttp.ClientResponse:
         """A connection kept from the last turn may have been closed meanwhile: that is found out by using it.
 
-        So one more try, with a new connection, when it breaks before there is a word of an answer.
+        So one more try when it breaks before there is a word of an answer. A new connection that breaks is another
+        matter: whether that is worth a second try is not for us to say.
         """
         session = self._open_session()
+        kept: list[bool] = []
         try:
-            return await session.post(url, data=body, allow_redirects=False)
-        except aiohttp.ClientConnectorError:
-            raise
+            return await session.post(url, data=body, allow_redirects=False, trace_request_ctx=kept)
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+            if not kept:
+                raise
             return await session.post(url, data=body, allow_redirects=False)
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
+            watch = aiohttp.TraceConfig()
+            watch.on_connection_reuseconn.append(_is_kept)
             self._session = aiohttp.ClientSession(
+                trace_configs=[watch],
                 headers={"Content-Type": "application/json", **self._headers},
                 # Idle and hard timeouts belong to the run, which knows what it waits for.
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
@@ -58,6 +63,11 @@ class Endpoint:
         if self._session is not None:
             await self._session.close()
             self._session = None
+
+
+async def _is_kept(_: aiohttp.ClientSession, context: Any, __: aiohttp.TraceConnectionReuseconnParams) -> None:
+    if context.trace_request_ctx is not None:
+        context.trace_request_ctx.append(True)
 
 
 class Posted:

@@ -120,6 +120,30 @@ async def test_another_model_answers_when_the_first_cannot(kind):
     assert [turn.model for turn in agent.turns] == ["first", "second"]
 
 
+@pytest.mark.parametrize(("kind", "next_turn"), [("rate_limit", "second"), ("timeout", "second"), ("format", "first")])
+async def test_a_model_that_failed_rests_while_another_answers(kind, next_turn):
+    """TU-22: a cool-down; nobody waits in every turn for what has just failed."""
+    agent = Models([failed(kind)], "Here I am.", "Still here.")
+    async with conversation(agent) as chat:
+        await chat.says("hello")
+        await chat.hears("Here I am.")
+        await chat.says("hello again")
+        await chat.hears("Still here.")
+    assert [turn.model for turn in agent.turns] == ["first", "second", next_turn]
+
+
+async def test_who_says_when_to_come_back_is_asked_again_when_nobody_else_is_there():
+    """TU-22: one retry, after the wait the provider asked for."""
+    agent = ScriptedAgent(
+        [failed("rate_limit", retry_after=0.01)], "Here I am.", [failed("rate_limit", retry_after=60)]
+    )
+    async with conversation(agent) as chat:
+        await chat.says("hello")
+        await chat.hears("Here I am.")
+        await chat.says("and now?")
+        await chat.hears(failed("rate_limit").sentence)
+
+
 async def test_a_hiccup_is_tried_once_more_with_the_same_model():
     """TU-22: transient HTTP, one retry."""
     agent = Models([failed("overloaded", transient=True)], "Here I am.")

@@ -55,6 +55,19 @@ def test_a_hiccup_is_tried_once_more_before_the_next_model(kind: str) -> None:
     assert rests == {"work": Rest(1, 60)}
 
 
+@pytest.mark.parametrize(("wait", "tries"), [(None, 1), (0.0, 2), (5.0, 2), (5.1, 1)])
+def test_who_says_when_to_come_back_is_tried_once_more_when_it_is_the_last(wait: float | None, tries: int) -> None:
+    """TU-22: a wait of a few seconds is better than no answer; with another model there is no wait."""
+    trial: Trial | GiveUp = begin((BIG,), {}, 0)
+    for _ in range(tries):
+        assert isinstance(trial, Trial)
+        trial = after_failure(trial, "rate_limit", {}, 0, retry_after=wait)
+    assert trial == GiveUp("rate_limit")
+    following = after_failure(begin((BIG, OTHER), {}, 0), "rate_limit", {}, 0, retry_after=wait)
+    assert isinstance(following, Trial)
+    assert (following.current, following.wait) == (OTHER, 0)
+
+
 @pytest.mark.parametrize("kind", ["aborted", "context_overflow", "crashed", "other", "never heard of"])
 def test_what_another_model_cannot_mend_is_given_up(kind: str) -> None:
     """TU-22: abort and context overflow are not retried on another model."""

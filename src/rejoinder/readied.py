@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 import rejoinder
 from rejoinder import plugins
@@ -61,7 +62,6 @@ def runtime_settings(
         question_seconds=settings.gateway.question_timeout_s,
         on_crash=settings.gateway.on_crash,
         typing_mode=settings.session.typing_mode,
-        typing=TypingSettings(period_ms=int(defaults.typing_interval_seconds * 1000)),
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
         silence=settings.directives.silence,
         granted=frozenset(settings.directives.allow),
@@ -110,9 +110,19 @@ def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> Ch
         plugin_queue=QueueOverride(mode=Mode(channel.queue_mode)) if isinstance(channel, PrefersQueue) else None,
         tool_display=said.common.tool_display,
         extra_system_prompt=said.common.extra_system_prompt,
-        status=StatusSettings(enabled=said.common.status_reactions),
+        status=_status(said.common.status_reactions),
+        typing=_typing(settings.agent_defaults.typing_interval_seconds, platform.pace if platform else Pace()),
         speech=_speech(name, channel, settings),
     )
+
+
+def _status(wanted: bool | Literal["removed"]) -> StatusSettings:
+    return StatusSettings(enabled=wanted is not False, remove_when_done=wanted == "removed")
+
+
+def _typing(seconds: float, pace: Pace) -> TypingSettings:
+    """As often as is configured; oftener where the platform's sign would have gone out by then."""
+    return TypingSettings(period_ms=int(min(seconds, pace.typing or seconds) * 1000))
 
 
 def _cannot(channel: Channel) -> set[str]:

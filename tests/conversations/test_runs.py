@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from rejoinder.agents.base import Failed, SessionOpened, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.failures import failed
 from rejoinder.app import with_channel
+from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, Settings
 from rejoinder.readied import runtime_settings
@@ -297,8 +298,19 @@ async def test_typing_is_shown_while_an_agent_takes_its_time():
     assert channel.typed == 1
 
 
-def with_reactions() -> Settings:
-    common = ChannelSettings(dm="open", status_reactions=True)
+@pytest.mark.parametrize(("kind", "configured", "period"), [("web", 6, 6), ("telegram", 6, 4.5), ("telegram", 3, 3)])
+def test_typing_is_shown_anew_in_the_channels_own_period(kind, configured, period):
+    """TU-24: every 6 s; oftener where the platform's sign goes out by then."""
+    agent, channel = ScriptedAgent(), FakeChannel()
+    settings = Settings(agent_defaults=AgentDefaults(typing_interval_seconds=configured))
+    settings = with_channel(settings, channel.name, agent.name, ())
+    settings = replace(settings, channels={channel.name: replace(settings.channels[channel.name], kind=kind)})
+    made = runtime_settings(settings, {agent.name: agent}, {channel.name: channel})
+    assert made.channel(channel.name).typing.period_ms == period * 1000
+
+
+def with_reactions(wanted=True) -> Settings:
+    common = ChannelSettings(dm="open", status_reactions=wanted)
     settings = queueing("collect")
     return replace(settings, channels={"fake": Channel("fake", common, None)})
 
@@ -318,6 +330,15 @@ async def test_reactions_show_what_becomes_of_a_message():
         for asked in (first, second):
             await chat.sees_reaction("👌", on=asked)
             await chat.channel.until(lambda asked=asked: chat.channel.messages[asked].reactions == ["👌"])
+
+
+async def test_all_reactions_are_removed_where_that_is_configured():
+    """TU-25: the last one is seen for a moment."""
+    async with conversation(ScriptedAgent("Hi."), settings=with_reactions("removed")) as chat:
+        asked = await chat.says("hello")
+        await chat.hears("Hi.")
+        await chat.sees_reaction("👌", on=asked)
+        await chat.channel.until(lambda: not chat.channel.messages[asked].reactions)
 
 
 async def test_what_a_run_took_in_is_done_when_the_run_is():

@@ -214,7 +214,7 @@ class Workers:
             mentioned=message.addressed in ("mention", "reply"),
             heartbeat=message.listening or message.background,
         )
-        return TypingSign(self._runs, run.conversation, mode, self._settings.typing, run.agent)
+        return TypingSign(self._runs, run.conversation, mode, run.conversation.how.typing, run.agent)
 
     def _ears(self, run: Run, agent: Agent, scene: Scene) -> Ears:
         async def asks(question: Question) -> None:

@@ -15,7 +15,8 @@ from rejoinder.config.schema import Channel, GatewaySettings, Settings
 from rejoinder.readied import runtime_settings
 from rejoinder.testing import FakeChannel, ScriptedAgent, conversation
 from rejoinder.turns.lease import LeaseSettings
-from tests.conversations.agents import Asking, Deaf, Steerable, told
+from rejoinder.turns.signals import Stop
+from tests.conversations.agents import Asking, Deaf, Steerable, said, told
 from tests.conversations.settings import queueing
 
 
@@ -84,6 +85,56 @@ def test_an_agent_that_watches_itself_speaks_before_its_lease_runs_out():
     lease = runtime_settings(settings, {agent.name: agent}, {channel.name: channel}).lease
     assert gateway.idle_timeout_s < lease.idle_timeout_s < 2 * gateway.idle_timeout_s
     assert lease.hard_timeout_s == gateway.hard_timeout_s
+
+
+async def test_what_is_stopped_while_one_of_it_is_being_taken_in_does_not_come_back():
+    """TU-2, IN-70: a stop drops what waits, also where the run takes in one of it at that moment."""
+    go, booked, told_late = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    agent = Steerable(["One", go.wait])
+    async with conversation(agent, settings=queueing("steer", 3_600_000)) as chat:
+        books = chat.gateway.engine.books
+        steered = books.steered
+
+        async def slowly(run, asked) -> None:
+            await steered(run, asked)
+            booked.set()
+            await told_late.wait()
+
+        books.steered = slowly
+        await chat.says("one")
+        await chat.sees("One")
+        await chat.says("two")
+        await booked.wait()
+        await chat.says("/queue followup three")
+        await chat.hears("For this turn: queue mode=followup.")
+        await chat.says("/stop")
+        await chat.hears("One")
+        await chat.hears("Agent was aborted.")
+        told_late.set()
+        await chat.rests()
+        assert await chat.gateway.store.waiting(agent.turns[0].session) == ()
+
+
+async def test_who_is_stopped_while_waiting_for_room_does_not_begin():
+    """TU-20, TU-21: room that comes in the moment of the stop is not taken, and the next message gets its answer."""
+    go = asyncio.Event()
+    agent = ScriptedAgent([go.wait, "Ann."], "Bob.")
+    async with conversation(agent, settings=Settings(gateway=GatewaySettings(max_runs=1))) as chat:
+        await chat.says("hi", sender="ann", chat="1")
+        await chat.asked(agent, 1)
+        await chat.says("hi", sender="bob", chat="2")
+        lanes = chat.gateway.engine.lanes
+        await chat.channel.until(lambda: len(lanes.running) == 2)
+        run = lanes.running[1]
+        lane = lanes.get(run.session)
+        lane.feed(Stop())
+        lane._go(run)  # what Slots does when there is room
+        assert run.task is None
+        await chat.says("hi again", sender="bob", chat="2")
+        go.set()
+        await chat.hears("Ann.")
+        await chat.hears("Bob.")
+    assert said(agent.turns[1]) == ["hi again"]
 
 
 async def test_runs_wait_for_room_and_come_in_order():

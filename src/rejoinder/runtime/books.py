@@ -156,7 +156,9 @@ class StoreBooks:
         ]
         await self._superseded(unit)
         if not unit.is_written:
-            return ()
+            # The run has taken one of them in at that very moment; the others are left out all the same.
+            alone = [await self.left_out(session, (each,), reason) for each in asked] if len(asked) > 1 else []
+            return tuple(each for group in alone for each in group)
         notices.wake(each.conversation for each, _ in told)
         return tuple((each, planned()[0]) for each, planned in told)
 

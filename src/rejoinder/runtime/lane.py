@@ -137,9 +137,9 @@ class Run:
     @property
     def crashed(self) -> bool:
         """Its work failed where nobody expected it, and said nothing about it to the person."""
-        task = self.task
-        failed = task.exception() if task is not None and task.done() and not task.cancelled() else None
-        return failed is not None and not isinstance(failed, RejoinderError)
+        ended = (task for task in (self.task, self.claiming) if task is not None and task.done())
+        failures = (task.exception() for task in ended if not task.cancelled())
+        return any(failed is not None and not isinstance(failed, RejoinderError) for failed in failures)
 
     @property
     def events(self) -> tuple[int, ...]:
@@ -315,6 +315,8 @@ class SessionLane:
     # --- a run from its slot to its end -----------------------------------------------------------
 
     def _go(self, run: Run) -> None:
+        if run.over:
+            return  # it was stopped while it waited for room: its end is being written just now
         run.started = run.last_seen = monotonic()
         run.task = self._runs.start(f"run:{self.key}", self._work(run), then=lambda: self._ended(run))
         self._watch()

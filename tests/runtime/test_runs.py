@@ -83,3 +83,21 @@ async def test_a_failure_is_a_log_line_and_touches_nobody_else(caplog):
             await runs.idle()
     assert done
     assert "run:tripping failed: by nought" in caplog.text
+
+
+async def test_what_waits_for_somebody_who_has_ended_is_told_again():
+    """TU-20: a task that tidies up by waiting for another does not keep the gateway from ending."""
+    known = asyncio.Event()
+
+    async def waits():
+        try:
+            await known.wait()
+        except asyncio.CancelledError:
+            await known.wait()  # for what nobody will say any more
+            raise
+
+    runs = Runs(patience=0.01)
+    task = runs.start("run:waiting", waits())
+    await asyncio.sleep(0)
+    await runs.close()
+    assert task.cancelled()

@@ -167,7 +167,7 @@ class StoreBooks:
         if run.released:
             unit = Unit(ReleaseRun(run.claim)) if run.granted is not None else Unit()
         elif run.granted is None and run.resumed is not None:
-            unit = Unit()
+            unit = await self._giving_up(run.resumed.turn.id, now)
         elif run.granted is None:
             unit = Unit(DropInputs(run.session, run.events, "stopped"))
         else:
@@ -181,6 +181,14 @@ class StoreBooks:
         run.closed = True
         if told:
             notices.wake((run.conversation,))
+
+    async def _giving_up(self, turn: int, now: datetime) -> Unit:
+        """For a turn that was stopped before it could be resumed: the next process is not to go on with it either."""
+        unit = Unit()
+        claimed = unit.add(ResumeTurn(turn, now, now))
+        await self._superseded(unit)
+        claim = claimed() if unit.is_written else None  # None: it was put aside
+        return Unit(WithdrawParts(turn), EndRun(claim, "stopped", now)) if isinstance(claim, Claim) else Unit()
 
     async def renew(self, runs: Iterable[Run]) -> None:
         """Says that they are still alive. One that has lost its claim may not speak any more."""

@@ -359,6 +359,32 @@ async def test_compaction(agent: Any, server: ModelServer):
     assert "I am Ann" not in str(told)
 
 
+async def test_compaction_of_what_does_not_fit(agent: Any, server: ModelServer):
+    """TU-23: by halves, the newest of them, until the model can read it."""
+    for number in range(8):
+        await everything(agent, a_turn(f"message {number}"))
+    server.will(CONTEXT_OVERFLOW, CONTEXT_OVERFLOW, Say("Two messages."))
+    assert await agent.compact("session-1")
+    asked = [len(request.body["messages"]) for request in server.requests[-3:]]
+    assert asked[0] > asked[1] > asked[2] > 1
+    told = str(server.requests[-1].body["messages"])
+    assert "message 7" in told
+    assert "message 0" not in told
+    server.will(*[CONTEXT_OVERFLOW] * 9)
+    assert not await agent.compact("session-1")
+
+
+async def test_a_question_that_is_too_long_does_not_stay(agent: Any, server: ModelServer):
+    """TU-23: what the model could not read is not sent along with the next question; that one is answered."""
+    await everything(agent, a_turn("I am Ann"))
+    server.will(CONTEXT_OVERFLOW)
+    await everything(agent, a_turn("a whole book"))
+    await everything(agent, a_turn("Who am I?"))
+    told = str(server.requests[-1].body["messages"])
+    assert "I am Ann" in told
+    assert "a whole book" not in told
+
+
 FAILURES: list[tuple[Answer, FailureKind]] = [
     (Refuse(401), "auth"),
     (Refuse(402), "billing"),

@@ -240,13 +240,23 @@ def open_store(url: str) -> Store:
 
 
 def open_agents(settings: schema.Settings) -> dict[str, Agent]:
-    return {name: open_agent(name, said) for name, said in settings.agents.items()}
+    limits = _limits(settings.gateway)
+    return {name: open_agent(name, said, limits) for name, said in settings.agents.items()}
 
 
-def open_agent(name: str, said: schema.Agent) -> Agent:
+def _limits(gateway: schema.GatewaySettings) -> dict[str, float]:
+    """What every agent keeps to by itself, so that it can say in its own words that it was too late (TU-20)."""
+    return {
+        "idle_timeout": gateway.idle_timeout_s,
+        "hard_timeout": gateway.hard_timeout_s,
+        "permission_timeout": gateway.question_timeout_s,
+    }
+
+
+def open_agent(name: str, said: schema.Agent, limits: Mapping[str, float]) -> Agent:
     module = plugins.find("agent", said.kind)
     try:
-        settings = _record(module.Settings, said.settings)
+        settings = _record(module.Settings, said.settings, limits)
     except msgspec.ValidationError as problem:
         wrong = f"the agent {name!r} of kind {said.kind!r} cannot be opened: {problem}"
         raise BadConfiguration(f"{wrong}; write an [agents.{name}] section into rejoinder.toml") from None
@@ -282,10 +292,11 @@ def menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
     return native_menu(theirs) if settings.commands.text else ()
 
 
-def _record(wanted: type[Struct], given: Any) -> Any:
+def _record(wanted: type[Struct], given: Any, limits: Mapping[str, float] | None = None) -> Any:
     """The settings as the room that reads them declares them; secrets are opened here and nowhere before."""
     values: dict[str, Any] = msgspec.structs.asdict(given) if isinstance(given, Struct) else given
-    plain = {key: _revealed(value) for key, value in values.items() if value is not None and key not in OURS}
+    plain = {key: value for key, value in (limits or {}).items() if key in wanted.__struct_fields__}
+    plain |= {key: _revealed(value) for key, value in values.items() if value is not None and key not in OURS}
     return msgspec.convert(plain, wanted)
 
 

@@ -275,6 +275,8 @@ class Turn(Struct, frozen=True):
     system: str = ""
     model: str | None = None
     think: str | None = None
+    permissions: Literal["ask", "deny"] | None = None
+    """How to answer whatever the agent would have to ask for, where this session is stricter than its settings."""
 
 
 # --- what is sent -------------------------------------------------------------------------------

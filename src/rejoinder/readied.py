@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 import rejoinder
 from rejoinder import plugins
@@ -39,6 +40,7 @@ from rejoinder.turns.modes import Mode, QueueOverride, resolve
 from rejoinder.turns.status import StatusSettings
 
 PROCESSES_PER_CORE = 4
+PATIENCE = 1.1
 
 
 def runtime_settings(
@@ -58,12 +60,11 @@ def runtime_settings(
         ),
         channels=here,
         queue=gateway,
-        lease=LeaseSettings(settings.gateway.idle_timeout_s, settings.gateway.hard_timeout_s),
+        lease=_lease(settings.gateway),
         limits=_limits(settings.gateway),
         question_seconds=settings.gateway.question_timeout_s,
         on_crash=settings.gateway.on_crash,
         typing_mode=settings.session.typing_mode,
-        typing=TypingSettings(period_ms=int(defaults.typing_interval_seconds * 1000)),
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
         silence=settings.directives.silence,
         granted=frozenset(settings.directives.allow).union(each.name for each in brought),  # who installs it allows it
@@ -77,6 +78,12 @@ def runtime_settings(
         version=rejoinder.__version__,
         show_config=lambda key: _configured(settings, key),
     )
+
+
+def _lease(gateway: schema.GatewaySettings) -> LeaseSettings:
+    """An agent that watches its own silence says so first, and another model may be tried; the lease is for those
+    that do not."""
+    return LeaseSettings(gateway.idle_timeout_s * PATIENCE, gateway.hard_timeout_s)
 
 
 def _limits(gateway: schema.GatewaySettings) -> Limits:
@@ -107,9 +114,19 @@ def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> Ch
         plugin_queue=QueueOverride(mode=Mode(channel.queue_mode)) if isinstance(channel, PrefersQueue) else None,
         tool_display=said.common.tool_display,
         extra_system_prompt=said.common.extra_system_prompt,
-        status=StatusSettings(enabled=said.common.status_reactions),
+        status=_status(said.common.status_reactions),
+        typing=_typing(settings.agent_defaults.typing_interval_seconds, platform.pace if platform else Pace()),
         speech=_speech(name, channel, settings),
     )
+
+
+def _status(wanted: bool | Literal["removed"]) -> StatusSettings:
+    return StatusSettings(enabled=wanted is not False, remove_when_done=wanted == "removed")
+
+
+def _typing(seconds: float, pace: Pace) -> TypingSettings:
+    """As often as is configured; oftener where the platform's sign would have gone out by then."""
+    return TypingSettings(period_ms=int(min(seconds, pace.typing or seconds) * 1000))
 
 
 def _cannot(channel: Channel) -> set[str]:

@@ -46,6 +46,25 @@ def queueing(mode: str, **options) -> Settings:
     return Settings(messages=MessagesSettings(queue=QueueSettings(mode=mode, **options)))
 
 
+# --- what was stopped -----------------------------------------------------------------------------
+
+
+async def test_a_turn_that_is_stopped_before_it_goes_on_does_not_come_back(tmp_path):
+    """TU-2, IN-70: interrupted before its run was claimed again, it has its end; no later restart runs it."""
+    machine = Machine(tmp_path, queueing("queue"))
+    async with machine.running(ScriptedAgent([never]), killed=True) as gateway:
+        await machine.chat.says("one")
+        await machine.chat.says("two")
+        await until(gateway, lambda census: census.inputs == {"taken": 1, "waiting": 1})
+    machine.settings = queueing("interrupt")
+    agent = ScriptedAgent("To the second.")
+    async with machine.running(agent) as gateway:
+        await machine.chat.hears("To the second.")
+        await settled(gateway)
+        assert (await gateway.store.census()).turns == {"closed": 2}
+    assert len(agent.turns) == 1
+
+
 # --- what was decided and answered ----------------------------------------------------------------
 
 

@@ -99,3 +99,21 @@ async def test_who_comes_too_late_for_the_store_has_not_failed(caplog, fault, li
         runs.start("claim:someone", writes())
         await runs.idle()
     assert len([record for record in caplog.records if record.levelno >= logging.WARNING]) == lines
+
+
+async def test_what_waits_for_somebody_who_has_ended_is_told_again():
+    """TU-20: a task that tidies up by waiting for another does not keep the gateway from ending."""
+    known = asyncio.Event()
+
+    async def waits():
+        try:
+            await known.wait()
+        except asyncio.CancelledError:
+            await known.wait()  # for what nobody will say any more
+            raise
+
+    runs = Runs(patience=0.01)
+    task = runs.start("run:waiting", waits())
+    await asyncio.sleep(0)
+    await runs.close()
+    assert task.cancelled()

@@ -22,6 +22,8 @@ class Pace(Struct, frozen=True):
     """Seconds between two edits of a message that is being written (DE-20)."""
     chat: tuple[int, float] | None = None
     account: tuple[int, float] | None = None
+    typing: float | None = None
+    """Seconds after which the typing sign is to be shown anew, where it goes out by itself before that (TU-24)."""
 
 
 class Platform(Struct, frozen=True):
@@ -48,7 +50,7 @@ PLATFORMS = {
             Limits(4096, "utf16"),
             "reply react send silent previews",
             "telegram",
-            Pace(1.0, (5, 1.0), (30, 30.0)),
+            Pace(1.0, (5, 1.0), (30, 30.0), typing=4.5),
         ),
         _platform(
             "discord",

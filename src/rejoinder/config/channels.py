@@ -48,8 +48,9 @@ class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid
     on the allow-list, and in no group."""
     extra_system_prompt: str = ""
     """Told to the agent in every turn from this channel; `{{Name}}` as in `system_prompt` of an agent."""
-    status_reactions: bool = False
-    """Reactions on a message show what becomes of it: queued, thinking, at work, done."""
+    status_reactions: bool | Literal["removed"] = False
+    """Reactions on a message show what becomes of it: queued, thinking, at work, done; with `removed` the last one
+    is taken away as well."""
 
 
 # --- channels: what each kind has besides -------------------------------------------------------

@@ -16,12 +16,16 @@ from rejoinder.errors import RejoinderError, StoreUnavailable
 
 log = logging.getLogger(__name__)
 
+PATIENCE = 5.0
+"""Seconds in which what was cancelled ends, unless it waits for something that will not come."""
+
 
 class Runs:
     """The tasks of one gateway; leaving the block ends them all."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float = PATIENCE) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
+        self._patience = patience
 
     def __len__(self) -> int:
         return len(self._tasks)
@@ -63,10 +67,11 @@ class Runs:
             await asyncio.wait(tasks)
 
     async def close(self) -> None:
+        """What waits, while it ends, for somebody who has ended already is told once more."""
         while self._tasks:
             for task in self._tasks:
                 task.cancel()
-            await asyncio.wait(self._tasks)
+            await asyncio.wait(self._tasks, timeout=self._patience)
 
     async def __aenter__(self) -> Self:
         return self

@@ -48,6 +48,7 @@ class ChannelFacts(Struct, frozen=True):
     tool_display: Display | None = None
     extra_system_prompt: str = ""
     status: StatusSettings = StatusSettings()
+    typing: TypingSettings = TypingSettings()
     speech: Speech = Speech()
 
 
@@ -58,7 +59,6 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     lease: LeaseSettings = LeaseSettings()
     limits: Limits = Limits()
     typing_mode: Mode | None = None
-    typing: TypingSettings = TypingSettings()
     system_prompts: Mapping[str, str] = {}
     """The operator's words to each agent, by its name."""
     silence: Literal["edges", "alone"] = "edges"

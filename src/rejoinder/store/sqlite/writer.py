@@ -150,6 +150,7 @@ class Writer:
         """What waits, as far as this commit has room for it."""
         if not self._is_open and not self._begin():
             return
+        done: list[Unit] = []
         while self._waiting and (not self._group or self._rows + self._waiting[0].rows <= GROUP):
             unit = self._waiting.popleft()
             self._group.append(unit)
@@ -158,13 +159,15 @@ class Writer:
                 self._do(unit)
             except Exception as error:  # noqa: BLE001 - whatever it is, it must reach those who wait
                 return self._failed(error)
-            self._tell_early(unit)
+            done.append(unit)
         if self._waiting:
             self._commit()
         elif not self._due and self._loop is not None:
             self._due = True
             # Not at once: in one turn of the loop those begin who were told early, in the next they have written.
             self._loop.call_soon(self._loop.call_soon, self._commit_when_due)
+        for unit in done:
+            self._tell_early(unit)
 
     def _begin(self) -> bool:
         """False when it takes longer, or fails."""

@@ -275,8 +275,9 @@ class Turn(Struct, frozen=True):
     system: str = ""
     model: str | None = None
     think: str | None = None
-    permissions: Literal["ask", "deny"] | None = None
-    """How to answer whatever the agent would have to ask for, where this session is stricter than its settings."""
+    permissions: Literal["ask", "deny", "list"] | None = None
+    """Where this session is stricter than the agent's settings: everything is asked for, or denied, or only what
+    stands in the agent's list is allowed without asking."""
 
 
 # --- what is sent -------------------------------------------------------------------------------

@@ -311,16 +311,28 @@ async def test_permission_by_policy(settings: dict[str, Any], outcome: dict[str,
         assert json.loads(text_of(events)) == outcome
 
 
+async def answering(agent: AcpAgent, turn: Turn, answer: str) -> list[AgentEvent]:
+    """All events of a run whose questions are answered so."""
+    events: list[AgentEvent] = []
+    async for event in agent.run(turn):
+        if isinstance(event, Question):
+            await agent.answer(event.id, answer)
+        events.append(event)
+    return events
+
+
 async def test_a_session_may_be_stricter_than_the_agent():
     """IN-59: what the list and the policy allow is denied, or asked for, when the turn says so."""
+    async with fake(permissions="allow") as agent:
+        turn = replace(a_turn("permission"), permissions="list")
+        assert Question in [type(event) for event in await answering(agent, turn, "Reject")]
     async with fake(permissions="allow", allow=("execute",)) as agent:
+        assert json.loads(text_of(await everything(agent, turn))) == ALLOWED
         turn = replace(a_turn("permission"), permissions="deny")
         assert json.loads(text_of(await everything(agent, turn))) == DENIED
-        async for event in agent.run(replace(turn, permissions="ask")):
-            if isinstance(event, Question):
-                await agent.answer(event.id, "Allow")
-            if isinstance(event, TextDelta):
-                assert json.loads(event.text) == ALLOWED
+        events = await answering(agent, replace(turn, permissions="ask"), "Allow")
+        assert Question in map(type, events)
+        assert json.loads(text_of(events)) == ALLOWED
         assert json.loads(text_of(await everything(agent, a_turn("permission")))) == ALLOWED
 
 

@@ -115,11 +115,13 @@ def brief(scene: Scene) -> Turn:
     )
 
 
-def _stricter(chosen: ExecChoice) -> Literal["ask", "deny"] | None:
+def _stricter(chosen: ExecChoice) -> Literal["ask", "deny", "list"] | None:
     """What holds also for what the agent's own settings allow (IN-59)."""
     if chosen.security == "deny":
         return "deny"
-    return "ask" if chosen.ask == "always" else None
+    if chosen.ask == "always":
+        return "ask"
+    return "list" if chosen.security == "allowlist" else None
 
 
 def filled(words: str, scene: Scene) -> str:

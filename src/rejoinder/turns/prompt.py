@@ -139,7 +139,7 @@ def assemble(
     boundary: str,
     model: str | None = None,
     think: str | None = None,
-    permissions: Literal["ask", "deny"] | None = None,
+    permissions: Literal["ask", "deny", "list"] | None = None,
 ) -> Turn:
     """One turn. `boundary` is drawn at random for each, after its messages have been written."""
     parts = tuple(user_parts(user, boundary))

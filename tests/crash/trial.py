@@ -83,7 +83,7 @@ class Result(Struct, frozen=True):
     held: list[str]
     duplicated: list[str]
     beside: list[str]
-    """What was held or said twice because it was under way in another conversation when a gateway was killed."""
+    """What was held or said twice because somebody else was saying it, mostly elsewhere, when a gateway was killed."""
     leaked: int
     """Bytes."""
     wrong: list[str]

@@ -7,11 +7,13 @@ from contextlib import asynccontextmanager
 import pytest
 
 from rejoinder.app import Gateway
+from rejoinder.channels.base import RetryAfter
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, DirectivesSettings, Settings
 from rejoinder.runtime.runs import Runs
-from rejoinder.testing import Chat, FakeChannel, FakeRoom, ScriptedAgent
+from rejoinder.testing import Chat, FakeChannel, FakeMessenger, FakeRoom, ScriptedAgent
 from tests.conversations.agents import said, told
+from tests.conversations.restarting import until
 from tests.conversations.settings import queueing
 
 ADA, BO, CLEO = "ada", "bo", "cleo"
@@ -204,6 +206,43 @@ async def test_one_hands_over_to_another(channel):
     assert [said(turn) for turn in bo.turns] == [["@bo Check the second."]]
     assert context(bo.turns[0])["sender_id"] == ADA
     assert "handoff" in ada.turns[0].system
+
+
+class Refusing(FakeMessenger):
+    """A platform that takes nothing for a while."""
+
+    refuses = True
+
+    async def send(self, part):
+        return RetryAfter(0.5, limited=True) if self.refuses else await super().send(part)
+
+
+async def test_what_is_handed_over_is_answered_behind_the_words_that_do_it(tmp_path):
+    """OD-50, DE-3, DU-13: also when those words were never said before a restart and cannot be said after it: the
+    other is asked at once, and its answer waits for them."""
+    store, channel = f"sqlite:{tmp_path / 'store.db'}", Refusing()
+    ada, bo = ScriptedAgent(HANDOFF, name=ADA), ScriptedAgent("The second is fine.", name=BO)
+    made = settings(ada, bo, grants=("handoff",), streaming="off")
+    first = Gateway(made, agents={ADA: ada, BO: bo}, channels=[channel], store=store)
+    async with asyncio.timeout(PATIENCE), first:
+        first.runs.start("serve", first.serve())
+        await channel.says("check", **ROOM)
+        await until(first, lambda census: census.parts == {"retry": 1, "planned": 1})
+        await first.store.close()  # as by kill -9
+        await first.runs.close()
+    assert not bo.turns
+    second = Gateway(made, agents={ADA: ada, BO: bo}, channels=[channel], store=store)
+    async with asyncio.timeout(PATIENCE), second:
+        second.runs.start("serve", second.serve())
+        await until(second, lambda census: census.parts == {"retry": 1, "planned": 2})
+        channel.refuses = False
+        await channel.until(lambda: len(_of_us(channel)) == 3)
+    assert _of_us(channel) == ["I looked at the first.", "@bo Check the second.", "The second is fine."]
+    assert (len(ada.turns), len(bo.turns)) == (1, 1)
+
+
+def _of_us(channel: FakeMessenger) -> list[str]:
+    return [shown.text for shown in channel.messages.values() if shown.author == "bot"]
 
 
 async def test_what_is_not_granted_is_not_handed_over():

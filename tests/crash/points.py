@@ -90,9 +90,21 @@ CROSSED: tuple[tuple[str, str, int], ...] = (
 )
 """Killed once, and the next gateway too: while it recovers, or at the first pass of something else."""
 
-ALONE: tuple[tuple[str, int], ...] = (("K16", 1), ("K16", 4), ("K17", 1), ("K17", 4), ("K18", 1), ("K18", 5))
-"""Points, each with a pass that is of a message, where exactly one is of unknown fate if nothing else is said and every
-answer is whole when it is sent: on a blind channel one is held, or one is said twice."""
+ALONE: tuple[tuple[str, int], ...] = (
+    ("K14", 2),
+    ("K15", 1),
+    ("K16", 1),
+    ("K16", 4),
+    ("K17", 1),
+    ("K17", 4),
+    ("K18", 1),
+    ("K18", 5),
+    ("K19", 2),
+    ("K22", 2),
+    ("K23", 2),
+)
+"""Points around the sending of a message, each with a pass that is of one. Where nothing else is said and every answer
+is whole when it is sent, it is known exactly whether one is held or said twice on a blind channel, or none."""
 
 AT_RANDOM = Point("any", tuple(range(1, 6)), "three gateways in a row, at moments that nobody chose", "at random")
 """Its passes are seeds."""

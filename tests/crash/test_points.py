@@ -24,6 +24,7 @@ def a_slice() -> list[Trial]:
     handed = [Trial(point(name), each, at, MESSAGES, CHATS, "hands over") for name, each, at in HANDED]
     blind = ("telegram hold", "telegram resend")
     alone = [Trial(point(name), each, 1, MESSAGES, talk="alone") for name in ON_ALONE for each in blind]
+    alone.append(Trial(point("K22"), "telegram resend", 2, MESSAGES, talk="alone"))
     crossed = [Trial(point("K25"), "telegram hold", 1, MESSAGES, CHATS, crossed_with=("K17:1",))]
     return [*answers, *handed, *alone, *crossed, Trial(AT_RANDOM, "web", 1, MESSAGES)]
 

@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, CanLoad, CanRecall, CanSteer, Exchange, Failed, Question, Usage
-from rejoinder.crashpoint import crashpoint
+from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
 from rejoinder.events import Inbound, PromptPart, PromptText, TurnEnded
 from rejoinder.inbound.directives.effective import effective_exec
@@ -24,7 +24,7 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.acting import Occasion
 from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.attempts import COMPACTED, Attempts, Notice
-from rejoinder.runtime.books import transcript
+from rejoinder.runtime.books import LEASE, transcript
 from rejoinder.runtime.briefing import Scene, brief, brief_further, filled, outbox_folder, people_of, scene_of
 from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.delivery import Answer
@@ -41,7 +41,17 @@ from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.unit import Unit
 from rejoinder.session import Session, with_event
-from rejoinder.store.base import EndRun, Entry, Outcome, SaveAgentSession, Store, StoredPart, Trace, TraceLine
+from rejoinder.store.base import (
+    EndRun,
+    Entry,
+    Outcome,
+    RenewRun,
+    SaveAgentSession,
+    Store,
+    StoredPart,
+    Trace,
+    TraceLine,
+)
 from rejoinder.turns.signals import Reason
 from rejoinder.turns.status import State
 
@@ -188,8 +198,12 @@ class Workers:
                 *(() if answer.is_kept else transcript(run, now)),
                 *held.becomes(session),
             )
-            crashpoint("K22")
             try:
+                if is_armed(
+                    "K22"
+                ):  # the receipts are on their way: else they might be in the commit that ends the turn
+                    await self._store.write(RenewRun(run.claim, now + LEASE))
+                crashpoint("K22")
                 await unit.insist(self._store)
             except Superseded:
                 held.loaded = False  # it was stopped in the very moment it ended: nothing of it counts

@@ -108,10 +108,14 @@ def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> Ch
     )
 
 
+NOBODY_CAN = {"voice", "threads"}
+"""What no channel does so far: an agent that was told of it would try it (OD-54)."""
+
+
 def _cannot(channel: Channel) -> set[str]:
     """What the platform could, and this channel does not."""
     abilities = {"react": CanReact, "files": CanSendFiles}
-    return {name for name, ability in abilities.items() if not isinstance(channel, ability)}
+    return NOBODY_CAN | {name for name, ability in abilities.items() if not isinstance(channel, ability)}
 
 
 def _outbox_folders(store: str) -> Folders:

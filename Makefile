@@ -5,11 +5,12 @@ BIN  := $(VENV)/bin
 
 .PHONY: run demo chat test test-agents test-versions deep crash check format docs bench fuzz clean
 
+# Who ends it with Ctrl-C has made no mistake: make has nothing to complain of.
 run: $(VENV)/.run
-	@$(BIN)/rejoinder run
+	@trap : INT; $(BIN)/rejoinder run || [ $$? -eq 130 ]
 
 demo: $(VENV)/.run
-	@$(BIN)/rejoinder run --demo
+	@trap : INT; $(BIN)/rejoinder run --demo || [ $$? -eq 130 ]
 
 chat: $(VENV)/.run
 	@$(BIN)/rejoinder chat

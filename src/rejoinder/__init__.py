@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rejoinder.app import Gateway, get_reply
-    from rejoinder.events import Directive, Inbound, Problem, Reply, Silent, Text
+    from rejoinder.events import Chat, Directive, Inbound, Problem, Reply, Sender, Silent, Text
     from rejoinder.outbound.reader import ReplyReader
     from rejoinder.outbound.reading import Reading, read_reply
 
@@ -32,10 +32,13 @@ _HOME = {
     "Gateway": "rejoinder.app",
     "get_reply": "rejoinder.app",
     "Inbound": "rejoinder.events",
+    "Chat": "rejoinder.events",
+    "Sender": "rejoinder.events",
     "Reply": "rejoinder.events",
 }
 
 __all__ = [
+    "Chat",
     "Directive",
     "Gateway",
     "Inbound",
@@ -43,6 +46,7 @@ __all__ = [
     "Reading",
     "Reply",
     "ReplyReader",
+    "Sender",
     "Silent",
     "Text",
     "__version__",

@@ -33,12 +33,13 @@ from rejoinder.channels.base import (
 from rejoinder.channels.base import Limits as Lengths
 from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.config import schema
-from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.channels import CHANNEL_KINDS, ChannelSettings
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Inbound, Part, Reply, Route
 from rejoinder.inbound.commands.registry import native_menu
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import encode, kind
+from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.redact import redact
 from rejoinder.readied import runtime_settings
@@ -103,8 +104,13 @@ class Gateway:
 
     def on(self, name: str, hook: Hook) -> None:
         """Calls an async function with each happening of this name: `message_received`, `message_decided`,
-        `session_started`, `session_ended`, `turn_ended`, `reply_sent`."""
+        `session_started`, `session_ended`, `turn_ended`, `reply_sent`, `delivery_failed`."""
         self.hooks.on(name, hook)
+
+    @property
+    def directives(self) -> Registry:
+        """All that its agents may write."""
+        return self._settings.directives
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
@@ -164,7 +170,7 @@ class Gateway:
 
         def end(number: signal.Signals) -> None:
             self.runs.start("drain", self.drain(0 if told else grace))
-            if not told and (running := len(self.engine.lanes.running)):
+            if not told and (running := self.engine.lanes.at_work):
                 answers = "An answer is" if running == 1 else f"{running} answers are"
                 log.info("%s being finished, for up to %.0f s; a second signal ends it at once", answers, grace)
             told.append(number)
@@ -234,13 +240,23 @@ def open_store(url: str) -> Store:
 
 
 def open_agents(settings: schema.Settings) -> dict[str, Agent]:
-    return {name: open_agent(name, said) for name, said in settings.agents.items()}
+    limits = _limits(settings.gateway)
+    return {name: open_agent(name, said, limits) for name, said in settings.agents.items()}
 
 
-def open_agent(name: str, said: schema.Agent) -> Agent:
+def _limits(gateway: schema.GatewaySettings) -> dict[str, float]:
+    """What every agent keeps to by itself, so that it can say in its own words that it was too late (TU-20)."""
+    return {
+        "idle_timeout": gateway.idle_timeout_s,
+        "hard_timeout": gateway.hard_timeout_s,
+        "permission_timeout": gateway.question_timeout_s,
+    }
+
+
+def open_agent(name: str, said: schema.Agent, limits: Mapping[str, float]) -> Agent:
     module = plugins.find("agent", said.kind)
     try:
-        settings = _record(module.Settings, said.settings)
+        settings = _record(module.Settings, said.settings, limits)
     except msgspec.ValidationError as problem:
         wrong = f"the agent {name!r} of kind {said.kind!r} cannot be opened: {problem}"
         raise BadConfiguration(f"{wrong}; write an [agents.{name}] section into rejoinder.toml") from None
@@ -262,6 +278,9 @@ def open_channels(settings: schema.Settings) -> list[Channel]:
 
 
 def open_channel(name: str, said: schema.Channel) -> Channel:
+    if said.kind in CHANNEL_KINDS and said.kind not in (here := plugins.names("channel")):
+        there = ", ".join(each for each in here if each != "terminal")
+        raise BadConfiguration(f"channels.{name}: the channel {said.kind} is not written yet; there are: {there}")
     module = plugins.find("channel", said.kind)
     values = msgspec.structs.asdict(said.settings) if isinstance(said.settings, Struct) else said.settings
     return module.open_channel(name, msgspec.convert(values, module.Settings))
@@ -273,10 +292,11 @@ def menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
     return native_menu(theirs) if settings.commands.text else ()
 
 
-def _record(wanted: type[Struct], given: Any) -> Any:
+def _record(wanted: type[Struct], given: Any, limits: Mapping[str, float] | None = None) -> Any:
     """The settings as the room that reads them declares them; secrets are opened here and nowhere before."""
     values: dict[str, Any] = msgspec.structs.asdict(given) if isinstance(given, Struct) else given
-    plain = {key: _revealed(value) for key, value in values.items() if value is not None and key not in OURS}
+    plain = {key: value for key, value in (limits or {}).items() if key in wanted.__struct_fields__}
+    plain |= {key: _revealed(value) for key, value in values.items() if value is not None and key not in OURS}
     return msgspec.convert(plain, wanted)
 
 

@@ -275,6 +275,9 @@ class Turn(Struct, frozen=True):
     system: str = ""
     model: str | None = None
     think: str | None = None
+    permissions: Literal["ask", "deny", "list"] | None = None
+    """Where this session is stricter than the agent's settings: everything is asked for, or denied, or only what
+    stands in the agent's list is allowed without asking."""
 
 
 # --- what is sent -------------------------------------------------------------------------------
@@ -390,6 +393,8 @@ class TurnEnded(Struct, frozen=True):
     message: str
     outcome: Literal["answered", "failed", "cancelled"]
     why: str | None = None
+    also: tuple[str, ...] = ()
+    """The other messages of the same turn."""
 
 
 class ReplySent(Struct, frozen=True):

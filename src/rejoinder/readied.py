@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 import rejoinder
 from rejoinder import plugins
@@ -24,6 +25,8 @@ from rejoinder.config.skills import read_skills
 from rejoinder.inbound.rules import make_rules
 from rejoinder.media.files import Folders
 from rejoinder.outbound.budget import Rate
+from rejoinder.outbound.directives import registry_with
+from rejoinder.outbound.directives.declaration import Declaration
 from rejoinder.outbound.draft import Streaming
 from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.typing import TypingSettings
@@ -37,6 +40,9 @@ from rejoinder.turns.modes import Mode, QueueOverride, resolve
 from rejoinder.turns.status import StatusSettings
 
 PROCESSES_PER_CORE = 4
+PATIENCE = 1.1
+NOBODY_CAN = {"voice", "threads"}
+"""What no channel does so far: an agent that was told of it would try it (OD-54)."""
 
 
 def runtime_settings(
@@ -44,6 +50,7 @@ def runtime_settings(
 ) -> RuntimeSettings:
     gateway, defaults = queue_of_gateway(settings), settings.agent_defaults
     here = {name: _channel_facts(name, channel, settings) for name, channel in channels.items()}
+    brought: list[Declaration] = [module.DIRECTIVE for module in plugins.others("directive")]
     queues = {name: _usual_queue(facts, gateway) for name, facts in here.items()}
     return RuntimeSettings(
         rules=make_rules(
@@ -55,15 +62,15 @@ def runtime_settings(
         ),
         channels=here,
         queue=gateway,
-        lease=LeaseSettings(settings.gateway.idle_timeout_s, settings.gateway.hard_timeout_s),
+        lease=_lease(settings.gateway),
         limits=_limits(settings.gateway),
         question_seconds=settings.gateway.question_timeout_s,
         on_crash=settings.gateway.on_crash,
         typing_mode=settings.session.typing_mode,
-        typing=TypingSettings(period_ms=int(defaults.typing_interval_seconds * 1000)),
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
         silence=settings.directives.silence,
-        granted=frozenset(settings.directives.allow),
+        granted=frozenset(settings.directives.allow).union(each.name for each in brought),  # who installs it allows it
+        directives=registry_with(brought),
         compaction=CompactionSettings(
             budget=defaults.context_tokens or 0,
             flushes=defaults.memory_flush,
@@ -73,6 +80,12 @@ def runtime_settings(
         version=rejoinder.__version__,
         show_config=lambda key: _configured(settings, key),
     )
+
+
+def _lease(gateway: schema.GatewaySettings) -> LeaseSettings:
+    """An agent that watches its own silence says so first, and another model may be tried; the lease is for those
+    that do not."""
+    return LeaseSettings(gateway.idle_timeout_s * PATIENCE, gateway.hard_timeout_s)
 
 
 def _limits(gateway: schema.GatewaySettings) -> Limits:
@@ -103,13 +116,19 @@ def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> Ch
         plugin_queue=QueueOverride(mode=Mode(channel.queue_mode)) if isinstance(channel, PrefersQueue) else None,
         tool_display=said.common.tool_display,
         extra_system_prompt=said.common.extra_system_prompt,
-        status=StatusSettings(enabled=said.common.status_reactions),
+        status=_status(said.common.status_reactions),
+        typing=_typing(settings.agent_defaults.typing_interval_seconds, platform.pace if platform else Pace()),
         speech=_speech(name, channel, settings),
     )
 
 
-NOBODY_CAN = {"voice", "threads"}
-"""What no channel does so far: an agent that was told of it would try it (OD-54)."""
+def _status(wanted: bool | Literal["removed"]) -> StatusSettings:
+    return StatusSettings(enabled=wanted is not False, remove_when_done=wanted == "removed")
+
+
+def _typing(seconds: float, pace: Pace) -> TypingSettings:
+    """As often as is configured; oftener where the platform's sign would have gone out by then."""
+    return TypingSettings(period_ms=int(min(seconds, pace.typing or seconds) * 1000))
 
 
 def _cannot(channel: Channel) -> set[str]:

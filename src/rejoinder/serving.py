@@ -197,7 +197,8 @@ def _house(gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks
         )
 
     async def answer(agent: str, asked: tuple[Asked, ...]) -> AsyncIterator[str | Usage]:
-        async for piece in complete(gateway.agents[agent], tuple(map(line, asked)), settings.directives.silence):
+        lines, silence = tuple(map(line, asked)), settings.directives.silence
+        async for piece in complete(gateway.agents[agent], lines, silence, gateway.directives):
             match piece:
                 case Failed(sentence=sentence):
                     raise Unanswered(sentence)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from rejoinder.agents import acp_connection
 from rejoinder.agents.acp import AcpAgent, Settings, open_agent
@@ -239,7 +240,7 @@ async def test_model_and_thinking(old: bool):
         assert json.loads(text_of(events)) == {"model": "large", "effort": "low" if old else "high"}
         assert ModelSelected("large") not in await everything(agent, turn)
         events = await everything(agent, Turn("s", (PromptText("settings"),)))
-        assert json.loads(text_of(events))["model"] == "small"
+        assert json.loads(text_of(events)) == {"model": "small", "effort": "low"}
         failure = last_failure(await everything(agent, Turn("s", (PromptText("x"),), model="huge")))
         assert failure.kind == "model_not_found"
         assert "small, large" in failure.detail
@@ -308,6 +309,31 @@ async def test_permission_by_policy(settings: dict[str, Any], outcome: dict[str,
         events = await everything(agent, a_turn("permission"))
         assert Question not in map(type, events)
         assert json.loads(text_of(events)) == outcome
+
+
+async def answering(agent: AcpAgent, turn: Turn, answer: str) -> list[AgentEvent]:
+    """All events of a run whose questions are answered so."""
+    events: list[AgentEvent] = []
+    async for event in agent.run(turn):
+        if isinstance(event, Question):
+            await agent.answer(event.id, answer)
+        events.append(event)
+    return events
+
+
+async def test_a_session_may_be_stricter_than_the_agent():
+    """IN-59: what the list and the policy allow is denied, or asked for, when the turn says so."""
+    async with fake(permissions="allow") as agent:
+        turn = replace(a_turn("permission"), permissions="list")
+        assert Question in [type(event) for event in await answering(agent, turn, "Reject")]
+    async with fake(permissions="allow", allow=("execute",)) as agent:
+        assert json.loads(text_of(await everything(agent, turn))) == ALLOWED
+        turn = replace(a_turn("permission"), permissions="deny")
+        assert json.loads(text_of(await everything(agent, turn))) == DENIED
+        events = await answering(agent, replace(turn, permissions="ask"), "Allow")
+        assert Question in map(type, events)
+        assert json.loads(text_of(events)) == ALLOWED
+        assert json.loads(text_of(await everything(agent, a_turn("permission")))) == ALLOWED
 
 
 async def test_a_question_of_a_cancelled_run_is_closed():

@@ -1,15 +1,15 @@
 """The page about agents says what the code does."""
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from rejoinder.agents import acp, anthropic, http, local, openai, python
 from rejoinder.agents.failures import SENTENCES
-from rejoinder.agents.think import THINK
+from rejoinder.agents.think import THINK, think_setting
+from rejoinder.app import _record
+from rejoinder.config.load import read
 
 PAGE = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
 KINDS: dict[str, Any] = {
@@ -24,12 +24,22 @@ KINDS: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_examples_are_configurations(kind: str):
-    """Each section has an example, and it is one that works."""
+    """Each section has an example, and it is one that a configuration may hold and the agent reads."""
     section = PAGE.split(f"\n## {kind}\n", 1)[1].split("\n## ", 1)[0]
     example = section.split("```toml\n", 1)[1].split("```", 1)[0]
-    (settings,) = tomllib.loads(example)["agents"].values()
-    assert settings.pop("kind") == kind
-    msgspec.convert(settings, KINDS[kind])
+    variables = {"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "MINE_TOKEN": "k"}
+    (agent,) = read(example, "rejoinder.toml", variables).agents.values()
+    assert agent.kind == kind
+    assert isinstance(_record(KINDS[kind], agent.settings), KINDS[kind])
+
+
+def test_the_levels_can_be_replaced_as_the_page_says():
+    """IN-59: an endpoint with words of its own."""
+    said = PAGE.split("words of their own: `", 1)[1].split("`", 1)[0]
+    text = f'[agents.a]\nkind = "openai"\nmodel = "m"\n{said}\n'
+    (agent,) = read(text, "rejoinder.toml", {}).agents.values()
+    own = _record(openai.Settings, agent.settings).think
+    assert think_setting("openai", "off", own) == {"chat_template_kwargs": {"enable_thinking": False}}
 
 
 def test_the_table_of_levels_is_the_table():

@@ -27,6 +27,23 @@ CASES: list[tuple[int, str, FailureKind]] = [
     (400, ANTHROPIC % ("invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
      "context_overflow"),
     (413, ANTHROPIC % ("request_too_large", "Request exceeds the maximum size"), "context_overflow"),
+    *((400, OPENAI % (words, "invalid_request_error", ""), "context_overflow") for words in (
+        "Invalid request: Your request exceeded model token limit: 131072",
+        "prompt token count of 200001 exceeds the limit of 128000",
+        "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
+        "Range of input length should be [1, 30720]",
+        "`inputs` tokens + `max_new_tokens` must be <= 4097",
+        "tokens in request more than max tokens allowed",
+        "Please reduce the length of the messages or completion.",
+        "Input is too long for requested model.",
+        "the request exceeds the available context size, try increasing it",
+        "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
+    )),
+    (429, '{"message": "Too many tokens, please wait before trying again."}', "rate_limit"),
+    (400, OPENAI % ("max_tokens: 9 > 8, which is the maximum allowed number of output tokens", "", ""), "format"),
+    (400, '[{"error": {"code": 400, "message": "API key not valid.", "status": "INVALID_ARGUMENT"}}]', "auth"),
+    (400, OPENAI % ("x/y is not a valid model ID", "", ""), "model_not_found"),
+    (400, OPENAI % ("The model `old` has been decommissioned", "", ""), "model_not_found"),
     (400, OPENAI % ("Unrecognized request argument", "invalid_request_error", ""), "format"),
     (422, '{"detail": [{"msg": "field required"}]}', "format"),
     (418, "I am a teapot", "format"),
@@ -48,7 +65,26 @@ def test_kinds(status: int, body: str, kind: FailureKind):
     assert str(status) in failure.detail
 
 
-@pytest.mark.parametrize(("status", "transient"), [(500, True), (502, True), (400, False), (401, False), (429, False)])
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        ({"code": 401, "message": "Nobody knows you"}, "auth"),
+        ({"code": 402, "message": "Sorry"}, "billing"),
+        ({"code": 429, "message": "Provider returned error"}, "rate_limit"),
+        ({"code": 502, "message": "Provider returned error"}, "overloaded"),
+        ({"code": "server_error"}, "overloaded"),
+        ("oops", "overloaded"),
+    ],
+)
+def test_an_error_inside_a_stream_is_classified_by_its_code_too(error: object, kind: FailureKind):
+    """TU-22: routers of models answer 200 and put the status of the one behind them into the stream."""
+    assert failed_stream(error).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("status", "transient"),
+    [(500, True), (502, True), (408, True), (504, True), (400, False), (401, False), (429, False)],
+)
 def test_what_may_be_sent_once_more(status: int, transient: bool):
     """TU-22: only an error of the server's own is worth an immediate retry."""
     assert failed_response(status, "", {}).transient is transient

@@ -87,6 +87,7 @@ async def test_the_turn_arrives_whole():
         "system": "Be brief.",
         "model": "m",
         "think": "low",
+        "permissions": None,
         "authorization": "Bearer x",
     }
 

@@ -100,3 +100,10 @@ async def test_when_the_peer_is_gone():
             await answer
     peer.tell("z", None)
     assert len(sent) == 1
+
+
+async def test_half_a_letter_is_no_noise():
+    """TU-33: an agent that cuts its text in the middle of an emoji is heard all the same."""
+    peer, heard, _ = a_peer()
+    peer.take(b'{"method":"session/update","params":{"text":"\\ud83d"}}')
+    assert heard.all == [("notification", "session/update", {"text": "\ud83d"})]

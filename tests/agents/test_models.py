@@ -7,6 +7,8 @@ from typing import Any, cast
 
 import msgspec
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -286,10 +288,59 @@ def test_thoughts_in_a_list():
 
 
 def test_a_reason_to_stop_is_an_end():
-    """Endpoints that never say [DONE] are understood."""
+    """Endpoints that never say [DONE], or message_stop, are understood."""
     reading = chat_completions.ChatReading()
     reading.feed('{"choices": [{"delta": {"content": "Hi"}, "finish_reason": "length"}]}')
     assert reading.finish() == [Done("limit")]
+    message = anthropic.MessageReading()
+    message.feed('{"type": "message_delta", "delta": {"stop_reason": "max_tokens"}}')
+    assert message.finish() == [Done("limit")]
+
+
+def test_a_letter_in_two_halves_is_remembered_whole():
+    """TU-32: a proxy that cuts an emoji in two fails neither this answer nor the next request."""
+    chat, message = chat_completions.ChatReading(), anthropic.MessageReading()
+    for half in ("\\ud83d", "\\ude00"):
+        assert len(chat.feed(f'{{"choices": [{{"delta": {{"content": "{half}"}}}}]}}')) == 1
+        piece = f'{{"type": "text_delta", "text": "{half}"}}'
+        assert len(message.feed(f'{{"type": "content_block_delta", "delta": {piece}}}')) == 1
+    assert chat.answer == message.answer == "😀"
+
+
+@pytest.mark.parametrize("index", ["", '"index": null, '])
+def test_tool_calls_without_an_index_are_told_apart(index: str):
+    """TU-32: Gemini numbers none of its calls."""
+    calls = ", ".join(f'{{{index}"id": "{id}", "function": {{"name": "search"}}}}' for id in ("a", "b"))
+    events = chat_completions.ChatReading().feed(f'{{"choices": [{{"delta": {{"tool_calls": [{calls}]}}}}]}}')
+    assert events == [ToolStarted("a", "search"), ToolStarted("b", "search")]
+
+
+def test_an_error_that_is_not_wrapped():
+    """TU-22: vLLM answers with an object that says of itself that it is an error."""
+    with pytest.raises(RunFailed) as caught:
+        chat_completions.ChatReading().whole(b'{"object": "error", "message": "boom", "code": 401}')
+    assert caught.value.failure.kind == "auth"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_web_page_is_no_answer(kind: str):
+    """TU-22: an address that leads to a page is a failure of format, and the operator reads how it begins."""
+
+    async def page(request: web.Request) -> web.Response:
+        return web.Response(text="<!doctype html><title>Sign in</title>", content_type="text/html")
+
+    app = web.Application()
+    app.router.add_post("/{path:.*}", page)
+    async with TestServer(app) as served:
+        where = ModelServer()
+        where.url = str(served.make_url("")).rstrip("/")
+        agent = open_agent(kind, where)
+        last = (await everything(agent))[-1]
+        await agent.close()
+    assert isinstance(last, Failed)
+    assert last.kind == "format"
+    assert "web page" in last.detail
+    assert "Sign in" in last.detail
 
 
 async def test_compaction(agent: Any, server: ModelServer):
@@ -306,6 +357,32 @@ async def test_compaction(agent: Any, server: ModelServer):
     assert len(told) == 3
     assert "The user is Ann." in str(told)
     assert "I am Ann" not in str(told)
+
+
+async def test_compaction_of_what_does_not_fit(agent: Any, server: ModelServer):
+    """TU-23: by halves, the newest of them, until the model can read it."""
+    for number in range(8):
+        await everything(agent, a_turn(f"message {number}"))
+    server.will(CONTEXT_OVERFLOW, CONTEXT_OVERFLOW, Say("Two messages."))
+    assert await agent.compact("session-1")
+    asked = [len(request.body["messages"]) for request in server.requests[-3:]]
+    assert asked[0] > asked[1] > asked[2] > 1
+    told = str(server.requests[-1].body["messages"])
+    assert "message 7" in told
+    assert "message 0" not in told
+    server.will(*[CONTEXT_OVERFLOW] * 9)
+    assert not await agent.compact("session-1")
+
+
+async def test_a_question_that_is_too_long_does_not_stay(agent: Any, server: ModelServer):
+    """TU-23: what the model could not read is not sent along with the next question; that one is answered."""
+    await everything(agent, a_turn("I am Ann"))
+    server.will(CONTEXT_OVERFLOW)
+    await everything(agent, a_turn("a whole book"))
+    await everything(agent, a_turn("Who am I?"))
+    told = str(server.requests[-1].body["messages"])
+    assert "I am Ann" in told
+    assert "a whole book" not in told
 
 
 FAILURES: list[tuple[Answer, FailureKind]] = [
@@ -387,6 +464,28 @@ async def test_a_kept_connection_that_was_closed_meanwhile(kind: str):
     await agent.close()
     await asyncio.gather(*handlers)
     listener.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_server_that_hangs_up_at_once_is_asked_once(kind: str):
+    """TU-22: one retry is the turn's to make, and it is one."""
+    asked = 0
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal asked
+        await reader.readuntil(b"\r\n\r\n")
+        asked += 1
+        writer.close()
+
+    listener = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    where = ModelServer()
+    where.url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
+    agent = open_agent(kind, where)
+    (last,) = await everything(agent)
+    await agent.close()
+    listener.close()
+    assert isinstance(last, Failed)
+    assert (last.kind, last.transient, asked) == ("unreachable", True, 1)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,6 +1,7 @@
 """A function as an agent."""
 
 import asyncio
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -67,7 +68,20 @@ def with_tool(turn: Turn) -> Iterator[Any]:
     yield "Done."
 
 
-@pytest.mark.parametrize("call", [plain, waiting, pieces, async_pieces, a_list, Callable_()])
+class AsyncCallable:
+    async def __call__(self, turn: Turn) -> AsyncIterator[str]:
+        async for piece in async_pieces(turn):
+            yield piece
+
+
+async def handing_back(turn: Turn) -> AsyncIterator[str]:
+    return async_pieces(turn)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [plain, waiting, pieces, async_pieces, a_list, Callable_(), AsyncCallable(), handing_back, lambda t: waiting(t)],
+)
 async def test_ways_to_be_a_function(call: Callable[[Turn], Any]):
     """TU-32: plain or async, a value or a generator: the same answer."""
     events = await everything(agent_of(call))
@@ -113,10 +127,27 @@ async def test_an_exception_says_where(call: Callable[[Turn], Any]):
     assert "test_python.py" in last.detail
 
 
-async def test_what_is_no_answer():
-    last = (await everything(agent_of(lambda turn: 42)))[-1]
+@pytest.mark.parametrize(("said", "kind"), [(42, "int"), ({"text": "hi"}, "dict"), (b"hi", "bytes")])
+async def test_what_is_no_answer(said: object, kind: str):
+    last = (await everything(agent_of(lambda turn: said)))[-1]
     assert isinstance(last, Failed)
-    assert "not int" in last.detail
+    assert f"not {kind}" in last.detail
+
+
+def leaving(turn: Turn) -> str:
+    sys.exit(3)
+
+
+async def leaving_async(turn: Turn) -> str:
+    sys.exit(3)
+
+
+@pytest.mark.parametrize("call", [leaving, leaving_async])
+async def test_a_function_that_exits_ends_its_turn_and_nothing_else(call: Callable[[Turn], Any]):
+    """TU-20: neither the gateway nor the person's patience is what ends."""
+    last = (await everything(agent_of(call)))[-1]
+    assert isinstance(last, Failed)
+    assert "SystemExit: 3" in last.detail
 
 
 async def test_a_plain_function_runs_beside_the_loop():

@@ -108,7 +108,7 @@ def test_what_somebody_says_is_quoted_not_obeyed(pieces):
 
 @pytest.mark.parametrize("parts", [(), (PromptText("reply"),), (PromptText('{"schema" broken'), PromptText("reply"))])
 def test_without_a_sender_it_answers_the_current_message(parts):
-    assert read_turn(Turn("s", parts)).handle == "current"
+    assert read_turn(Turn("s", parts))[0].handle == "current"
 
 
 async def test_it_speaks_word_by_word_at_its_pace():
@@ -129,3 +129,23 @@ def test_it_knows_how_hard_it_was_told_to_think():
     """IN-59: a level that is stored does something."""
     asked = read_turn(Turn("s", (PromptText("how hard do you think?"),), think="high"))
     assert "**high**" in answer(asked)
+
+
+def test_every_message_of_a_turn_is_answered():
+    """What was said while it spoke comes as one turn (`collect`), and each message gets what it asks for."""
+
+    def block(handle: str) -> PromptText:
+        context = json.dumps({"schema": "rejoinder.sender.v1", "handle": handle})
+        return PromptText(f"<sender_context-1>\n{context}\n</sender_context-1>")
+
+    texts = ("react with rocket", "reply to me", "stay silent", "react with tada")
+    parts = [part for number, text in enumerate(texts, 3) for part in (block(f"m{number}"), PromptText(text))]
+    read = read_reply(answer(read_turn(Turn("s", tuple(parts)))))
+    assert [(each.name, each.args) for each in read.directives] == [
+        ("reply_to", {"id": "m4"}),
+        ("react", {"emoji": "rocket", "message": "m3"}),
+        ("react", {"emoji": "tada"}),
+    ]
+    assert "native reply" in read.text
+    assert read.text.count("Look at your message") == 1
+    assert not read.silent

@@ -4,19 +4,21 @@ import asyncio
 import math
 from datetime import UTC, datetime, timedelta
 
+from rejoinder.channels.web import nouns as n
 from rejoinder.channels.web import protocol as p
+from rejoinder.web import console_frames as c
 from tests.browser.stage import Stage
 
-ADA = p.Member("ada", "Ada", p.Face(20, "AD", "🦊"), agent=True)
-BEE = p.Member("bee", "Bee", p.Face(95, "BE", "🐝"), agent=True)
-COD = p.Member("cod", "Cod", p.Face(210, "CO"), agent=True)
+ADA = n.Member("ada", "Ada", n.Face(20, "AD", "🦊"), agent=True)
+BEE = n.Member("bee", "Bee", n.Face(95, "BE", "🐝"), agent=True)
+COD = n.Member("cod", "Cod", n.Face(210, "CO"), agent=True)
 AGENTS = (ADA, BEE, COD)
 ROOMS = (
-    p.Room("lobby", "group", "lobby", ("ada", "bee", "cod")),
-    p.Room("design", "group", "design", ("ada", "bee")),
-    p.Room("dm-ada", "direct", "Ada", ("ada",)),
-    p.Room("dm-bee", "direct", "Bee", ("bee",)),
-    p.Room("dm-cod", "direct", "Cod", ("cod",)),
+    n.Room("lobby", "group", "lobby", ("ada", "bee", "cod")),
+    n.Room("design", "group", "design", ("ada", "bee")),
+    n.Room("dm-ada", "direct", "Ada", ("ada",)),
+    n.Room("dm-bee", "direct", "Bee", ("bee",)),
+    n.Room("dm-cod", "direct", "Cod", ("cod",)),
 )
 
 REVIEW = """\
@@ -61,7 +63,7 @@ def in_pieces(text: str, size: int = 4) -> list[str]:
     return [text[i : i + size] for i in range(0, len(text), size)]
 
 
-async def answer(stage: Stage, message: p.Message) -> None:
+async def answer(stage: Stage, message: n.Message) -> None:
     """An agent for trying the page by hand: it types, reacts, and streams a reply."""
     room = stage.rooms[message.room]
     who = next((agent for agent in room.agents if f"@{agent}" in message.text), room.agents[0])
@@ -103,7 +105,7 @@ async def review() -> Stage:
         )
     ):
         await post("lobby", who, words, thread=first.id, ago=290 - i * 20)
-    choices = (p.Choice("Allow once", "allow"), p.Choice("Always", "always"), p.Choice("Deny", "deny"))
+    choices = (n.Choice("Allow once", "allow"), n.Choice("Always", "always"), n.Choice("Deny", "deny"))
     await post("lobby", "cod", "May I run `make test` in **~/work/gateway**?", choices=choices, ago=200)
     await post("lobby", "", "Session of Ada: 12 turns, model *tour*, thinks **high**.", only_for="you", ago=150)
     await post("lobby", "you", "Ship it.", ago=60, edited=True)
@@ -136,36 +138,36 @@ async def console(stage: Stage) -> None:
         return (now - timedelta(seconds=seconds)).isoformat()
 
     steps = (
-        p.Step("finalise", "continue", None, 0.00002),
-        p.Step("access", "continue", "owner of this gateway", 0.00004),
-        p.Step("activation", "continue", "@all means every agent of the room", 0.00003),
-        p.Step("directives", "continue", None, 0.00005),
-        p.Step("commands", "continue", None, 0.00001),
+        c.Step("finalise", "continue", None, 0.00002),
+        c.Step("access", "continue", "owner of this gateway", 0.00004),
+        c.Step("activation", "continue", "@all means every agent of the room", 0.00003),
+        c.Step("directives", "continue", None, 0.00005),
+        c.Step("commands", "continue", None, 0.00001),
     )
-    muted = (*steps[:2], p.Step("activation", "drop", "the group needs a mention and there is none", 0.00003))
+    muted = (*steps[:2], c.Step("activation", "drop", "the group needs a mention and there is none", 0.00003))
     flow = (
-        p.FlowReceived(ms - 60_000, "web", "lobby", "w37", "You", "@all can you review the shutdown change?"),
-        p.FlowDecided(ms - 59_998, "web", "lobby", "w37", "turn", steps),
-        p.FlowSession(ms - 59_990, "web:lobby", "ada", "web", "lobby", True),
-        p.FlowSent(ms - 57_000, "web", "lobby", "w38", "I read the change. Two things:"),
-        p.FlowTurn(ms - 56_000, "web", "lobby", "w37", "web:lobby", "ada", "answered", None, 4.0),
-        p.FlowReceived(ms - 30_000, "telegram", "-1001", "771", "Mira", "lunch?"),
-        p.FlowDecided(ms - 29_999, "telegram", "-1001", "771", "drop", muted),
-        p.FlowReceived(ms - 9_000, "telegram", "42", "772", "Sam", "summarise the thread please"),
-        p.FlowDecided(ms - 8_999, "telegram", "42", "772", "turn", steps),
-        p.FlowTurn(
+        c.FlowReceived(ms - 60_000, "web", "lobby", "w37", "You", "@all can you review the shutdown change?"),
+        c.FlowDecided(ms - 59_998, "web", "lobby", "w37", "turn", steps),
+        c.FlowSession(ms - 59_990, "web:lobby", "ada", "web", "lobby", True),
+        c.FlowSent(ms - 57_000, "web", "lobby", "w38", "I read the change. Two things:"),
+        c.FlowTurn(ms - 56_000, "web", "lobby", "w37", "web:lobby", "ada", "answered", None, 4.0),
+        c.FlowReceived(ms - 30_000, "telegram", "-1001", "771", "Mira", "lunch?"),
+        c.FlowDecided(ms - 29_999, "telegram", "-1001", "771", "drop", muted),
+        c.FlowReceived(ms - 9_000, "telegram", "42", "772", "Sam", "summarise the thread please"),
+        c.FlowDecided(ms - 8_999, "telegram", "42", "772", "turn", steps),
+        c.FlowTurn(
             ms - 2_000, "telegram", "42", "772", "telegram:42", "bee", "failed", "the model did not answer in 60 s", 7.0
         ),
     )
     stage.flow = list(flow)
-    points: list[p.Gauges] = []
+    points: list[c.Gauges] = []
     for i in range(600):
         busy = max(0.0, math.sin(i / 55) + 0.4 * math.sin(i / 9))
         noise = (i * 7919) % 7 / 7
         first = 220 + 260 * busy + 60 * noise if i > 40 else None
         came = int(busy * 2 + noise)
         points.append(
-            p.Gauges(
+            c.Gauges(
                 ms - (600 - i) * 1000, came, int(came * 1.4 + noise),
                 int(busy * 3), int(busy * busy * 4), came // 2, 1, 1, 2,
                 first, first and first * 3 + 300, first and first * 5 + 900,

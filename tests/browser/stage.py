@@ -23,10 +23,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 import rejoinder.web
+from rejoinder.channels.web import nouns as n
 from rejoinder.channels.web import protocol as p
 
 STATIC = Path(rejoinder.web.__path__[0]) / "static"
-YOU = p.Member("you", "You", p.Face(265, "Y"))
+YOU = n.Member("you", "You", n.Face(265, "Y"))
 COMMANDS = (
     p.Command("help", "what I understand"),
     p.Command("new", "begin a new session"),
@@ -41,22 +42,22 @@ POLICY = (
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
-Answer = Callable[["Stage", p.Message], Awaitable[None]]
+Answer = Callable[["Stage", n.Message], Awaitable[None]]
 
 
 class Stage:
     """Rooms and what happened in them. `answer` is played for each message that a person says."""
 
-    def __init__(self, agents: tuple[p.Member, ...], rooms: tuple[p.Room, ...], answer: Answer | None = None) -> None:
+    def __init__(self, agents: tuple[n.Member, ...], rooms: tuple[n.Room, ...], answer: Answer | None = None) -> None:
         self.agents = agents
-        self.people: dict[str, p.Member] = {"": YOU}
+        self.people: dict[str, n.Member] = {"": YOU}
         self.rooms = {room.id: room for room in rooms}
         self.answer = answer
-        self.messages: dict[str, p.Message] = {}
+        self.messages: dict[str, n.Message] = {}
         self.done: dict[str, str] = {}
-        self.files: dict[str, tuple[p.File, bytes]] = {}
+        self.files: dict[str, tuple[n.File, bytes]] = {}
         self.log: list[Any] = []
-        self.sockets: dict[WebSocket, p.Member] = {}
+        self.sockets: dict[WebSocket, n.Member] = {}
         self.read: dict[tuple[str, str], int] = {}
         self.heard: list[Any] = []
         self.refuse: str | None = None
@@ -72,12 +73,12 @@ class Stage:
 
     # --- what happens -------------------------------------------------------------------------------
 
-    async def happen(self, event: Any, only: p.Member | None = None) -> None:
+    async def happen(self, event: Any, only: n.Member | None = None) -> None:
         self.log.append(event)
         self.seq = event.seq
         await self.live(event, only)
 
-    async def live(self, frame: Any, only: p.Member | None = None) -> None:
+    async def live(self, frame: Any, only: n.Member | None = None) -> None:
         for socket, person in list(self.sockets.items()):
             if only is None or only.id == person.id:
                 await _send(socket, frame)
@@ -85,25 +86,25 @@ class Stage:
     def number(self) -> int:
         return next(self._numbers)
 
-    async def post(self, room: str, author: str, text: str, *, ago: float = 0, **rest: Any) -> p.Message:
+    async def post(self, room: str, author: str, text: str, *, ago: float = 0, **rest: Any) -> n.Message:
         seq = self.number()
         reply = rest.pop("reply_to", None)
         quoted = self.messages.get(reply) if reply else None
         if reply:
-            quote = p.Quoted(reply, quoted.author, " ".join(quoted.text.split())[:120]) if quoted else p.Quoted(reply)
+            quote = n.Quoted(reply, quoted.author, " ".join(quoted.text.split())[:120]) if quoted else n.Quoted(reply)
             rest["reply_to"] = quote
         at = int((time.time() - ago) * 1000)
-        message = p.Message(f"w{seq}", room, author, at, seq, text, **rest)
+        message = n.Message(f"w{seq}", room, author, at, seq, text, **rest)
         self.messages[message.id] = message
         if (thread := rest.get("thread")) and thread in self.messages:
             root = self.messages[thread]
             replies = root.under.replies if root.under else 0
-            self.messages[thread] = replace(root, under=p.Thread(replies + 1, at))
+            self.messages[thread] = replace(root, under=n.Thread(replies + 1, at))
         only = next((m for m in self.people.values() if m.id == rest.get("only_for")), None)
         await self.happen(p.Posted(seq, message), only)
         return message
 
-    async def stream(self, room: str, author: str, pieces: list[str], pause: float = 0.03, **rest: Any) -> p.Message:
+    async def stream(self, room: str, author: str, pieces: list[str], pause: float = 0.03, **rest: Any) -> n.Message:
         message = await self.post(room, author, "", growing=True, **rest)
         for piece in pieces:
             grown = self.messages[message.id]
@@ -126,7 +127,7 @@ class Stage:
             given[emoji] = [other for other in given.get(emoji, []) if other != who]
         elif who not in given.setdefault(emoji, []):
             given[emoji].append(who)
-        reactions = tuple(p.Reaction(emoji, tuple(by)) for emoji, by in given.items() if by)
+        reactions = tuple(n.Reaction(emoji, tuple(by)) for emoji, by in given.items() if by)
         self.messages[message] = replace(old, reactions=reactions)
         await self.happen(p.Reacted(self.number(), old.room, message, reactions))
 
@@ -142,8 +143,8 @@ class Stage:
 
     # --- what browsers ask --------------------------------------------------------------------------
 
-    def welcome(self, me: p.Member, hello: p.Hello) -> p.Welcome:
-        rooms: list[p.Room] = []
+    def welcome(self, me: n.Member, hello: p.Hello) -> p.Welcome:
+        rooms: list[n.Room] = []
         for room in self.rooms.values():
             here = [m for m in self.messages.values() if m.room == room.id]
             read = self.read.get((me.id, room.id), 0)
@@ -166,7 +167,7 @@ class Stage:
         older = [m for m in here if ask.before is None or m.seq < ask.before]
         return p.Page(ask.client, tuple(older[-ask.limit :]), len(older) > ask.limit)
 
-    async def ask(self, socket: WebSocket, me: p.Member, frame: Any) -> None:
+    async def ask(self, socket: WebSocket, me: n.Member, frame: Any) -> None:
         self.heard.append(frame)
         match frame:
             case p.Ping():
@@ -191,7 +192,7 @@ class Stage:
                 self.done[frame.client] = made = await self._do(me, frame)
                 await _send(socket, p.Done(frame.client, made))
 
-    async def _do(self, me: p.Member, frame: Any) -> str:
+    async def _do(self, me: n.Member, frame: Any) -> str:
         match frame:
             case p.Say(client, room, text, thread, reply_to, files):
                 rest = {"thread": thread, "reply_to": reply_to, "client": client}
@@ -213,7 +214,7 @@ class Stage:
                 await self.edit(message, f"{self.messages[message].text}\n\nYou chose **{says}**.")
             case p.MakeRoom(_, title, agents):
                 everybody = tuple(a.id for a in self.agents)
-                room = p.Room(title.casefold(), "group", title, agents or everybody)
+                room = n.Room(title.casefold(), "group", title, agents or everybody)
                 self.rooms[room.id] = room
                 await self.happen(p.RoomMade(self.number(), room))
                 return room.id
@@ -239,9 +240,9 @@ class Stage:
         except (WebSocketDisconnect, RuntimeError):
             self.sockets.pop(socket, None)
 
-    async def _person(self, name: str) -> p.Member:
+    async def _person(self, name: str) -> n.Member:
         if name not in self.people:
-            member = p.Member(name.casefold(), name, p.Face(sum(map(ord, name)) * 37 % 360, name[:2].upper()))
+            member = n.Member(name.casefold(), name, n.Face(sum(map(ord, name)) * 37 % 360, name[:2].upper()))
             self.people[name] = member
             await self.happen(p.PersonJoined(self.number(), member))
         return self.people[name]
@@ -261,7 +262,7 @@ class Stage:
         name = request.query_params["name"]
         file_id = f"f{len(self.files) + 1}"
         mime = request.headers["content-type"]
-        file = p.File(file_id, name, mime, len(body), f"/files/{file_id}")
+        file = n.File(file_id, name, mime, len(body), f"/files/{file_id}")
         self.files[file_id] = (file, body)
         return Response(msgspec.json.encode(file), media_type="application/json")
 

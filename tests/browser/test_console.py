@@ -6,7 +6,7 @@ import time
 import pytest
 from playwright.async_api import expect
 
-from rejoinder.channels.web import protocol as p
+from rejoinder.web import console_frames as c
 from tests.browser.conftest import Open, Playing, RealGateway
 from tests.browser.hands import say
 
@@ -17,12 +17,12 @@ async def test_the_flow_is_live_and_tells_the_reason(open_page: Open, staged: Pl
     page = await open_page(f"{staged.url}/console")
     await expect(page.locator(".journey")).to_have_count(3)
     at = int(time.time() * 1000)
-    await staged.stage.show(p.FlowReceived(at, "web", "lobby", "w99", "Mira", "anybody here?"))
+    await staged.stage.show(c.FlowReceived(at, "web", "lobby", "w99", "Mira", "anybody here?"))
     first = page.locator(".journey").first
     await expect(first).to_contain_text("anybody here?")
     await expect(first).to_contain_text("arrived")
-    steps = (p.Step("activation", "drop", "nobody was mentioned", 0.00004),)
-    await staged.stage.show(p.FlowDecided(at, "web", "lobby", "w99", "drop", steps))
+    steps = (c.Step("activation", "drop", "nobody was mentioned", 0.00004),)
+    await staged.stage.show(c.FlowDecided(at, "web", "lobby", "w99", "drop", steps))
     await expect(first).to_contain_text("not answered")
     await expect(first).to_contain_text("nobody was mentioned")
     await first.get_by_role("button").click()

@@ -6,6 +6,7 @@ import re
 import pytest
 from playwright.async_api import expect
 
+from rejoinder.channels.web import nouns as n
 from rejoinder.channels.web import protocol as p
 from tests.browser.conftest import PHONE, Open, Playing
 from tests.browser.hands import at_bottom, box, message, messages, say, tool, whole
@@ -231,7 +232,7 @@ async def test_a_hole_in_a_stream_is_filled(open_page: Open, quiet: Playing) -> 
     page = await open_page(f"{quiet.url}/#lobby")
     await say(page, "go")
     grown = await quiet.stage.post("lobby", "ada", "", growing=True)
-    quiet.stage.messages[grown.id] = p.Message(grown.id, "lobby", "ada", grown.at, grown.seq, "Hello wor", growing=True)
+    quiet.stage.messages[grown.id] = n.Message(grown.id, "lobby", "ada", grown.at, grown.seq, "Hello wor", growing=True)
     await quiet.stage.live(p.Delta("lobby", grown.id, 6, "wor"))
     await expect(message(page, "Hello wor")).to_be_visible()
     await quiet.stage.live(p.Delta("lobby", grown.id, 9, "ld"))

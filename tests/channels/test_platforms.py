@@ -6,6 +6,9 @@ import pytest
 
 from rejoinder.channels.base import Limits
 from rejoinder.channels.platforms import PLATFORMS, Can, platform
+from rejoinder.channels.telegram.bot import TelegramBot
+from rejoinder.channels.terminal.screen import Screen
+from rejoinder.channels.web.channel import WebChannel
 from rejoinder.errors import BadUse
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Ability
@@ -57,7 +60,7 @@ def test_a_matrix_event_has_room_around_the_text() -> None:
     ("name", "can", "cannot"),
     [
         ("terminal", "reply react", "files voice"),
-        ("telegram", "reply react files voice silent previews", "ephemeral"),
+        ("telegram", "reply react silent previews", "ephemeral"),
         ("discord", "reply react silent threads", "ephemeral"),
         ("slack", "reply react ephemeral", "silent"),
         ("matrix", "reply react files", "ephemeral"),
@@ -67,6 +70,15 @@ def test_what_platforms_are_known_for(name: str, can: str, cannot: str) -> None:
     """The rows that people rely on, said a second time: `ephemeral` is Slack's, `silent` Discord's and Telegram's."""
     assert set(can.split()) <= platform(name).can
     assert not set(cannot.split()) & platform(name).can
+
+
+@pytest.mark.parametrize(("name", "channel"), [("web", WebChannel), ("telegram", TelegramBot), ("terminal", Screen)])
+def test_a_channel_that_is_here_does_what_its_row_says(name: str, channel: type) -> None:
+    """OD-72: no more and no less than the channel can be asked for; nothing here speaks, so none has a voice."""
+    can = platform(name).can
+    assert ("react" in can) == hasattr(channel, "react")
+    assert ("files" in can) == hasattr(channel, "keep_file")
+    assert "voice" not in can
 
 
 def test_emoji_styles() -> None:

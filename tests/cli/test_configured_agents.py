@@ -2,10 +2,10 @@
 
 import pytest
 
-from rejoinder.app import _record, with_agent, with_channel
+from rejoinder.app import _limits, _record, with_agent, with_channel
 from rejoinder.config.agents import AGENT_KINDS
 from rejoinder.config.load import read
-from rejoinder.config.schema import Settings
+from rejoinder.config.schema import GatewaySettings, Settings
 from rejoinder.errors import BadConfiguration
 from rejoinder.plugins import find
 from rejoinder.readied import runtime_settings
@@ -26,6 +26,16 @@ def test_what_the_file_may_say_the_agent_reads(kind):
     """One record beside the code, one in the file: no key of the file may be unknown to the agent."""
     said = AGENT_KINDS[kind](**SAID.get(kind, {}))
     assert _record(find("agent", kind).Settings, said) is not None
+
+
+@pytest.mark.parametrize("kind", ["acp", "openai", "anthropic", "http", "python", "local"])
+def test_every_agent_keeps_to_the_limits_of_the_gateway(kind):
+    """TU-20: idle and hard timeout are two settings, and what the file says holds for every kind of agent."""
+    said = AGENT_KINDS[kind](**SAID.get(kind, {}))
+    limits = _limits(GatewaySettings(idle_timeout_s=1200, hard_timeout_s=9000, question_timeout_s=900))
+    made = _record(find("agent", kind).Settings, said, limits)
+    assert (made.idle_timeout, made.hard_timeout) == (1200, 9000)
+    assert kind != "acp" or made.permission_timeout == 900
 
 
 TWO = """

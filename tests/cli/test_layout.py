@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from rejoinder.cli.layout import AT_ONCE, abbreviated, ago, harmless, lasted, one_line, print_table, quoted
+from rejoinder.cli.layout import AT_ONCE, abbreviated, ago, harmless, one_line, print_table, quoted
 
 NOW = datetime(2030, 5, 1, 12, tzinfo=UTC)
 
@@ -30,21 +30,6 @@ NOW = datetime(2030, 5, 1, 12, tzinfo=UTC)
 )
 def test_ages(past, said):
     assert ago(NOW - past, NOW) == said
-
-
-@pytest.mark.parametrize(
-    ("seconds", "said"),
-    [
-        (-1, "0 µs"),
-        (0.000_041, "41 µs"),
-        (0.0124, "12 ms"),
-        (1.84, "1.8 s"),
-        (185, "3 min 5 s"),
-        (3600 * 25, "25 h 0 min"),
-    ],
-)
-def test_durations(seconds, said):
-    assert lasted(seconds) == said
 
 
 @pytest.mark.parametrize(("number", "said"), [(0, "0"), (999, "999"), (1000, "1k"), (12_345, "12.3k"), (2**21, "2.1M")])

@@ -60,4 +60,4 @@ async def test_a_channel_that_is_not_there_yet_is_told(tmp_path):
     process = await start(tmp_path, '[channels.discord]\ntoken = "x"\n[agents.tour]\nkind = "tour"\n')
     _, told = await process.communicate()
     assert process.returncode == 2
-    assert "no channel called 'discord'; there are: " in told.decode()
+    assert "channels.discord: the channel discord is not written yet; there are: telegram, web" in told.decode()

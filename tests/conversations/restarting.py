@@ -22,12 +22,12 @@ class Machine:
         self.url = f"sqlite:{folder / 'rejoinder.db'}"
         self.channel = FakeChannel()
         self.chat = Chat(self.channel, Runs())
-        self._settings = settings or Settings()
+        self.settings = settings or Settings()
 
     @asynccontextmanager
     async def running(self, agent: Agent, *, killed: bool = False) -> AsyncGenerator[Gateway]:
         """One process. `killed`: it ends as by kill -9, with nothing said, written or given back any more."""
-        settings = with_channel(self._settings, self.channel.name, agent.name, ("ann",))
+        settings = with_channel(self.settings, self.channel.name, agent.name, ("ann",))
         async with Gateway(settings, agents={agent.name: agent}, channels=[self.channel], store=self.url) as gateway:
             gateway.runs.start("serve", gateway.serve())
             try:

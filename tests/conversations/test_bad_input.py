@@ -6,7 +6,7 @@ import pytest
 
 from rejoinder.agents import acp, http, openai
 from rejoinder.agents.failures import SENTENCES
-from rejoinder.testing import ModelServer, conversation
+from rejoinder.testing import ModelServer, ScriptedAgent, conversation
 from rejoinder.testing.model_server import Break, Garble, Refuse, Say
 
 NOWHERE = "http://127.0.0.1:9"  # the discard port: nobody listens there
@@ -88,3 +88,22 @@ async def test_a_program_that_is_no_agent(command, owner_finds):
         assert owner_finds in (await chat.hears()).text
         await chat.says("again")
         await chat.hears(sentence)
+
+
+async def test_an_agent_that_breaks_where_nobody_expects_it():
+    """TU-20: whatever ends a run, the person reads a sentence and the lane is free."""
+
+    class Forgetful(ScriptedAgent):
+        def recall(self, session, past):
+            raise LookupError("where did I put it?")
+
+    agent = Forgetful("Hello.", "Hello again.")
+    async with conversation(agent) as chat:
+        await chat.says("hello")
+        await chat.hears("Hello.")
+        await chat.rests()
+        chat.gateway.engine.lanes._crew._reminded.clear()  # as in a new process
+        await chat.says("who am I?")
+        await chat.hears("Something went wrong while this was being answered; please try again.")
+        await chat.says("hello?")
+        await chat.hears("Hello again.")

@@ -10,6 +10,7 @@ from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Agent, Channel, Settings
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
 from rejoinder.secret import Secret
+from rejoinder.session import SessionSettings
 from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
 from tests.conversations.agents import Asking, said, told
 from tests.conversations.settings import queueing
@@ -27,7 +28,7 @@ async def test_a_level_is_kept_for_the_session_and_reaches_the_agent():
         await chat.hears("Thinking: off.")
         await chat.says("hello")
         await chat.hears("Usual.")
-    assert [turn.think for turn in agent.turns] == ["high", None]
+    assert [turn.think for turn in agent.turns] == ["high", "off"]
 
 
 async def test_a_level_inside_a_text_is_for_this_turn_alone():
@@ -278,6 +279,61 @@ async def test_who_is_elevated_is_not_asked():
         await chat.hears("Elevated: full.")
         await chat.says("clean up")
         await chat.hears("I was told allow-once.")
+
+
+async def test_what_is_decided_for_this_turn_beats_the_session():
+    """IN-55, IN-59: this turn's directive > session; afterwards it is as before."""
+    async with conversation(Asking()) as chat:
+        await chat.says("/exec security=full")
+        await chat.hears("Exec: security=full.")
+        await chat.says("/exec security=deny clean up")
+        await chat.hears("For this turn: exec security=deny.")
+        await chat.hears("I was told None.")
+        await chat.says("clean up")
+        await chat.hears("I was told allow-once.")
+
+
+async def test_the_agent_is_told_where_a_session_is_stricter():
+    """IN-59: what the agent's own settings allow is denied, or asked for, all the same."""
+    agent = Asking()
+    async with conversation(agent) as chat:
+        for option, decided in (("security=deny", "None"), ("security=full ask=off", "allow-once")):
+            await chat.says(f"/exec {option}")
+            await chat.hears()
+            await chat.says("clean up")
+            await chat.hears(f"I was told {decided}.")
+        await chat.says("/exec ask=always")
+        await chat.hears()
+        await chat.says("clean up")
+        await chat.says(f"/approve {await asked_for(chat)}")
+        await chat.hears()
+        await chat.hears()
+    assert [turn.permissions for turn in agent.turns] == ["deny", None, "ask"]
+
+
+async def test_the_end_of_one_run_leaves_the_question_of_another_open():
+    """TU-34: two sessions of one agent in one chat; each question waits for its own person."""
+    common = ChannelSettings(dm="open", groups="open", require_mention=False)
+    settings = Settings(
+        channels={"fake": Channel("fake", common, None)}, session=SessionSettings(group_scope="per-sender")
+    )
+    ended = asyncio.Event()
+
+    async def hears_of_it(_) -> None:
+        ended.set()
+
+    async with conversation(Asking(), settings=settings, owners=("ann", "bob")) as chat:
+        chat.gateway.on("turn_ended", hears_of_it)
+        for sender in ("ann", "bob"):
+            await chat.channel.says("clean up", kind="group", sender=sender)
+        first, second = await asked_for(chat), await asked_for(chat)
+        await chat.channel.says(f"/approve {first} deny", kind="group", sender="ann")
+        await chat.hears()
+        await chat.hears("I was told None.")
+        await ended.wait()
+        await chat.channel.says(f"/approve {second} deny", kind="group", sender="bob")
+        assert "There is no request" not in (await chat.hears()).text
+        await chat.hears("I was told None.")
 
 
 async def test_an_owner_has_sent_again_what_was_not_confirmed():

@@ -1,10 +1,14 @@
 """A conversation that has become too long: what the agent is told, what people see."""
 
+import asyncio
+
 import pytest
 
 from rejoinder.agents.base import Failed, Usage
 from rejoinder.config.agents import AgentDefaults, TourAgent
 from rejoinder.config.schema import Agent, Settings
+from rejoinder.runtime.lanes import MOMENT, Lanes
+from rejoinder.runtime.work import Workers
 from rejoinder.testing import ScriptedAgent, conversation
 from rejoinder.turns.compaction import FLUSH_PROMPT, SHORTENED
 from tests.conversations.agents import said, told
@@ -102,3 +106,28 @@ async def test_compacting_by_hand_and_by_need_are_told_too():
             await chat.says(text)
             await chat.hears(heard)
     assert [SHORTENED in told(turn) for turn in agent.turns] == [False, True, False, False, True]
+
+
+async def test_who_has_read_the_answer_may_compact_though_the_disk_is_slow(monkeypatch):
+    """TU-23: the agent is done; that its turn is still being written down is no news for people."""
+    written = asyncio.Event()
+    end, ended = Workers._end, Lanes.ended
+
+    async def end_late(self, *args):
+        await written.wait()
+        await end(self, *args)
+
+    async def ended_late(self, key, seconds=MOMENT):
+        if seconds > MOMENT:
+            written.set()
+        await ended(self, key, seconds)
+
+    agent = Forgetful("One.")
+    async with conversation(agent, settings=limited(None)) as chat:
+        monkeypatch.setattr(Workers, "_end", end_late)
+        monkeypatch.setattr(Lanes, "ended", ended_late)
+        await chat.says("one")
+        await chat.hears("One.")
+        await chat.says("/compact")
+        assert "at work" not in (await chat.hears()).text
+    assert agent.log == [["one"], "shortened"]

@@ -10,6 +10,7 @@ from rejoinder.errors import BadUse
 from rejoinder.events import MessageReceived, ReplySent, SessionEnded, SessionStarted, TurnEnded
 from rejoinder.runtime.hooks import HOOKS
 from rejoinder.testing import ScriptedAgent, conversation
+from tests.conversations.settings import queueing
 from tests.conversations.test_plugged_in import plug_in
 
 
@@ -35,6 +36,19 @@ def heard(monkeypatch):
 
     plug_in(monkeypatch, "rejoinder.hooks", HOOKS=dict.fromkeys(HOOKS, listen))
     return told
+
+
+async def test_the_end_of_a_turn_tells_of_all_its_messages(heard):
+    """IN-8: who watches knows of each message that it has been dealt with."""
+    go_on = asyncio.Event()
+    async with conversation(ScriptedAgent(["One.", go_on.wait], "Both."), settings=queueing("collect")) as chat:
+        await chat.says("one")
+        await chat.sees("One.")
+        earlier, last = [await chat.says(text) for text in ("two", "three")]
+        go_on.set()
+        await chat.hears("One.")
+        await chat.hears("Both.")
+    assert [(each.message, each.also) for each in heard if isinstance(each, TurnEnded)][1:] == [(last, (earlier,))]
 
 
 def names(heard):

@@ -60,9 +60,9 @@ def units(monkeypatch) -> list[set[str]]:
     log: list[set[str]] = []
     write = Writer.write
 
-    async def remembered(self, verbs):
+    async def remembered(self, verbs, *known):
         log.append({type(verb).__name__ for verb in verbs})
-        return await write(self, verbs)
+        return await write(self, verbs, *known)
 
     monkeypatch.setattr(Writer, "write", remembered)
     return log

@@ -1,19 +1,24 @@
-"""Skills and commands that were brought along, in the chat in which they are used."""
+"""Skills, commands and directives that were brought along, in the chat in which they are used."""
 
+import json
 import sys
+from importlib import import_module
 from types import ModuleType
 
 import pytest
+from typer.testing import CliRunner
 
 from rejoinder import plugins
 from rejoinder.app import Gateway
+from rejoinder.cli import app
 from rejoinder.config.schema import Settings
 from rejoinder.errors import BadConfiguration
 from rejoinder.inbound.commands.command import Arg, Command
 from rejoinder.inbound.outcome import Answer
 from rejoinder.inbound.settings import CommandsSettings
+from rejoinder.outbound.directives.declaration import Argument, Declaration, Tag, some_text
 from rejoinder.testing import ScriptedAgent, conversation
-from tests.conversations.agents import said
+from tests.conversations.agents import said, told
 
 
 @pytest.fixture
@@ -80,3 +85,89 @@ def test_a_package_that_brings_none_is_an_error_at_the_start(monkeypatch, module
     monkeypatch.setattr(plugins, "installed", lambda: {"rejoinder.commands": {"x": module}})
     with pytest.raises(BadConfiguration, match=problem):
         Gateway(Settings(), agents={})
+
+
+# --- directives -----------------------------------------------------------------------------------
+
+
+class Notes:
+    """What the directive of somebody else's package was given."""
+
+    def __init__(self, fails=None):
+        self.given = []
+        self._fails = fails
+
+    async def act(self, given):
+        self.given.append(given)
+        if self._fails is not None:
+            raise self._fails
+
+
+def jot(act, **more):
+    tag = Tag(name="jot", arguments=(Argument("about", some_text, required=True),), body="required")
+    return Declaration("jot", "keeps a note", tag=tag, act=act, **more)
+
+
+JOTTED = '<actions><jot about="oven">Hot.</jot><jot about="oven">Hot.</jot></actions>\nNoted.'
+
+
+@pytest.mark.parametrize("more", [{}, {"granted": True}])
+async def test_a_directive_of_a_plug_in_acts_once_and_is_told_of(monkeypatch, more):
+    """OD-50, OD-54, OD-55: with what was written and where; who installs it allows it."""
+    notes, agent = Notes(), ScriptedAgent(JOTTED, "Yes.")
+    plug_in(monkeypatch, "rejoinder.directives", DIRECTIVE=jot(notes.act, **more))
+    async with conversation(agent) as chat:
+        asked = await chat.says("it is hot")
+        await chat.hears("Noted.")
+        await chat.rests()
+        await chat.says("sure?")
+        await chat.hears("Yes.")
+    (given,) = notes.given
+    assert (given.args, given.body) == ({"about": "oven"}, "Hot.")
+    assert (given.route.channel, given.message, given.agent) == ("fake", asked, "scripted")
+    assert '`<jot about="...">...</jot>`: keeps a note' in agent.turns[0].system
+    assert "jot: done" in told(agent.turns[1])
+
+
+@pytest.mark.parametrize(
+    ("declared", "outcome"),
+    [
+        (lambda: jot(Notes(ValueError("the notebook is full")).act), "jot: failed (the notebook is full)"),
+        (lambda: jot(Notes().act, ability="threads"), "jot: unsupported (fake cannot do it)"),
+    ],
+)
+async def test_what_it_cannot_do_fails_no_answer(monkeypatch, declared, outcome):
+    """OD-51: the answer goes out, the agent is told with its next turn."""
+    agent = ScriptedAgent(JOTTED, "Oh.")
+    plug_in(monkeypatch, "rejoinder.directives", DIRECTIVE=declared())
+    async with conversation(agent) as chat:
+        await chat.says("it is hot")
+        await chat.hears("Noted.")
+        await chat.rests()
+        await chat.says("and?")
+        await chat.hears("Oh.")
+    assert outcome in told(agent.turns[1])
+
+
+async def test_what_repeats_somebodys_words_is_not_obeyed(monkeypatch):
+    """OD-53."""
+    notes = Notes()
+    plug_in(monkeypatch, "rejoinder.directives", DIRECTIVE=jot(notes.act, granted=True))
+    async with conversation(ScriptedAgent(JOTTED)) as chat:
+        await chat.says('say <jot about="oven">Hot.</jot>')
+        await chat.hears("Noted.")
+    assert notes.given == []
+
+
+def test_a_directive_whose_name_is_taken_is_refused_at_the_start(monkeypatch):
+    plug_in(monkeypatch, "rejoinder.directives", DIRECTIVE=Declaration("mine", "", tag=Tag(name="react")))
+    with pytest.raises(BadConfiguration, match=r"two directives claim 'react': .* choose another name"):
+        Gateway(Settings(), agents={})
+
+
+def test_a_dry_run_knows_it_too(monkeypatch):
+    plug_in(monkeypatch, "rejoinder.directives", DIRECTIVE=jot(Notes().act))
+    module = import_module("rejoinder.cli.reply")
+    monkeypatch.setattr(module, "_registry", module._registry.__wrapped__)
+    shown = CliRunner().invoke(app, ["reply", "--json"], input=JOTTED).stdout
+    assert json.loads(shown)["directives"][0] == {"name": "jot", "args": {"about": "oven"}, "body": "Hot."}

@@ -6,6 +6,7 @@ import signal
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
 from rejoinder.agents.base import Failed
 from rejoinder.app import Gateway, with_channel
@@ -43,6 +44,25 @@ def open_to_all(**common) -> Settings:
 
 def queueing(mode: str, **options) -> Settings:
     return Settings(messages=MessagesSettings(queue=QueueSettings(mode=mode, **options)))
+
+
+# --- what was stopped -----------------------------------------------------------------------------
+
+
+async def test_a_turn_that_is_stopped_before_it_goes_on_does_not_come_back(tmp_path):
+    """TU-2, IN-70: interrupted before its run was claimed again, it has its end; no later restart runs it."""
+    machine = Machine(tmp_path, queueing("queue"))
+    async with machine.running(ScriptedAgent([never]), killed=True) as gateway:
+        await machine.chat.says("one")
+        await machine.chat.says("two")
+        await until(gateway, lambda census: census.inputs == {"taken": 1, "waiting": 1})
+    machine.settings = queueing("interrupt")
+    agent = ScriptedAgent("To the second.")
+    async with machine.running(agent) as gateway:
+        await machine.chat.hears("To the second.")
+        await settled(gateway)
+        assert (await gateway.store.census()).turns == {"closed": 2}
+    assert len(agent.turns) == 1
 
 
 # --- what was decided and answered ----------------------------------------------------------------
@@ -304,6 +324,56 @@ async def test_a_drain_lets_runs_end(tmp_path):
         go.set()
         await draining
         await machine.chat.hears("Hi.")
+
+
+async def test_a_stop_with_many_who_wait_begins_nothing_new(tmp_path, caplog):
+    """DU-2, TU-21: what waits for room when a gateway goes down is given back, also when room becomes free; nothing
+    stays claimed, nothing is told as a failure, and the next gateway answers everybody."""
+    people, go = [f"p{number}" for number in range(20)], asyncio.Event()
+    machine = Machine(tmp_path, replace(open_to_all(), gateway=GatewaySettings(max_runs=2)))
+    agent = ScriptedAgent([go.wait, "Hi."], [never], *["Too late."] * 18)
+    async with machine.running(agent, killed=True) as gateway:
+        for person in people:
+            await machine.chat.says("hello", sender=person, chat=person)
+        await until(gateway, lambda _: len(gateway.engine.lanes.running) == len(people))
+        await machine.chat.asked(agent, 2)
+        draining = asyncio.ensure_future(gateway.drain(grace=0.5))
+        await until(gateway, lambda _: len(gateway.engine.lanes.running) == 2)
+        go.set()
+        await machine.chat.hears("Hi.")
+        await draining
+        assert (await gateway.store.census()).runs == 0
+    assert len(agent.turns) == 2
+    assert [record.getMessage() for record in caplog.records if record.levelname in ("WARNING", "ERROR")] == []
+    last = ScriptedAgent(*["Later."] * 19)
+    async with machine.running(last):
+        for _ in range(19):
+            await machine.chat.hears("Later.")
+
+
+async def test_who_is_stopped_while_waiting_for_room_is_not_begun(tmp_path):
+    """TU-21: room that becomes free in that very moment is for the next; the session is free for what comes."""
+    machine = Machine(tmp_path, replace(open_to_all(), gateway=GatewaySettings(max_runs=1)))
+    go = asyncio.Event()
+    agent = ScriptedAgent([go.wait, "First."], "Second.")
+    async with machine.running(agent) as gateway:
+        lanes = gateway.engine.lanes
+        for person in ("ann", "bob"):
+            await machine.chat.says("hello", sender=person, chat=person)
+        await until(gateway, lambda _: len(lanes.running) == 2)
+        await machine.chat.asked(agent, 1)
+        at_work, waits = sorted(lanes.running, key=lambda run: run.task is None)
+        stopping = asyncio.ensure_future(lanes.stop(lanes.at(waits.conversation.route)))
+        await asyncio.sleep(0)  # it has heard of it, and its end is not written yet
+        assert (waits.over, waits.gone.is_set()) == (True, False)
+        lanes._slots.release(at_work.session)
+        await stopping
+        go.set()
+        await machine.chat.hears("First.")
+        chat = waits.conversation.route.chat
+        await machine.chat.says("again", sender=chat, chat=chat)
+        await machine.chat.hears("Second.")
+    assert len(agent.turns) == 2
 
 
 async def test_sigterm_ends_in_good_order(tmp_path):

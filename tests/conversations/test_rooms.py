@@ -18,11 +18,11 @@ LAB = {"chat": "lab", "kind": "group"}
 
 
 @asynccontextmanager
-async def room(*agents, **settings):
-    channel = FakeChannel()
+async def room(*agents, channel=None, store="sqlite::memory:", **settings):
+    channel = channel or FakeChannel()
     common = ChannelSettings(groups="open", agents=tuple(agent.name for agent in agents), owners=("ann",), **settings)
     made = Settings(channels={"fake": Channel("fake", common, {})}, messages=queueing("collect").messages)
-    gateway = Gateway(made, agents={agent.name: agent for agent in agents}, channels=[channel])
+    gateway = Gateway(made, agents={agent.name: agent for agent in agents}, channels=[channel], store=store)
     async with gateway, Runs() as runs:
         runs.start("serve", gateway.serve())
         chat = Chat(channel, runs)
@@ -109,6 +109,37 @@ async def test_an_answer_that_names_nobody_is_history_for_the_others():
         await chat.hears("It sorts.")
     assert '"text":"It is sorted.","author":"coder","handle":"m2"' in "".join(p.text for p in writer.turns[0].parts)
     assert len(coder.turns) == 1
+
+
+async def test_what_agents_said_is_history_over_a_restart(tmp_path):
+    """IN-25, IN-32: once, with its handle; what was handed to an agent was a message of its turn, and is no history."""
+    channel, store = FakeChannel(), f"sqlite:{tmp_path / 'rejoinder.db'}"
+    coder, writer = a_coder("It is sorted.", "Done. @Writer, describe it.", "It is quick."), a_writer("It sorts.")
+    async with room(coder, writer, channel=channel, store=store) as chat:
+        await channel.says("@coder sort this", **LAB)
+        await chat.hears("It is sorted.")
+        await channel.says("@coder again", **LAB)
+        await chat.hears("Done. @Writer, describe it.")
+        await chat.hears("It sorts.")
+        await channel.says("@coder how quick?", **LAB)
+        await chat.hears("It is quick.")
+    heard = "".join(part.text for part in writer.turns[0].parts)
+    assert heard.count("It is sorted.") == heard.count("Done. @Writer") == 1
+    coder, writer, reader = a_coder("Yes."), a_writer("And it is quick."), ScriptedAgent("I see.", name="reader")
+    async with room(coder, writer, reader, channel=channel, store=store) as chat:
+        for _ in range(4):
+            await chat.hears()  # of the process before
+        await channel.says("@writer go on", **LAB)
+        await chat.hears("And it is quick.")
+        await channel.says("@reader what was said?", **LAB)
+        await chat.hears("I see.")
+    heard = "".join(part.text for part in writer.turns[0].parts)
+    assert '"text":"It is quick.","author":"coder"' in heard
+    assert "It is sorted." not in heard
+    assert "Done." not in heard
+    everything = "".join(part.text for part in reader.turns[0].parts)
+    said_by_agents = ("It is sorted.", "Done. @Writer, describe it.", "It is quick.", "It sorts.", "And it is quick.")
+    assert [everything.count(f'"text":"{words}"') for words in said_by_agents] == [1, 1, 1, 1, 1]
 
 
 async def test_a_bot_that_names_nobody_wakes_nobody():

@@ -1,16 +1,22 @@
 """A run and its end: stop, silence, failure, a second model, and nothing that comes too late."""
 
 import asyncio
+from time import monotonic
 
 import pytest
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Failed, SessionOpened, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.failures import failed
+from rejoinder.app import with_channel
+from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, Settings
+from rejoinder.readied import runtime_settings
 from rejoinder.testing import FakeChannel, ScriptedAgent, conversation
-from tests.conversations.agents import Deaf, Steerable, told
+from rejoinder.turns.lease import LeaseSettings
+from rejoinder.turns.signals import Stop
+from tests.conversations.agents import Asking, Deaf, Steerable, said, told
 from tests.conversations.settings import queueing
 
 
@@ -58,6 +64,79 @@ async def test_a_run_that_takes_too_long_is_ended_and_the_lane_is_free(limit):
         await chat.hears("Fine.")
 
 
+async def test_who_waits_for_a_person_is_not_silent():
+    """TU-20, TU-33: an agent that asked something may wait for longer than it may be silent."""
+    agent = Asking()
+    async with conversation(agent, settings=Settings(gateway=GatewaySettings(idle_timeout_s=1))) as chat:
+        await chat.says("clean up")
+        await chat.hears()
+        lane = chat.gateway.engine.lanes.get(agent.turns[0].session)
+        later = monotonic() + 100
+        assert lane.lease_until(LeaseSettings(idle_timeout_s=1), later) == later + 1
+        agent.answers.put_nowait("yes")
+        await chat.hears("I was told yes.")
+
+
+def test_an_agent_that_watches_itself_speaks_before_its_lease_runs_out():
+    """TU-20, TU-22: it can say that it was too late, and another model is tried; a lost lease is the end."""
+    gateway = GatewaySettings(idle_timeout_s=100, hard_timeout_s=900)
+    agent, channel = ScriptedAgent(), FakeChannel()
+    settings = with_channel(Settings(gateway=gateway), channel.name, agent.name, ())
+    lease = runtime_settings(settings, {agent.name: agent}, {channel.name: channel}).lease
+    assert gateway.idle_timeout_s < lease.idle_timeout_s < 2 * gateway.idle_timeout_s
+    assert lease.hard_timeout_s == gateway.hard_timeout_s
+
+
+async def test_what_is_stopped_while_one_of_it_is_being_taken_in_does_not_come_back():
+    """TU-2, IN-70: a stop drops what waits, also where the run takes in one of it at that moment."""
+    go, booked, told_late = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    agent = Steerable(["One", go.wait])
+    async with conversation(agent, settings=queueing("steer", 3_600_000)) as chat:
+        books = chat.gateway.engine.books
+        steered = books.steered
+
+        async def slowly(run, asked) -> None:
+            await steered(run, asked)
+            booked.set()
+            await told_late.wait()
+
+        books.steered = slowly
+        await chat.says("one")
+        await chat.sees("One")
+        await chat.says("two")
+        await booked.wait()
+        await chat.says("/queue followup three")
+        await chat.hears("For this turn: queue mode=followup.")
+        await chat.says("/stop")
+        await chat.hears("One")
+        await chat.hears("Agent was aborted.")
+        told_late.set()
+        await chat.rests()
+        assert await chat.gateway.store.waiting(agent.turns[0].session) == ()
+
+
+async def test_who_is_stopped_while_waiting_for_room_does_not_begin():
+    """TU-20, TU-21: room that comes in the moment of the stop is not taken, and the next message gets its answer."""
+    go = asyncio.Event()
+    agent = ScriptedAgent([go.wait, "Ann."], "Bob.")
+    async with conversation(agent, settings=Settings(gateway=GatewaySettings(max_runs=1))) as chat:
+        await chat.says("hi", sender="ann", chat="1")
+        await chat.asked(agent, 1)
+        await chat.says("hi", sender="bob", chat="2")
+        lanes = chat.gateway.engine.lanes
+        await chat.channel.until(lambda: len(lanes.running) == 2)
+        run = lanes.running[1]
+        lane = lanes.get(run.session)
+        lane.feed(Stop())
+        lane._go(run)  # what Slots does when there is room
+        assert run.task is None
+        await chat.says("hi again", sender="bob", chat="2")
+        go.set()
+        await chat.hears("Ann.")
+        await chat.hears("Bob.")
+    assert said(agent.turns[1]) == ["hi again"]
+
+
 async def test_runs_wait_for_room_and_come_in_order():
     """TU-21: with room for one run, everybody is answered, first come, first served."""
     go = asyncio.Event()
@@ -93,6 +172,30 @@ async def test_another_model_answers_when_the_first_cannot(kind):
     assert [turn.model for turn in agent.turns] == ["first", "second"]
 
 
+@pytest.mark.parametrize(("kind", "next_turn"), [("rate_limit", "second"), ("timeout", "second"), ("format", "first")])
+async def test_a_model_that_failed_rests_while_another_answers(kind, next_turn):
+    """TU-22: a cool-down; nobody waits in every turn for what has just failed."""
+    agent = Models([failed(kind)], "Here I am.", "Still here.")
+    async with conversation(agent) as chat:
+        await chat.says("hello")
+        await chat.hears("Here I am.")
+        await chat.says("hello again")
+        await chat.hears("Still here.")
+    assert [turn.model for turn in agent.turns] == ["first", "second", next_turn]
+
+
+async def test_who_says_when_to_come_back_is_asked_again_when_nobody_else_is_there():
+    """TU-22: one retry, after the wait the provider asked for."""
+    agent = ScriptedAgent(
+        [failed("rate_limit", retry_after=0.01)], "Here I am.", [failed("rate_limit", retry_after=60)]
+    )
+    async with conversation(agent) as chat:
+        await chat.says("hello")
+        await chat.hears("Here I am.")
+        await chat.says("and now?")
+        await chat.hears(failed("rate_limit").sentence)
+
+
 async def test_a_hiccup_is_tried_once_more_with_the_same_model():
     """TU-22: transient HTTP, one retry."""
     agent = Models([failed("overloaded", transient=True)], "Here I am.")
@@ -109,6 +212,16 @@ async def test_what_has_begun_is_not_begun_again():
         await chat.says("hello")
         await chat.hears("Half")
         await chat.hears("The model is getting too many requests right now; please try again in a moment.")
+
+
+async def test_an_emoji_cut_in_two_is_one_emoji():
+    """TU-32: text is cut anywhere, also where a letter of two halves is; half a letter never fails an answer."""
+    agent = ScriptedAgent(["Fine \ud83d", "\ude00!"], [Thought("\ud83d"), "Half \ud83d."])
+    async with conversation(agent) as chat:
+        await chat.says("one")
+        await chat.hears("Fine 😀!")
+        await chat.says("two")
+        await chat.hears("Half \ufffd.")
 
 
 async def test_who_is_verbose_is_told_of_the_other_model_and_of_tools():
@@ -236,8 +349,19 @@ async def test_typing_is_shown_while_an_agent_takes_its_time():
     assert channel.typed == 1
 
 
-def with_reactions() -> Settings:
-    common = ChannelSettings(dm="open", status_reactions=True)
+@pytest.mark.parametrize(("kind", "configured", "period"), [("web", 6, 6), ("telegram", 6, 4.5), ("telegram", 3, 3)])
+def test_typing_is_shown_anew_in_the_channels_own_period(kind, configured, period):
+    """TU-24: every 6 s; oftener where the platform's sign goes out by then."""
+    agent, channel = ScriptedAgent(), FakeChannel()
+    settings = Settings(agent_defaults=AgentDefaults(typing_interval_seconds=configured))
+    settings = with_channel(settings, channel.name, agent.name, ())
+    settings = replace(settings, channels={channel.name: replace(settings.channels[channel.name], kind=kind)})
+    made = runtime_settings(settings, {agent.name: agent}, {channel.name: channel})
+    assert made.channel(channel.name).typing.period_ms == period * 1000
+
+
+def with_reactions(wanted=True) -> Settings:
+    common = ChannelSettings(dm="open", status_reactions=wanted)
     settings = queueing("collect")
     return replace(settings, channels={"fake": Channel("fake", common, None)})
 
@@ -257,6 +381,15 @@ async def test_reactions_show_what_becomes_of_a_message():
         for asked in (first, second):
             await chat.sees_reaction("👌", on=asked)
             await chat.channel.until(lambda asked=asked: chat.channel.messages[asked].reactions == ["👌"])
+
+
+async def test_all_reactions_are_removed_where_that_is_configured():
+    """TU-25: the last one is seen for a moment."""
+    async with conversation(ScriptedAgent("Hi."), settings=with_reactions("removed")) as chat:
+        asked = await chat.says("hello")
+        await chat.hears("Hi.")
+        await chat.sees_reaction("👌", on=asked)
+        await chat.channel.until(lambda: not chat.channel.messages[asked].reactions)
 
 
 async def test_what_a_run_took_in_is_done_when_the_run_is():

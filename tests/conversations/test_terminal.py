@@ -213,6 +213,7 @@ async def test_what_the_gateway_answers_itself():
     async with chatting() as terminal:
         terminal.keys("/think high\r")
         await terminal.shows("Thinking: high.")
+        await terminal.shows("m2 rejoinder")  # it is the gateway who answers a command
         terminal.keys("how hard do you think?\r")
         await terminal.shows("a model would think that hard.")
         terminal.keys("/why\r")

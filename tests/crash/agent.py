@@ -1,7 +1,8 @@
 """The agents of the crash suite: what they answer follows from the question alone, so every attempt says the same.
 
-A question holds the mark `q7`; its answer holds `a7`, a long one `a7` at its beginning and `z7` at its end. Four kinds
-of answers take turns: short; longer than a message may be; with a reply and a reaction; with a name in it.
+A question holds the mark `q7`; its answer holds `a7`, a long one `a7` at its beginning, `m7` in its midst and `z7` at
+its end, so that each of its messages has a mark. Four kinds of answers take turns: short; longer than a message may be;
+with a reply and a reaction; with a name in it.
 
 In a room of two `give` answers `a7` and hands `h7` over, which `take` answers with `b7`. `change` is the exception: it
 never ends what it begins to say, and says something else when it is asked again.
@@ -27,15 +28,16 @@ def kind_of(number: int) -> str:
 
 def marks_of(number: int) -> tuple[str, ...]:
     """What stands in the answer, once each, in this order."""
-    return (f"a{number}.", f"z{number}.") if kind_of(number) == "long" else (f"a{number}.",)
+    return (f"a{number}.", f"m{number}.", f"z{number}.") if kind_of(number) == "long" else (f"a{number}.",)
 
 
 def answer_to(number: int, *, alone: bool = True) -> str:
     """`alone`: only then it can begin with a header."""
     match kind_of(number):
         case "long":
-            filler = "".join(f"Line {line} of a **long** answer, with `code` in it.\n" for line in range(LONG // 48))
-            return f"a{number}. begins.\n\n{filler}\nz{number}. ends it."
+            lines = [f"Line {line} of a **long** answer, with `code` in it.\n" for line in range(LONG // 48)]
+            lines[70] = f"m{number}. is in its midst.\n"
+            return f"a{number}. begins.\n\n{''.join(lines)}\nz{number}. ends it."
         case "acts":
             head = f'[[reply_to_current]]\n<actions>\n<react emoji="{REACTION}" />\n</actions>\n'
             return f"{head if alone else ''}a{number}. was asked for, and **marked**."

@@ -6,7 +6,7 @@ import signal
 import sqlite3
 import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import msgspec
@@ -15,8 +15,7 @@ from rejoinder.cli.dead import Page
 from rejoinder.cli.parts import ShownPart
 from rejoinder.crashpoint import VARIABLE
 from rejoinder.errors import StoreUnavailable
-from rejoinder.outbound.deeds import decode, words
-from rejoinder.store.base import Census
+from rejoinder.store.base import Census, StoredPart
 from rejoinder.store.sqlite import open_reader
 
 REJOINDER = (sys.executable, "-c", "from rejoinder.cli import main; main()")
@@ -52,6 +51,7 @@ dm = "open"
 groups = "open"
 require_mention = false
 on_unknown = "{on_unknown}"
+{streaming}
 
 [messages.queue]
 mode = "{mode}"
@@ -76,6 +76,7 @@ class Machine:
         mode: str,
         debounce_ms: int,
         agents: Sequence[str] = ("answer",),
+        drafts: bool = True,
     ) -> None:
         self.folder = folder
         config = CONFIG.format(
@@ -86,6 +87,7 @@ class Machine:
             on_unknown=on_unknown,
             mode=mode,
             debounce_ms=debounce_ms,
+            streaming="" if drafts else 'streaming = "off"',
         )
         (folder / "rejoinder.toml").write_text(config)
         self.url = f"sqlite:{folder / 'rejoinder.db'}"
@@ -140,8 +142,8 @@ class Machine:
         finally:
             await reader.close()
 
-    async def under_way(self) -> list[str]:
-        """The words that were being sent when the process died: of at most one message in each conversation."""
+    async def under_way(self) -> list[StoredPart]:
+        """What was being sent when the process died: at most one message in each conversation."""
         try:
             reader = open_reader(self.url)
         except StoreUnavailable:
@@ -149,11 +151,21 @@ class Machine:
         try:
             parts = await reader.parts_in("sending")
             assert len({part.route for part in parts}) == len(parts), "two parts of one conversation were under way"
-            return [words(decode(part.body)) for part in parts if part.kind == "say"]
+            return list(parts)
         except StoreUnavailable:
             return []
         finally:
             await reader.close()
+
+    def is_fresh(self) -> bool:
+        """Nothing was begun twice that has not ended: what is interrupted a third time is put aside (DU-2)."""
+        with closing(sqlite3.connect(self.folder / "rejoinder.db")) as db, suppress(sqlite3.OperationalError):
+            sql = (
+                "SELECT 1 FROM turn WHERE state = 'open' AND attempts > 1 "
+                "UNION SELECT 1 FROM inbox WHERE state = 'new' AND attempts > 1"
+            )
+            return db.execute(sql).fetchone() is None
+        return True
 
     async def is_done(self, messages: int) -> bool:
         """So many messages have come in, and everything has come to its end."""

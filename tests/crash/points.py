@@ -7,7 +7,7 @@ from msgspec import Struct
 Personality = Literal["telegram hold", "telegram resend", "web"]
 PERSONALITIES: tuple[Personality, ...] = ("telegram hold", "telegram resend", "web")
 
-Way = Literal["serving", "sigterm", "restart", "first start", "grown old"]
+Way = Literal["serving", "sigterm", "first start", "grown old", "at random"]
 
 
 class Point(Struct, frozen=True):
@@ -17,6 +17,8 @@ class Point(Struct, frozen=True):
     passes: tuple[int, ...]
     what: str
     way: Way = "serving"
+    earlier: tuple[str, ...] = ()
+    """Where a gateway was killed before, with its pass: only then another one comes to this point."""
     not_on_web: str = ""
     """Why a gateway with the web channel never passes it."""
 
@@ -49,7 +51,7 @@ POINTS: tuple[Point, ...] = (
     Point("K22", (3,), "receipts in, turn open"),
     Point("K23", (3,), "closed, not cleaned"),
     Point("K24", (1,), "drain after SIGTERM", "sigterm"),
-    Point("K25", (1,), "during recovery", "restart"),
+    Point("K25", (1,), "during recovery", earlier=("K9:2",)),
     Point("K26", (4,), "during a migration", "first start"),
     Point("K26", (1,), "during a sweep", "grown old"),
 )
@@ -71,6 +73,29 @@ HANDING_OVER: tuple[tuple[str, int], ...] = (
 )
 """Points, each with a pass, around what one agent hands to another: its row and the answer that holds it are about to
 be committed, are committed, are said in part and in whole; it is decided, and begun."""
+
+
+CROSSED: tuple[tuple[str, str, int], ...] = (
+    ("K3:3", "K25", 1),
+    ("K10:12", "K25", 1),
+    ("K12:2", "K25", 1),
+    ("K15:4", "K25", 1),
+    ("K17:4", "K25", 1),
+    ("K18:4", "K25", 1),
+    ("K22:3", "K25", 1),
+    ("K8:4", "K8", 1),
+    ("K12:2", "K14", 1),
+    ("K15:4", "K17", 1),
+    ("K17:4", "K19", 1),
+)
+"""Killed once, and the next gateway too: while it recovers, or at the first pass of something else."""
+
+ALONE: tuple[tuple[str, int], ...] = (("K16", 1), ("K16", 4), ("K17", 1), ("K17", 4), ("K18", 1), ("K18", 5))
+"""Points, each with a pass that is of a message, where exactly one is of unknown fate if nothing else is said and every
+answer is whole when it is sent: on a blind channel one is held, or one is said twice."""
+
+AT_RANDOM = Point("any", tuple(range(1, 6)), "three gateways in a row, at moments that nobody chose", "at random")
+"""Its passes are seeds."""
 
 
 def point(name: str) -> Point:

@@ -2,6 +2,7 @@
 
     python -m tests.crash.suite                      all of it
     python -m tests.crash.suite --points K17,K18 --personalities web --messages 5
+    python -m tests.crash.suite --points any         at random moments
 
 Prints a line for each trial as it ends, then the table; ends with 1 when anything is lost, twice or leaked that may
 not be, or when a point was not reached.
@@ -13,14 +14,26 @@ import sys
 from collections.abc import Sequence
 from itertools import product
 
-from tests.crash.points import HANDING_OVER, PERSONALITIES, POINTS, point
+from tests.crash.points import ALONE, AT_RANDOM, CROSSED, HANDING_OVER, PERSONALITIES, POINTS, point
 from tests.crash.proofs import Proof, backlog, half_said, outage, stopped_in_mid_answer, waiting_rows
-from tests.crash.trial import Result, Trial, run
+from tests.crash.trial import Result, Talk, Trial, run
 
-HEADS = ("personality", "trials", "messages", "lost", "held", "duplicated", "leaked bytes", "violations")
+HEADS = (
+    "personality",
+    "trials",
+    "messages",
+    "lost",
+    "held",
+    "duplicated",
+    "under way beside it",
+    "leaked bytes",
+    "violations",
+)
 
 
 LENGTHS = tuple(product(("short", "long"), repeat=2))
+RANDOM_TALKS: tuple[tuple[Talk, int], ...] = (("answers", 1), ("hands over", 2))
+"""What is talked about at random moments, and how much less than elsewhere: there all of it is in one room."""
 ROWS, SERVING_AGAIN, OUTAGE = 10_000, 5.0, 100.0
 """Rows that wait, seconds until a gateway serves again with them, and seconds for which the platform is away."""
 
@@ -39,7 +52,25 @@ def trials(points: Sequence[str], personalities: Sequence[str], messages: int) -
         for name, at in HANDING_OVER
         for personality in spoken_to
     ]
-    return [trial for trial in (*answers, *handed) if not points or trial.point.name in points]
+    crossed = [
+        Trial(point(name), personality, at, messages, crossed_with=(before,))
+        for before, name, at in CROSSED
+        for personality in spoken_to
+    ]
+    alone = [
+        Trial(point(name), personality, at, max(4, messages // 4), talk="alone")
+        for name, at in ALONE
+        for personality in spoken_to
+        if personality != "web"
+    ]
+    at_random = [
+        Trial(AT_RANDOM, personality, at, max(4, messages // each), talk=talk)
+        for talk, each in RANDOM_TALKS
+        for personality in spoken_to
+        for at in AT_RANDOM.passes
+    ]
+    every = (*answers, *handed, *crossed, *alone, *at_random)
+    return [trial for trial in every if not points or trial.point.name in points]
 
 
 async def run_all(wanted: Sequence[Trial], jobs: int, tell: bool = True) -> list[Result]:
@@ -56,8 +87,9 @@ async def run_all(wanted: Sequence[Trial], jobs: int, tell: bool = True) -> list
 
 
 def _asides(result: Result) -> str:
-    held = f" (held {result.held})" if result.held else ""
-    return held + (f" (twice: {', '.join(result.duplicated)})" if result.duplicated and not result.wrong else "")
+    held = f" (held {len(result.held)})" if result.held else ""
+    twice = f" (twice: {', '.join(result.duplicated)})" if result.duplicated else ""
+    return held + twice + (f" (under way beside it: {len(result.beside)})" if result.beside else "")
 
 
 def table(results: Sequence[Result]) -> str:
@@ -73,8 +105,9 @@ def _row(name: str, results: Sequence[Result]) -> tuple[str, ...]:
         len(results),
         sum(each.trial.messages for each in results),
         sum(len(each.lost) for each in results),
-        sum(each.held for each in results),
+        sum(len(each.held) for each in results),
         sum(len(each.duplicated) for each in results),
+        sum(len(each.beside) for each in results),
         sum(each.leaked for each in results),
         sum(bool(each.wrong) for each in results),
     )

@@ -4,23 +4,28 @@ import asyncio
 
 import pytest
 
-from tests.crash.points import PERSONALITIES, POINTS, point
+from tests.crash.points import AT_RANDOM, PERSONALITIES, POINTS, point
 from tests.crash.suite import run_all, table, trials
 from tests.crash.trial import Result, Trial
 
 MESSAGES, CHATS, JOBS = 4, 2, 4
 ON_WEB = ("K2", "K4", "K8", "K9", "K10", "K14", "K15", "K19", "K22", "K23")
 """What no channel has to do with is tried where nothing is paced."""
-ALSO = (("K11", "web"), ("K17", "web"), ("K18", "telegram resend"))
+ALSO = (("K11", "web"), ("K17", "web"))
+ON_ALONE = ("K16", "K17", "K18")
+"""Exactly one message is of unknown fate there."""
 HANDED = (("K15", "telegram hold", 2), ("K19", "web", 1), ("K22", "telegram resend", 1))
 
 
 def a_slice() -> list[Trial]:
-    soon = [each.name for each in POINTS if each.way != "grown old"]
+    soon = [each.name for each in POINTS if each.way != "grown old" and each.name not in ON_ALONE]
     every = [(name, "web" if name in ON_WEB else "telegram hold") for name in soon]
     answers = [Trial(point(name), personality, 1, MESSAGES, CHATS) for name, personality in (*every, *ALSO)]
     handed = [Trial(point(name), each, at, MESSAGES, CHATS, "hands over") for name, each, at in HANDED]
-    return [*answers, *handed]
+    blind = ("telegram hold", "telegram resend")
+    alone = [Trial(point(name), each, 1, MESSAGES, talk="alone") for name in ON_ALONE for each in blind]
+    crossed = [Trial(point("K25"), "telegram hold", 1, MESSAGES, CHATS, crossed_with=("K17:1",))]
+    return [*answers, *handed, *alone, *crossed, Trial(AT_RANDOM, "web", 1, MESSAGES)]
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +42,18 @@ def test_nothing_is_lost_twice_or_leaked(results, name):
     assert results[name].wrong == [], results[name].log
 
 
-def test_what_is_held_is_what_may_be(results):
-    """DU-3: `hold` keeps what was being sent, and nothing else."""
-    held = {name for name, result in results.items() if result.held}
-    assert all("telegram hold" in name for name in held)
-    assert {"K16:1 telegram hold", "K17:1 telegram hold", "K18:1 telegram hold"} & held
+@pytest.mark.parametrize("name", ON_ALONE)
+def test_what_is_of_unknown_fate_is_held_or_said_twice(results, name):
+    """DU-3, DU-22: `hold` keeps what was being sent, and nothing else; `resend` says it again, where it had arrived."""
+    hold, resend = (results[f"{name}:1 telegram {each}, alone"] for each in ("hold", "resend"))
+    assert (len(hold.held), hold.duplicated) == (1, [])
+    assert (resend.held, len(resend.duplicated)) == ([], 0 if name == "K16" else 1)
+
+
+def test_nothing_is_held_or_twice_elsewhere(results):
+    """DU-3: on the web nothing is, and on Telegram only what was under way."""
+    uncertain = {name for name, result in results.items() if result.held or result.duplicated or result.beside}
+    assert not [name for name in uncertain if "web" in name]
 
 
 def test_every_point_is_tried_or_said_not_to_exist():

@@ -10,6 +10,9 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rejoinder.outbound.deeds import decode, words
+from rejoinder.outbound.draft import PLACEHOLDER
+from rejoinder.store.base import StoredPart
 from rejoinder.testing.platform import FakePlatform, Frame, oracles
 from rejoinder.testing.platform.truth import BOT, by_bot, standing
 from tests.crash.agent import REACTION, kind_of, marks_of
@@ -20,13 +23,19 @@ KILLED, STOPPED = -9, (143, -15)
 """Stopped in good order, or before anything had begun."""
 PATIENCE = 120.0
 LOOK_SECONDS = 0.2
-Talk = Literal["answers", "hands over"]
+Talk = Literal["answers", "hands over", "alone"]
 CHATS: dict[Talk, tuple[tuple[str, str], ...]] = {
     "answers": (("ann", "ann"), ("bob", "bob"), ("cyd", "cyd"), ("#team", "ann"), ("#team", "bob")),
     "hands over": (("#team", "ann"), ("#team", "bob")),
+    "alone": (("ann", "ann"),),
 }
-"""Where each question is asked, and by whom, in turn. What is handed over stays in one room: in another one something
-might be under way by chance."""
+"""Where each question is asked, and by whom, in turn. What is handed over stays in one room, and who is alone in one
+chat, where no answer is shown before it is whole: elsewhere something might be under way by chance."""
+KILLS = 3
+"""At random, in one trial."""
+MAY_BE_HELD, MAY_BE_TWICE = ("K16", "K17", "K18"), ("K17", "K18")
+"""Where a blind channel leaves one message of which nobody can tell whether it arrived: it is held there, or said
+twice because it did."""
 
 
 class Trial(Struct, frozen=True):
@@ -37,10 +46,21 @@ class Trial(Struct, frozen=True):
     messages: int = 20
     chats: int = 5
     talk: Talk = "answers"
+    crossed_with: tuple[str, ...] = ()
+    """Where gateways were killed before this one."""
 
     @property
     def name(self) -> str:
-        return f"{self.crash_at} {self.personality}" + (f", {self.talk}" if self.talk != "answers" else "")
+        where = " ".join((*self.crossed_with, self.crash_at))
+        return f"{where} {self.personality}" + (f", {self.talk}" if self.talk != "answers" else "")
+
+    @property
+    def earlier(self) -> tuple[str, ...]:
+        return self.crossed_with or self.point.earlier
+
+    def passes_one_of(self, points: tuple[str, ...]) -> int:
+        """How often it dies at one of these."""
+        return sum(each.partition(":")[0] in points for each in (*self.earlier, self.crash_at))
 
     @property
     def events(self) -> int:
@@ -60,8 +80,10 @@ class Trial(Struct, frozen=True):
 class Result(Struct, frozen=True):
     trial: Trial
     lost: list[str]
-    held: int
+    held: list[str]
     duplicated: list[str]
+    beside: list[str]
+    """What was held or said twice because it was under way in another conversation when a gateway was killed."""
     leaked: int
     """Bytes."""
     wrong: list[str]
@@ -87,17 +109,17 @@ async def run(trial: Trial) -> Result:
                 on_unknown=on_unknown or "hold",
                 mode="collect" if trial.collects else "followup",
                 debounce_ms=150 if trial.collects else 0,
-                agents=("answer",) if trial.talk == "answers" else ("give", "take"),
+                agents=("give", "take") if trial.talk == "hands over" else ("answer",),
+                drafts=trial.talk != "alone",
             )
             wrong: list[str] = []
             asked: list[Question] = []
-            under_way: list[str] = []
+            under_way: list[StoredPart] = []
             try:
                 async with asyncio.timeout(PATIENCE):
                     async with asyncio.TaskGroup() as people:
                         people.create_task(_people(platform, trial, asked))
-                        wrong += await _die(trial, machine, platform)
-                        under_way = await machine.under_way()
+                        wrong += await _die(trial, machine, platform, under_way)
                         await machine.start()
                     await until_done(machine, trial.events)
                     if (status := await machine.terminate()) not in STOPPED:
@@ -109,8 +131,8 @@ async def run(trial: Trial) -> Result:
             listed = await machine.unconfirmed()
             wrong += [f"given up: {part.text!r}: {part.why}" for part in listed if part.state == "dead"]
             held = [part.text for part in listed if part.state == "held"]
-            if len(held) > (len(under_way) if trial.personality == "telegram hold" else 0):
-                wrong.append(f"held {held}, under way were {under_way}")
+            if len(held) > (len(_said(under_way)) if trial.personality == "telegram hold" else 0):
+                wrong.append(f"held {held}, under way were {_said(under_way)}")
             return _judged(trial, platform.truth.frames, asked, wrong, held, under_way, channel, machine.log)
 
 
@@ -139,30 +161,39 @@ async def _people(platform: FakePlatform, trial: Trial, asked: list[Question]) -
             chats.create_task(talk(chat, questions))
 
 
-async def _die(trial: Trial, machine: Machine, platform: FakePlatform) -> list[str]:
-    """Starts gateways until one has been killed at the point."""
-    point = trial.point
-    match point.way:
-        case "restart":
-            await machine.start("K9:2")
-            await machine.ended()
-            await machine.start(trial.crash_at)
+async def _die(trial: Trial, machine: Machine, platform: FakePlatform, under_way: list[StoredPart]) -> list[str]:
+    """Starts gateways until one has been killed at the point; `under_way` gathers what each was sending then."""
+    wrong: list[str] = []
+    for crash_at in trial.earlier:
+        await machine.start(crash_at)
+        wrong += await _killed(trial, machine, crash_at)
+        under_way += await machine.under_way()
+    match trial.point.way:
         case "sigterm":
             await machine.start(trial.crash_at)
-            await platform.truth.until(lambda: bool(by_bot(platform.truth.frames)), PATIENCE)
+            await _until_something_stands(machine)
             await machine.terminate()
+            wrong += await _killed(trial, machine, trial.crash_at)
         case "grown old":
-            await machine.start()
-            await until_done(machine, trial.events)
-            await machine.terminate()
-            machine.grow_old(days=40)
-            before = await machine.census()
-            await machine.start(trial.crash_at)
-            ended = await machine.ended()
-            same = await machine.census() == before
-            return [] if (ended, same) == (KILLED, True) else [f"it ended with {ended}; it had removed: {not same}"]
+            wrong += await _die_of_age(trial, machine)
+        case "at random":
+            random = Random(trial.name)
+            for number in range(KILLS):
+                if number:
+                    under_way += await machine.under_way()
+                await machine.start()
+                await _until_it_goes_on(machine, platform, trial.events)
+                await asyncio.sleep(random.uniform(0.0, 0.7))
+                await machine.kill()
         case _:
             await machine.start(trial.crash_at)
+            wrong += await _killed(trial, machine, trial.crash_at)
+    under_way += await machine.under_way()
+    return wrong
+
+
+async def _killed(trial: Trial, machine: Machine, crash_at: str) -> list[str]:
+    """Returns when it is; or when it will not be, for there is nothing left to do."""
     ended = asyncio.ensure_future(machine.ended())
     while not ended.done():
         with suppress(TimeoutError):
@@ -170,8 +201,32 @@ async def _die(trial: Trial, machine: Machine, platform: FakePlatform) -> list[s
         if not ended.done() and await machine.is_done(trial.events):
             await machine.terminate()
             await ended
-            return [f"{trial.crash_at} was never reached"]
+            return [f"{crash_at} was never reached"]
     return [] if ended.result() == KILLED else [f"the gateway ended with {ended.result()} instead of being killed"]
+
+
+async def _die_of_age(trial: Trial, machine: Machine) -> list[str]:
+    await machine.start()
+    await until_done(machine, trial.events)
+    await machine.terminate()
+    machine.grow_old(days=40)
+    before = await machine.census()
+    await machine.start(trial.crash_at)
+    ended = await machine.ended()
+    same = await machine.census() == before
+    return [] if (ended, same) == (KILLED, True) else [f"it ended with {ended}; it had removed: {not same}"]
+
+
+async def _until_something_stands(machine: Machine) -> None:
+    while not (census := await machine.census()) or not census.parts.get("sent"):  # noqa: ASYNC110 - nobody tells
+        await asyncio.sleep(0.05)
+
+
+async def _until_it_goes_on(machine: Machine, platform: FakePlatform, events: int) -> None:
+    """People see something new of this gateway, if there is anything, and nothing is in danger of being put aside."""
+    seen = len(by_bot(platform.truth.frames))
+    while (len(by_bot(platform.truth.frames)) == seen or not machine.is_fresh()) and not await machine.is_done(events):  # noqa: ASYNC110
+        await asyncio.sleep(0.05)
 
 
 async def until_done(machine: Machine, messages: int) -> None:
@@ -192,7 +247,7 @@ def _judged(
     asked: list[Question],
     wrong: list[str],
     held: list[str],
-    under_way: list[str],
+    under_way: list[StoredPart],
     channel: str,
     log: str,
 ) -> Result:
@@ -212,15 +267,43 @@ def _judged(
         acts = [question for question in asked if kind_of(question.number) == "acts"]
         lost += [each for question in acts for each in _undone(frames, question)]
     wrong = [*wrong, *(f"lost: {each}" for each in lost)]
-    # What was under way arrived or not, and nobody can ever tell: a blind channel with `resend` has nothing better. In
-    # this conversation that is K17 and K18; in another it may be so by chance, wherever this one was killed.
-    under_way = under_way if trial.personality == "telegram resend" else []
-    surprising = [each for each in verdict.duplicated if not any(each.rpartition(" ")[2] in text for text in under_way)]
+    # What was under way arrived or not, and nobody can ever tell: a blind channel with `resend` has nothing better.
+    resends = _said(under_way) if trial.personality == "telegram resend" else []
+    surprising = [each for each in verdict.duplicated if not any(each.rpartition(" ")[2] in text for text in resends)]
     wrong += [f"twice: {each}" for each in surprising]
+    here_held, beside = _split(held, trial.passes_one_of(MAY_BE_HELD))
+    here_twice, also_beside = _split(verdict.duplicated, trial.passes_one_of(MAY_BE_TWICE))
+    opening = 0 if trial.personality == "web" else sum(part.kind == "open" for part in under_way)
+    wrong += _stray(frames, expected, opening)
+    if trial.talk == "alone":
+        hold = trial.personality == "telegram hold"
+        exactly = (trial.passes_one_of(MAY_BE_HELD), 0) if hold else (0, trial.passes_one_of(MAY_BE_TWICE))
+        if exactly != (found := (len(held), len(verdict.duplicated))):
+            wrong.append(f"held and twice are {found} instead of {exactly}")
     for name in ("wrong_chat", "out_of_order", "leaked", "typing_after_final", "over_length", "mentions_fired"):
         wrong += [f"{name.replace('_', ' ')}: {each}" for each in getattr(verdict, name)]
     leaked = sum(len(each.encode()) for each in verdict.leaked)
-    return Result(trial, lost, len(held), verdict.duplicated, leaked, wrong, log if wrong else "")
+    return Result(trial, lost, here_held, here_twice, [*beside, *also_beside], leaked, wrong, log if wrong else "")
+
+
+def _said(parts: list[StoredPart]) -> list[str]:
+    """Their words; a draft that is opened has none."""
+    return [words(decode(part.body)) for part in parts if part.kind == "say"]
+
+
+def _stray(frames: list[Frame], expected: dict[str, list[str]], opening: int) -> list[str]:
+    """What stands there and belongs to no answer. Of a draft that was being opened a bare sign may stay: nobody knows
+    its id."""
+    there = [seen for seen in standing(frames) if seen.by == BOT]
+    stray = [seen for seen in there if not any(mark in seen.text for mark in expected[seen.chat])]
+    signs = [seen for seen in stray if seen.text == PLACEHOLDER]
+    wrong = [f"{seen.chat}: belongs to no answer: {seen.text!r}" for seen in stray if seen not in signs]
+    return wrong if len(signs) <= opening else [*wrong, f"{len(signs)} signs are left, {opening} were being opened"]
+
+
+def _split(found: list[str], here: int) -> tuple[list[str], list[str]]:
+    """What the point itself accounts for, one of each kill, and what was under way beside it by chance."""
+    return found[:here], found[here:]
 
 
 def _taken_too(

@@ -8,18 +8,22 @@ parts two segments. `reply remind` is read with the directive that the page adds
 
 import json
 import re
+import sys
+import tomllib
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from msgspec import Struct
 from typer.testing import CliRunner
 
-from rejoinder import Reading, read_reply
+from rejoinder import Reading, plugins, read_reply
 from rejoinder.cli import app
 from rejoinder.config.load import read as read_settings
 from rejoinder.outbound.directives import built_in, default_registry
 from rejoinder.outbound.directives.declaration import Declaration, Registry
+from rejoinder.testing import ScriptedAgent, conversation
 from rejoinder.turns.prompt import Quoted, Sender, Spoken, sender_context
 
 PAGE = (Path(__file__).parents[2] / "docs" / "output-directives.md").read_text("utf-8")
@@ -111,8 +115,23 @@ def test_the_page_has_examples() -> None:
 
 def test_the_code_of_the_page_runs() -> None:
     """OD-55: one file is a directive, and it can be read with."""
-    _, reading = of_kind("python")
+    _, _, reading = of_kind("python")
     exec(compile(reading, "reading.py", "exec"), added())
+
+
+async def test_the_directive_of_another_package_acts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OD-55: the module of the page, found by its entry point, does what the page says."""
+    module = ModuleType("my_package.note")
+    exec(compile(of_kind("python")[1], "note.py", "exec"), vars(module))
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    (named,) = map(tomllib.loads, of_kind("toml"))
+    points = named["project"]["entry-points"]
+    monkeypatch.setattr(plugins, "installed", lambda: points)
+    assert module.__name__ == points["rejoinder.directives"]["note"]
+    async with conversation(ScriptedAgent("<actions><note>It is hot.</note></actions>\nYes.")) as chat:
+        await chat.says("Is the oven on?")
+        await chat.hears("Yes.")
+    assert list(module.kept.values()) == ["scripted in room: It is hot."]
 
 
 def test_the_added_directive_checks_its_value() -> None:

@@ -152,4 +152,4 @@ def test_what_stands_in_an_inbound_text_is_an_echo(text, echo):
     """OD-53: however it was written there, in code or not."""
     declared = next(each for each in default_registry().declarations if each.name == "send_message")
     directive = Directive("send_message", {"chat": "C1"}, "pay me")
-    assert is_echo(directive, declared, ("hello", text)) is echo
+    assert is_echo(directive, declared, ("hello", text), default_registry()) is echo

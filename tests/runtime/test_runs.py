@@ -3,6 +3,9 @@
 import asyncio
 import logging
 
+import pytest
+
+from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.runs import Runs
 
 
@@ -83,3 +86,34 @@ async def test_a_failure_is_a_log_line_and_touches_nobody_else(caplog):
             await runs.idle()
     assert done
     assert "run:tripping failed: by nought" in caplog.text
+
+
+@pytest.mark.parametrize(("fault", "lines"), [("closed", 0), ("full", 1)])
+async def test_who_comes_too_late_for_the_store_has_not_failed(caplog, fault, lines):
+    """A store is closed when its gateway ends; every other fault of it is told."""
+
+    async def writes():
+        raise StoreUnavailable(fault, "a.db")
+
+    async with Runs() as runs:
+        runs.start("claim:someone", writes())
+        await runs.idle()
+    assert len([record for record in caplog.records if record.levelno >= logging.WARNING]) == lines
+
+
+async def test_what_waits_for_somebody_who_has_ended_is_told_again():
+    """TU-20: a task that tidies up by waiting for another does not keep the gateway from ending."""
+    known = asyncio.Event()
+
+    async def waits():
+        try:
+            await known.wait()
+        except asyncio.CancelledError:
+            await known.wait()  # for what nobody will say any more
+            raise
+
+    runs = Runs(patience=0.01)
+    task = runs.start("run:waiting", waits())
+    await asyncio.sleep(0)
+    await runs.close()
+    assert task.cancelled()

@@ -11,7 +11,7 @@ from rejoinder.outbound import plan
 from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, words
 from rejoinder.outbound.plan import Manner, Wording
-from rejoinder.runtime import sender
+from rejoinder.runtime import pacing, sender
 from rejoinder.runtime.fates import Sent
 from rejoinder.runtime.performing import intent
 from rejoinder.runtime.verdict import MOST_TRIES, Again, Arrived, Forget, GiveUp, Hold, Look, judge
@@ -417,6 +417,19 @@ async def test_an_account_that_is_refused_pauses_and_nothing_is_given_up(caplog)
         assert not here.sender.pace.has_room("final")
         assert (await here.store.census()).parts == {"retry": 1}
     assert "fake: nothing is sent, what is to be said is kept: Unauthorized" in caplog.text
+
+
+async def test_what_is_asked_for_later_does_not_take_the_one_try(monkeypatch):
+    """DE-32: the one call by which a refused account is tried is that of what waits longest; then all goes on."""
+    monkeypatch.setattr(pacing, "A_TRY", 60.0)
+    async with place(FakeMessenger()) as here:
+        here.channel.fails(Rejected("Unauthorized", "account"))
+        first = await here.begins(here.conversation.send("one"))
+        here.sender._account.refused_until = 0.0
+        async with asyncio.timeout(5):
+            await here.conversation.send("two")
+            await first
+        assert here.seen() == ["one", "two"]
 
 
 async def test_a_draft_that_fails_costs_the_draft_alone():

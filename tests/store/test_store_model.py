@@ -166,16 +166,18 @@ class StoreModel(RuleBasedStateMachine):
 
     # --- outbound -----------------------------------------------------------------------------------
 
-    @rule(number=numbers, place=places, session=st.none() | sessions, final=st.booleans())
-    def plan(self, number: int, place: Route, session: str | None, final: bool) -> None:
+    @rule(number=numbers, place=places, session=st.none() | sessions, final=st.booleans(), at_once=st.booleans())
+    def plan(self, number: int, place: Route, session: str | None, final: bool, at_once: bool) -> None:
         run = self.active.get(session) if session else None
         known = self.parts.get(f"key-{number}")
-        (part,) = self.write(PlanParts((an_intent(number, known.route if known else place),), NOW, run, final))
+        waits = any(part.route == place and part.state in IN_FLIGHT for part in self.parts.values())
+        lease = NOW + timedelta(minutes=1) if at_once else None
+        (part,) = self.write(PlanParts((an_intent(number, known.route if known else place),), NOW, run, final, lease))
         assert part.body == f"part {number}".encode()
         if known is not None:
             assert part == known
         else:
-            assert part.state == "planned"
+            assert part.state == ("sending" if at_once and not waits else "planned")
             self.parts[part.key] = part
         if run is not None and final:
             self.turns[run.turn] = (run.session, "answered", self.turns[run.turn][2])

@@ -10,8 +10,17 @@ from typing import Any
 
 import pytest
 
-from rejoinder.errors import StoreUnavailable
-from rejoinder.store.base import Accept, BeginTurn, ClaimPart, Destination, PlanParts, RouteEvent
+from rejoinder.errors import StoreUnavailable, Superseded
+from rejoinder.store.base import (
+    Accept,
+    BeginTurn,
+    ClaimPart,
+    Destination,
+    InboxEvent,
+    PlanParts,
+    RouteEvent,
+    SettleEvent,
+)
 from rejoinder.store.sqlite import SqliteStore, open_store
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.writer import GROUP, Unit
@@ -55,7 +64,7 @@ def accept(*numbers: int) -> Accept:
 async def busy(store: SqliteStore) -> AsyncIterator[None]:
     """Inside, the writer is in the middle of a commit and does not come out of it."""
     begun, go_on = threading.Event(), threading.Event()
-    commit = store._writer._commit
+    commit = store._writer._commit_to_disk
 
     def dawdle() -> None:
         begun.set()
@@ -63,7 +72,7 @@ async def busy(store: SqliteStore) -> AsyncIterator[None]:
         commit()
 
     with pytest.MonkeyPatch.context() as slow:
-        slow.setattr(store._writer, "_commit", dawdle)
+        slow.setattr(store._writer, "_commit_to_disk", dawdle)
         dawdling = asyncio.ensure_future(store._writer.submit(Unit((), lambda db: None)))
         await asyncio.to_thread(begun.wait)
     yield
@@ -89,6 +98,59 @@ async def test_a_message_costs_three_commits_before_its_send(tmp_path, monkeypat
         _, part = await store.write(plan, ClaimPart(HERE, NOW, SOON, sending=True))
         assert part.state == "sending"
         assert len(groups) == 3
+
+
+async def test_who_is_awake_shares_the_commit(tmp_path, monkeypatch) -> None:
+    """Those who ask in the same turn of the loop, and what is decided about an event that is not yet safe."""
+    async with watched(tmp_path, monkeypatch) as (store, groups):
+        deciding: list[asyncio.Future[Any]] = []
+
+        def decide(events: tuple[InboxEvent, ...]) -> None:
+            assert groups == []
+            deciding.extend(asyncio.ensure_future(store.write(SettleEvent(event.id, "seen"))) for event in events)
+
+        others = [asyncio.ensure_future(store.write(accept(number))) for number in range(3)]
+        await store.write(accept(*range(3, 6)), known=decide)
+        await asyncio.gather(*others, *deciding)
+        assert groups == [6]
+
+
+async def test_a_number_is_never_given_to_two(tmp_path, monkeypatch) -> None:
+    """Of an event that could not be kept nothing is left, not even its number: who was told of it early errs alone."""
+    store = open_store(f"sqlite:{tmp_path / 'rejoinder.db'}")
+    told: list[int] = []
+
+    def fail() -> None:
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorcode = sqlite3.SQLITE_FULL
+        raise error
+
+    def remember(events: tuple[InboxEvent, ...]) -> None:
+        told.extend(event.id for event in events)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(store._writer, "_commit_to_disk", fail)
+        with pytest.raises(StoreUnavailable):
+            await store.write(accept(1), known=remember)
+    await store.write(accept(2), known=remember)
+    await store.write(accept(1), known=remember)
+    assert len(set(told)) == len(told) == 3
+    await store.close()
+
+
+async def test_what_is_done_again_has_the_same_answers(tmp_path) -> None:
+    """One that loses its fence is taken back with its group, which is done again, but for it."""
+    store = open_store(f"sqlite:{tmp_path / 'rejoinder.db'}")
+    told: list[tuple[InboxEvent, ...]] = []
+    first = asyncio.ensure_future(store.write(accept(1, 2), known=told.append))
+    lost = asyncio.ensure_future(store.write(accept(3), SettleEvent(999, "there is no such event")))
+    last = asyncio.ensure_future(store.write(accept(4), known=told.append))
+    with pytest.raises(Superseded):
+        await lost
+    assert [await first, await last] == told
+    kept = (await store.recover(NOW)).events
+    assert [event.id for event in kept] == [event.id for events in told for event in events]
+    await store.close()
 
 
 async def test_what_comes_meanwhile_is_the_next_group(tmp_path, monkeypatch) -> None:

@@ -35,7 +35,7 @@ def test_every_failure_an_agent_can_name_has_a_treatment() -> None:
     assert set(ON_FAILURE) == {*get_args(FailureKind), "aborted"}
 
 
-@pytest.mark.parametrize("kind", ["billing", "rate_limit", "auth", "format", "model_not_found"])
+@pytest.mark.parametrize("kind", ["billing", "rate_limit", "auth", "timeout", "format", "model_not_found"])
 def test_classified_failures_go_on_with_the_next_model(kind: str) -> None:
     """TU-22."""
     following, _ = fails(begin((BIG, OTHER), {}, 0), kind)
@@ -43,9 +43,9 @@ def test_classified_failures_go_on_with_the_next_model(kind: str) -> None:
     assert following.current == OTHER
 
 
-@pytest.mark.parametrize("kind", ["timeout", "overloaded"])
+@pytest.mark.parametrize("kind", ["overloaded"])
 def test_a_hiccup_is_tried_once_more_before_the_next_model(kind: str) -> None:
-    """TU-22: transient, one retry; and a first hiccup brings no cool-down."""
+    """TU-22: transient, one retry; and a first hiccup brings no cool-down. Silence for minutes is no hiccup."""
     again, rests = fails(begin((BIG, OTHER), {}, 0), kind)
     assert isinstance(again, Trial)
     assert (again.current, rests) == (BIG, {})
@@ -53,6 +53,19 @@ def test_a_hiccup_is_tried_once_more_before_the_next_model(kind: str) -> None:
     assert isinstance(following, Trial)
     assert following.current == OTHER
     assert rests == {"work": Rest(1, 60)}
+
+
+@pytest.mark.parametrize(("wait", "tries"), [(None, 1), (0.0, 2), (5.0, 2), (5.1, 1)])
+def test_who_says_when_to_come_back_is_tried_once_more_when_it_is_the_last(wait: float | None, tries: int) -> None:
+    """TU-22: a wait of a few seconds is better than no answer; with another model there is no wait."""
+    trial: Trial | GiveUp = begin((BIG,), {}, 0)
+    for _ in range(tries):
+        assert isinstance(trial, Trial)
+        trial = after_failure(trial, "rate_limit", {}, 0, retry_after=wait)
+    assert trial == GiveUp("rate_limit")
+    following = after_failure(begin((BIG, OTHER), {}, 0), "rate_limit", {}, 0, retry_after=wait)
+    assert isinstance(following, Trial)
+    assert (following.current, following.wait) == (OTHER, 0)
 
 
 @pytest.mark.parametrize("kind", ["aborted", "context_overflow", "crashed", "other", "never heard of"])

@@ -147,6 +147,7 @@ async def test_beyond_loopback_a_token_is_needed(tmp_path):
         assert token is not None
         for path in ("/console", "/metrics", "/api/sessions", "/v1/models", "/files/x"):
             assert (await site.get(path, allow_redirects=False))[0] in (401, 303)
+            assert (await site.get(path, allow_redirects=False, headers={"Accept": "text/html"}))[0] == 303
         assert await status_of_socket(site) == 403
         assert (await site.get("/health"))[0] == 200
         assert (await site.get("/v1/models", headers={"Authorization": f"Bearer {token}"}))[0] == 200

@@ -56,6 +56,16 @@ async def test_what_is_there(path):
         assert status == 200, body
 
 
+@pytest.mark.parametrize("path", ["/nowhere", "/static/none.css", "/files/none", "/console/more"])
+async def test_what_is_not_there(path):
+    """A person with a browser gets a page that leads back to the chat, a program JSON."""
+    async with running(settings()) as site:
+        status, page = await site.get(path, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+        assert status == 404
+        assert '<a href="/">' in page
+        assert await site.get(path) == (404, {"error": "there is nothing here"})
+
+
 async def test_metrics_count():
     async with running(settings()) as site, site.page(path="/console/socket") as console, site.page() as page:
         await page.send(type="say", client="c1", room="helper~you", text="Hi")
@@ -83,6 +93,18 @@ async def test_the_console_follows_a_message():
         assert series["points"]
         async with site.page(path="/console/socket") as late:
             await late.told("received", text="Hi")
+
+
+async def test_what_was_answered_together_ends_together_on_the_console():
+    """Messages that came while the agent spoke are one turn; none of them stays at work for ever."""
+    site_settings = settings((["Well", 0.5, "."], "Both."))
+    async with running(site_settings) as site, site.page(path="/console/socket") as console, site.page() as page:
+        for number, text in enumerate(("one", "two", "three")):
+            await page.send(type="say", client=f"c{number}", room="helper~you", text=text)
+            await page.told("done", client=f"c{number}")
+        came = [await console.told("received", text=text) for text in ("one", "two", "three")]
+        for received in came:
+            assert (await console.told("turn", message=received["message"]))["outcome"] == "answered"
 
 
 async def test_an_ephemeral_answer_is_for_who_asked():

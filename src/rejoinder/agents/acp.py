@@ -82,6 +82,7 @@ class AcpAgent:
         self.name = name
         self.models = tuple(dict.fromkeys((*filter(None, (settings.model,)), *settings.models)))
         self.fallbacks = settings.fallbacks
+        self.allowed = settings.allow
         self._settings = settings
         self._saved: dict[str, str] = {}
         self._sessions: Sessions | None = None

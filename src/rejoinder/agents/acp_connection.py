@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 import rejoinder
 from rejoinder.agents import acp_wire as wire
-from rejoinder.agents.acp_permissions import Options, Policy, chosen, decide, denied, granted
+from rejoinder.agents.acp_permissions import Options, Policy, Strictness, chosen, decide, denied, granted
 from rejoinder.agents.base import AgentEvent, Failed, Question
 from rejoinder.agents.failures import RunFailed, failed, kind_of
 from rejoinder.agents.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Gone, Peer, Refused
@@ -36,9 +36,12 @@ class Rules(Struct, frozen=True):
 class Run:
     """One prompt while it is answered. Its events wait here until somebody reads them."""
 
-    def __init__(self, connection: "Connection", session: str, prompt: "asyncio.Future[Any]") -> None:
+    def __init__(
+        self, connection: "Connection", session: str, prompt: "asyncio.Future[Any]", strict: Strictness | None
+    ) -> None:
         self.session = session
         self.prompt = prompt
+        self.strict: Strictness | None = strict
         self.translation = wire.Translation()
         self.waiting: asyncio.Queue[AgentEvent | None] = asyncio.Queue()
         self._connection = connection
@@ -136,8 +139,9 @@ class Connection:
         except Gone:
             raise RunFailed(self.crash()) from None
 
-    def begin(self, session: str, prompt: dict[str, Any]) -> Run:
-        run = self._runs[session] = Run(self, session, self._peer.ask("session/prompt", prompt))
+    def begin(self, session: str, prompt: dict[str, Any], strict: Strictness | None = None) -> Run:
+        """`strict`: how this run's requests are answered, whatever the rules allow."""
+        run = self._runs[session] = Run(self, session, self._peer.ask("session/prompt", prompt), strict)
         return run
 
     def cancel(self, session: str) -> None:
@@ -192,7 +196,7 @@ class Connection:
             self._peer.answer(id, wire.permission_answer(None))
             return
         title = asked.title or run.translation.title_of(asked.tool)
-        match decide(self._rules.policy, self._rules.allowed, asked.kind, title):
+        match decide(self._rules.policy, self._rules.allowed, asked.kind, title, run.strict):
             case "allow":
                 self._peer.answer(id, wire.permission_answer(granted(asked.options)))
             case "deny":

@@ -9,11 +9,17 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 Policy = Literal["ask", "allow", "deny"]
+Strictness = Literal["ask", "deny", "list"]
+"""Of one run: everything is asked for, everything is denied, or only the list counts."""
 Options = tuple[tuple[str, str, str], ...]
 """(id, name, kind) of each option an agent offers, as in the protocol."""
 
 
-def decide(policy: Policy, allowed: tuple[str, ...], kind: str, title: str) -> Policy:
+def decide(policy: Policy, allowed: tuple[str, ...], kind: str, title: str, strict: Strictness | None = None) -> Policy:
+    if strict == "ask" or strict == "deny":
+        return strict
+    if strict == "list" and policy == "allow":
+        policy = "ask"
     for entry in allowed:
         wanted, _, pattern = entry.partition(":")
         if wanted in (kind, "*") and (not pattern or fnmatchcase(title, pattern)):

@@ -36,6 +36,7 @@ class _Session:
         self.connection: Connection | None = None
         self.options: dict[str, Option] = {}
         self.default_model: str | None = None
+        self.default_level: str | None = None
         self.told_system = ""
         self.abandoned: asyncio.Future[Any] | None = None
 
@@ -90,7 +91,7 @@ class Sessions:
         system = turn.system or self._settings.system_prompt
         news = "" if system == session.told_system else system
         asked = wire.prompt(session.id, news, turn.parts, images=connection.abilities.images)
-        run = connection.begin(session.id, asked)
+        run = connection.begin(session.id, asked, turn.permissions)
         session.told_system = system
         session.abandoned = run.prompt
         try:
@@ -157,6 +158,7 @@ class Sessions:
         session.options = wire.options(result)
         model = session.options.get("model")
         session.default_model = str(model.current) if model is not None else None
+        session.default_level = None
 
     async def _configure(self, connection: Connection, session: _Session, turn: Turn) -> str | None:
         """Brings options, thinking and model to what is wanted; the model when it changed."""
@@ -167,9 +169,12 @@ class Sessions:
         changed = bool(wanted) and await self._set(connection, session, "model", wanted)
         # After the model: what levels there are depends on it.
         option = session.options.get("thought_level")
-        level = nearest_level(turn.think, option.values) if option is not None and turn.think else None
-        if level is not None:
-            await self._set(connection, session, "thought_level", level)
+        if option is not None:
+            # What one turn asked for ends with it: then it is again what the agent had chosen itself.
+            level = nearest_level(turn.think, option.values) if turn.think else session.default_level
+            if level is not None and level in option.values:
+                session.default_level = session.default_level or str(option.current)
+                await self._set(connection, session, "thought_level", level)
         return wanted if changed else None
 
     async def _set(self, connection: Connection, session: _Session, name: str, value: str | bool) -> bool:

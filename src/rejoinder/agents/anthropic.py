@@ -11,6 +11,7 @@ from rejoinder.agents.failures import RunFailed, failed_stream
 from rejoinder.agents.model_agent import ModelAgent, ModelSettings, end_of_answer
 from rejoinder.agents.think import think_setting
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
+from rejoinder.letters import mended
 
 VERSION = "2023-06-01"
 
@@ -128,7 +129,7 @@ class MessageReading:
 
     @property
     def answer(self) -> str:
-        return "".join(self._said)
+        return mended("".join(self._said))
 
     def feed(self, data: str) -> list[AgentEvent]:
         event = decoded(data, _EVENT)
@@ -163,7 +164,8 @@ class MessageReading:
         return [*events, *self._usage(message.usage)]
 
     def finish(self) -> list[AgentEvent]:
-        if not self.complete:
+        # Some endpoints say why they stop, but not message_stop.
+        if self._stop is None and not self.complete:
             raise stopped_in_the_middle()
         wanted, done = self._stop == "tool_use", _STOP.get(self._stop or "", Done())
         return end_of_answer(self.answer, self._tools, wanted=wanted, done=done)

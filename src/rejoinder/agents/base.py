@@ -224,6 +224,13 @@ class CanAnswer(Protocol):
 
 
 @runtime_checkable
+class HasAllowList(Protocol):
+    """Has tools it may use without asking, and obeys a `turn.permissions` that holds it to them."""
+
+    allowed: tuple[str, ...]
+
+
+@runtime_checkable
 class HasProcess(Protocol):
     """Works in a process of its own, which counts against the limit of them (TU-21).
 

@@ -129,11 +129,12 @@ def _takes_note(heard: Heard) -> str:
 
 
 def _lost(heard: Heard) -> str:
-    line = " ".join(re.sub(r"`+", "'", heard.text).split())
+    """It names nobody by an @: that would wake them."""
+    line = " ".join(re.sub(r"`+", "'", heard.text.replace("@", "")).split())
     line = line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
-    other = heard.peers[0] if heard.peers else "all"
+    other = heard.peers[0] if heard.peers else "everybody"
     return f"""\
-I heard `{line}`, but I only play a part here. Try **thanks**, **stay silent**, **ask @{other}**, or **review** with \
+I heard `{line}`, but I only play a part here. Try **thanks**, **stay silent**, **ask {other}**, or **review** with \
 some code; with an agent of your own in my place you can say anything."""
 
 

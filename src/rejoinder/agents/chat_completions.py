@@ -11,6 +11,7 @@ from rejoinder.agents.failures import RunFailed, failed_stream
 from rejoinder.agents.model_agent import ModelAgent, ModelSettings, end_of_answer
 from rejoinder.agents.think import think_setting
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
+from rejoinder.letters import mended
 
 
 class ChatAgent(ModelAgent):
@@ -64,7 +65,7 @@ class _Function(Struct, frozen=True):
 
 
 class _Call(Struct, frozen=True):
-    index: int = 0
+    index: int | None = None
     id: str | None = None
     function: _Function | None = None
 
@@ -105,6 +106,9 @@ class _Chunk(Struct, frozen=True):
     choices: list[_Choice] | None = None
     usage: _Usage | None = None
     error: Any = None
+    object: str | None = None
+    message: Any = None  # of an error that is not wrapped, as vLLM sends it
+    code: Any = None
 
 
 _CHUNK = reads(_Chunk)
@@ -119,12 +123,12 @@ class ChatReading:
         self.complete = False
         self._secret = secret
         self._said: list[str] = []
-        self._tools: dict[int, str] = {}
+        self._tools: dict[int | str, str] = {}
         self._stop: str | None = None
 
     @property
     def answer(self) -> str:
-        return "".join(self._said)
+        return mended("".join(self._said))
 
     def feed(self, data: str) -> list[AgentEvent]:
         if data.strip() == "[DONE]":
@@ -147,6 +151,8 @@ class ChatReading:
     def _take(self, chunk: _Chunk) -> list[AgentEvent]:
         if chunk.error:
             raise RunFailed(failed_stream(chunk.error, self._secret))
+        if chunk.object == "error":
+            raise RunFailed(failed_stream({"code": chunk.code, "message": chunk.message}, self._secret))
         events: list[AgentEvent] = []
         for choice in chunk.choices or ():
             said = choice.delta or choice.message or _Said()
@@ -169,7 +175,9 @@ class ChatReading:
 
     def _tool(self, call: _Call) -> list[AgentEvent]:
         name = call.function.name if call.function is not None else None
-        if call.index in self._tools or not name:
+        # Gemini gives no index: each call comes whole there, under an id of its own.
+        which = call.index if call.index is not None else call.id or name or ""
+        if which in self._tools or not name:
             return []
-        self._tools[call.index] = call.id or f"call-{call.index}"
-        return [ToolStarted(self._tools[call.index], name)]
+        self._tools[which] = call.id or f"call-{len(self._tools)}"
+        return [ToolStarted(self._tools[which], name)]

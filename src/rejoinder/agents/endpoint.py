@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import aiohttp
 import msgspec
 
+from rejoinder.agents import halves
 from rejoinder.agents.failures import RunFailed, failed, failed_response
 from rejoinder.agents.sse import EventReader, EventTooLong, ServerEvent
 
@@ -31,19 +32,24 @@ class Endpoint:
     async def send(self, url: str, body: bytes) -> aiohttp.ClientResponse:
         """A connection kept from the last turn may have been closed meanwhile: that is found out by using it.
 
-        So one more try, with a new connection, when it breaks before there is a word of an answer.
+        So one more try when it breaks before there is a word of an answer. A new connection that breaks is another
+        matter: whether that is worth a second try is not for us to say.
         """
         session = self._open_session()
+        kept: list[bool] = []
         try:
-            return await session.post(url, data=body, allow_redirects=False)
-        except aiohttp.ClientConnectorError:
-            raise
+            return await session.post(url, data=body, allow_redirects=False, trace_request_ctx=kept)
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+            if not kept:
+                raise
             return await session.post(url, data=body, allow_redirects=False)
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
+            watch = aiohttp.TraceConfig()
+            watch.on_connection_reuseconn.append(_is_kept)
             self._session = aiohttp.ClientSession(
+                trace_configs=[watch],
                 headers={"Content-Type": "application/json", **self._headers},
                 # Idle and hard timeouts belong to the run, which knows what it waits for.
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
@@ -57,6 +63,11 @@ class Endpoint:
         if self._session is not None:
             await self._session.close()
             self._session = None
+
+
+async def _is_kept(_: aiohttp.ClientSession, context: Any, __: aiohttp.TraceConnectionReuseconnParams) -> None:
+    if context.trace_request_ctx is not None:
+        context.trace_request_ctx.append(True)
 
 
 class Posted:
@@ -120,10 +131,14 @@ def reads(shape: type[T]) -> msgspec.json.Decoder[T]:
 def decoded(data: str | bytes, decoder: msgspec.json.Decoder[T]) -> T:
     """What came over the wire, in its shape; anything else is a failure of format that shows how it began."""
     try:
-        return decoder.decode(data)
+        return halves.read(data, decoder)
     except msgspec.MsgspecError as problem:
-        beginning = data[:200] if isinstance(data, str) else data[:200].decode("utf-8", "replace")
-        raise RunFailed(failed("format", f"not an answer we know ({problem}): {beginning}")) from problem
+        raise no_answer(str(problem), data) from problem
+
+
+def no_answer(why: str, data: str | bytes) -> RunFailed:
+    beginning = data[:200] if isinstance(data, str) else data[:200].decode("utf-8", "replace")
+    return RunFailed(failed("format", f"not an answer we know ({why}): {beginning}"))
 
 
 def stopped_in_the_middle() -> RunFailed:

@@ -33,9 +33,10 @@ _WORDS: tuple[tuple[FailureKind, re.Pattern[str]], ...] = (
         "context_overflow",
         re.compile(
             r"context_length_exceeded|context[ _](?:length|window|limit|size)"
-            r"|(?:prompt|input) is too long|too many (?:input )?tokens|maximum (?:context|prompt)"
-            r"|exceeds? the (?:model'?s )?maximum"
-            r"|request_too_large"
+            r"|(?:prompt|input) is too long|too many (?:input )?tokens(?!, please wait)|maximum (?:context|prompt)"
+            r"|exceeds? the (?:model'?s )?maximum|token count .{0,40}exceeds|exceeded model token limit"
+            r"|reduce the length of the (?:messages|prompt|input)|range of input length|more than max tokens"
+            r"|tokens \+ `?max_new_tokens|request_too_large"
         ),
     ),
     (
@@ -49,15 +50,20 @@ _WORDS: tuple[tuple[FailureKind, re.Pattern[str]], ...] = (
         "model_not_found",
         re.compile(
             r"model_not_found|model:? .{0,120}(?:not (?:found|exist|supported|available)|does not exist)"
-            r"|(?:unknown|invalid|no such) model|not_found_error.{0,40}model"
+            r"|(?:unknown|invalid|no such) model|not_found_error.{0,40}model|not a valid model"
+            r"|model .{0,120}has been (?:deprecated|decommissioned)"
         ),
     ),
     (
         "auth",
-        re.compile(r"invalid_api_key|incorrect api key|authentication_error|permission_error|unauthori[sz]ed"),
+        re.compile(
+            r"invalid_api_key|(?:incorrect|invalid|missing|no) api[ -]?key"
+            r"|api[ -]?key (?:is )?(?:not valid|invalid|expired)|authentication_error|permission_error"
+            r"|unauthori[sz]ed|no auth credentials"
+        ),
     ),
     ("overloaded", re.compile(r"overloaded")),
-    ("rate_limit", re.compile(r"rate[ _]limit|too many requests|resource_exhausted")),
+    ("rate_limit", re.compile(r"rate[ _]limit|too many (?:requests|tokens)|resource_exhausted|throttl")),
 )
 
 _STATUS: dict[int, FailureKind] = {
@@ -91,7 +97,7 @@ def failed_response(status: int, body: str, headers: Mapping[str, str], secret: 
     """An HTTP answer that is an error, classified (TU-22)."""
     words = _provider_words(body)
     kind = kind_of(words) or _STATUS.get(status)
-    transient = False
+    transient = status in (408, 504)
     if kind is None:
         kind = "overloaded" if status >= 500 else "format"
         transient = status >= 500
@@ -102,7 +108,9 @@ def failed_response(status: int, body: str, headers: Mapping[str, str], secret: 
 def failed_stream(error: Any, secret: str = "") -> Failed:
     """An error that a provider sent in the middle of a stream that began well."""
     words = _provider_words(msgspec.json.encode(error).decode())
-    return failed(kind_of(words) or "overloaded", _without(secret, f"in the stream: {words[:2000]}"))
+    code: Any = error.get("code") if isinstance(error, dict) else None
+    kind = kind_of(words) or (_STATUS.get(code) if isinstance(code, int) else None) or "overloaded"
+    return failed(kind, _without(secret, f"in the stream: {words[:2000]}"))
 
 
 def kind_of(words: str) -> FailureKind | None:

@@ -14,6 +14,7 @@ import aiohttp
 import msgspec
 from msgspec import Struct, field
 
+from rejoinder.agents import halves
 from rejoinder.agents.base import AgentEvent, Done, Failed, TextDelta
 from rejoinder.agents.endpoint import Endpoint, content_type, server_events, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed
@@ -23,6 +24,7 @@ from rejoinder.agents.think import LEVELS
 from rejoinder.events import Turn
 
 EVENT_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in AgentEvent.__args__ if issubclass(kind, Struct))
+_ANYTHING = msgspec.json.Decoder()
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -138,21 +140,29 @@ async def _json_lines(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes,
 
 
 def _whole(body: bytes) -> list[AgentEvent]:
-    try:
-        document = msgspec.json.decode(body)
-    except msgspec.DecodeError as problem:
-        raise _no_event(body, problem) from problem
+    document = _document(body)
     documents: list[Any] = document if isinstance(document, list) else [document]
-    return [event for one in documents if (event := _event(msgspec.json.encode(one)))]
+    return [event for one in documents if (event := _told(one, body))]
 
 
 def _event(data: str | bytes) -> AgentEvent | None:
+    return _told(_document(data), data)
+
+
+def _document(data: str | bytes) -> Any:
     try:
-        kind = msgspec.json.decode(data, type=dict[str, Any]).get("type")
-        if kind is not None and kind not in EVENT_TYPES:
-            return None
-        return msgspec.json.decode(data, type=AgentEvent)
-    except msgspec.MsgspecError as problem:
+        return halves.read(data, _ANYTHING)
+    except msgspec.DecodeError as problem:
+        raise _no_event(data, problem) from problem
+
+
+def _told(document: Any, data: str | bytes) -> AgentEvent | None:
+    kind = document.get("type") if isinstance(document, dict) else None
+    if isinstance(kind, str) and kind not in EVENT_TYPES:
+        return None
+    try:
+        return msgspec.convert(document, AgentEvent)
+    except msgspec.ValidationError as problem:
         raise _no_event(data, problem) from problem
 
 

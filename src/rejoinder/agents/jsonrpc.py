@@ -12,8 +12,12 @@ from typing import Any, Protocol
 
 import msgspec
 
+from rejoinder.agents import halves
+
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
+
+_MESSAGE = msgspec.json.Decoder(dict[str, Any])
 
 
 class Refused(Exception):
@@ -79,7 +83,7 @@ class Peer:
         if not line.strip():
             return
         try:
-            message = msgspec.json.decode(line, type=dict[str, Any])
+            message = halves.read(line, _MESSAGE)
         except msgspec.MsgspecError:
             self._handler.noise(line[:2000].decode("utf-8", "replace"))
             return

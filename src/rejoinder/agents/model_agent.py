@@ -13,11 +13,11 @@ from typing import Any, Protocol
 import aiohttp
 from msgspec import Raw, Struct, field
 
-from rejoinder.agents.base import AgentEvent, Done, Exchange, ModelSelected, TextDelta, ToolEnded
-from rejoinder.agents.endpoint import Endpoint, content_type
+from rejoinder.agents.base import AgentEvent, Done, Exchange, Failed, ModelSelected, TextDelta, ToolEnded
+from rejoinder.agents.endpoint import Endpoint, content_type, no_answer
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
-from rejoinder.agents.history import Histories, fitting
+from rejoinder.agents.history import Histories, fitting, tokens_of
 from rejoinder.agents.sse import EventReader, ServerEvent
 from rejoinder.agents.think import LEVELS
 from rejoinder.events import PromptPart, PromptText, Turn
@@ -109,21 +109,30 @@ class ModelAgent:
         self._histories.forget(session)
 
     async def compact(self, session: str) -> bool:
-        """TU-23: the model's own summary takes the conversation's place."""
+        """TU-23: the model's own summary takes the conversation's place.
+
+        What does not fit is tried by halves, the newest: a summary of some of it is better than no conversation.
+        """
         past = self._histories.before(session, ())
-        if not past:
-            return False
-        # Half of it at most: the whole may be what does not fit.
-        past = fitting(past, self._limits.history_tokens // 2) or past[-1:]
+        while past:
+            said = await self._summary(session, past)
+            if isinstance(said, str):
+                self._histories.forget(session)
+                self._histories.remember(session, (PromptText(COMPACTED + said),), "Understood.")
+                return True
+            if said.kind != "context_overflow":
+                return False
+            past = fitting(past[1:], sum(map(tokens_of, past)) // 2)
+        return False
+
+    async def _summary(self, session: str, past: tuple[Exchange, ...]) -> str | Failed:
         reading = self._reading()
         aside = Turn(f"{session} (compacting)", (PromptText(TO_COMPACT),))
         last = [event async for event in self._events(aside, past, reading)][-1]
         self._histories.forget(aside.session)
-        if not isinstance(last, Done) or not reading.answer.strip():
-            return False
-        self._histories.forget(session)
-        self._histories.remember(session, (PromptText(COMPACTED + reading.answer.strip()),), "Understood.")
-        return True
+        if isinstance(last, Failed):
+            return last
+        return reading.answer.strip() or failed("other", "the summary was empty")
 
     async def close(self) -> None:
         await self._endpoint.close()
@@ -137,10 +146,14 @@ class ModelAgent:
     ) -> AsyncGenerator[AgentEvent, None]:
         """All in one generator: each further one around it would be paid for with every event."""
         body = self._request(turn, self._histories.messages(turn.session, past, turn.parts, self._content))
+        is_known = True
         try:
             async with self._endpoint.post(self._path, body) as response:
                 yield ModelSelected(body["model"])
-                if content_type(response) == "application/json":
+                kind = content_type(response)
+                if kind == "text/html":
+                    raise no_answer("it is a web page", await response.content.read(200))
+                if kind == "application/json":
                     for event in reading.whole(await response.read()):
                         yield event
                 events = EventReader()
@@ -150,9 +163,14 @@ class ModelAgent:
                 await _drained(response)
             for event in reading.finish():
                 yield event
+        except RunFailed as problem:
+            # A question too long to be asked would be too long again as a part of every one that follows.
+            is_known = problem.failure.kind != "context_overflow" or bool(reading.answer)
+            raise
         finally:
             # Also when it was cancelled: people have seen what was said so far, so the model has to know it.
-            self._histories.remember(turn.session, turn.parts, reading.answer)
+            if is_known:
+                self._histories.remember(turn.session, turn.parts, reading.answer)
 
 
 def _read(told: Iterable[ServerEvent], reading: Reading) -> Iterator[AgentEvent]:

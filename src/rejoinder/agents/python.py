@@ -10,12 +10,12 @@ import inspect
 import sys
 import threading
 import traceback
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct
 
@@ -79,7 +79,7 @@ class PythonAgent:
                         yield event
                     if isinstance(event, Done | Failed):
                         return
-        except Exception as problem:
+        except (Exception, SystemExit) as problem:
             raise RunFailed(_failure(problem)) from problem
         finally:
             further.close()
@@ -106,12 +106,27 @@ async def _said(call: Callable[[Turn], Any], turn: Turn) -> AsyncGenerator[Any, 
             async for said in pieces:
                 yield said
     elif inspect.iscoroutinefunction(call):
-        yield await call(turn)
+        async with aclosing(_unfolded(await call(turn))) as pieces:
+            async for said in pieces:
+                yield said
     else:
         async with aclosing(_in_a_thread(lambda: call(turn))) as pieces:
-            async for said in pieces:
+            async for handed in pieces:
                 # A plain function may still hand back something to wait for.
-                yield await said if inspect.isawaitable(said) else said
+                said = await handed if inspect.isawaitable(handed) else handed
+                async with aclosing(_unfolded(said)) as inner:
+                    async for piece in inner:
+                        yield piece
+
+
+async def _unfolded(said: Any) -> AsyncGenerator[Any, None]:
+    """A value, or the pieces of an async generator that was handed back as one."""
+    if isinstance(said, AsyncGenerator):
+        async with aclosing(cast("AsyncGenerator[Any, None]", said)) as pieces:
+            async for piece in pieces:
+                yield piece
+    else:
+        yield said
 
 
 async def _in_a_thread(call: Callable[[], Any]) -> AsyncGenerator[Any, None]:
@@ -131,7 +146,7 @@ async def _in_a_thread(call: Callable[[], Any]) -> AsyncGenerator[Any, None]:
     def work() -> None:
         try:
             result = call()
-            if isinstance(result, Iterable) and not isinstance(result, str | bytes | Struct):
+            if isinstance(result, Iterable) and not isinstance(result, str | bytes | Struct | Mapping):
                 for piece in result:
                     room.acquire()
                     if left.is_set():
@@ -140,7 +155,7 @@ async def _in_a_thread(call: Callable[[], Any]) -> AsyncGenerator[Any, None]:
             else:
                 put("piece", result)
             put("end", None)
-        except Exception as problem:  # noqa: BLE001 - carried over to the reader
+        except BaseException as problem:  # noqa: BLE001 - carried over to the reader, who waits; sys.exit() too
             put("error", problem)
 
     # A daemon: a function that never returns must not keep the gateway from ending.
@@ -169,7 +184,7 @@ def _as_event(said: Any) -> AgentEvent | None:
     raise TypeError(f"an agent says text or events, not {type(said).__name__}")
 
 
-def _failure(problem: Exception) -> Failed:
+def _failure(problem: BaseException) -> Failed:
     where = traceback.extract_tb(problem.__traceback__)
     at = f" at {where[-1].filename}:{where[-1].lineno}" if where else ""
     return failed("crashed", f"{type(problem).__name__}: {problem}{at}")

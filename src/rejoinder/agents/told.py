@@ -1,12 +1,15 @@
-"""What an agent without a model can read from a turn: the last message, and who wrote it (TU-30)."""
+"""What an agent without a model can read from a turn: its messages, and who wrote them (TU-30)."""
 
 import json
+import re
 from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
 
 from rejoinder.events import PromptText, Turn
+
+BLOCK = re.compile(r"<sender_context-(\w+)>")
 
 
 class Quoted(Struct, frozen=True):
@@ -27,6 +30,24 @@ def last_message(turn: Turn) -> tuple[str, Teller]:
     """The question is the last text; the block before it says under which handle it stands."""
     texts = [part.text for part in turn.parts if isinstance(part, PromptText)]
     return (texts[-1] if texts else ""), _teller(texts[:-1])
+
+
+def messages(turn: Turn) -> tuple[tuple[str, Teller], ...]:
+    """All of them, in order: what was said while the agent was at work comes as one turn.
+
+    Each begins with the block that says who wrote it; other blocks of the same boundary are about it, not its words.
+    """
+    found: list[tuple[str, Teller]] = []
+    end = ""
+    for part in turn.parts:
+        if not isinstance(part, PromptText):
+            continue
+        if block := BLOCK.match(part.text):
+            found.append(("", _teller([part.text])))
+            end = f"-{block[1]}>"
+        elif found and not part.text.endswith(end):
+            found[-1] = (part.text, found[-1][1])
+    return tuple(found) or (last_message(turn),)
 
 
 def _teller(texts: list[str]) -> Teller:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent, Done, TextDelta
 from rejoinder.agents.think import LEVELS
-from rejoinder.agents.told import last_message
+from rejoinder.agents.told import Teller, messages
 from rejoinder.events import Turn
 
 PACE = 0.025
@@ -27,7 +27,10 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Asked(Struct, frozen=True):
-    """A message as the guide reads it: its words, its handle, and the message it names or answers."""
+    """A message as the guide reads it: its words, its handle, and the message it names or answers.
+
+    `last`: of the turn; what is done without naming a message is done to that one.
+    """
 
     text: str
     words: frozenset[str]
@@ -35,6 +38,7 @@ class Asked(Struct, frozen=True):
     named: str | None = None
     replied_to: str | None = None
     think: str | None = None
+    last: bool = True
 
 
 class Act(Struct, frozen=True):
@@ -43,6 +47,9 @@ class Act(Struct, frozen=True):
     header: str = ""
     actions: str = ""
     text: str = ""
+
+
+SILENCE = Act()
 
 
 class Trick(Struct, frozen=True):
@@ -65,7 +72,8 @@ def _reply(asked: Asked) -> Act:
 
 def _react(asked: Asked) -> Act:
     wanted = _emoji_in(asked.text) or ("eyes",)
-    message = f' message="{asked.named}"' if asked.named else ""
+    target = asked.named or ("" if asked.last else asked.handle)
+    message = f' message="{target}"' if target else ""
     tags = "".join(f'<react emoji="{name}"{message}/>' for name in wanted)
     where = f"`{asked.named}`" if asked.named else "your message"
     return Act(
@@ -75,7 +83,7 @@ def _react(asked: Asked) -> Act:
 
 
 def _stay_silent(_: Asked) -> Act:
-    return Act(actions="<no-reply/>\n")
+    return SILENCE
 
 
 def _think(asked: Asked) -> Act:
@@ -165,17 +173,21 @@ def _lost(asked: Asked) -> str:
     return f"{heard}, but I am only the guide. Try **{first}** or **{second}**; **help** lists the rest."
 
 
-def answer(asked: Asked) -> str:
-    """The whole answer, directives included."""
+def answer(asked: tuple[Asked, ...]) -> str:
+    """The whole answer to all messages of a turn, directives included."""
+    acts = [_act(each) for each in asked]
+    head = "".join(act.header for act in acts) + "".join(act.actions for act in acts)
+    return head + ("\n\n".join(dict.fromkeys(act.text for act in acts if act.text)) or "<no-reply/>\n")
+
+
+def _act(asked: Asked) -> Act:
     acts = [trick.act(asked) for trick in TRICKS if asked.words & trick.words]
-    if acts:
-        texts = [act.text for act in acts if act.text]
-        head = "".join(act.header for act in acts) + "".join(act.actions for act in acts)
-        # Who asks for silence gets it, whatever else was asked: reactions still act.
-        return head if any(act.actions.startswith("<no-reply") for act in acts) else head + "\n\n".join(texts)
-    if asked.words & GREETINGS or not any(character.isalnum() for character in asked.text):
-        return _menu()
-    return _lost(asked)
+    if not acts:
+        greets = asked.words & GREETINGS or not any(character.isalnum() for character in asked.text)
+        return Act(text=_menu() if greets else _lost(asked))
+    # Who asks for silence gets it, whatever else was asked: reactions still act.
+    texts = [] if SILENCE in acts else [act.text for act in acts]
+    return Act("".join(act.header for act in acts), "".join(act.actions for act in acts), "\n\n".join(texts))
 
 
 def _quoted(text: str) -> str:
@@ -204,8 +216,12 @@ def _is_alias(word: str) -> bool:
     return emoji.emojize(f":{word}:", language="alias") != f":{word}:"
 
 
-def read_turn(turn: Turn) -> Asked:
-    text, teller = last_message(turn)
+def read_turn(turn: Turn) -> tuple[Asked, ...]:
+    *earlier, last = messages(turn)
+    return (*(_read(*each, turn, last=False) for each in earlier), _read(*last, turn, last=True))
+
+
+def _read(text: str, teller: Teller, turn: Turn, *, last: bool) -> Asked:
     text = text[:LONGEST_READ]
     handles = re.findall(r"\bm[1-9][0-9]{0,8}\b", text)
     return Asked(
@@ -215,6 +231,7 @@ def read_turn(turn: Turn) -> Asked:
         named=handles[0] if handles else None,
         replied_to=teller.reply_to.handle if teller.reply_to is not None else None,
         think=turn.think,
+        last=last,
     )
 
 

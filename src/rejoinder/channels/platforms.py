@@ -1,5 +1,6 @@
 """What each platform can do, said once: the length of a message, the abilities, the kind of emoji (DE-10, OD-72).
 
+Where the channel is here, that is what the channel does; where it is to come, what the platform would let it do.
 No SDK is needed to know it: dry runs, docs and the notice to the agent read this table, a channel its own row.
 """
 
@@ -21,6 +22,8 @@ class Pace(Struct, frozen=True):
     """Seconds between two edits of a message that is being written (DE-20)."""
     chat: tuple[int, float] | None = None
     account: tuple[int, float] | None = None
+    typing: float | None = None
+    """Seconds after which the typing sign is to be shown anew, where it goes out by itself before that (TU-24)."""
 
 
 class Platform(Struct, frozen=True):
@@ -40,14 +43,14 @@ def _platform(
 PLATFORMS = {
     platform.name: platform
     for platform in (
-        _platform("web", Limits(), "reply react send files voice ephemeral silent previews", "unicode", Pace()),
+        _platform("web", Limits(), "reply react send files ephemeral silent previews", "unicode", Pace()),
         _platform("terminal", Limits(), "reply react send", "unicode", Pace()),
         _platform(
             "telegram",
             Limits(4096, "utf16"),
-            "reply react send files voice silent previews",
+            "reply react send silent previews",
             "telegram",
-            Pace(1.0, (5, 1.0), (30, 30.0)),
+            Pace(1.0, (5, 1.0), (30, 30.0), typing=4.5),
         ),
         _platform(
             "discord",

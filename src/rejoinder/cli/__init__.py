@@ -46,11 +46,11 @@ def _options(
     """Options before any command."""
 
 
-app.command("message")(try_message)
-app.command()(chat)
-app.command()(reply)
 app.command("run")(run_gateway)
+app.command()(chat)
 app.command("config")(show_config)
+app.command("message")(try_message)
+app.command()(reply)
 app.command("explain", rich_help_panel=OPERATE)(explain_message)
 app.command("sessions", rich_help_panel=OPERATE)(list_sessions)
 app.command("dead", rich_help_panel=OPERATE)(dead_letters)

@@ -11,13 +11,13 @@ from rejoinder.cli.layout import (
     console,
     counted,
     harmless,
-    lasted,
     one_line,
     print_table,
     quoted,
     worded,
 )
 from rejoinder.cli.parts import what, where
+from rejoinder.durations import lasted
 from rejoinder.events import Route
 from rejoinder.store.base import EVENT_STATES, INPUT_STATES, TURN_STATES
 

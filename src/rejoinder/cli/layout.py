@@ -78,19 +78,6 @@ def abbreviated(number: int) -> str:
     return str(number)
 
 
-def lasted(seconds: float) -> str:
-    if seconds < 0.001:
-        return f"{max(0.0, seconds) * 1e6:.0f} µs"  # clocks of two machines differ
-    if seconds < 1:
-        return f"{seconds * 1e3:.0f} ms"
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"
-
-
 def ago(then: datetime, now: datetime) -> str:
     """Roughly: the exact time is in `--json`."""
     past = now - then

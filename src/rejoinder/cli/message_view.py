@@ -11,9 +11,9 @@ from rejoinder.inbound.outcome import Walk
 
 _COLOURS = {"turn": "green", "answer": "cyan", "drop": "yellow", "continue": "dim"}
 _SENTENCES = {
-    "turn": "The agent runs.",
-    "answer": "Answered without the agent.",
-    "drop": "Nothing happens.",
+    "turn": "The agent runs",
+    "answer": "Answered without the agent",
+    "drop": "Nothing happens",
 }
 
 
@@ -21,7 +21,7 @@ def show(walk: Walk) -> None:
     document = as_document(walk)
     outcome = document["outcome"]
     console = Console(highlight=False, soft_wrap=True)
-    reason = f" [dim]{escape(document['reason'])}[/]" if document["reason"] else ""
+    reason = f": [dim]{escape(document['reason'])}[/]" if document["reason"] else "."
     console.print(f"[bold {_COLOURS[outcome]}]{outcome}[/]  {_SENTENCES[outcome]}{reason}")
     for reply in document["replies"]:
         console.print(_labelled("says", reply, "cyan"))

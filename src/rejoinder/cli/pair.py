@@ -54,7 +54,8 @@ async def _approve(file: str | None, code: str) -> str:
 def _show(knocks: "tuple[Knock, ...]", as_json: bool) -> None:
     from rich.text import Text
 
-    from rejoinder.cli.layout import ago, console, harmless, lasted, print_json, print_table
+    from rejoinder.cli.layout import ago, console, harmless, print_json, print_table
+    from rejoinder.durations import lasted
 
     if as_json:
         print_json({"waiting": knocks})

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from rejoinder.channels.platforms import Platform
     from rejoinder.events import ReplyEvent
+    from rejoinder.outbound.directives.declaration import Registry
     from rejoinder.outbound.reading import Reading
 
 
@@ -60,7 +62,7 @@ def _read(segments: list[str], size: int) -> "Iterator[tuple[str, list[ReplyEven
     """Each piece, and the events that came out when it was fed; at last what the end brought."""
     from rejoinder.outbound.reader import ReplyReader
 
-    reader = ReplyReader()
+    reader = ReplyReader(registry=_registry())
     for number, segment in enumerate(segments):
         if number:
             yield "", reader.next_segment()
@@ -73,7 +75,16 @@ def _read(segments: list[str], size: int) -> "Iterator[tuple[str, list[ReplyEven
 def _reading(steps: "Iterable[tuple[str, list[ReplyEvent]]]") -> "Reading":
     from rejoinder.outbound.reading import Reading
 
-    return Reading.of([event for _, events in steps for event in events])
+    return Reading.of([event for _, events in steps for event in events], _registry())
+
+
+@cache
+def _registry() -> "Registry":
+    """What the gateway would read by: ours, and what other packages here bring."""
+    from rejoinder import plugins
+    from rejoinder.outbound.directives import registry_with
+
+    return registry_with(module.DIRECTIVE for module in plugins.others("directive"))
 
 
 def _document(reading: "Reading", on: "Platform | None") -> dict[str, Any]:
@@ -198,12 +209,9 @@ def _print_seen(console: "Console", reading: "Reading", on: "Platform | None") -
 
 
 def _why_nothing(reading: "Reading") -> str:
-    from rejoinder.outbound.directives import default_registry
-
     if reading.silent:
         return "nothing: the agent chose silence"
-    shaping = {declared.name for declared in default_registry().declarations if declared.shapes_reply}
-    if any(directive.name not in shaping for directive in reading.directives):
+    if any(directive.name not in _registry().shaping for directive in reading.directives):
         return "nothing: there is no text, only what is done"
     return "_(no response)_, where a person asked: there is no text, and nothing that acts"
 
@@ -211,19 +219,18 @@ def _why_nothing(reading: "Reading") -> str:
 def _print_done(console: "Console", reading: "Reading", on: "Platform | None") -> None:
     from rich.text import Text
 
-    from rejoinder.outbound.directives import default_registry
     from rejoinder.outbound.fate import fate
 
     _heading(console, "What is done")
-    rows: list[tuple[Text, Text]] = []
+    known, rows = _registry(), list[tuple[Text, Text]]()
     for directive in reading.directives:
         lines = [Text(", ".join(f"{name}={_clean(str(value))}" for name, value in directive.args.items()))]
         if directive.body is not None:
             lines.append(Text(_clean(directive.body), style="italic"))
         if on:
-            known = fate(directive, default_registry(), can=on.can, reactions=on.reactions, granted=())
-            style = {"done": "green", "unsupported": "yellow", "denied": "red"}[known.outcome]
-            lines.append(Text.assemble((known.outcome, style), f": {_clean(known.note)}"))
+            fated = fate(directive, known, can=on.can, reactions=on.reactions, granted=known.self_acting)
+            style = {"done": "green", "unsupported": "yellow", "denied": "red"}[fated.outcome]
+            lines.append(Text.assemble((fated.outcome, style), f": {_clean(fated.note)}"))
         rows.append((Text(directive.name, style="cyan"), Text("\n").join(filter(None, lines))))
     if rows:
         _print_rows(console, rows)

@@ -117,7 +117,7 @@ def _tokens(each: Listed) -> str:
 def _waits(each: Listed, now: datetime, at_work: bool) -> "Text":
     from rich.text import Text
 
-    from rejoinder.cli.layout import lasted
+    from rejoinder.durations import lasted
 
     said: list[tuple[str, str]] = []
     if each.running_since is not None:

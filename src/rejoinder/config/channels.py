@@ -48,8 +48,9 @@ class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid
     on the allow-list, and in no group."""
     extra_system_prompt: str = ""
     """Told to the agent in every turn from this channel; `{{Name}}` as in `system_prompt` of an agent."""
-    status_reactions: bool = False
-    """Reactions on a message show what becomes of it: queued, thinking, at work, done."""
+    status_reactions: bool | Literal["removed"] = False
+    """Reactions on a message show what becomes of it: queued, thinking, at work, done; with `removed` the last one
+    is taken away as well."""
 
 
 # --- channels: what each kind has besides -------------------------------------------------------
@@ -100,7 +101,7 @@ class TelegramChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class DiscordChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A Discord bot."""
+    """A Discord bot; the channel is to come."""
 
     token: Annotated[Secret, Meta(examples=["${DISCORD_TOKEN}"])]
     """The bot's token from the developer portal."""
@@ -109,7 +110,7 @@ class DiscordChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class SlackChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A Slack app in Socket Mode."""
+    """A Slack app in Socket Mode; the channel is to come."""
 
     bot_token: Annotated[Secret, Meta(examples=["${SLACK_BOT_TOKEN}"])]
     """The bot token, `xoxb-...`."""
@@ -120,7 +121,7 @@ class SlackChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class MatrixChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A Matrix account."""
+    """A Matrix account; the channel is to come."""
 
     homeserver: Annotated[Url, Meta(examples=["https://matrix.org"])]
     """The homeserver's address."""

@@ -12,11 +12,9 @@ from msgspec import Meta, Struct
 
 from rejoinder.config.agents import AGENT_KINDS, AgentDefaults
 from rejoinder.config.channels import CHANNEL_KINDS, ChannelSettings
-from rejoinder.config.types import Count, Milliseconds
+from rejoinder.config.types import Count, Milliseconds, Seconds
 from rejoinder.inbound.settings import CommandsSettings, InboundDebounce, SendPolicy
 from rejoinder.session import SessionSettings
-
-Seconds = Annotated[float, Meta(gt=0)]
 
 # --- store and runtime --------------------------------------------------------------------------
 
@@ -32,7 +30,7 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
         ),
     ] = "sqlite:rejoinder.db"
     """Where everything is kept that must survive: `sqlite:FILE`, named from the folder of this configuration, or
-    `postgresql://...`."""
+    `postgresql://...` (to come)."""
     max_runs: Count = 256
     """How many agents may be at work at once, over all sessions; the others wait their turn."""
     max_agent_processes: Count | None = None

@@ -6,6 +6,7 @@ from msgspec import Meta
 
 Text = Annotated[str, Meta(min_length=1)]
 Milliseconds = Annotated[int, Meta(ge=0)]
+Seconds = Annotated[float, Meta(gt=0)]
 Count = Annotated[int, Meta(ge=1)]
 Url = Annotated[
     str,

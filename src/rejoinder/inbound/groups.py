@@ -12,9 +12,16 @@ MOST_OVERHEARD = 50
 
 def overhear(history: tuple[Said, ...], said: Said) -> tuple[Said, ...]:
     """The history of a chat with one more message: the latest 50, each once."""
-    if any(earlier.message_id == said.message_id for earlier in history):
+    if any(_is_same(earlier, said) for earlier in history):
         return history
     return (*history, said)[-MOST_OVERHEARD:]
+
+
+def _is_same(one: Said, other: Said) -> bool:
+    """What one agent hands to another may have no id of a platform's yet: then it is known by its words."""
+    if one.message_id and other.message_id:
+        return one.message_id == other.message_id
+    return (one.author_id, one.text) == (other.author_id, other.text)
 
 
 def group_context(message: Message, session: Session, channel: ChannelRules, boundary: str) -> str:

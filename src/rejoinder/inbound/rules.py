@@ -34,6 +34,7 @@ class AgentProfile(Struct, frozen=True):
     think_levels: tuple[str, ...] = ("off", "minimal", "low", "medium", "high", "xhigh")
     shows_thoughts: bool = True
     takes_exec_settings: bool = True
+    has_allowlist: bool = True
     changes_model: bool = True
     asks_permission: bool = True
 

@@ -146,10 +146,13 @@ class InboundDebounce(Struct, frozen=True, forbid_unknown_fields=True):
 # --- agents -------------------------------------------------------------------------------------
 
 
+ThinkLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh"]
+
+
 class LevelDefaults(Struct, frozen=True, forbid_unknown_fields=True):
     """The levels of `agents.defaults`."""
 
-    thinking_default: Literal["off", "minimal", "low", "medium", "high", "xhigh"] | None = None
+    thinking_default: ThinkLevel | None = None
     """The level of `/think` where nobody chose one; unset: the agent's own."""
     verbose_default: Literal["off", "on", "full"] | None = None
     """The level of `/verbose` where nobody chose one; unset: the agent's own."""

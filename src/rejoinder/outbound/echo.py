@@ -9,12 +9,11 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from rejoinder.events import Directive
-from rejoinder.outbound.directives import default_registry
-from rejoinder.outbound.directives.declaration import Declaration
+from rejoinder.outbound.directives.declaration import Declaration, Registry
 from rejoinder.outbound.reading import read_reply
 
 
-def is_echo(directive: Directive, declared: Declaration, texts: Iterable[str]) -> bool:
+def is_echo(directive: Directive, declared: Declaration, texts: Iterable[str], registry: Registry) -> bool:
     if declared.tag is None:
         return False
     beginning = f"<{declared.tag.name}"
@@ -22,18 +21,18 @@ def is_echo(directive: Directive, declared: Declaration, texts: Iterable[str]) -
         _same(directive, written)
         for text in texts
         if beginning in text.lower()
-        for written in _written(text, declared.tag.name)
+        for written in _written(text, declared.tag.name, registry)
     )
 
 
 @lru_cache(maxsize=256)
-def _written(text: str, tag: str) -> tuple[Directive, ...]:
+def _written(text: str, tag: str, registry: Registry) -> tuple[Directive, ...]:
     """Every such tag of a text, read as if it stood in an answer."""
     found = re.finditer(rf"<{tag}\b.*?(?:</{tag}\s*>|/>|\Z)", text, re.IGNORECASE | re.DOTALL)
     return tuple(
         directive
         for match in found
-        for directive in read_reply(f"<actions>{match[0]}</actions>", registry=default_registry()).directives
+        for directive in read_reply(f"<actions>{match[0]}</actions>", registry=registry).directives
     )
 
 

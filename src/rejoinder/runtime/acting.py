@@ -8,8 +8,8 @@ Rule 4: nothing here fails a delivery or becomes a message in the chat (OD-51).
 
 import asyncio
 import logging
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Awaitable, Callable
+from hashlib import blake2b
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -21,7 +21,7 @@ from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import React, keyed
 from rejoinder.outbound.directives import default_registry
-from rejoinder.outbound.directives.declaration import Declaration
+from rejoinder.outbound.directives.declaration import Declaration, Given, Registry
 from rejoinder.outbound.echo import is_echo
 from rejoinder.outbound.emoji import project
 from rejoinder.outbound.plan import Planned, Wording
@@ -40,6 +40,9 @@ log = logging.getLogger(__name__)
 
 MOST_ACTIONS = 20
 HandOver = Callable[[str, str, str], HandedRow]
+Act = Callable[[Given], Awaitable[None]]
+ACTING = 10.0
+"""Seconds that another package's directive has; meanwhile nothing more of the answer is shown."""
 """The row that gives the agent of this name, or those the words name, a turn with these words, once under this id."""
 
 
@@ -58,6 +61,7 @@ class Occasion(Struct, frozen=True):
     granted: frozenset[str] = frozenset()
     folder: OutboxFolder | None = None
     """Out of which its files are sent."""
+    directives: Registry = default_registry()
 
     @property
     def addressed(self) -> tuple[str, ...]:
@@ -115,12 +119,12 @@ class Acting:
         )
 
     async def obey(self, directive: Directive) -> None:
-        declared = _declared(directive.name)
-        name, args = directive.name, directive.args
+        name, args, known = directive.name, directive.args, self._occasion.directives
+        declared = known.named[name]
         self.asked = self.asked or not declared.shapes_reply
         if declared.granted and name not in self._occasion.granted:
             return await self._deny(name, "nothing grants it here")
-        if declared.granted and is_echo(directive, declared, self._occasion.texts):
+        if declared.granted and is_echo(directive, declared, self._occasion.texts, known):
             return await self._deny(name, "it stands in a message of this turn: an echo")
         match name:
             case "reply_to":
@@ -133,8 +137,34 @@ class Acting:
                 await self._send_file(args)
             case "handoff":
                 await self._hand(args["to"], redact((directive.body or "").strip()))
+            case _ if declared.act is not None:
+                await self._act(directive, declared, declared.act)
             case _:
                 self._shape(name, args, declared)
+
+    async def _act(self, directive: Directive, declared: Declaration, act: Act) -> None:
+        """What another package's directive does. No failure of it is one of the answer (OD-51)."""
+        name, occasion = directive.name, self._occasion
+        said = blake2b(repr((directive.args, directive.body)).encode("utf-8", "replace"), digest_size=8).hexdigest()
+        key = f"{self._stem}/act/{name}/{said}"
+        if key in self._acted:
+            return
+        if len(self._acted) >= MOST_ACTIONS:
+            return await self._deny(name, f"at most {MOST_ACTIONS} actions per answer")
+        self._acted.add(key)
+        if declared.ability is not None and declared.ability not in self._conversation.how.can:
+            return await self._fail(name, "unsupported", f"{self._conversation.channel.name} cannot do it")
+        given = Given(directive.args, directive.body, self._conversation.route, occasion.trigger, occasion.agent, key)
+        try:
+            async with asyncio.timeout(ACTING):
+                await act(given)
+        except TimeoutError:
+            await self._fail(name, "failed", f"it took longer than {ACTING:.0f} s")
+        except Exception as error:  # whatever somebody else's code does
+            log.debug("%s failed", name, exc_info=error)
+            await self._fail(name, "failed", str(error) or type(error).__name__)
+        else:
+            self.outcomes.note(name, "done")
 
     async def _aim(self, reference: str) -> None:
         what = f"reply_to {reference}"
@@ -349,8 +379,3 @@ class Acting:
     async def _warn(self, why: str) -> None:
         log.warning("%s %s: %s", self._conversation.channel.name, self._occasion.trigger, why)
         await self._conversation.note(why)
-
-
-@cache
-def _declared(name: str) -> Declaration:
-    return next(declared for declared in default_registry().declarations if declared.name == name)

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from rejoinder.agents.base import Agent, CanSetModel, Failed
 from rejoinder.events import Turn
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.recent import Bounded
 from rejoinder.turns.fallback import (
     Candidate,
     GiveUp,
@@ -28,6 +29,7 @@ from rejoinder.turns.fallback import (
 
 log = logging.getLogger(__name__)
 
+SESSIONS = 10_000
 COMPACTED = "The conversation was too long for the model and has been shortened."
 
 Try = Callable[[Turn], Awaitable[Failed | None]]
@@ -41,7 +43,7 @@ class Attempts:
     def __init__(self, compact: Compact) -> None:
         self._compact = compact
         self._rests: Rests = {}
-        self._told: dict[str, str] = {}
+        self._told: Bounded[str, str] = Bounded(SESSIONS)
 
     async def make(
         self, agent: Agent, turn: Turn, attempt: Try, begun: Callable[[], bool], notice: Notice
@@ -84,8 +86,11 @@ class Attempts:
 
 
 def _candidates(agent: Agent, turn: Turn) -> tuple[Candidate, ...]:
-    """The selected model, then the agent's fallbacks, each once. An agent has one credential."""
-    models, credential = [turn.model or ""], agent.name
+    """The selected model, then the agent's fallbacks, each once.
+
+    An agent has one key, so what rests is that key with that model: else a rest would name nobody to ask instead.
+    """
+    models, name = [turn.model or ""], agent.name
     if can(agent, CanSetModel):
         models += agent.fallbacks
-    return tuple(Candidate(model, credential) for model in dict.fromkeys(models))
+    return tuple(Candidate(model, f"{name}/{model}") for model in dict.fromkeys(models))

@@ -156,7 +156,9 @@ class StoreBooks:
         ]
         await self._superseded(unit)
         if not unit.is_written:
-            return ()
+            # The run has taken one of them in at that very moment; the others are left out all the same.
+            alone = [await self.left_out(session, (each,), reason) for each in asked] if len(asked) > 1 else []
+            return tuple(each for group in alone for each in group)
         notices.wake(each.conversation for each, _ in told)
         return tuple((each, planned()[0]) for each, planned in told)
 
@@ -165,19 +167,28 @@ class StoreBooks:
         if run.released:
             unit = Unit(ReleaseRun(run.claim)) if run.granted is not None else Unit()
         elif run.granted is None and run.resumed is not None:
-            unit = Unit()
+            unit = await self._giving_up(run.resumed.turn.id, now)
         elif run.granted is None:
             unit = Unit(DropInputs(run.session, run.events, "stopped"))
         else:
             turn = run.claim.turn
             unit = Unit(WithdrawParts(turn), EndRun(run.claim, "failed" if run.expired else "stopped", now))
             unit.add_all(transcript(run, now))
-        if run.overdue and not run.released:
-            unit.add_all((notices.timed_out(run.conversation, now),))
+        told = () if run.released or run.message.listening else notices.why_it_ended(run.overdue, run.crashed)
+        if told:
+            unit.add_all((run.conversation.to_say(told, now),))
         await self._superseded(unit)
         run.closed = True
-        if run.overdue:
+        if told:
             notices.wake((run.conversation,))
+
+    async def _giving_up(self, turn: int, now: datetime) -> Unit:
+        """For a turn that was stopped before it could be resumed: the next process is not to go on with it either."""
+        unit = Unit()
+        claimed = unit.add(ResumeTurn(turn, now, now))
+        await self._superseded(unit)
+        claim = claimed() if unit.is_written else None  # None: it was put aside
+        return Unit(WithdrawParts(turn), EndRun(claim, "stopped", now)) if isinstance(claim, Claim) else Unit()
 
     async def renew(self, runs: Iterable[Run]) -> None:
         """Says that they are still alive. One that has lost its claim may not speak any more."""

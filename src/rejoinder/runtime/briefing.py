@@ -1,20 +1,26 @@
 """Gathers what a turn is made of (TU-7, TU-30, TU-31); `turns.prompt` says how it is told."""
 
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from rejoinder.agents.base import Agent, CanSeeImages
 from rejoinder.events import Inbound, PromptImage, Turn
 from rejoinder.inbound.activation import group_settings
-from rejoinder.inbound.directives.effective import effective_level, effective_model
+from rejoinder.inbound.directives.effective import (
+    BY_DEFAULT,
+    Effective,
+    effective_exec,
+    effective_level,
+    effective_model,
+)
 from rejoinder.inbound.groups import active_mode, group_intro, wants_intro
 from rejoinder.inbound.media import Shown, show_media
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.rooms import members, room_notice
 from rejoinder.inbound.rules import AgentProfile, ChannelRules, channel_rules
-from rejoinder.outbound.directives import default_registry
+from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.notice import abilities_notice
 from rejoinder.outbound.template import fill, values_of
 from rejoinder.runtime.abilities import can
@@ -24,7 +30,7 @@ from rejoinder.runtime.entropy import sixteen
 from rejoinder.runtime.files import OutboxFolder
 from rejoinder.runtime.lane import Run
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.session import Session
+from rejoinder.session import ExecChoice, Session
 from rejoinder.turns.prompt import (
     Group,
     Media,
@@ -60,7 +66,15 @@ class Scene(Struct, frozen=True):
     """The directives of its messages; of equal ones the last counts."""
 
     def level(self, name: str) -> str:
-        return effective_level(name, self.choices, self.session, self.settings.rules, self.profile).value
+        return self._level(name).value
+
+    def chosen(self, name: str) -> str | None:
+        """The level somebody chose, `off` too; None: it is left to the agent."""
+        level = self._level(name)
+        return None if level == BY_DEFAULT else level.value
+
+    def _level(self, name: str) -> Effective:
+        return effective_level(name, self.choices, self.session, self.settings.rules, self.profile)
 
 
 def scene_of(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> Scene:
@@ -90,15 +104,24 @@ def brief(scene: Scene) -> Turn:
         untrusted_context=tuple([text for asked in run.asked for text in asked.message.inbound.untrusted_context]),
     )
     model = effective_model(chosen, session, profile)
-    think = scene.level("think")
     return assemble(
         run.session,
         _system_part(scene),
         user,
         boundary=sixteen()[:BOUNDARY_BYTES].hex(),
         model=model.value if profile.models.default or session.model or "model" in chosen else None,
-        think=think if profile.think_levels and think != "off" else None,
+        think=scene.chosen("think") if profile.think_levels else None,
+        permissions=_stricter(effective_exec(chosen, session)),
     )
+
+
+def _stricter(chosen: ExecChoice) -> Literal["ask", "deny", "list"] | None:
+    """What holds also for what the agent's own settings allow (IN-59)."""
+    if chosen.security == "deny":
+        return "deny"
+    if chosen.ask == "always":
+        return "ask"
+    return "list" if chosen.security == "allowlist" else None
 
 
 def filled(words: str, scene: Scene) -> str:
@@ -140,7 +163,7 @@ def _system_part(scene: Scene) -> SystemPart:
     return SystemPart(
         system_prompt=filled(settings.system_prompts.get(agent.name, ""), scene),
         metadata=_metadata(inbound, agent),
-        abilities=_notice(here.can, settings.granted & (HANDLED | {"handoff"} if among else HANDLED)),
+        abilities=_notice(settings.directives, here.can, settings.granted & _handled(settings, among=bool(among))),
         notices=(
             *((room_notice(agent.name, among),) if among else ()),
             *((FOLDER.format(path=folder.path),) if folder is not None and "files" in here.can else ()),
@@ -163,9 +186,13 @@ def outbox_folder(run: Run, settings: RuntimeSettings) -> OutboxFolder | None:
     return settings.outbox_of(run.session)
 
 
+def _handled(settings: RuntimeSettings, *, among: bool) -> frozenset[str]:
+    return HANDLED.union(settings.directives.self_acting, {"handoff"} if among else ())
+
+
 @cache
-def _notice(can: frozenset[str], granted: frozenset[str]) -> str:
-    return abilities_notice(default_registry(), can, granted)
+def _notice(directives: Registry, can: frozenset[str], granted: frozenset[str]) -> str:
+    return abilities_notice(directives, can, granted)
 
 
 def _metadata(inbound: Inbound, agent: Agent) -> Metadata:

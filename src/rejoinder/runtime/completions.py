@@ -23,6 +23,7 @@ from rejoinder.agents.base import (
     Usage,
 )
 from rejoinder.events import PromptImage, PromptPart, PromptText, ReplyEvent, Text, Turn
+from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.runtime.abilities import can
 
@@ -38,11 +39,14 @@ class Line(Struct, frozen=True):
 
 
 async def complete(
-    agent: Agent, lines: tuple[Line, ...], silence: Literal["edges", "alone"] = "edges"
+    agent: Agent,
+    lines: tuple[Line, ...],
+    silence: Literal["edges", "alone"] = "edges",
+    directives: Registry | None = None,
 ) -> AsyncGenerator[str | Usage | Failed]:
     """Pieces of the visible text; `Failed` comes last, if it comes."""
     session = f"completion:{secrets.token_hex(8)}"
-    reader = ReplyReader(silence=silence)
+    reader = ReplyReader(registry=directives, silence=silence)
     run = agent.run(turn_of(session, lines))
     try:
         async with aclosing(_generator(run)) as events:

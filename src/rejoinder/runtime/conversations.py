@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, Channel
+from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, Channel, TellsAgents
 from rejoinder.events import Choice, Inbound, Part, Quote, Route, Said
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import overhear
+from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import Open, React, keyed
 from rejoinder.outbound.emoji import project
@@ -75,12 +76,16 @@ class Conversation:
         heard: tuple[Said, ...] = ()
         if self.messages.count:
             for message in await self.store.unheard(session, self.route):
-                if message.author != agent and await self._was_overheard(message, session):
+                if message.author != agent and await self._was_overheard(message, agent, session):
                     heard = overhear(heard, _said(message))
         self._overheard[agent] = heard
 
-    async def _was_overheard(self, message: Message, session: str) -> bool:
-        """It was settled as history for all, or went to others than this session."""
+    async def _was_overheard(self, message: Message, agent: str, session: str) -> bool:
+        """It was settled as history for all, or went to others than this session.
+
+        Where nobody tells us of what our agents say, there is no event: what names an agent was handed to it (IN-21,
+        OD-50) and is a message of its own turn, the rest is history.
+        """
         for event in await self.store.events_of(message.id):
             if _route(event.inbound) != self.route:
                 continue
@@ -88,7 +93,8 @@ class Conversation:
                 return event.reason.startswith(OVERHEARD)
             inputs = await self.store.inputs_of(event.id)
             return bool(inputs) and all(put.session != session for put in inputs)
-        return False
+        by_agent = message.kind == "own" and message.author != ""
+        return by_agent and not can(self.channel, TellsAgents) and not named_in(message.text, (agent,))
 
     @property
     def other_bot(self) -> bool:

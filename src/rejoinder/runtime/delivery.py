@@ -74,7 +74,7 @@ class Answer:
         self._prefix = prefix
         self._speaker = speaker
         self._kept_with_it = kept_with_it
-        self._reader = ReplyReader(silence=silence, has_trigger=bool(occasion.trigger))
+        self._reader = ReplyReader(registry=occasion.directives, silence=silence, has_trigger=bool(occasion.trigger))
         self._reveal = Reveal()
         self._unprefixed: str | None = "" if prefix else None
         self._end = ""  # of what is shown, to know how many newlines it ends in

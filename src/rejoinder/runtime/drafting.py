@@ -47,7 +47,7 @@ class Drafting:
         self._opening: asyncio.Future[Fate] | None = None
         self._said = 0  # messages of the blocks so far
         if streaming.mode != "off":
-            sender.drafts.append(self)
+            sender.writing.join(self)
 
     @property
     def is_live(self) -> bool:
@@ -85,13 +85,12 @@ class Drafting:
     def grow(self, text: str) -> None:
         """More may be shown. No call is made here."""
         self.draft = drafts.grow(self.draft, text, asyncio.get_running_loop().time())
-        if self in self._sender.drafts:
+        if self in self._sender.writing:
             self._sender.wake()
 
     async def close(self) -> None:
         """No further frame: returns when it is known what is on the screen."""
-        if self in self._sender.drafts:
-            self._sender.drafts.remove(self)
+        self._sender.writing.leave(self)
         self.draft = drafts.close(self.draft)
         if self._opening is not None:
             await asyncio.wait([self._opening])

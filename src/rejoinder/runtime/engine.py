@@ -46,7 +46,7 @@ from rejoinder.runtime.effects import Effects, Performed
 from rejoinder.runtime.facts import World
 from rejoinder.runtime.handoff import HandedRow
 from rejoinder.runtime.hooks import Hooks
-from rejoinder.runtime.lanes import Lanes
+from rejoinder.runtime.lanes import MOMENT, PATIENCE, Lanes
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.owners import Owners
 from rejoinder.runtime.questions import Questions
@@ -183,10 +183,31 @@ class Engine:
         self._debounce = Debounce(settings.rules, runs, clock, self.decide)
 
     async def accept(self, *messages: Inbound, cursor: Cursor | None = None) -> None:
-        """What a channel calls; returns when they are safe, not when they are answered (DU-1)."""
-        for event in await self._store.write(Accept(messages, self._clock(), cursor)):
+        """What a channel calls; returns when they are safe, not when they are answered (DU-1).
+
+        They are decided meanwhile, so that the decision is mostly in the same commit.
+        """
+        taken: list[InboxEvent] = []
+
+        def take(events: tuple[InboxEvent, ...]) -> None:
+            taken.extend(event for event in events if not self._debounce.waits(event.inbound.channel))
+            for event in taken:
+                self.decide(event)
+
+        try:
+            events = await self._store.write(Accept(messages, self._clock(), cursor), known=take)
+        except Exception:
+            for event in taken:  # the platform delivers it again
+                self._forget(event)
+            raise
+        for event in events:
             self._tell(MessageReceived(event.inbound))
-            self.take(event)
+            if event not in taken:
+                self.take(event)
+
+    def _forget(self, event: InboxEvent) -> None:
+        with suppress(ValueError):
+            self.conversations.of(event.inbound).arrived.remove((event,))
 
     def take(self, event: InboxEvent) -> None:
         """Goes on with an event that is safe: at once, or with the rest of what its sender is typing (IN-76)."""
@@ -223,7 +244,8 @@ class Engine:
                 failed = f"failed: {type(error).__name__}"
                 with suppress(Superseded):  # it was decided, and failed later
                     await Unit(*(SettleEvent(event.id, failed) for event in group)).insist(self._store)
-            conversation.arrived.popleft()
+            if conversation.arrived and conversation.arrived[0] is group:
+                conversation.arrived.popleft()
             again = 0
 
     async def _decide(self, group: tuple[InboxEvent, ...], conversation: Conversation) -> None:
@@ -236,7 +258,7 @@ class Engine:
         await conversation.open(now)
         for each, its_key in zip(here, keys, strict=True):
             await conversation.recall(each, its_key)
-        await self.lanes.ended(key)
+        await self.lanes.ended(key, PATIENCE if "/compact" in inbound.text.lower() else MOMENT)
         turns = await conversation.counting(inbound, now, ours=ours)
         facts = await self._world.facts(inbound, conversation, turns, key, agent, now, ours=ours)
         message = arrived(inbound, facts)

@@ -17,7 +17,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from rejoinder.crashpoint import crashpoint
-from rejoinder.errors import StoreUnavailable
+from rejoinder.errors import RejoinderError, StoreUnavailable
 from rejoinder.events import PromptPart, Route
 from rejoinder.runtime.asked import Asked, Granted, Resumed
 from rejoinder.runtime.runs import Runs
@@ -117,6 +117,7 @@ class Run:
         self.released = False  # the gateway goes down: it is to be run again
         self.gone = asyncio.Event()
         self.started = self.last_seen = 0.0
+        self.asking = False  # the agent waits for a person, not we for the agent
         self.told: list[tuple[PromptPart, ...]] = []  # what the agent was given,
         self.said: list[str] = []  # and what it said, in the pieces in which it came
         self.model: str | None = None  # which answers, as the agent says
@@ -134,6 +135,13 @@ class Run:
         return self.resumed.parts if self.resumed is not None else ()
 
     @property
+    def crashed(self) -> bool:
+        """Its work failed where nobody expected it, and said nothing about it to the person."""
+        ended = (task for task in (self.task, self.claiming) if task is not None and task.done())
+        failures = (task.exception() for task in ended if not task.cancelled())
+        return any(failed is not None and not isinstance(failed, RejoinderError) for failed in failures)
+
+    @property
     def events(self) -> tuple[int, ...]:
         return tuple(asked.event for asked in self.asked)
 
@@ -147,6 +155,7 @@ class Run:
     def seen(self) -> None:
         """A sign of life."""
         self.last_seen = monotonic()
+        self.asking = False
 
 
 class SessionLane:
@@ -186,6 +195,11 @@ class SessionLane:
     @property
     def is_running(self) -> bool:
         return self.lane.phase in (Phase.STARTING, Phase.RUNNING)
+
+    @property
+    def is_at_work(self) -> bool:
+        """Its run has found room, and has not ended."""
+        return self.run is not None and self.run.task is not None and not self.run.gone.is_set()
 
     @property
     def waiting(self) -> int:
@@ -306,6 +320,8 @@ class SessionLane:
     # --- a run from its slot to its end -----------------------------------------------------------
 
     def _go(self, run: Run) -> None:
+        if run.over:
+            return  # it was stopped or given back while it waited for room, which it gives back as it goes
         run.started = run.last_seen = monotonic()
         run.task = self._runs.start(f"run:{self.key}", self._work(run), then=lambda: self._ended(run))
         self._watch()
@@ -361,7 +377,7 @@ class SessionLane:
         run = self.run
         if run is None or run.task is None or run.over or run.overdue:
             return None
-        match examine(Lease(run.start.run, run.started, run.last_seen), settings, now):
+        match examine(Lease(run.start.run, run.started, now if run.asking else run.last_seen), settings, now):
             case Held(until=until):
                 return until
             case Expired(why=why):

@@ -18,6 +18,8 @@ from rejoinder.turns.signals import Start
 
 MOMENT = 0.25
 """Seconds in which the last word of a run is delivered and booked, unless something holds it up."""
+PATIENCE = 5.0
+"""The same, for what can only be done to a session in which nothing runs; a slow disk holds up the books."""
 
 
 class Lanes:
@@ -64,16 +66,21 @@ class Lanes:
         lane.obey(settings)
         return lane
 
-    async def ended(self, key: str) -> None:
+    async def ended(self, key: str, seconds: float = MOMENT) -> None:
         """Who has heard the last word of a run finds it ended: what comes then does not wait for its books.
 
-        A run whose last word is on its way for longer than a moment still runs.
+        A run whose last word is on its way for longer than that still runs.
         """
         lane = self._lanes.get(key)
         if lane is not None and lane.run is not None and lane.run.ending:
             with suppress(TimeoutError):
-                async with asyncio.timeout(MOMENT):
+                async with asyncio.timeout(seconds):
                     await lane.run.gone.wait()
+
+    @property
+    def at_work(self) -> int:
+        """How many runs have found room."""
+        return sum(lane.is_at_work for lane in self._lanes.values())
 
     @property
     def running(self) -> list[Run]:
@@ -82,19 +89,25 @@ class Lanes:
         return [run for run in runs if run is not None and not run.gone.is_set()]
 
     async def drain(self, grace: float) -> None:
-        """Nothing new is begun; what runs has so many seconds to end, then it is given back."""
+        """Nothing new is begun, also not what waits for room; what is at work has so many seconds to end, then it is
+        given back."""
         self._draining = True
         for lane in self._lanes.values():
             lane.draining = True
         crashpoint("K24")
+        await self._give_back([lane for lane in self._lanes.values() if not lane.is_at_work])
         try:
             async with asyncio.timeout(grace):
                 for run in self.running:
                     await run.gone.wait()
         except TimeoutError:
-            await asyncio.gather(*(lane.drain() for lane in list(self._lanes.values())))
+            await self._give_back(list(self._lanes.values()))
         if self._look is not None:
             self._look.cancel()
+
+    @staticmethod
+    async def _give_back(lanes: list[SessionLane]) -> None:
+        await asyncio.gather(*(lane.drain() for lane in lanes))
 
     def obey(self, key: str, settings: QueueSettings) -> None:
         """Somebody changed how this session queues."""

@@ -18,6 +18,7 @@ from rejoinder.turns.signals import Reason
 
 PUT_ASIDE: Final = f"This message could not be handled {MOST_ATTEMPTS} times in a row and has been put aside."
 TIMED_OUT: Final = "The agent did not answer in time; please try again."
+CRASHED: Final = "Something went wrong while this was being answered; please try again."
 INTERRUPTED: Final = "A restart interrupted the answer to this message; send it again if you still want one."
 AWAY: Final = "I was away: your {count} messages from before are answered together."
 DROPPED, SHORTENED = "🙈", "✍️"
@@ -29,8 +30,11 @@ def put_aside(conversation: Conversation, message: str, now: datetime, parts: tu
     return _instead_of(parts, conversation, PUT_ASIDE, message, now)
 
 
-def timed_out(conversation: Conversation, now: datetime) -> PlanParts:
-    return conversation.to_say((TIMED_OUT,), now)
+def why_it_ended(overdue: bool, crashed: bool) -> tuple[str, ...]:
+    """For who waits for a run that did not end by itself; who stopped it knows."""
+    if overdue:
+        return (TIMED_OUT,)
+    return (CRASHED,) if crashed else ()
 
 
 def interrupted(

@@ -1,6 +1,6 @@
 """What the inbound floor has to know of an agent, read from what the agent says of itself (IN-59)."""
 
-from rejoinder.agents.base import Agent, CanAnswer, CanSetModel, CanShowThoughts, CanThink
+from rejoinder.agents.base import Agent, CanAnswer, CanSetModel, CanShowThoughts, CanThink, HasAllowList
 from rejoinder.inbound.directives.model import Models
 from rejoinder.inbound.rules import AgentProfile
 
@@ -16,6 +16,7 @@ def profile_of(agent: Agent) -> AgentProfile:
         think_levels=agent.think_levels if isinstance(agent, CanThink) else (),
         shows_thoughts=isinstance(agent, CanShowThoughts) and agent.shows_thoughts,
         takes_exec_settings=False,
+        has_allowlist=isinstance(agent, HasAllowList),
         changes_model=isinstance(agent, CanSetModel),
         asks_permission=isinstance(agent, CanAnswer),
     )

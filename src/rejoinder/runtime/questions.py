@@ -15,15 +15,16 @@ from rejoinder.events import Choice, Route
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.runs import Runs
-from rejoinder.session import ExecChoice, Session
+from rejoinder.session import ExecChoice
 
 UNKNOWN = "There is no request {which} for you here; it may have been answered or have run out."
 ALLOWED, DENIED = "allow-once", "deny"
 
 
 class Open(Struct, frozen=True):
-    """A question that waits. `people`: who may answer it."""
+    """A question that waits. `session`: of whose run; `people`: who may answer it."""
 
+    session: str
     agent: Agent
     question: str
     route: Route
@@ -41,9 +42,16 @@ class Questions:
         self._mark = blake2b(str(generation).encode(), digest_size=2).hexdigest()
 
     async def ask(
-        self, question: Question, agent: Agent, conversation: Conversation, people: frozenset[str], session: Session
+        self,
+        session: str,
+        question: Question,
+        agent: Agent,
+        conversation: Conversation,
+        people: frozenset[str],
+        decided: str | None,
     ) -> None:
-        if (decided := policy_of(session)) is not None:
+        """`decided`: the answer that was given beforehand."""
+        if decided is not None:
             self._tell(agent, question.id, decided)
             return
         if not people:
@@ -52,7 +60,7 @@ class Questions:
         self._count += 1
         which = f"q{self._count}-{self._mark}"
         timer = asyncio.get_running_loop().call_later(self._seconds, self._time_is_up, which)
-        self._open[which] = Open(agent, question.id, conversation.route, people, timer)
+        self._open[which] = Open(session, agent, question.id, conversation.route, people, timer)
         # The agent's own words are shown as they are: it is they that are being allowed.
         offered = f"Options of the agent: {', '.join(question.options)}.\n" if question.options else ""
         await conversation.send(
@@ -70,12 +78,12 @@ class Questions:
         self._tell(asked.agent, asked.question, None if option == DENIED else option)
         return None
 
-    def withdraw(self, agent: Agent, route: Route) -> None:
+    def withdraw(self, session: str) -> None:
         """The run that asked is over: nobody waits for an answer any more."""
         if not self._open:
             return
         for which, asked in list(self._open.items()):
-            if asked.agent is agent and asked.route == route:
+            if asked.session == session:
                 asked.timer.cancel()
                 del self._open[which]
 
@@ -88,13 +96,12 @@ class Questions:
             self._runs.start(f"answer:{question}", agent.answer(question, None if option == DENIED else option))
 
 
-def policy_of(session: Session) -> str | None:
+def policy_of(chosen: ExecChoice, elevated: str | None) -> str | None:
     """What `/elevated` and `/exec` have decided beforehand; None: the person is asked (IN-59)."""
-    chosen = session.exec or ExecChoice()
     if chosen.security == "deny":
         return DENIED
     if chosen.ask == "always":
         return None
-    if session.elevated == "full" or chosen.security == "full":
+    if elevated == "full" or chosen.security == "full":
         return ALLOWED
     return DENIED if chosen.ask == "off" else None

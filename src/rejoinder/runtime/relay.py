@@ -23,7 +23,7 @@ from rejoinder.agents.base import (
 )
 from rejoinder.channels.base import CanStream
 from rejoinder.events import Turn
-from rejoinder.outbound.halves import Halves, whole
+from rejoinder.letters import Letters, mended
 from rejoinder.outbound.tools import Display, tool_line
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.delivery import Answer
@@ -75,7 +75,7 @@ class Relay:
         self._shows = shows
         self._ears = ears
         self._thoughts = _Thoughts(run, shows)
-        self._halves = Halves()
+        self._letters = Letters()
         self._tool, self._times = "", 0  # shown last, and how often in a row
 
     async def attempt(self, turn: Turn) -> Failed | None:
@@ -107,7 +107,8 @@ class Relay:
     async def _take(self, event: AgentEvent) -> None:
         match event:
             case TextDelta(text=piece):
-                text = self._halves.join(piece)
+                if not (text := self._letters.feed(piece)):
+                    return
                 if self._thoughts.open:
                     await self._thoughts.end()
                 self._end_tools()
@@ -119,8 +120,9 @@ class Relay:
             case Thought(text=text):
                 self._typing.seen("thought")
                 self._became(State.THINKING)
-                await self._thoughts.add(whole(text))
+                await self._thoughts.add(mended(text))
             case ToolStarted(title=title, kind=kind):
+                title = mended(title)
                 self._typing.seen("tool")
                 self._became(state_of_tool(f"{kind} {title}"))
                 await tell(self._ears.watcher.tool, title)
@@ -128,7 +130,7 @@ class Relay:
             case ToolEnded(output=output):
                 if self._shows.tool_output and output.strip():
                     self._end_tools()
-                    await self._answer.add_line(f"```\n{output.strip()[:LONGEST_OUTPUT]}\n```")
+                    await self._answer.add_line(f"```\n{mended(output.strip()[:LONGEST_OUTPUT])}\n```")
             case SegmentEnded():
                 await self._answer.next_segment()
             case Usage():
@@ -139,6 +141,7 @@ class Relay:
             case SessionOpened(saved=saved):
                 await self._ears.opened(saved)
             case Question():
+                self._run.asking = True
                 await self._ears.asks(event)
             case PlanChanged() | Done() | Failed():
                 pass  # plans are not shown; the end is not passed on here

@@ -2,7 +2,8 @@
 
 Rule 1: `create_task` appears in this file only, so whatever runs has a name and somebody who waits for it.
 Rule 2: what was cancelled is waited for: when `cancel` or `close` returns, nothing of it runs on.
-Rule 3: a task that fails is one log line with its name; it takes no other task along.
+Rule 3: a task that fails is one log line with its name; it takes no other task along. One that comes too late for the
+        store has not failed: the gateway ends, and the next one goes on with what is kept.
 """
 
 import asyncio
@@ -11,16 +12,20 @@ from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
 from typing import Any, Self
 
-from rejoinder.errors import RejoinderError
+from rejoinder.errors import RejoinderError, StoreUnavailable
 
 log = logging.getLogger(__name__)
+
+PATIENCE = 5.0
+"""Seconds in which what was cancelled ends, unless it waits for something that will not come."""
 
 
 class Runs:
     """The tasks of one gateway; leaving the block ends them all."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float = PATIENCE) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
+        self._patience = patience
 
     def __len__(self) -> int:
         return len(self._tasks)
@@ -41,8 +46,7 @@ class Runs:
     def _ended(self, task: asyncio.Task[None], then: Callable[[], None] | None = None) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
-            whose = None if isinstance(error, RejoinderError) else error  # a sentence for the operator needs no stack
-            log.error("%s failed: %s", task.get_name(), error, exc_info=whose)
+            _tell_failure(task.get_name(), error)
         if then is not None:
             then()
 
@@ -63,13 +67,21 @@ class Runs:
             await asyncio.wait(tasks)
 
     async def close(self) -> None:
+        """What waits, while it ends, for somebody who has ended already is told once more."""
         while self._tasks:
             for task in self._tasks:
                 task.cancel()
-            await asyncio.wait(self._tasks)
+            await asyncio.wait(self._tasks, timeout=self._patience)
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+def _tell_failure(name: str, error: BaseException) -> None:
+    if isinstance(error, StoreUnavailable) and error.fault == "closed":
+        return log.debug("%s has ended with the store", name)
+    whose = None if isinstance(error, RejoinderError) else error  # a sentence for the operator needs no stack
+    log.error("%s failed: %s", name, error, exc_info=whose)

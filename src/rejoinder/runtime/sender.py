@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from random import random
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from msgspec import DecodeError, Struct
 from msgspec.structs import replace
@@ -40,6 +40,7 @@ from rejoinder.runtime.performing import form_of, intent, perform
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.unit import Unit
 from rejoinder.runtime.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, conceded_in, judge, remembered
+from rejoinder.runtime.writing import Writing
 from rejoinder.store.base import (
     BuryPart,
     ClaimPart,
@@ -84,14 +85,6 @@ class Request(Struct, frozen=True):
     fates: "tuple[asyncio.Future[Fate], ...]"
 
 
-class Drafts(Protocol):
-    """A message that is being written; asked for a frame whenever the line is free."""
-
-    async def work(self) -> float | None:
-        """Makes one call, or says in how many seconds there will be one to make; None: there is none."""
-        ...
-
-
 class Sender:
     def __init__(
         self,
@@ -109,8 +102,8 @@ class Sender:
         """Told of every message of ours that is in the index from then on."""
         self.forgotten: Callable[[str], None] | None = None
         """Told of every message that was taken back."""
-        self.drafts: list[Drafts] = []
-        """Of each agent that is writing here, in the order of their turns."""
+        self.writing = Writing(account.channel.name)
+        """The drafts of the agents that are writing here."""
         self.pace = Pace(account)
         self.pauses: dict[str, float] = {}
         """Seconds of quiet behind these parts, by their keys (DE-22)."""
@@ -223,61 +216,41 @@ class Sender:
                 self._wake_in(seconds)
                 return False
             return await self._send_next()
-        return await self._draft_next() if self.drafts else False
+        return await self._draft_next() if self.writing else False
 
     async def _try_again(self) -> bool:
         """Of a refused account one call alone finds out whether it is over (DE-32)."""
         self._account.try_again()
-        if self._requests:
-            await self._plan(self._requests[0], claims=True)
+        if self._requests and await self._plan(self._requests[0], claims=True):
             return True
         return await self._send_next()
 
     async def _draft_next(self) -> bool:
-        """One step of one draft; then the others come first, so that nobody's words hold up another's."""
         if seconds := self.pace.seconds_to_wait("edit"):
             self._wake_in(seconds)
             return False
-        waits: list[float] = []
-        for drafts in tuple(self.drafts):
-            seconds = await self._draft(drafts)
-            if seconds == 0.0:
-                if drafts in self.drafts:
-                    self.drafts.remove(drafts)
-                    self.drafts.append(drafts)
-                return True
-            if seconds is not None:
-                waits.append(seconds)
-        if waits:
-            self._wake_in(min(waits))
-        return False
-
-    async def _draft(self, drafts: Drafts) -> float | None:
-        try:
-            return await drafts.work()
-        except Exception:  # a channel may be anybody's code; the answer itself does not depend on it
-            log.exception("%s failed at a draft", self.channel.name)
-            if drafts in self.drafts:
-                self.drafts.remove(drafts)
-            return None
+        if seconds := await self.writing.work():
+            self._wake_in(seconds)
+        return seconds == 0.0
 
     def _wake_in(self, seconds: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(seconds, self.wake)
 
-    async def _plan(self, request: Request, *, claims: bool) -> None:
-        """Commits what is to be said, and with it the claim on what comes first."""
+    async def _plan(self, request: Request, *, claims: bool) -> bool:
+        """Commits what is to be said, and with it the claim on its first part, where nothing waits before that.
+        Whether it was sent."""
         if request.fates and all(fate.cancelled() for fate in request.fates):
             self._requests.popleft()
-            return
+            return False
         now = self._clock()
         intents = tuple([intent(each, self.route) for each in request.planned])
-        unit, told = Unit(), self._told
-        planned = unit.add(PlanParts(intents, now, request.run, request.final))
+        unit = Unit()
+        lease_until = now + LEASE if claims else None
+        planned = unit.add(PlanParts(intents, now, request.run, request.final, lease_until))
         if request.also is not None:
             unit.include(request.also)
-        claimed = unit.add(self._claim(now)) if claims and intents else None
         try:
             await unit.write(self._store)
         except StoreUnavailable:
@@ -287,17 +260,20 @@ class Sender:
             if not isinstance(error, Superseded):
                 log.exception("%s: something could not be planned", self.channel.name)
             settle_all(request.fates, WITHDRAWN if isinstance(error, Superseded) else Unsent(str(error)))
-            return
+            return False
         self._requests.popleft()
         crashpoint("K15")
-        for row, fate in zip(planned(), request.fates, strict=True):
+        rows = planned()
+        for row, fate in zip(rows, request.fates, strict=True):
             if (known := fate_of(row)) is not None:
                 settle(fate, known)
             else:
                 self._ours.add(row.key)
                 self._following.setdefault(row.key, []).append(fate)
-        if claimed is not None:
-            await self._take(claimed(), told)
+        if not rows or rows[0].state != "sending" or rows[0].planned != now:
+            return False
+        await self._send(rows[0])
+        return True
 
     def _claim(self, now: datetime) -> ClaimPart:
         return ClaimPart(self.route, now, now + LEASE, sending=True)

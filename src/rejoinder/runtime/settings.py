@@ -7,6 +7,8 @@ from msgspec import Struct
 
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.budget import Rate
+from rejoinder.outbound.directives import default_registry
+from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.draft import Streaming
 from rejoinder.outbound.emoji import Style
 from rejoinder.outbound.plan import Manner, ReplyMode
@@ -46,6 +48,7 @@ class ChannelFacts(Struct, frozen=True):
     tool_display: Display | None = None
     extra_system_prompt: str = ""
     status: StatusSettings = StatusSettings()
+    typing: TypingSettings = TypingSettings()
     speech: Speech = Speech()
 
 
@@ -56,12 +59,13 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     lease: LeaseSettings = LeaseSettings()
     limits: Limits = Limits()
     typing_mode: Mode | None = None
-    typing: TypingSettings = TypingSettings()
     system_prompts: Mapping[str, str] = {}
     """The operator's words to each agent, by its name."""
     silence: Literal["edges", "alone"] = "edges"
     granted: frozenset[str] = frozenset()
     """Directives the operator allows beyond the free ones (OD-52)."""
+    directives: Registry = default_registry()
+    """All that an agent may write."""
     compaction: CompactionSettings = CompactionSettings()
     question_seconds: float = 300
     on_crash: Literal["rerun", "ask", "drop"] = "rerun"

@@ -12,6 +12,7 @@ from rejoinder.agents.base import Agent, CanLoad, CanRecall, CanSteer, Exchange,
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import Superseded
 from rejoinder.events import Inbound, PromptPart, PromptText, TurnEnded
+from rejoinder.inbound.directives.effective import effective_exec
 from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import wants_intro
 from rejoinder.outbound.deeds import React, kind
@@ -32,7 +33,7 @@ from rejoinder.runtime.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lane import Run
 from rejoinder.runtime.presence import TypingSign
-from rejoinder.runtime.questions import Questions
+from rejoinder.runtime.questions import Questions, policy_of
 from rejoinder.runtime.recent import Bounded
 from rejoinder.runtime.relay import Ears, Relay, Shows, Watcher
 from rejoinder.runtime.runs import Runs
@@ -110,7 +111,7 @@ class Workers:
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
         try:
             with self._typing(run) as typing:
-                relay = Relay(run, agent, answer, typing, _shows(scene), self._ears(run, agent, session))
+                relay = Relay(run, agent, answer, typing, _shows(scene), self._ears(run, agent, scene))
                 run.begun(can_steer=can(agent, CanSteer))
                 crashpoint("K9")
                 _became(run, State.THINKING)
@@ -138,13 +139,14 @@ class Workers:
             await answer.abandon()
             raise
         finally:
-            self._questions.withdraw(agent, run.conversation.route)
+            self._questions.withdraw(run.session)
             _end(run, ok=ended == "answered")
             reason = failed.kind if failed is not None else answer.undelivered
             steps = (_step(agent, ended, reason, began), *answer.outcomes.steps())
             if run.trigger:
                 run.conversation.trace(run.trigger, steps)
-            self._tell(TurnEnded(run.session, agent.name, run.conversation.route, run.trigger, ended, reason))
+            also = tuple([each.message.inbound.message_id for each in (*run.asked[:-1], *run.taken_in)])
+            self._tell(TurnEnded(run.session, agent.name, run.conversation.route, run.trigger, ended, reason, also))
         await self.compaction.after_turn(run.session, agent, turn.system, run.seen)
 
     async def _begin(self, run: Run, session: Session, notice: Notice) -> None:
@@ -213,11 +215,14 @@ class Workers:
             mentioned=message.addressed in ("mention", "reply"),
             heartbeat=message.listening or message.background,
         )
-        return TypingSign(self._runs, run.conversation, mode, self._settings.typing, run.agent)
+        return TypingSign(self._runs, run.conversation, mode, run.conversation.how.typing, run.agent)
 
-    def _ears(self, run: Run, agent: Agent, session: Session) -> Ears:
+    def _ears(self, run: Run, agent: Agent, scene: Scene) -> Ears:
         async def asks(question: Question) -> None:
-            await self._questions.ask(question, agent, run.conversation, people_of(run), session)
+            session = await self._sessions.find(run.session, run.agent, self._clock())  # as it is now
+            elevated = scene.choices.get("elevated") or session.elevated
+            decided = policy_of(effective_exec(scene.choices, session), elevated)
+            await self._questions.ask(run.session, question, agent, run.conversation, people_of(run), decided)
 
         async def opened(saved: str) -> None:
             await Unit(SaveAgentSession(run.session, saved)).insist(self._store)
@@ -283,6 +288,7 @@ def _occasion(scene: Scene) -> Occasion:
         ),
         granted=scene.settings.granted,
         folder=outbox_folder(run, scene.settings),
+        directives=scene.settings.directives,
     )
 
 

@@ -229,7 +229,11 @@ class Store(StoreReader, Protocol):
     """Drawn when the store was opened; everything claimed under a lower one has been taken back."""
 
     @overload
-    async def write(self, verb: Verb[A], /) -> A: ...
+    async def write(self, verb: Verb[A], /, *, known: Callable[[A], None] | None = None) -> A:
+        """`known` is called with the answer as soon as there is one, which may be before it is safe: what is written
+        by it then is made safe with it, or not at all. When `write` raises, what `known` was told is void."""
+        ...
+
     @overload
     async def write(self, verb: Verb[A], second: Verb[B], /) -> tuple[A, B]: ...
     @overload

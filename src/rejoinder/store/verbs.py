@@ -157,13 +157,15 @@ class ReleaseRun(Verb[None], frozen=True):
 class PlanParts(Verb[tuple[StoredPart, ...]], frozen=True):
     """Commits what is to be said before its first byte is sent. A key planned before is the part it was.
 
-    With `final` the answer is whole: after a crash the agent is not asked again.
+    With `final` the answer is whole: after a crash the agent is not asked again. With `lease_until` the first part is
+    claimed and under way at once, where nothing waits before it.
     """
 
     parts: tuple[Intent, ...]
     now: datetime
     run: Run | None = None
     final: bool = False
+    lease_until: datetime | None = None
 
 
 class ClaimPart(Verb[StoredPart | Later | None], frozen=True):

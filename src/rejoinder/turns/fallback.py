@@ -28,7 +28,7 @@ ON_FAILURE: Final[dict[str, Treatment]] = {
     "billing": Treatment("the account cannot pay", next_model=True, rests=True),
     "rate_limit": Treatment("the account asks too often", next_model=True, rests=True),
     "auth": Treatment("the credential is not accepted", next_model=True, rests=True),
-    "timeout": Treatment("no answer in time", retry=True, next_model=True, rests=True),
+    "timeout": Treatment("no answer in time", next_model=True, rests=True),
     "overloaded": Treatment("the provider is overloaded", retry=True, next_model=True, rests=True),
     "format": Treatment("the model does not take this request", next_model=True),
     "model_not_found": Treatment("there is no such model", next_model=True),
@@ -95,9 +95,12 @@ def after_failure(
         return GiveUp(kind)
     tried = (*trial.tried, trial.current)
     left = tuple(candidate for candidate in trial.candidates if candidate not in tried)
-    if not left:
-        return GiveUp(kind)
-    return Trial(trial.candidates, _pick(left, rests, now), tried)
+    if left:
+        return Trial(trial.candidates, _pick(left, rests, now), tried)
+    if retry_after is not None and _is_soon(trial, retry_after):
+        # Nobody else is there to ask, and this one says when it will answer.
+        return replace(trial, retried=True, wait=retry_after)
+    return GiveUp(kind)
 
 
 def rested(
@@ -131,7 +134,11 @@ def transition_notice(told: str | None, trial: Trial, kind: str | None) -> str |
 
 def _is_hiccup(trial: Trial, treatment: Treatment, transient: bool, retry_after: float | None) -> bool:
     """Worth one more try with the same model, and soon."""
-    return (treatment.retry or transient) and not trial.retried and (retry_after or 0) <= LONGEST_WAIT
+    return (treatment.retry or transient) and _is_soon(trial, retry_after or 0)
+
+
+def _is_soon(trial: Trial, wait: float) -> bool:
+    return not trial.retried and wait <= LONGEST_WAIT
 
 
 def _pick(candidates: tuple[Candidate, ...], rests: Rests, now: float) -> Candidate:

@@ -139,10 +139,11 @@ def assemble(
     boundary: str,
     model: str | None = None,
     think: str | None = None,
+    permissions: Literal["ask", "deny", "list"] | None = None,
 ) -> Turn:
     """One turn. `boundary` is drawn at random for each, after its messages have been written."""
     parts = tuple(user_parts(user, boundary))
-    return Turn(session, parts, system_text(system), model, think)
+    return Turn(session, parts, system_text(system), model, think, permissions)
 
 
 @lru_cache(maxsize=1024)

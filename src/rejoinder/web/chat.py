@@ -3,6 +3,7 @@
 import mimetypes
 from urllib.parse import quote
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
@@ -10,10 +11,11 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from rejoinder.channels.web import UPLOAD_LIMIT, reading
 from rejoinder.channels.web.journal import Journal
-from rejoinder.channels.web.protocol import Command, encode_any
+from rejoinder.channels.web.protocol import Command
 from rejoinder.channels.web.sockets import Connection, Transmit
 from rejoinder.channels.web.talk import Greeting, Receive, Talk
 from rejoinder.web.house import House
+from rejoinder.web.pages import lost
 
 SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
 """Kinds that are named as what they are; everything else is bytes to whoever asks."""
@@ -47,12 +49,12 @@ def routes(house: House) -> list[BaseRoute]:
         if not content:
             return JSONResponse({"error": "the file is empty"}, 400)
         file = await channel.keeper.change(Journal.keep_file, name, mime, content)
-        return Response(encode_any(file), 201, media_type="application/json")
+        return Response(msgspec.json.encode(file), 201, media_type="application/json")
 
     async def download(request: Request) -> Response:
         found = await channel.keeper.ask(reading.content, request.path_params["id"])
         if found is None:
-            return JSONResponse({"error": "there is no such file"}, 404)
+            return lost(request)
         file, content = found
         headers = {
             "content-disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}",

@@ -5,7 +5,11 @@ import statistics
 import time
 from collections import OrderedDict, deque
 
-from rejoinder.channels.web.protocol import (
+from rejoinder.channels.web.sockets import Connection
+from rejoinder.errors import StoreUnavailable
+from rejoinder.events import MessageDecided, MessageReceived, ReplySent, Route, SessionEnded, SessionStarted, TurnEnded
+from rejoinder.store.base import IN_FLIGHT
+from rejoinder.web.console_frames import (
     FlowDecided,
     FlowReceived,
     FlowSent,
@@ -16,10 +20,6 @@ from rejoinder.channels.web.protocol import (
     ToConsole,
     encode,
 )
-from rejoinder.channels.web.sockets import Connection
-from rejoinder.errors import StoreUnavailable
-from rejoinder.events import MessageDecided, MessageReceived, ReplySent, Route, SessionEnded, SessionStarted, TurnEnded
-from rejoinder.store.base import IN_FLIGHT
 from rejoinder.web.house import House
 from rejoinder.web.metrics import Metrics
 
@@ -87,9 +87,10 @@ class Flow:
             self._answers.append((now, took))
             self._metrics.answered.observe(took)
         self._metrics.turns.labels(happening.agent, happening.outcome).inc()
-        place = (route.channel, route.chat, happening.message)
         who = (happening.session, happening.agent, happening.outcome, happening.why)
-        self._show(FlowTurn(_now(), *place, *who, took))
+        for message in happening.also:
+            self._show(FlowTurn(_now(), route.channel, route.chat, message, *who))
+        self._show(FlowTurn(_now(), route.channel, route.chat, happening.message, *who, took))
 
     async def session_started(self, happening: SessionStarted) -> None:
         self._session(happening.session, happening.agent, happening.route, began=True)

@@ -76,7 +76,7 @@ class Guard:
                 return _refused(403, f"this request lacks the header {MARK}")
         if path.startswith(OPEN) or self._is_in(headers):
             return None
-        if not is_socket and path in ("/", "/console") and scope["method"] == "GET":
+        if not is_socket and scope["method"] == "GET" and (path in ("/", "/console") or is_for_a_person(headers)):
             return RedirectResponse("/login", 303)
         return _refused(401, "log in first", {"www-authenticate": "Bearer"})
 
@@ -114,6 +114,11 @@ class Guard:
             return message
 
         await self._app(scope, counted, send)
+
+
+def is_for_a_person(headers: Headers) -> bool:
+    """Only a browser on its way to a page asks for one by name; programs and our own scripts do not."""
+    return "text/html" in headers.get("accept", "")
 
 
 def _is_same_site(headers: Headers, host: str) -> bool:

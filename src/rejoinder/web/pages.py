@@ -8,12 +8,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from rejoinder.web.guard import is_for_a_person
 from rejoinder.web.house import ChannelState, House
 from rejoinder.web.login import COOKIE, LASTS, Login
 from rejoinder.web.metrics import Metrics
 
 STATIC = Path(__file__).parent / "static"
 PAGES = {"/": "index.html", "/console": "console.html", "/login": "login.html"}
+LOST = STATIC / "lost.html"
 LONGEST_TOKEN = 1000
 
 
@@ -24,7 +26,7 @@ def routes(house: House, login: Login, metrics: Metrics) -> list[BaseRoute]:
     def serve(name: str, request: Request) -> Response:
         path = files.get(name)
         if path is None:
-            return JSONResponse({"error": "there is no such file"}, 404)
+            return lost(request)
         content = path.read_bytes()
         tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
         headers = {"etag": tag, "cache-control": "no-cache"}
@@ -77,6 +79,13 @@ def routes(house: House, login: Login, metrics: Metrics) -> list[BaseRoute]:
         Route("/ready", ready),
         Route("/metrics", show_metrics),
     ]
+
+
+def lost(request: Request) -> Response:
+    """A person gets a page, a program a line it can read."""
+    if is_for_a_person(request.headers):
+        return Response(LOST.read_bytes(), 404, media_type="text/html")
+    return JSONResponse({"error": "there is nothing here"}, 404)
 
 
 def _trouble(channel: ChannelState) -> str:

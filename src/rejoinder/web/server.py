@@ -150,5 +150,6 @@ async def _failed(request: Request, problem: Exception) -> Response:
 
 async def _refused(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
-    why = "there is nothing here" if problem.status_code == 404 else problem.detail
-    return JSONResponse({"error": why}, problem.status_code, problem.headers)
+    if problem.status_code == 404:
+        return pages.lost(request)
+    return JSONResponse({"error": problem.detail}, problem.status_code, problem.headers)

@@ -5,9 +5,9 @@ from datetime import datetime
 import msgspec
 from msgspec import Struct
 
-from rejoinder.channels.web.protocol import Gauges, Step
 from rejoinder.events import Part
 from rejoinder.store.base import InboxEvent, Input, KeptSession, Knock, StoredPart, TraceLine
+from rejoinder.web.console_frames import Gauges, Step
 from rejoinder.web.house import ChannelState
 
 LONGEST_EXCERPT = 500

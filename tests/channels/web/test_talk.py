@@ -132,6 +132,26 @@ async def test_resuming_while_a_message_grows(channel):
         assert page.shown("lobby") == {begun.message: "abc"}
 
 
+async def test_what_grows_comes_behind_what_was_said_before_it(channel):
+    """Who was away hears first what was said first: a growing message that was missed comes in its place and once, one
+    that was seen to begin comes with the welcome."""
+    async with browsers(channel, "") as [page]:
+        seen = await channel.begin(Part(LOBBY, "I see", author="helper"))
+        known = {"seq": (await page.told("message"))["seq"], "journal": page.journal}
+    await channel.append(LOBBY, seen.message, " more")
+    handed = await channel.send(Part(LOBBY, "@coder this is yours", author="helper"))
+    taken = await channel.begin(Part(LOBBY, "I have", author="coder"))
+    await channel.append(LOBBY, taken.message, " it")
+    async with browsers(channel, "", **known) as [page]:
+        await page.ask("say", room="lobby", text="end")
+        welcome, first, second, *_ = page.frames
+        assert [(each["id"], each["text"]) for each in welcome["growing"]] == [(seen.message, "I see more")]
+        assert (first["message"]["id"], second["message"]["id"]) == (handed.message, taken.message)
+        assert (second["message"]["text"], second["message"]["growing"]) == ("I have it", True)
+    async with browsers(channel, "") as [page]:
+        assert [each["id"] for each in page.frames[0]["growing"]] == [seen.message, taken.message]
+
+
 async def test_nothing_falls_between_welcome_and_live(channel):
     """Browsers that come while much is said have each number once, wherever they came in."""
 

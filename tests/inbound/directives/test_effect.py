@@ -237,6 +237,7 @@ CANNOT = AgentProfile(
     think_levels=("off", "low"),
     shows_thoughts=False,
     takes_exec_settings=False,
+    has_allowlist=False,
     changes_model=False,
 )
 
@@ -247,6 +248,7 @@ CANNOT = AgentProfile(
         ("/think high", "cannot think at high; valid: off, low"),
         ("/reasoning on", "does not show its thoughts"),
         ("/exec host=node", "does not take host or node"),
+        ("/exec security=allowlist", "has no list of what it may do without asking"),
         ("/model m2", "does not change its model"),
         ("please /think high do", "cannot think at high"),
     ],
@@ -263,14 +265,12 @@ def test_what_the_agent_cannot_honour_is_refused(text: str, said: str) -> None:
     [
         ("/elevated on", "Elevated on changes nothing"),
         ("/elevated ask", "valid: off, full"),
-        ("/exec security=allowlist", "there is no list of allowed commands yet; valid: "),
     ],
 )
 def test_a_level_nobody_honours_is_neither_offered_nor_kept(text: str, said: str) -> None:
     """IN-59: understood, refused with the reason, and missing from what is valid."""
     done = send(says(text, OWNER), house(commands=ELEVATED))
     assert said in done.replies[0]
-    assert "allowlist" not in done.replies[0].partition("valid: ")[2]
     assert (outcome(done), done.session) == ("answer", session())
 
 

@@ -37,6 +37,7 @@ def test_a_good_run_is_clean():
         ("duplicated", [*GOOD, said("bob", "again #3")]),
         ("wrong_chat", [*GOOD, said("bob", "#1", "9"), said("bob", "", "9", "delete")]),
         ("out_of_order", [*GOOD[3:], GOOD[2]]),
+        ("out_of_order", [said("ann", "#1", place=5), said("ann", "#2", place=4), said("bob", "#3", place=6)]),
         ("leaked", [*GOOD, said("bob", "[[reply_to:4]] hi", "9"), said("bob", "hi", "9", "edit")]),
         ("leaked", [*GOOD, said("bob", "hi <react")]),
         ("typing_after_final", [*GOOD, Frame(0.0, "bob", "typing")]),
@@ -49,6 +50,12 @@ def test_what_is_wrong_is_found(oracle, frames):
     verdict = oracles.judge(frames, EXPECTED, "telegram")
     wrong = {name for name in verdict.__struct_fields__[1:] if getattr(verdict, name)}
     assert wrong == {oracle}
+
+
+def test_who_hears_late_of_a_message_sees_it_where_it_stands():
+    """Where messages have places, it does not matter in which order people were told of them."""
+    frames = [said("ann", "#2", place=5), said("ann", "#1", place=4), said("bob", "#3", place=6)]
+    assert oracles.judge(frames, EXPECTED, "web").is_clean
 
 
 def test_calls():

@@ -4,9 +4,13 @@ import asyncio
 
 import pytest
 
+from rejoinder.channels.web.protocol import Message
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.platform import oracles
-from rejoinder.testing.platform.web import NotTaken
+from rejoinder.testing.platform.faults import Faults
+from rejoinder.testing.platform.personality import Stage
+from rejoinder.testing.platform.truth import BOT, Truth
+from rejoinder.testing.platform.web import Browsers, NotTaken
 from tests.web.running import running, settings
 
 
@@ -56,6 +60,15 @@ async def test_a_browser_that_lost_its_line_misses_nothing():
         assert [seen.text for seen in platform.truth.messages("ann", by="ann")] == ["first", "second", "third"]
         assert [seen.text for seen in platform.truth.messages("ann")] == ["One.", "Two.", "Three."]
         assert [call.name for call in platform.truth.calls] == ["drop"] * 3
+
+
+def test_who_comes_in_the_middle_sees_messages_where_they_stand():
+    """A page puts messages in the order of their numbers: who comes while one grows is told of it before the others."""
+    truth = Truth()
+    browsers = Browsers(Stage(truth, Faults(), {}))
+    for seq, text in ((8, "This is the rest."), (7, "@take this is yours.")):
+        browsers.show_message(Message(f"w{seq}", "lobby", "give", 0, seq, text), BOT)
+    assert [seen.text for seen in truth.messages()] == ["@take this is yours.", "This is the rest."]
 
 
 async def test_what_is_said_waits_for_a_gateway():

@@ -37,6 +37,8 @@ STYLE = Style.from_dict(
         "hint": "ansibrightblack",
     }
 )
+GATEWAY = "rejoinder"
+"""Who answers commands; the name of the agent is for what the agent says."""
 HINTS = ("Ctrl-C stops", "Ctrl-D leaves", "/reply m2 text", "Alt-Enter new line")
 REDRAW_AFTER = 0.02  # seconds; what arrives meanwhile is drawn together
 BELOW = TALLEST + 2  # rows kept free for the prompt and its hint
@@ -145,7 +147,8 @@ class Screen:
         if self._left:
             return Rejected("the chat in the terminal has ended")
         handle = self._newest = self._room.add(part.text)
-        head = self._head(handle, ("class:agent", self._agent), part.reply_to)
+        who = ("class:agent", self._agent) if part.author else ("class:note", GATEWAY)
+        head = self._head(handle, who, part.reply_to)
         block = self._transcript.add(Block(head, part.text, complete=complete))
         if not complete:
             self._open[handle] = block

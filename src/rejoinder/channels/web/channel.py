@@ -10,7 +10,8 @@ from rejoinder.channels.web import UPLOAD_LIMIT, reading
 from rejoinder.channels.web.faces import OWNER
 from rejoinder.channels.web.journal import Journal, NoTarget, Sent
 from rejoinder.channels.web.keeper import Keeper
-from rejoinder.channels.web.protocol import Choice, File, Note, Room, TypingNow
+from rejoinder.channels.web.nouns import Choice, File, Room
+from rejoinder.channels.web.protocol import Note, TypingNow
 from rejoinder.channels.web.sockets import Growing, Hub
 from rejoinder.crashpoint import answer_unread, crashpoint
 from rejoinder.errors import StoreUnavailable

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from rejoinder.channels.web.protocol import Face, Member
+from rejoinder.channels.web.nouns import Face, Member
 
 OWNER = "you"
 EVERYBODY = "all"

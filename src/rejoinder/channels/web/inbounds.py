@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from rejoinder.channels.web.faces import EVERYBODY
-from rejoinder.channels.web.protocol import Message, Room
+from rejoinder.channels.web.nouns import Message, Room
 from rejoinder.events import Attachment, Chat, Entry, Inbound, Mention, Quote, Sender
 
 _MENTION = re.compile(r"(?<![\w@])@([\w.-]*\w)")

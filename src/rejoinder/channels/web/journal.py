@@ -15,19 +15,14 @@ from msgspec.structs import replace
 
 from rejoinder.channels.web import inbounds, reading
 from rejoinder.channels.web.faces import person_member
+from rejoinder.channels.web.nouns import Choice, File, Member, Message, Quoted, Room
 from rejoinder.channels.web.protocol import (
-    Choice,
     Deleted,
     Edited,
-    File,
     Happening,
-    Member,
-    Message,
     PersonJoined,
     Posted,
-    Quoted,
     Reacted,
-    Room,
     RoomMade,
     WasRead,
     encode,

@@ -1,4 +1,4 @@
-"""The frames between a browser and the web channel: JSON texts on one WebSocket, told apart by `type`.
+"""The frames between the chat page and the web channel: JSON texts on one WebSocket, told apart by `type`.
 
 Rule 1: what is durable has a sequence number `seq`. Numbers grow; not every number is sent to everybody.
 Rule 2: a request carries an id of the browser's making, `client`. The same id means the same request, for ever:
@@ -6,126 +6,21 @@ Rule 2: a request carries an id of the browser's making, `client`. The same id m
 Rule 3: a browser keeps the highest `seq` it has seen and says it in `hello`; it is told what it missed.
 Rule 4: an unknown `type` from the server is ignored, so that the server may learn new ones.
 
-`docs/web-protocol.md` tells the same as a story.
+They are made of `nouns.py`; `docs/web-protocol.md` tells the same as a story.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
+
+from rejoinder.channels.web.nouns import Choice, Member, Message, Reaction, Room
 
 PROTOCOL = 1
 """Goes up when an old page could not talk to a new server. A page that meets another number reloads itself."""
 
 Id = Annotated[str, Meta(min_length=1, max_length=128)]
 Words = Annotated[str, Meta(max_length=32_000)]
-
-# --- what frames are made of --------------------------------------------------------------------
-
-
-class Face(Struct, frozen=True, omit_defaults=True):
-    """How somebody looks: `hue` in degrees, for each theme to choose its shade; an emoji before initials."""
-
-    hue: int
-    initials: str
-    emoji: str = ""
-
-
-class Member(Struct, frozen=True, omit_defaults=True):
-    """A person or an agent. `@id` in a text mentions an agent."""
-
-    id: str
-    name: str
-    face: Face
-    agent: bool = False
-
-
-class Room(Struct, frozen=True, omit_defaults=True):
-    """A place to talk. `direct` has one person and one agent; a `group` is open to every person."""
-
-    id: str
-    kind: Literal["direct", "group"]
-    title: str
-    agents: tuple[str, ...]
-    """Ids of the agents in it; the first takes what names nobody, unless configured otherwise."""
-    unread: int = 0
-    """Messages of others after one's read mark, threads included; only in `welcome`."""
-    read: int = 0
-    """One's own read mark, as the `seq` of the last message seen; only in `welcome`."""
-    latest: "Message | None" = None
-    """The last message outside threads; only in `welcome`."""
-
-
-class Quoted(Struct, frozen=True, omit_defaults=True):
-    """The message an answer answers: enough to draw the quoted line, and its id to jump to."""
-
-    id: str
-    author: str = ""
-    text: str = ""
-    """Its first words on one line; empty when it is gone."""
-
-
-class File(Struct, frozen=True):
-    """Something uploaded. `url` is a path of this server and always downloads; images may be shown from it."""
-
-    id: str
-    name: str
-    mime: str
-    size: int
-    url: str
-
-
-class Reaction(Struct, frozen=True):
-    emoji: str
-    who: tuple[str, ...]
-    """Ids of those who gave it, in order."""
-
-
-class Choice(Struct, frozen=True):
-    """A button under a message; pressing it sends a `press` with `says`."""
-
-    label: str
-    says: str
-
-
-class Thread(Struct, frozen=True):
-    """What hangs under a message that began a thread."""
-
-    replies: int
-    latest: int
-    """When the last reply came, in milliseconds since 1970."""
-
-
-class Message(Struct, frozen=True, omit_defaults=True):
-    """A message as it stands now. `text` is Markdown and may hold anything: draw it, never trust it."""
-
-    id: str
-    room: str
-    author: str
-    """Id of a member; empty: the gateway itself speaks."""
-    at: int
-    """Milliseconds since 1970."""
-    seq: int
-    """Its place in the room: the number of the event that brought it."""
-    text: str
-    thread: str | None = None
-    """Id of the message that began the thread it stands in."""
-    reply_to: Quoted | None = None
-    files: tuple[File, ...] = ()
-    reactions: tuple[Reaction, ...] = ()
-    choices: tuple[Choice, ...] = ()
-    under: Thread | None = None
-    """The thread it began, if any."""
-    client: str = ""
-    """The `client` id of the `say` that made it."""
-    only_for: str = ""
-    """The one person who sees it."""
-    edited: bool = False
-    growing: bool = False
-    """It is being written: `delta` frames follow, and an `edited` frame ends it."""
-    silent: bool = False
-    """No sound, no notification."""
-
 
 # --- from the browser ---------------------------------------------------------------------------
 
@@ -262,7 +157,7 @@ class Welcome(Struct, frozen=True, tag_field="type", tag="welcome"):
     rooms: tuple[Room, ...]
     commands: tuple[Command, ...]
     growing: tuple[Message, ...]
-    """Messages that are being written right now, with their text so far."""
+    """Messages that are being written right now, with their text so far; with `resumed`, those it has seen begin."""
     upload_limit: int
     """Bytes of one file."""
 
@@ -388,113 +283,13 @@ class Note(Struct, frozen=True, tag_field="type", tag="note", omit_defaults=True
 
 ToBrowser = Welcome | Done | Refused | Page | Pong | Happening | Delta | TypingNow | Note
 
-# --- the console: /console/socket, one way ------------------------------------------------------
-
-
-class Step(Struct, frozen=True, omit_defaults=True):
-    """What one stage decided about a message."""
-
-    stage: str
-    decision: str
-    reason: str | None = None
-    took: float = 0.0
-    """Seconds."""
-
-
-class FlowReceived(Struct, frozen=True, tag_field="type", tag="received", omit_defaults=True):
-    """A message came in; nothing is decided. `text` is its beginning."""
-
-    at: int
-    channel: str
-    chat: str
-    message: str
-    sender: str
-    text: str
-    entry: str = "text"
-    thread: str | None = None
-
-
-class FlowDecided(Struct, frozen=True, tag_field="type", tag="decided", omit_defaults=True):
-    """The stages have decided about it: a turn, an answer, or nothing."""
-
-    at: int
-    channel: str
-    chat: str
-    message: str
-    outcome: str
-    steps: tuple[Step, ...]
-    thread: str | None = None
-
-
-class FlowTurn(Struct, frozen=True, tag_field="type", tag="turn", omit_defaults=True):
-    """An agent is done with it."""
-
-    at: int
-    channel: str
-    chat: str
-    message: str
-    session: str
-    agent: str
-    outcome: Literal["answered", "failed", "cancelled"]
-    why: str | None = None
-    took: float | None = None
-    """Seconds since the message came."""
-
-
-class FlowSent(Struct, frozen=True, tag_field="type", tag="sent", omit_defaults=True):
-    """The platform has a message of ours. `text` is its beginning."""
-
-    at: int
-    channel: str
-    chat: str
-    message: str
-    text: str
-
-
-class FlowSession(Struct, frozen=True, tag_field="type", tag="session", omit_defaults=True):
-    """A session began or ended."""
-
-    at: int
-    session: str
-    agent: str
-    channel: str
-    chat: str
-    began: bool
-    why: str | None = None
-
-
-class Gauges(Struct, frozen=True, tag_field="type", tag="gauges"):
-    """Each second, the newest point of every chart; `GET /api/series` has the earlier ones."""
-
-    at: int
-    received: int
-    """Messages that came in during this second."""
-    sent: int
-    running: int
-    """Agents at work now."""
-    waiting: int
-    """Messages that wait for a turn."""
-    outbox: int
-    """Parts on their way."""
-    dead: int
-    unconfirmed: int
-    sockets: int
-    first_word_ms: float | None
-    """Median from a message to the first reply in its place, over the last minute."""
-    answered_ms: float | None
-    """Median from message to its end of turn, over the last minute."""
-    answered_p95_ms: float | None
-
-
-ToConsole = FlowReceived | FlowDecided | FlowTurn | FlowSent | FlowSession | Gauges
-
 # --- how they are written -----------------------------------------------------------------------
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(FromBrowser)
 
 
-def encode(frame: ToBrowser | ToConsole) -> bytes:
+def encode(frame: ToBrowser) -> bytes:
     return _encoder.encode(frame)
 
 
@@ -514,7 +309,3 @@ def client_of(text: str | bytes) -> str:
     except msgspec.DecodeError:
         return ""
     return found if isinstance(found, str) else ""
-
-
-encode_any = _encoder.encode
-"""For answers over HTTP that are made of the same things."""

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from rejoinder.channels.web import inbounds
 from rejoinder.channels.web.faces import person_member
-from rejoinder.channels.web.protocol import Choice, File, Member, Message, Quoted, Reaction, Room, Thread
+from rejoinder.channels.web.nouns import Choice, File, Member, Message, Quoted, Reaction, Room, Thread
 from rejoinder.events import Inbound
 
 MOST_RESUMED = 1000

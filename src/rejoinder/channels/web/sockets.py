@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable
 from msgspec.structs import replace
 
 from rejoinder.channels.web.journal import Told
-from rejoinder.channels.web.protocol import Delta, Message, ToBrowser, encode
+from rejoinder.channels.web.nouns import Message
+from rejoinder.channels.web.protocol import Delta, ToBrowser, encode
 
 MOST_FRAMES = 2000
 MOST_CHARACTERS = 4_000_000

@@ -11,6 +11,7 @@ from rejoinder.channels.web import reading
 from rejoinder.channels.web.faces import person_id
 from rejoinder.channels.web.journal import Journal, NotDone
 from rejoinder.channels.web.keeper import Keeper
+from rejoinder.channels.web.nouns import Member, Room
 from rejoinder.channels.web.protocol import (
     PROTOCOL,
     AskHistory,
@@ -22,7 +23,6 @@ from rejoinder.channels.web.protocol import (
     Hello,
     MakeRoom,
     MarkRead,
-    Member,
     Page,
     Ping,
     Pong,
@@ -30,7 +30,6 @@ from rejoinder.channels.web.protocol import (
     Press,
     React,
     Refused,
-    Room,
     Say,
     Search,
     StillTyping,
@@ -64,6 +63,8 @@ class _Found(Struct, frozen=True):
     seq: int
     rooms: tuple[Room, ...]
     people: tuple[Member, ...]
+    since: int
+    """The last event that the browser has, if it goes on from there."""
     missed: list[tuple[int, str]] | None
 
 
@@ -104,11 +105,14 @@ class Talk:
         if hello.seq is not None and hello.journal == journal.id and hello.seq <= journal.seq:
             missed = reading.missed(journal.db, person, hello.seq)
         rooms = reading.rooms(journal.db, person, journal.agents)
-        return _Found(journal.id, journal.seq, rooms, reading.people(journal.db), missed)
+        since = hello.seq if missed is not None and hello.seq is not None else journal.seq
+        return _Found(journal.id, journal.seq, rooms, reading.people(journal.db), since, missed)
 
     def _welcome(self, connection: Connection, me: Member, found: _Found) -> None:
         """In one step with joining, so that the next event told is the first that `found` does not know."""
         growing = self._hub.seen_growing(me.id)
+        # One that it has missed comes in its place, behind what was said before it.
+        known = tuple(each.snapshot for each in growing if each.message.seq <= found.since)
         connection.tell(
             Welcome(
                 PROTOCOL,
@@ -121,7 +125,7 @@ class Talk:
                 found.people,
                 found.rooms,
                 self._greeting.commands,
-                tuple(each.snapshot for each in growing),
+                known,
                 self._greeting.upload_limit,
             )
         )

@@ -1,5 +1,6 @@
 """Finding one's way: help, commands, whoami, why."""
 
+from rejoinder.durations import lasted
 from rejoinder.inbound.commands.command import Call, Command
 from rejoinder.inbound.outcome import Answer
 
@@ -39,7 +40,8 @@ def _why(call: Call) -> Answer:
     if not trace:
         return Answer(("There is no message before this one.",))
     lines = [
-        f"{step.stage}: {step.decision}{f', {step.reason}' if step.reason else ''} ({step.took * 1e6:.0f} µs)"
+        f"{step.stage}: {step.decision}{f', {step.reason}' if step.reason else ''}"
+        f"{f' ({lasted(step.took)})' if step.took else ''}"
         for step in trace
     ]
     return Answer(("\n".join(lines),))

@@ -6,7 +6,7 @@ do nothing.
 
 from msgspec import Struct
 
-from rejoinder.inbound.directives import exec, levels
+from rejoinder.inbound.directives import levels
 from rejoinder.inbound.directives.tokenise import Token
 from rejoinder.inbound.gate import Actor
 from rejoinder.inbound.rules import AgentProfile, ChannelRules, Rules
@@ -73,9 +73,8 @@ def _exec(token: Token, here: Here) -> str | None:
         return f"The agent {here.agent.name} asks for no permission, so there is nothing to set."
     if (choice.host or choice.node) and not here.agent.takes_exec_settings:
         return f"The agent {here.agent.name} does not take host or node."
-    if choice.security and (reason := exec.UNHONOURED.get(("security", choice.security))):
-        offered = exec.usage(takes_host=here.agent.takes_exec_settings)
-        return f"Exec security={choice.security} cannot be had: {reason}; valid: {offered}"
+    if choice.security == "allowlist" and not here.agent.has_allowlist:
+        return f"The agent {here.agent.name} has no list of what it may do without asking."
     return None
 
 

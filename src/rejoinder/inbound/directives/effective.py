@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import asdict, replace
 
-from rejoinder.session import Session
+from rejoinder.session import ExecChoice, Session
 
 if TYPE_CHECKING:
     from rejoinder.inbound.rules import AgentProfile, Rules
@@ -15,7 +16,7 @@ class Effective(Struct, frozen=True):
     whence: str
 
 
-_BY_DEFAULT = Effective("off", "by default")
+BY_DEFAULT = Effective("off", "by default")
 _DEFAULTS = {"think": "thinking_default", "verbose": "verbose_default", "reasoning": "reasoning_default"}
 
 
@@ -32,7 +33,13 @@ def effective_level(
         return Effective(value, f"agents.defaults.{key}")
     if (value := getattr(agent, name, None)) is not None:
         return Effective(value, f"the agent {agent.name}")
-    return _BY_DEFAULT
+    return BY_DEFAULT
+
+
+def effective_exec(choices: dict[str, Any], session: Session) -> ExecChoice:
+    """Of `/exec` each option by itself: this turn > session."""
+    own, now = session.exec or ExecChoice(), choices.get("exec") or ExecChoice()
+    return replace(own, **{name: said for name, said in asdict(now).items() if said is not None})
 
 
 def effective_model(

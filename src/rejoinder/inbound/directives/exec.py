@@ -13,18 +13,14 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "ask": ("off", "on-miss", "always"),
     "node": (),  # any id
 }
-UNHONOURED: dict[tuple[str, str], str] = {("security", "allowlist"): "there is no list of allowed commands yet"}
-"""Choices that are understood, never offered, and refused with this reason (IN-59)."""
 
 
-def usage(*, takes_host: bool) -> str:
-    """What can be set; where commands run, only with an agent that lets it be chosen."""
+def usage(*, takes_host: bool, has_list: bool) -> str:
+    """What can be set; where commands run, and a list of allowed ones, only with an agent that has that."""
     offered = {key: values for key, values in OPTIONS.items() if takes_host or key not in ("host", "node")}
-    return " ".join(f"{key}={'|'.join(_offered(key, values)) or '<id>'}" for key, values in offered.items())
-
-
-def _offered(key: str, values: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(value for value in values if (key, value) not in UNHONOURED)
+    if not has_list:
+        offered["security"] = tuple(value for value in OPTIONS["security"] if value != "allowlist")
+    return " ".join(f"{key}={'|'.join(values) or '<id>'}" for key, values in offered.items())
 
 
 def read_exec(words: Iterator[Word]) -> Argument:
@@ -37,6 +33,6 @@ def read_exec(words: Iterator[Word]) -> Argument:
         valid = OPTIONS[key]
         chosen = value.lower() if valid else value
         if not chosen or (valid and chosen not in valid):
-            return Bad(f"exec {key} cannot be {value!r}; {one_of(_offered(key, valid) or ('<id>',))}", word.end)
+            return Bad(f"exec {key} cannot be {value!r}; {one_of(valid or ('<id>',))}", word.end)
         choice, end = replace(choice, **{key: chosen}), word.end
     return Good(choice, end) if end is not None else None

@@ -80,6 +80,6 @@ def current(name: str, session: Session, rules: Rules, channel: ChannelRules) ->
         return f"Queue: {spoken(chosen)}. Options: {BY_NAME[name].options}"
     if name == "exec":
         said = spoken(session.exec) if session.exec else "not set"
-        return f"Exec: {said}. Options: {usage(takes_host=agent.takes_exec_settings)}"
+        return f"Exec: {said}. Options: {usage(takes_host=agent.takes_exec_settings, has_list=agent.has_allowlist)}"
     level = effective_level(name, {}, session, rules, agent)
     return f"{TITLES[name]}: {level.value} ({level.whence}). Options: {BY_NAME[name].options}"

@@ -34,7 +34,7 @@ DIRECTIVES: tuple[InlineDirective, ...] = (
     InlineDirective(
         "exec",
         "What the agent may do, and who is asked.",
-        exec.usage(takes_host=False),
+        exec.usage(takes_host=False, has_list=True),
         auth="owner",
         read=exec.read_exec,
     ),

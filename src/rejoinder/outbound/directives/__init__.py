@@ -1,9 +1,11 @@
 """What each output directive means: one file each, one declaration (OD-55). The file is the registration."""
 
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
+from rejoinder.errors import BadConfiguration
 from rejoinder.outbound.directives.declaration import Declaration, Registry
 
 
@@ -16,3 +18,12 @@ def built_in() -> tuple[Declaration, ...]:
 @cache
 def default_registry() -> Registry:
     return Registry(built_in())
+
+
+def registry_with(theirs: Iterable[Declaration]) -> Registry:
+    """Ours, and those that other packages bring. Two of one name are an error before anything starts."""
+    others = tuple(theirs)
+    try:
+        return Registry((*built_in(), *others)) if others else default_registry()
+    except ValueError as clash:
+        raise BadConfiguration(f"{clash}: a directive of another package has to choose another name") from None

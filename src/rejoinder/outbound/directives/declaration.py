@@ -1,15 +1,18 @@
 """How a directive is declared. One declaration serves the reader, the docs, the notice to the agent and delivery.
 
 A directive is one file in this folder with a `DIRECTIVE`; its name, notations, arguments, the ability a
-channel must have, whether the operator must grant it, and its help line stand there and nowhere else.
+channel must have, whether the operator must grant it, and its help line stand there and nowhere else. Another
+package's is a module of its own, with an entry point in the group `rejoinder.directives`; what it does it brings along.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
 from msgspec import Struct, field
+
+from rejoinder.events import Route
 
 Check = Callable[[str], Any]
 """Turns the written value into the argument's value, or raises ValueError with a reason people understand."""
@@ -53,6 +56,19 @@ class Tag(Struct, frozen=True):
     """Left open, the body may be shown where it stands; other bodies are meant for another place."""
 
 
+class Given(Struct, frozen=True):
+    """A directive that an agent has given, as it is told to who acts on it."""
+
+    args: Mapping[str, Any]
+    body: str | None
+    route: Route
+    message: str
+    """The platform id of the message being answered; empty in a turn that nobody asked for."""
+    agent: str
+    key: str
+    """The same when a restart has the turn run again: who must not act twice keeps it."""
+
+
 class Declaration(Struct, frozen=True):
     name: str
     help: str
@@ -65,6 +81,8 @@ class Declaration(Struct, frozen=True):
     """Whether, with these arguments, it is about the message being answered; a background turn has none (OD-18)."""
     shapes_reply: bool = False
     """Says how the reply looks rather than doing something: a reply of only these has no content (OD-44)."""
+    act: Callable[[Given], Awaitable[None]] | None = None
+    """What it does, where delivery does not know it; what it raises is told to the agent."""
 
 
 # --- checks shared by several directives --------------------------------------------------------
@@ -138,10 +156,12 @@ class Registry:
 
     def __init__(self, declarations: Iterable[Declaration]) -> None:
         self.declarations = tuple(declarations)
+        self.named: dict[str, Declaration] = {}
         self.keys: dict[str, Declaration] = {}
         self.flags: dict[str, tuple[Declaration, str]] = {}
         self.tags: dict[str, Declaration] = {}
         for declared in self.declarations:
+            self._claim(self.named, declared.name, declared)
             if declared.key:
                 self._claim(self.keys, declared.key.name, declared)
                 for flag, value in declared.key.flags.items():
@@ -168,6 +188,11 @@ class Registry:
             for name in self.bodiless
             if (tag := self.tags[name].tag) and any(argument.required for argument in tag.arguments)
         )
+
+    @cached_property
+    def self_acting(self) -> frozenset[str]:
+        """Those that bring along what they do."""
+        return frozenset(name for name, declared in self.named.items() if declared.act is not None)
 
     @cached_property
     def shaping(self) -> frozenset[str]:

@@ -219,8 +219,8 @@ class SqliteStore(SqliteReader):
         self._db = db  # in memory there is this one alone, and nothing to wait for
         self._writer = Writer(db, path, patience, None if lock is None else partial(_again, path, patience, db))
 
-    async def write(self, verb: Verb[Any], /, *others: Verb[Any]) -> Any:
-        results = await self._writer.write((verb, *others))
+    async def write(self, verb: Verb[Any], /, *others: Verb[Any], known: Callable[[Any], None] | None = None) -> Any:
+        results = await self._writer.write((verb, *others), None if known is None else lambda told: known(told[0]))
         return results if others else results[0]
 
     async def recover(self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR) -> Recovery:
@@ -249,6 +249,7 @@ class SqliteStore(SqliteReader):
         if self._in_memory:
             self._writer.refuse_when_closed()
             await asyncio.sleep(0)  # who asks again and again lets others work, as with a file
+            self._writer.finish()
             return question(self._db, *arguments)
         try:
             return await super()._read(question, *arguments)
@@ -291,9 +292,9 @@ def open_store(url: str, *, patience: float = 10.0, schema: list[Migration] | No
 
 
 def _again(path: str, patience: float, before: Connection) -> Connection:
-    """After a fault: a new connection, which draws its generations on where the last one was."""
+    """After a fault: a new connection, which draws on where the last one was."""
     db = checked(path, patience)
-    db.generations = before.generations
+    db.numbers = before.numbers
     return db
 
 

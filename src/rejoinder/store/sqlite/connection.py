@@ -1,7 +1,6 @@
 """A connection, with what it has seen once and need not ask again."""
 
 import sqlite3
-from collections.abc import Iterator
 from typing import Any
 
 from rejoinder.events import Route
@@ -9,12 +8,35 @@ from rejoinder.events import Route
 PLACES = 10_000
 
 
+class Numbers:
+    """Those a gateway draws itself. None is drawn for two things, even if the first was never written."""
+
+    def __init__(self, generation: int = 0, event: int = 0) -> None:
+        self.generation = generation
+        self.event = event
+
+    def next_generation(self) -> int:
+        self.generation += 1
+        return self.generation
+
+    def next_event(self) -> int:
+        self.event += 1
+        return self.event
+
+    def drawn(self) -> tuple[int, int]:
+        return self.generation, self.event
+
+    def draw_again_from(self, drawn: tuple[int, int]) -> None:
+        """For the same things once more."""
+        self.generation, self.event = drawn
+
+
 class Connection(sqlite3.Connection):
-    """`generations` belongs to the gateway's own; nobody else claims anything."""
+    """`numbers` belong to the gateway's own; nobody else claims or accepts anything."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.generations: Iterator[int] = iter(())
+        self.numbers = Numbers()
         self._places: dict[Route, int] = {}
 
     def known_place(self, route: Route) -> int | None:

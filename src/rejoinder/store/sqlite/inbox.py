@@ -17,16 +17,17 @@ from rejoinder.store.sqlite.values import as_written, micros, moved, seal
 
 def accept(db: Connection, verb: Accept) -> tuple[InboxEvent, ...]:
     sql = (
-        "INSERT INTO inbox (channel, account, event, message, sender, accepted, body) VALUES (?, ?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (channel, account, event) DO NOTHING RETURNING id"
+        "INSERT INTO inbox (id, channel, account, event, message, sender, accepted, body) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (channel, account, event) DO NOTHING"
     )
     now = micros(verb.now)
     new: list[InboxEvent] = []
     for inbound in verb.events:
         written, body = as_written(inbound)
         key = (written.channel, written.account, written.event_id, written.message_id, written.sender.id)
-        if (row := db.execute(sql, (*key, now, body)).fetchone()) is not None:
-            new.append(InboxEvent(row[0], written, verb.now))
+        id = db.numbers.next_event()
+        if db.execute(sql, (id, *key, now, body)).rowcount:
+            new.append(InboxEvent(id, written, verb.now))
     if verb.cursor is not None:
         _keep_cursor(db, verb.cursor)
     return tuple(new)

@@ -16,10 +16,7 @@ def note_messages(db: Connection, verb: NoteMessages) -> tuple[Message, ...]:
     return tuple(note(db, place, message) for message in verb.messages)
 
 
-NOTE = (
-    "INSERT INTO message SELECT :place, :id, max(handles + 1, :spoken), :kind, :body FROM place WHERE id = :place "
-    "ON CONFLICT (place, id) DO NOTHING RETURNING number"
-)
+NOTE = "INSERT INTO message VALUES (:place, :id, :number, :kind, :body) ON CONFLICT (place, id) DO NOTHING"
 EDIT = (
     "UPDATE message SET body = :body, kind = iif(kind = 'system', :kind, kind) WHERE place = :place AND id = :id "
     "RETURNING number"
@@ -40,14 +37,16 @@ it nor adds to it."""
 def note(db: Connection, place: int, message: Message, *, counts: bool = True) -> Message:
     """Its number is the next one; a platform whose ids are handles already keeps them while they are free."""
     spoken = HANDLE.fullmatch(message.id)
+    (handles,) = db.execute("SELECT handles FROM place WHERE id = ?", (place,)).fetchone()
+    number = max(handles + 1, int(spoken[1]) if spoken else 0)
     body = pack_message(message)
-    new = {"place": place, "id": message.id, "spoken": int(spoken[1]) if spoken else 0, "kind": message.kind}
-    row = db.execute(NOTE, {**new, "body": body}).fetchone()
-    if row is None:  # what is told again, by an edit or by an echo of our own, is the same message
-        return replace(message, number=db.execute(EDIT, {**new, "body": body}).fetchone()[0])
+    new = {"place": place, "id": message.id, "kind": message.kind, "body": body}
+    if not db.execute(NOTE, {**new, "number": number}).rowcount:
+        # What is told again, by an edit or by an echo of our own, is the same message.
+        return replace(message, number=db.execute(EDIT, new).fetchone()[0])
     day = micros(message.at) // DAY
-    db.execute(COUNT[message.kind], {"place": place, "number": row[0], "one": counts, "day": day})
-    return replace(message, number=row[0])
+    db.execute(COUNT[message.kind], {"place": place, "number": number, "one": counts, "day": day})
+    return replace(message, number=number)
 
 
 def forget_message(db: Connection, verb: ForgetMessage) -> None:

@@ -34,6 +34,7 @@ from rejoinder.store.sqlite.values import (
     PART,
     find_place,
     hold,
+    inserted,
     micros,
     moved,
     part_from,
@@ -42,15 +43,17 @@ from rejoinder.store.sqlite.values import (
 )
 
 
-def listed(states: tuple[str, ...]) -> str:
-    return ", ".join(f"'{state}'" for state in states)
+def any_of(column: str, states: tuple[str, ...]) -> str:
+    """Spelled out as in the indexes, which are used by what says the same; and a list SQLite makes into a table."""
+    return "(" + " OR ".join(f"{column} = '{state}'" for state in states) + ")"
 
 
 BY_KEY = f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE part.key = ?"
 NEXT = (
     f"SELECT {PART} FROM part JOIN place ON place.id = part.place "
-    f"WHERE part.place = ? AND part.state IN ({listed(IN_FLIGHT)}) ORDER BY part.id LIMIT 1"
+    f"WHERE part.place = ? AND {any_of('part.state', IN_FLIGHT)} ORDER BY part.id LIMIT 1"
 )
+ANY_BEFORE = f"SELECT 1 FROM part WHERE place = ? AND {any_of('state', IN_FLIGHT)} LIMIT 1"
 ANSWERED = (
     "UPDATE turn SET state = 'answered' WHERE id = :turn AND state IN ('open', 'answered') "
     "AND EXISTS (SELECT 1 FROM run WHERE session = :session AND turn = :turn AND generation = :generation)"
@@ -64,18 +67,29 @@ def plan_parts(db: Connection, verb: PlanParts) -> tuple[StoredPart, ...]:
         moved(db, ANSWERED, fence, f"the run of turn {run.turn}")
     elif run is not None:
         hold(db, run)
-    turn = run.turn if run else None
-    return tuple([_plan(db, intent, turn, verb.now) for intent in verb.parts])
+    turn, lease = run.turn if run else None, verb.lease_until
+    planned: list[StoredPart] = []
+    for intent in verb.parts:
+        planned.append(_plan(db, intent, turn, verb.now, lease))
+        lease = None
+    return tuple(planned)
 
 
-def _plan(db: Connection, intent: Intent, turn: int | None, now: datetime) -> StoredPart:
+def _plan(db: Connection, intent: Intent, turn: int | None, now: datetime, lease: datetime | None) -> StoredPart:
     sql = (
-        "INSERT INTO part (turn, place, key, kind, planned, body) VALUES (?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (key) DO NOTHING RETURNING id"
+        "INSERT INTO part (turn, place, key, kind, planned, body, state, generation, attempts, lease_until) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING"
     )
-    row = (turn, place_of(db, intent.route), intent.key, intent.kind, micros(now), seal(intent.body))
-    if (new := db.execute(sql, row).fetchone()) is not None:
-        return StoredPart(new[0], intent.key, intent.route, intent.body, intent.kind, "planned", 0, 0, now, turn)
+    place, body = place_of(db, intent.route), intent.body
+    state: PartState = "planned"
+    generation = attempts = 0
+    if lease is not None and db.execute(ANY_BEFORE, (place,)).fetchone() is None:
+        state, generation, attempts = "sending", db.numbers.next_generation(), 1
+    until = micros(lease) if lease is not None and attempts else None
+    row = (turn, place, intent.key, intent.kind, micros(now), seal(body), state, generation, attempts, until)
+    if (new := db.execute(sql, row)).rowcount:
+        id = inserted(new)
+        return StoredPart(id, intent.key, intent.route, body, intent.kind, state, generation, attempts, now, turn)
     known = part_from(db.execute(BY_KEY, (intent.key,)).fetchone())
     if (known.route, known.kind, known.body) != (intent.route, intent.kind, intent.body):
         raise BadUse(f"part key {intent.key!r} stands for other bytes; a changed rendering needs a new key")
@@ -91,7 +105,11 @@ def claim_part(db: Connection, verb: ClaimPart) -> StoredPart | Later | None:
         return None
     if part.retry_at is not None and part.retry_at > verb.now:
         return Later(part.retry_at)
-    claim: dict[str, Any] = {"generation": next(db.generations), "lease_until": verb.lease_until, "retry_at": None}
+    claim: dict[str, Any] = {
+        "generation": db.numbers.next_generation(),
+        "lease_until": verb.lease_until,
+        "retry_at": None,
+    }
     if verb.sending:  # two moves in one: the attempt is counted before it is made
         return _move(db, verb, part, PART_MOVES[MarkSending][1], attempts=part.attempts + 1, **claim)
     return _move(db, verb, part, **claim)
@@ -147,7 +165,7 @@ def withdraw_parts(db: Connection, verb: WithdrawParts) -> int:
     sources, target = PART_MOVES[WithdrawParts]
     sql = (
         f"UPDATE part SET state = '{target}', lease_until = NULL, retry_at = NULL "
-        f"WHERE turn = ? AND state IN ({listed(sources)})"
+        f"WHERE turn = ? AND {any_of('state', sources)}"
     )
     return db.execute(sql, (verb.turn,)).rowcount
 

@@ -30,7 +30,7 @@ from rejoinder.store.recovery import backlogs
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.memory import KNOCK, knock_from, unpack_entry, unpack_lines, unpack_session
 from rejoinder.store.sqlite.messages import HANDLE
-from rejoinder.store.sqlite.outbox import listed
+from rejoinder.store.sqlite.outbox import any_of
 from rejoinder.store.sqlite.values import (
     DAY,
     EVENT,
@@ -114,8 +114,8 @@ def count_parts(db: Connection, states: tuple[PartState, ...]) -> int:
 
 def in_states(states: tuple[PartState, ...]) -> str:
     # Naming all that an index covers lets it be used; those that have ended are most of the table.
-    covered = f"part.state IN ({listed(UNENDED)}) AND " if set(states) <= set(UNENDED) else ""
-    return f"{covered}part.state IN ({listed(states)})"
+    covered = f"{any_of('part.state', UNENDED)} AND " if set(states) <= set(UNENDED) else ""
+    return covered + any_of("part.state", states)
 
 
 def session(db: Connection, key: str) -> KeptSession | None:
@@ -211,7 +211,7 @@ def census(db: Connection) -> Census:
 
 def to_send(db: Connection) -> tuple[Route, ...]:
     sql = (
-        f"SELECT {PLACE} FROM place JOIN part ON part.place = place.id AND part.state IN ({listed(IN_FLIGHT)}) "
+        f"SELECT {PLACE} FROM place JOIN part ON part.place = place.id AND {any_of('part.state', IN_FLIGHT)} "
         "GROUP BY place.id ORDER BY min(part.id)"
     )
     return tuple(map(route_from, db.execute(sql)))

@@ -15,7 +15,6 @@ from rejoinder.store.base import (
     Accept,
     AppendTranscript,
     BeginTurn,
-    ClaimPart,
     Cursor,
     Destination,
     EndRun,
@@ -38,11 +37,13 @@ THEN = datetime(2000, 1, 1, tzinfo=UTC)
 
 def rehearse(db: Connection) -> None:
     """Leaves nothing behind, whatever happens: nothing has to be rehearsed."""
+    drawn = db.numbers.drawn()
     db.execute("BEGIN IMMEDIATE")
     with suppress(RejoinderError, sqlite3.Error):
         _write(db, f"rehearsal {uuid4()}")
     if db.in_transaction:  # after some faults SQLite has taken it back by itself
         db.take_back()
+    db.numbers.draw_again_from(drawn)
 
 
 def _write(db: Connection, name: str) -> None:
@@ -59,12 +60,11 @@ def _write(db: Connection, name: str) -> None:
             PutSession(Session(name, name, THEN, THEN), 0),
         ),
     )
-    *_, part = perform(
+    (part,), _ = perform(
         db,
         (
-            PlanParts((Intent(name, here, b""),), THEN, run, final=True),
+            PlanParts((Intent(name, here, b""),), THEN, run, final=True, lease_until=THEN),
             AppendTranscript(name, (Entry("user", (PromptText(name),), THEN, run.turn),)),
-            ClaimPart(here, THEN, THEN, sending=True),
         ),
     )
     perform(db, (MarkSent(part, f"{name} answered", THEN), EndRun(run, "answered", THEN)))

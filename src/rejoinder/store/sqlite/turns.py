@@ -13,23 +13,29 @@ from rejoinder.store.base import (
     SteerInputs,
 )
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.values import hold, micros, moved, place_of, seal
+from rejoinder.store.sqlite.values import hold, inserted, micros, moved, place_of, seal
 
 TAKE = "UPDATE turn_input SET state = ?, turn = ? WHERE event = ? AND session = ? AND state = 'waiting'"
+
+# The index knows this by the wider condition; by the narrower one alone it would not be used.
+UNTOLD = (
+    "SELECT event FROM turn_input WHERE session = ? AND turn IS NULL AND state IN ('waiting', 'summarised') "
+    "AND state = 'summarised'"
+)
 
 
 def begin_turn(db: Connection, verb: BeginTurn) -> Run | Busy:
     if (busy := _active(db, verb.session)) is not None:
         return busy
-    sql = "INSERT INTO turn (session, place, opened, heard, body) VALUES (?, ?, ?, ?, ?) RETURNING id"
+    sql = "INSERT INTO turn (session, place, opened, heard, body) VALUES (?, ?, ?, ?, ?)"
     place, now = place_of(db, verb.route), micros(verb.now)
-    turn = db.execute(sql, (verb.session, place, now, verb.heard, seal(verb.payload))).fetchone()[0]
+    turn = inserted(db.execute(sql, (verb.session, place, now, verb.heard, seal(verb.payload))))
     for event in verb.events:
         moved(db, TAKE, ("taken", turn, event, verb.session), f"event {event} in {verb.session}")
-    # The index knows this by the wider condition; by the narrower one alone it would not be used.
-    untold = "session = ? AND turn IS NULL AND state IN ('waiting', 'summarised')"
-    db.execute(f"UPDATE turn_input SET turn = ? WHERE {untold} AND state = 'summarised'", (turn, verb.session))
-    return _claim(db, Run(verb.session, turn, next(db.generations), attempt=1), micros(verb.lease_until))
+    told = [(turn, event, verb.session) for (event,) in db.execute(UNTOLD, (verb.session,))]
+    if told:
+        db.executemany("UPDATE turn_input SET turn = ? WHERE event = ? AND session = ?", told)
+    return _claim(db, Run(verb.session, turn, db.numbers.next_generation(), attempt=1), micros(verb.lease_until))
 
 
 def resume_turn(db: Connection, verb: ResumeTurn) -> Run | Busy | Quarantined:
@@ -48,7 +54,7 @@ def resume_turn(db: Connection, verb: ResumeTurn) -> Run | Busy | Quarantined:
     attempt = attempts + (not answered)
     sql = "UPDATE turn SET attempts = ? WHERE id = ? AND state = ? AND attempts = ?"
     moved(db, sql, (attempt, verb.turn, state, attempts), f"turn {verb.turn}")
-    run = Run(session, verb.turn, next(db.generations), attempt, answered)
+    run = Run(session, verb.turn, db.numbers.next_generation(), attempt, answered)
     return _claim(db, run, micros(verb.lease_until))
 
 

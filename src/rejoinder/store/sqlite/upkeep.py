@@ -1,11 +1,10 @@
 """Verbs of the store itself: what a dead claim leaves behind, and what has grown old."""
 
-from itertools import count
 from typing import Any
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.store.base import ExpireLeases, Retention, Sweep
-from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.connection import Connection, Numbers
 from rejoinder.store.sqlite.values import micros
 
 CLAIMS = 32
@@ -15,30 +14,30 @@ CLAIMS = 32
 def take_over(db: Connection) -> int:
     """At boot, under the lock: nobody else lives, so every claim is a dead one's (DU-13). The new generation."""
     opening = db.execute("UPDATE gateway SET generation = generation + 1 RETURNING generation").fetchone()[0]
-    db.generations = count(opening << CLAIMS)
-    generation = next(db.generations)
-    _take_back(db, (1 << 63) - 1, generation)
-    return generation
+    accepted = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'inbox'").fetchone()
+    db.numbers = Numbers(opening << CLAIMS, accepted[0] if accepted else 0)
+    _take_back(db, (1 << 63) - 1, db.numbers.generation)
+    return db.numbers.generation
 
 
 def expire_leases(db: Connection, verb: ExpireLeases) -> int:
-    return _take_back(db, micros(verb.now), next(db.generations))
+    return _take_back(db, micros(verb.now), db.numbers.next_generation())
 
 
 def _take_back(db: Connection, now: int, generation: int) -> int:
     """A turn whose run is gone is open and can be resumed; of what was being sent nobody knows the end."""
-    lapsed = "lease_until = NULL, generation = ? WHERE state = ? AND lease_until <= ?"
     runs = db.execute("DELETE FROM run WHERE lease_until <= ?", (now,))
-    claimed = db.execute(f"UPDATE part SET state = 'planned', {lapsed}", (generation, "claimed", now))
+    lapsed = "lease_until = NULL, generation = ? WHERE lease_until <= ? AND state ="
+    claimed = db.execute(f"UPDATE part SET state = 'planned', {lapsed} 'claimed'", (generation, now))
     error = "error = 'the sender was gone before an answer came', "
-    sending = db.execute(f"UPDATE part SET state = 'unknown', {error}{lapsed}", (generation, "sending", now))
+    sending = db.execute(f"UPDATE part SET state = 'unknown', {error}{lapsed} 'sending'", (generation, now))
     return runs.rowcount + claimed.rowcount + sending.rowcount
 
 
 def sweep(db: Connection, verb: Sweep) -> int:
     keep = verb.keep
     old, most = micros(keep.ended_before), keep.rows
-    removed = _remove(db, "trace", "at < ?", most, micros(keep.traces_before))
+    removed = _sweep_traces(db, micros(keep.traces_before), most)
     removed += _sweep_turns(db, old, most)
     removed += _remove(db, "part", "turn IS NULL AND state IN ('sent', 'withdrawn') AND planned < ?", most, old)
     crashpoint("K26")
@@ -47,6 +46,12 @@ def sweep(db: Connection, verb: Sweep) -> int:
     if keep.transcripts_before is not None:
         removed += _remove(db, "transcript", "at < ?", most, micros(keep.transcripts_before))
     return removed + db.execute("DELETE FROM knock WHERE expires <= ?", (micros(verb.now),)).rowcount
+
+
+def _sweep_traces(db: Connection, old: int, most: int) -> int:
+    # Numbers are given in order, so the lowest are the oldest.
+    sql = "DELETE FROM trace WHERE id IN (SELECT id FROM trace ORDER BY id LIMIT ?) AND at < ?"
+    return db.execute(sql, (most, old)).rowcount
 
 
 def _sweep_turns(db: Connection, old: int, most: int) -> int:

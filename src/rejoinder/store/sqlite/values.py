@@ -1,6 +1,7 @@
 """Values to columns and back. A body is sealed: damage inside it is an error, never a different message."""
 
 import json
+import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
@@ -103,8 +104,14 @@ def find_place(db: Connection, route: Route) -> int | None:
 def place_of(db: Connection, route: Route) -> int:
     if (known := find_place(db, route)) is not None:
         return known
-    sql = "INSERT INTO place (channel, account, chat, thread) VALUES (?, ?, ?, ?) RETURNING id"
-    return db.execute(sql, (route.channel, route.account, route.chat, route.thread or "")).fetchone()[0]
+    sql = "INSERT INTO place (channel, account, chat, thread) VALUES (?, ?, ?, ?)"
+    return inserted(db.execute(sql, (route.channel, route.account, route.chat, route.thread or "")))
+
+
+def inserted(cursor: sqlite3.Cursor) -> int:
+    """The number of the new row. `RETURNING` would tell it too, by way of a table of its own."""
+    assert cursor.lastrowid is not None, "a row was inserted"
+    return cursor.lastrowid
 
 
 # --- rows ---------------------------------------------------------------------------------------

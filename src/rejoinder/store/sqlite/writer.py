@@ -3,13 +3,16 @@
 Statements take microseconds, commits wait for the disk. In the thread statements would be slow as well: between two
 of them it needs the interpreter, and a busy loop lends that out only every few milliseconds.
 
-Rule 1: idle, it begins at once with what has been asked for; what comes while it commits is the next group.
-Rule 2: nobody is answered before the commit of their group, and everybody of it right after.
+Rule 1: what is asked for is carried out at once, and committed when everybody had their say who is awake: they share
+        the commit. What comes while it is under way is the next group.
+Rule 2: nobody is answered before the commit of their group, and everybody of it right after. In memory nothing is
+        ever safe, and everybody is answered at once.
 Rule 3: a unit that lost its fence takes back only itself; a fault of the store takes back the whole group.
-Rule 4: after a fault the next group tries again. Nothing is kept in memory for later.
-Rule 5: whatever may take long is done in the thread: a commit, a new connection, the wait for another program that
+Rule 4: what has to be done again has the same answers as before: who was told early was told the truth.
+Rule 5: after a fault the next group tries again. Nothing is kept in memory for later.
+Rule 6: whatever may take long is done in the thread: a commit, a new connection, the wait for another program that
         holds the file. Meanwhile the connection is the thread's alone.
-Rule 6: once a second it looks whether somebody else has written, such as an operator, and says so.
+Rule 7: once a second it looks whether somebody else has written, such as an operator, and says so.
 """
 
 import asyncio
@@ -44,22 +47,32 @@ Job = tuple[Callable[[], None], Callable[[Exception | None], None]]
 class Unit:
     """What one caller wants done together, and where the answer goes."""
 
-    def __init__(self, verbs: Verbs, work: Callable[[Connection], Any]) -> None:
+    def __init__(
+        self, verbs: Verbs, work: Callable[[Connection], Any], known: Callable[[Any], None] | None = None
+    ) -> None:
         accepted = [len(verb.events) - 1 for verb in verbs if type(verb) is Accept]
+        self.verbs = verbs
         self.rows = len(verbs) + sum(accepted)
         self.accepts = bool(accepted)
         self.work = work
-        self.answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.known = known
         self.result: Any = None
         self.error: Exception | None = None
+        self.is_settled = False
+        self._waiter: asyncio.Future[None] | None = None
 
     def settle(self) -> None:
-        if self.answer.cancelled():
-            return
+        self.is_settled = True
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def answer(self) -> Any:
+        if not self.is_settled:
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
         if self.error is not None:
-            self.answer.set_exception(self.error)
-        else:
-            self.answer.set_result(self.result)
+            raise self.error
+        return self.result
 
 
 class Writer:
@@ -71,8 +84,14 @@ class Writer:
         db.execute("PRAGMA busy_timeout = 0")
         self._version: int | None = _version(db)  # of the file as this connection last saw it; None: nothing yet
         self._waiting: deque[Unit] = deque()
+        self._group: list[Unit] = []  # carried out, and not yet committed
+        self._rows = 0  # of the group
+        self._is_open = False  # a transaction
+        self._is_careful = False  # one of the group has lost its fence
+        self._drawn_before = db.numbers.drawn()
+        self._due = False  # its commit
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._busy = False
+        self._away = False  # the connection is the thread's
         self._closed = False
         self._rest: asyncio.Future[None] | None = None  # who closes it waits for what is under way
         self._listening: list[Callable[[], None]] = []
@@ -84,17 +103,16 @@ class Writer:
         if reopen is not None:
             self._thread.start()
 
-    async def write(self, verbs: Verbs) -> tuple[Any, ...]:
-        return await self.submit(Unit(verbs, lambda db: perform(db, verbs)))
+    async def write(self, verbs: Verbs, known: Callable[[Any], None] | None = None) -> tuple[Any, ...]:
+        return await self.submit(Unit(verbs, lambda db: perform(db, verbs), known))
 
     async def submit(self, unit: Unit) -> Any:
         self.refuse_when_closed()
         self._waiting.append(unit)
-        self._loop = unit.answer.get_loop()
-        if not self._busy:
-            self._busy = True
-            self._begin()
-        return await unit.answer
+        self._loop = asyncio.get_running_loop()
+        if not self._away:
+            self._carry_out()
+        return await unit.answer()
 
     def refuse_when_closed(self) -> None:
         if self._closed:
@@ -108,7 +126,7 @@ class Writer:
         if self._next_look is not None:
             self._next_look.cancel()
         loop = asyncio.get_running_loop()
-        if self._busy:
+        if self._is_busy:
             self._rest = loop.create_future()
             await self._rest
         if self._reopen is None:
@@ -117,59 +135,86 @@ class Writer:
             self._jobs.put(None)
             await loop.run_in_executor(None, self._thread.join)
 
+    def finish(self) -> None:
+        """In memory: commits at once, for who reads beside it by the same connection."""
+        if self._is_open and not self._away:
+            self._commit()
+
+    @property
+    def _is_busy(self) -> bool:
+        return self._away or self._is_open or bool(self._waiting)
+
     # --- a group, on the loop -----------------------------------------------------------------------
 
-    def _begin(self) -> None:
-        group = self._gather()
+    def _carry_out(self) -> None:
+        """What waits, as far as this commit has room for it."""
+        if not self._is_open and not self._begin():
+            return
+        done: list[Unit] = []
+        while self._waiting and (not self._group or self._rows + self._waiting[0].rows <= GROUP):
+            unit = self._waiting.popleft()
+            self._group.append(unit)
+            self._rows += unit.rows
+            try:
+                self._do(unit)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it must reach those who wait
+                return self._failed(error)
+            done.append(unit)
+        if self._waiting:
+            self._commit()
+        elif not self._due and self._loop is not None:
+            self._due = True
+            # Not at once: in one turn of the loop those begin who were told early, in the next they have written.
+            self._loop.call_soon(self._loop.call_soon, self._commit_when_due)
+        for unit in done:
+            self._tell_early(unit)
+
+    def _begin(self) -> bool:
+        """False when it takes longer, or fails."""
         try:
             if self._db is None:
-                return self._in_thread(self._begin_patiently, group, self._carry_out)
+                self._in_thread(self._begin_patiently, self._begun)
+                return False
             self._db.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
             if self._reopen is not None and _is_busy(error):
-                return self._in_thread(self._begin_patiently, group, self._carry_out)
-            return self._failed(group, error)
-        self._carry_out(group)
+                self._in_thread(self._begin_patiently, self._begun)
+            else:
+                self._failed(error)
+            return False
+        self._opened(self._db)
+        return True
 
-    def _gather(self) -> list[Unit]:
-        """What waits, in order."""
-        group = [self._waiting.popleft()]
-        rows = group[0].rows
-        while self._waiting and rows + self._waiting[0].rows <= GROUP:
-            group.append(self._waiting.popleft())
-            rows += group[-1].rows
-        return group
+    def _begun(self) -> None:
+        assert self._db is not None, "a group begins with a connection"
+        self._opened(self._db)
+        self._carry_out()
 
-    def _carry_out(self, group: list[Unit]) -> None:
+    def _opened(self, db: Connection) -> None:
+        self._is_open, self._is_careful, self._drawn_before = True, False, db.numbers.drawn()
+
+    def _do(self, unit: Unit) -> None:
         db = self._db
-        assert db is not None, "a group begins with a connection"
+        assert db is not None, "it is open"
+        if self._is_careful:
+            return self._do_carefully(db, unit)
         try:
-            if not self._all_at_once(db, group):
-                db.take_back()
-                db.execute("BEGIN IMMEDIATE")
-                for unit in group:
-                    self._one_by_one(db, unit)
-            if any(unit.accepts for unit in group):
-                crashpoint("K3")
-            if self._reopen is not None:
-                return self._in_thread(self._commit, group, self._committed)
-            db.execute("COMMIT")
-        except Exception as error:  # noqa: BLE001 - whatever it is, it must reach those who wait
-            return self._failed(group, error)
-        self._committed(group)
-
-    def _all_at_once(self, db: Connection, group: list[Unit]) -> bool:
-        """False when a unit lost its fence: then each is done behind a savepoint of its own, which costs more."""
-        try:
-            for unit in group:
-                unit.result = unit.work(db)
+            unit.result = unit.work(db)
         except Exception as error:
             if unavailable(error, self._where) is not None:
                 raise
-            return False
-        return True
+            self._do_again(db)
 
-    def _one_by_one(self, db: Connection, unit: Unit) -> None:
+    def _do_again(self, db: Connection) -> None:
+        """One has lost its fence: from now on each goes behind a savepoint of its own, which costs more."""
+        db.take_back()
+        db.numbers.draw_again_from(self._drawn_before)
+        db.execute("BEGIN IMMEDIATE")
+        self._is_careful = True
+        for unit in self._group:
+            self._do_carefully(db, unit)
+
+    def _do_carefully(self, db: Connection, unit: Unit) -> None:
         db.execute("SAVEPOINT unit")
         try:
             unit.result = unit.work(db)
@@ -180,14 +225,39 @@ class Writer:
             db.take_back("unit")
         db.execute("RELEASE unit")
 
-    def _committed(self, group: list[Unit]) -> None:
+    def _tell_early(self, unit: Unit) -> None:
+        if self._reopen is None:
+            unit.settle()
+        if unit.known is not None and unit.error is None:
+            unit.known(unit.result)
+
+    def _commit_when_due(self) -> None:
+        self._due = False
+        if self._is_open and not self._away:
+            self._commit()
+
+    def _commit(self) -> None:
+        if any(unit.accepts for unit in self._group):
+            crashpoint("K3")
+        if self._reopen is not None:
+            return self._in_thread(self._commit_to_disk, self._committed)
+        try:
+            self._commit_to_disk()
+        except sqlite3.Error as error:
+            return self._failed(error)
+        self._committed()
+
+    def _committed(self) -> None:
+        group = self._ended()
         self._tell(None)
         for unit in group:
             if unit.accepts:
                 crashpoint("K4")
         self._settle(group)
 
-    def _failed(self, group: list[Unit], error: Exception) -> None:
+    def _failed(self, error: Exception) -> None:
+        group = [*self._ended(), *self._waiting]  # what waits would meet it as well
+        self._waiting.clear()
         self._take_back()
         fault = unavailable(error, self._where)
         if fault is None:
@@ -197,17 +267,20 @@ class Writer:
             unit.error = fault or error
         self._settle(group)
 
+    def _ended(self) -> list[Unit]:
+        """The group that was open."""
+        group, self._group, self._rows, self._is_open = self._group, [], 0, False
+        return group
+
     def _settle(self, group: list[Unit]) -> None:
         for unit in group:
             unit.settle()
         if self._look_due:
             self._look()
-        if not self._waiting:
-            self._busy = False
-            if self._rest is not None:
-                self._rest.set_result(None)
-        elif self._loop is not None:
-            self._loop.call_soon(self._begin)  # when those just answered have had their say: it is the same group
+        if self._waiting:
+            self._carry_out()
+        elif self._rest is not None:
+            self._rest.set_result(None)
 
     def _tell(self, fault: StoreUnavailable | None) -> None:
         """Once for each change: a full disk is met by every message that comes."""
@@ -234,13 +307,15 @@ class Writer:
 
     # --- in the thread ------------------------------------------------------------------------------
 
-    def _in_thread(self, work: Callable[[], None], group: list[Unit], then: Callable[[list[Unit]], None]) -> None:
+    def _in_thread(self, work: Callable[[], None], then: Callable[[], None]) -> None:
         def go_on(error: Exception | None) -> None:
+            self._away = False
             if error is None:
-                then(group)
+                then()
             else:
-                self._failed(group, error)
+                self._failed(error)
 
+        self._away = True
         self._jobs.put((work, go_on))
 
     def _work(self) -> None:
@@ -255,12 +330,13 @@ class Writer:
                 assert self._loop is not None
                 self._loop.call_soon_threadsafe(go_on, error)
             except RuntimeError:  # the loop has ended, and with it whoever waited
-                self._take_back()
+                self._ended()
                 self._waiting.clear()
-                self._busy = False
+                self._take_back()
+                self._away = False
         self._let_go()
 
-    def _commit(self) -> None:
+    def _commit_to_disk(self) -> None:
         assert self._db is not None
         self._db.execute("COMMIT")
 
@@ -283,8 +359,8 @@ class Writer:
 
     def _look_again(self) -> None:
         self._next_look = asyncio.get_running_loop().call_later(A_LOOK, self._look_again)
-        if self._busy:
-            self._look_due = True  # the connection is the thread's
+        if self._is_busy:
+            self._look_due = True
         else:
             self._look()
 

@@ -32,6 +32,8 @@ class Frame(Struct, frozen=True, omit_defaults=True):
     buttons: tuple[str, ...] = ()
     pinged: tuple[str, ...] = ()
     """Who was called by name."""
+    place: int = 0
+    """Where a message stands among the others, whenever it was seen first; 0 where it stands behind those before it."""
 
 
 class Call(Struct, frozen=True, omit_defaults=True):
@@ -60,6 +62,7 @@ class Seen(Struct, frozen=True):
     buttons: tuple[str, ...] = ()
     reactions: str = ""
     edits: int = 0
+    place: int = 0
 
 
 class Truth:
@@ -77,7 +80,7 @@ class Truth:
         self._wake()
 
     def messages(self, chat: str | None = None, by: str | None = BOT) -> list[Seen]:
-        """What is there now, in the order in which it appeared; of one chat, of one author, or of all."""
+        """What is there now, in the order in which it stands; of one chat, of one author, or of all."""
         return [
             seen
             for seen in standing(self.frames)
@@ -104,14 +107,21 @@ class Truth:
 
 
 def standing(frames: Iterable[Frame]) -> list[Seen]:
-    """The messages that are there after these frames."""
+    """The messages that are there after these frames, as they stand."""
     there: dict[tuple[str, str], Seen] = {}
     for frame in frames:
         key = (frame.chat, frame.message)
         match frame.kind:
             case "message":
                 there[key] = Seen(
-                    frame.message, frame.chat, frame.by, frame.text, frame.reply_to, frame.thread, frame.buttons
+                    frame.message,
+                    frame.chat,
+                    frame.by,
+                    frame.text,
+                    frame.reply_to,
+                    frame.thread,
+                    frame.buttons,
+                    place=frame.place,
                 )
             case "edit":
                 before = there[key]
@@ -122,7 +132,7 @@ def standing(frames: Iterable[Frame]) -> list[Seen]:
                 there.pop(key, None)
             case _:
                 pass
-    return list(there.values())
+    return sorted(there.values(), key=lambda seen: seen.place)
 
 
 def by_bot(frames: Sequence[Frame]) -> list[Frame]:

@@ -1,7 +1,8 @@
 """The chat page without a page: people at browsers of the web channel, who see what a page would show.
 
 Rule 1: a browser comes back for ever, says how far it has seen, and sends again what was not confirmed.
-Rule 2: what two browsers are told of one thing was seen once; what differs between them is not looked for.
+Rule 2: what two browsers are told of one thing was seen once; what differs between them is not looked for. Messages
+        stand in the order of their numbers, as on a page, and not in that in which the browsers heard of them.
 Rule 3: nothing is served here: the gateway is the server, at a port that is chosen beforehand.
 
 Faults: `drop` on `event` ends the line of the browser that is told something next; `duplicate` on `send` says
@@ -20,6 +21,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
+from rejoinder.channels.web.nouns import Message, Room
 from rejoinder.channels.web.protocol import (
     PROTOCOL,
     AskHistory,
@@ -31,14 +33,12 @@ from rejoinder.channels.web.protocol import (
     FromBrowser,
     Hello,
     MakeRoom,
-    Message,
     Page,
     Posted,
     Press,
     React,
     Reacted,
     Refused,
-    Room,
     RoomMade,
     Say,
     ToBrowser,
@@ -149,7 +149,16 @@ class Browsers:
             self.texts[message.id] = message.text
             buttons = tuple(choice.label for choice in message.choices)
             frame = Frame(
-                time.time(), chat, "message", author, message.id, message.text, message.thread, reply_to, False, buttons
+                time.time(),
+                chat,
+                "message",
+                author,
+                message.id,
+                message.text,
+                message.thread,
+                reply_to,
+                buttons=buttons,
+                place=message.seq,
             )
             self.truth.show(frame)
         elif self.texts[message.id] != message.text:

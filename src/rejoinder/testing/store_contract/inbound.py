@@ -1,9 +1,10 @@
 """What comes in is accepted once, decided once, and lost never."""
 
+import asyncio
 from pathlib import Path
 
 from rejoinder.events import Chat, Inbound, Sender
-from rejoinder.store.base import Accept, Cursor, Destination, MoveCursor, RouteEvent, SettleEvent, TryEvents
+from rejoinder.store.base import Accept, Cursor, Destination, InboxEvent, MoveCursor, RouteEvent, SettleEvent, TryEvents
 from rejoinder.testing.store_contract.given import NOW, SOON, accepted, an_inbound, loses
 from rejoinder.testing.store_contract.opened import Opened
 
@@ -18,6 +19,23 @@ class Events(Opened):
             assert [event.inbound.event_id for event in again] == ["event-3"]
             assert [event.id for event in (*first, *again)] == sorted(event.id for event in (*first, *again))
             assert (await store.recover(NOW)).events == (*first, *again)
+
+    async def test_an_event_can_be_decided_before_it_is_safe(self, tmp_path: Path) -> None:
+        """DU-12: who accepts is told early, once, and what is written by it is as safe as the event itself."""
+        async with self.opened(tmp_path) as store:
+            told: list[tuple[InboxEvent, ...]] = []
+            deciding: list[asyncio.Task[None]] = []
+
+            def decide(events: tuple[InboxEvent, ...]) -> None:
+                told.append(events)
+                settled = (store.write(SettleEvent(event.id, "overheard")) for event in events)
+                deciding.extend(map(asyncio.ensure_future, settled))
+
+            async with asyncio.timeout(10):
+                assert await store.write(Accept((an_inbound(1),), NOW), known=decide) == told[0]
+                await asyncio.gather(*deciding)
+            assert len(told) == 1
+            assert [event.reason for event in await store.events_of("1")] == ["overheard"]
 
     async def test_other_accounts_and_channels_are_others(self, tmp_path: Path) -> None:
         """DU-1: the same id on another account or channel is another event."""

@@ -34,6 +34,19 @@ class Parts(Opened):
             await store.write(MarkSent(first, "msg-1", NOW))
             assert (await claimed(store)).key == "key-2"
 
+    async def test_what_nothing_waits_before_can_go_at_once(self, tmp_path: Path) -> None:
+        """DU-12: planned and under way in one step, the attempt counted; behind others it waits like any part."""
+        async with self.opened(tmp_path) as store:
+            first, second = await store.write(PlanParts((an_intent(1), an_intent(2)), NOW, lease_until=SOON))
+            assert (first.state, first.attempts, second.state) == ("sending", 1, "planned")
+            (third,) = await store.write(PlanParts((an_intent(3),), NOW, lease_until=SOON))
+            (there,) = await store.write(PlanParts((an_intent(4, THREAD),), NOW, lease_until=SOON))
+            assert (third.state, there.state) == ("planned", "sending")
+            await store.write(MarkSent(first, "msg-1", NOW))
+            assert (await claimed(store)).key == "key-2"
+            (again,) = await store.write(PlanParts((an_intent(1),), NOW, lease_until=SOON))
+            assert (again.state, again.receipt) == ("sent", "msg-1")
+
     async def test_the_same_key_is_the_same_part(self, tmp_path: Path) -> None:
         """DU-4: planned again it is the part it was, with its receipt; other bytes under it are refused."""
         async with self.opened(tmp_path) as store:

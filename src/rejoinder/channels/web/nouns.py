@@ -1,0 +1,113 @@
+"""What the frames of the chat are made of: who is there, where people talk, what was said.
+
+Rule 1: a page draws each of them without asking for more.
+Rule 2: live frames and what `reading.py` reads back are made of the same, so history looks as it looked live.
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+
+
+class Face(Struct, frozen=True, omit_defaults=True):
+    """How somebody looks: `hue` in degrees, for each theme to choose its shade; an emoji before initials."""
+
+    hue: int
+    initials: str
+    emoji: str = ""
+
+
+class Member(Struct, frozen=True, omit_defaults=True):
+    """A person or an agent. `@id` in a text mentions an agent."""
+
+    id: str
+    name: str
+    face: Face
+    agent: bool = False
+
+
+class Room(Struct, frozen=True, omit_defaults=True):
+    """A place to talk. `direct` has one person and one agent; a `group` is open to every person."""
+
+    id: str
+    kind: Literal["direct", "group"]
+    title: str
+    agents: tuple[str, ...]
+    """Ids of the agents in it; the first takes what names nobody, unless configured otherwise."""
+    unread: int = 0
+    """Messages of others after one's read mark, threads included; only in `welcome`."""
+    read: int = 0
+    """One's own read mark, as the `seq` of the last message seen; only in `welcome`."""
+    latest: "Message | None" = None
+    """The last message outside threads; only in `welcome`."""
+
+
+class Quoted(Struct, frozen=True, omit_defaults=True):
+    """The message an answer answers: enough to draw the quoted line, and its id to jump to."""
+
+    id: str
+    author: str = ""
+    text: str = ""
+    """Its first words on one line; empty when it is gone."""
+
+
+class File(Struct, frozen=True):
+    """Something uploaded. `url` is a path of this server and always downloads; images may be shown from it."""
+
+    id: str
+    name: str
+    mime: str
+    size: int
+    url: str
+
+
+class Reaction(Struct, frozen=True):
+    emoji: str
+    who: tuple[str, ...]
+    """Ids of those who gave it, in order."""
+
+
+class Choice(Struct, frozen=True):
+    """A button under a message; pressing it sends a `press` with `says`."""
+
+    label: str
+    says: str
+
+
+class Thread(Struct, frozen=True):
+    """What hangs under a message that began a thread."""
+
+    replies: int
+    latest: int
+    """When the last reply came, in milliseconds since 1970."""
+
+
+class Message(Struct, frozen=True, omit_defaults=True):
+    """A message as it stands now. `text` is Markdown and may hold anything: draw it, never trust it."""
+
+    id: str
+    room: str
+    author: str
+    """Id of a member; empty: the gateway itself speaks."""
+    at: int
+    """Milliseconds since 1970."""
+    seq: int
+    """Its place in the room: the number of the event that brought it."""
+    text: str
+    thread: str | None = None
+    """Id of the message that began the thread it stands in."""
+    reply_to: Quoted | None = None
+    files: tuple[File, ...] = ()
+    reactions: tuple[Reaction, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    under: Thread | None = None
+    """The thread it began, if any."""
+    client: str = ""
+    """The `client` id of the `say` that made it."""
+    only_for: str = ""
+    """The one person who sees it."""
+    edited: bool = False
+    growing: bool = False
+    """It is being written: `delta` frames follow, and an `edited` frame ends it."""
+    silent: bool = False
+    """No sound, no notification."""

@@ -41,6 +41,8 @@ from rejoinder.turns.status import StatusSettings
 
 PROCESSES_PER_CORE = 4
 PATIENCE = 1.1
+NOBODY_CAN = {"voice", "threads"}
+"""What no channel does so far: an agent that was told of it would try it (OD-54)."""
 
 
 def runtime_settings(
@@ -132,7 +134,7 @@ def _typing(seconds: float, pace: Pace) -> TypingSettings:
 def _cannot(channel: Channel) -> set[str]:
     """What the platform could, and this channel does not."""
     abilities = {"react": CanReact, "files": CanSendFiles}
-    return {name for name, ability in abilities.items() if not isinstance(channel, ability)}
+    return NOBODY_CAN | {name for name, ability in abilities.items() if not isinstance(channel, ability)}
 
 
 def _outbox_folders(store: str) -> Folders:

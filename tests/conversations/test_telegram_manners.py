@@ -203,6 +203,16 @@ async def test_what_is_sent_again_is_the_answer_alone():
         assert "…" not in texts(platform, "#team")
 
 
+async def test_the_agent_is_told_what_works_here_and_nothing_else():
+    """OD-54: what Telegram could and we do not is not offered."""
+    agent = ScriptedAgent("Hello.")
+    async with telegram(agent) as platform:
+        await platform.says("ann", "ann", "hi")
+        await platform.hears("ann", "Hello.")
+    assert "<react" in agent.turns[0].system
+    assert not [name for name in ("audio_as_voice", "send-file", "[[title") if name in agent.turns[0].system]
+
+
 # --- blocks, signs, tools, templates ------------------------------------------------------------
 
 

@@ -253,6 +253,19 @@ async def test_the_numbers_of_updates_may_have_gaps_and_begin_anew():
     assert asked == [None, 901, 908, 6, 7]
 
 
+async def test_a_store_in_trouble_fills_no_log(platform, way, caplog):
+    """DU-15: the store says it once; the channel asks again and again, and says nothing of it."""
+    async with asyncio.timeout(20), listening(way(platform), inlet := KeptInlet()):
+        await platform.says("ann", "ann", "before")
+        await inlet.message("before")
+        inlet.broken = True
+        await platform.says("ann", "ann", "while")
+        await inlet.until(lambda: inlet.refused > 2)
+        inlet.broken = False
+        await inlet.message("while")
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
 @asynccontextmanager
 async def other_server(**methods):
     """A bot at a server that answers as it is told."""

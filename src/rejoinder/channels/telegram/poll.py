@@ -54,7 +54,7 @@ async def poll(patient: Patient, intake: Intake, deliver: Inlet, pace: Pace) -> 
             try:
                 await intake.take(fresh, None if following is None else str(following))
             except StoreUnavailable as problem:
-                log.error("%s", problem)
+                log.debug("%s", problem)  # the store itself says it once, in the log
                 await asyncio.sleep(pace.first_pause)
                 continue
             confirming = following != offset
@@ -79,5 +79,5 @@ async def _first_offset(intake: Intake, deliver: Inlet, pace: Pace) -> int | Non
                 return None if cursor is None else int(cursor)
             await intake.take([read(each) for each in read_journal(cursor)], "0")
         except StoreUnavailable as problem:
-            log.error("%s", problem)
+            log.debug("%s", problem)  # the store itself says it once, in the log
             await asyncio.sleep(pace.first_pause)

@@ -96,7 +96,7 @@ class Receiver:
                     async with self._one_by_one:
                         await self._sort()
                 except StoreUnavailable as problem:
-                    log.error("%s", problem)
+                    log.debug("%s", problem)  # the store itself says it once, in the log
 
     async def _sort(self) -> None:
         updates = [read(raw) for raw in self._waiting.values()]
@@ -118,7 +118,7 @@ async def _listening(hook: Hook, secret: str, receiver: Receiver) -> AsyncGenera
         except (DecodeError, JSONDecodeError):
             raise web.HTTPBadRequest from None
         except StoreUnavailable as problem:
-            log.error("%s", problem)
+            log.debug("%s", problem)  # the store itself says it once, in the log
             raise web.HTTPServiceUnavailable from None
         return web.Response()
 

@@ -88,7 +88,7 @@ def run() -> None:
     bars = Bars()
     alone: dict[str, list[dict[str, Any]]] = {"relay": [], "gateway": []}
     crowd: dict[str, list[dict[str, Any]]] = {"relay": [], "gateway": []}
-    for _ in range(3):  # in turns, so that a busy moment meets both
+    for _ in range(5):  # in turns, so that a busy moment meets both
         for name, bot in (("relay", relay), ("gateway", gateway)):
             alone[name].append(_measure(bot, 1, 200))
             crowd[name].append(_measure(bot, SESSIONS, 20))

@@ -151,7 +151,7 @@ def _resident_mb(pid: int) -> float:
 def run() -> None:
     compileall.compile_dir(Path(rejoinder.__file__).parent, quiet=1)  # as whoever installs a package does
     bars = Bars()
-    alone, crowd = _rounds(1, ALONE, 3), _rounds(SESSIONS, EACH, 3)
+    alone, crowd = _rounds(1, ALONE, 5), _rounds(SESSIONS, EACH, 3)
     long = measure("gateway", 1, LONG, "plain")
     rows: list[list[str]] = []
 

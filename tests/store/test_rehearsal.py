@@ -60,6 +60,43 @@ async def test_the_first_message_writes_nothing_new(tmp_path, written):
     assert set(before[first:]) <= rehearsed
 
 
+async def test_the_first_message_asks_nothing_new(tmp_path, monkeypatch):
+    """What is asked about it is asked on the loop, and was asked in the rehearsal."""
+    asked: dict[Connection, set[str]] = {}
+
+    def overhear(ask):
+        def heard(db, sql, *more):
+            asked.setdefault(db, set()).add(sql)
+            return ask(db, sql, *more)
+
+        return heard
+
+    monkeypatch.setattr(Connection, "execute", overhear(Connection.execute))
+    async with asyncio.timeout(30), FakePlatform("telegram") as platform:
+        settings = read(CONFIG.format(here=platform.config()), "rejoinder.toml", {})
+        store = open_store(f"sqlite:{tmp_path / 'kept.db'}")
+        glancing = store._glancing
+        rehearsed = set(asked[glancing])
+        asked[glancing].clear()
+        agents = {"scripted": ScriptedAgent("Hello.")}
+        gateway = Gateway(settings, agents=agents, channels=open_channels(settings), store=store)
+        async with Runs() as runs, gateway:
+            runs.start("gateway", gateway.serve())
+            await platform.says("ann", "ann", "hello")
+            await platform.hears("ann", "Hello.")
+    assert any("FROM session" in sql for sql in asked[glancing])
+    assert asked[glancing] <= rehearsed
+
+
+async def test_a_glance_that_fails_is_a_question_for_a_thread(tmp_path, monkeypatch):
+    """It is answered all the same, or the fault told."""
+    store = open_store(f"sqlite:{tmp_path / 'kept.db'}")
+    store._glancing.close()
+    assert await store.session("nobody") is None
+    assert store._glancing is None
+    await store.close()
+
+
 async def test_no_statement_of_a_message_makes_a_table(tmp_path, written):
     """SQLite makes one, for each row, of a list in a constraint or an index, and for `RETURNING`: that is costly."""
     store = open_store(f"sqlite:{tmp_path / 'kept.db'}")

@@ -6,9 +6,11 @@ written by this process, and now and then by an operator in one short step (besi
 """
 
 import asyncio
+import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -44,7 +46,7 @@ from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.faults import unavailable
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refuse_strange
-from rejoinder.store.sqlite.rehearsal import rehearse
+from rejoinder.store.sqlite.rehearsal import rehearse, rehearse_reading
 from rejoinder.store.sqlite.upkeep import take_over
 from rejoinder.store.sqlite.writer import Unit, Writer
 
@@ -53,6 +55,9 @@ T = TypeVar("T")
 SCHEME = "sqlite:"
 MEMORY = "sqlite::memory:"
 READERS = 2
+SHORT = frozenset({reads.place, reads.messages, reads.unheard, reads.admission, reads.session})
+"""Questions about a message, of a few rows by their key: asked on the loop, where that takes less time than to ask a
+thread; and what is decided without waiting is in the commit of what it is about."""
 ROOM = 512 << 10
 """Free bytes from which a disk that was full is tried again; a smaller probe may fit where a message does not."""
 
@@ -210,8 +215,17 @@ class SqliteReader:
 class SqliteStore(SqliteReader):
     """The whole contract. In memory there is one connection, and no thread beside the loop."""
 
-    def __init__(self, path: str, patience: float, generation: int, db: Connection, lock: Lock | None) -> None:
+    def __init__(
+        self,
+        path: str,
+        patience: float,
+        generation: int,
+        db: Connection,
+        lock: Lock | None,
+        glancing: Connection | None,
+    ) -> None:
         super().__init__(path, patience)
+        self._glancing = glancing
         self.generation = generation
         self._lock = lock
         self._in_memory = lock is None
@@ -251,13 +265,24 @@ class SqliteStore(SqliteReader):
             await asyncio.sleep(0)  # who asks again and again lets others work, as with a file
             self._writer.finish()
             return question(self._db, *arguments)
+        if self._glancing is not None and question in SHORT:
+            try:
+                return _in_one_view(self._glancing, question, arguments)
+            except Exception:  # noqa: BLE001 - whatever it is, the thread meets it too, and says it
+                self._stop_glancing()
         try:
             return await super()._read(question, *arguments)
         except StoreUnavailable:
             self._misread = True
             raise
 
+    def _stop_glancing(self) -> None:
+        if self._glancing is not None:
+            self._glancing.close()
+            self._glancing = None
+
     async def close(self) -> None:
+        self._stop_glancing()
         await super().close()
         await self._writer.close()
         if self._lock is not None:
@@ -282,13 +307,23 @@ def open_store(url: str, *, patience: float = 10.0, schema: list[Migration] | No
         except BaseException:
             db.close()
             raise
-        return SqliteStore(path, patience, generation, db, lock)
+        glancing = None if lock is None or schema is not None else _glancing(path)
+        return SqliteStore(path, patience, generation, db, lock, glancing)
     except BaseException as error:
         if lock is not None:
             lock.release()
         if isinstance(error, Exception) and (fault := unavailable(error, path)) is not None:
             raise fault from None
         raise
+
+
+def _glancing(path: str) -> Connection | None:
+    """Nothing depends on it: what is wrong is told to whoever asks in a thread."""
+    with suppress(sqlite3.Error):
+        db = connect(path, 0.0, read_only=True)
+        _in_one_view(db, rehearse_reading, ())
+        return db
+    return None
 
 
 def _again(path: str, patience: float, before: Connection) -> Connection:

@@ -1,6 +1,7 @@
 """A message that never was: its statements are compiled before the first one comes, which would wait for them.
 
-It goes the whole way from the inbox to its receipt, in a transaction that is taken back.
+It goes the whole way from the inbox to its receipt, in a transaction that is taken back; and everything is asked that
+is asked about the first message of a place.
 """
 
 import sqlite3
@@ -29,6 +30,7 @@ from rejoinder.store.base import (
     Trace,
     TraceLine,
 )
+from rejoinder.store.sqlite import reads
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.perform import perform
 
@@ -44,6 +46,18 @@ def rehearse(db: Connection) -> None:
     if db.in_transaction:  # after some faults SQLite has taken it back by itself
         db.take_back()
     db.numbers.draw_again_from(drawn)
+
+
+def rehearse_reading(db: Connection) -> None:
+    name, here = "rehearsal", Route("rehearsal", "rehearsal")
+    with suppress(RejoinderError, sqlite3.Error):
+        reads.place(db, here, THEN)
+        reads.messages(db, here, 0, 1)
+        reads.unheard(db, name, here, 1)
+        reads.admission(db, name, name)
+        reads.session(db, name)
+        reads.agent_session(db, name)
+        reads.transcript(db, name, THEN, 1)
 
 
 def _write(db: Connection, name: str) -> None:

@@ -20,13 +20,7 @@ from typing import Any, Final
 from msgspec import DecodeError, Struct
 from msgspec.structs import replace
 
-from rejoinder.channels.base import (
-    CanFind,
-    Delivered,
-    Outcome,
-    RetryAfter,
-    Unknown,
-)
+from rejoinder.channels.base import CanFind, Delivered, Outcome, RetryAfter, Unknown
 from rejoinder.crashpoint import calling, crashpoint
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import ReplySent, Route

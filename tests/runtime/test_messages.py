@@ -1,11 +1,15 @@
 """The latest messages of a conversation (OD-22); giving handles is the store's."""
 
 from datetime import UTC, datetime
+from typing import cast
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rejoinder.app import open_store
 from rejoinder.events import Route
 from rejoinder.runtime.messages import Messages
-from rejoinder.store.base import Message, NoteMessages
+from rejoinder.store.base import Message, NoteMessages, Store
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 HERE = Route("fake", "room")
@@ -30,6 +34,17 @@ async def test_what_is_no_longer_remembered_is_looked_up():
         assert await messages.look_up("m4") is None
     finally:
         await store.close()
+
+
+@given(st.lists(st.integers(1, 6)))
+def test_a_handle_is_remembered_as_long_as_its_message(told: list[int]):
+    """DU-5: whatever is told again or looked up, in whatever order."""
+    messages = Messages(cast("Store", None), HERE, remembered=3)
+    for number in told:
+        messages.add(noted(number))
+    latest = {f"id{number}" for number in list(dict.fromkeys(reversed(told)))[:3]}
+    assert {messages.find(f"m{number}") for number in range(1, 7)} - {None} == latest
+    assert {message for message in latest if messages.get(message) is not None} == latest
 
 
 async def test_what_was_taken_back_cannot_be_pointed_at():

@@ -24,7 +24,7 @@ class Messages:
 
     def add(self, message: Message) -> None:
         """Something the index has, with the number it gave."""
-        self._by_id.pop(message.id, None)  # what is told again is the latest
+        self.forget(message.id)  # what is told again is the latest, by its id and by its handle
         self._by_id[message.id] = message
         self._id_by_handle[message.handle] = message.id
         self.count = max(self.count, message.number)

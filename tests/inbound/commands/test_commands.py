@@ -67,7 +67,7 @@ def test_usage_shows_what_a_directive_takes() -> None:
     assert "/model [name, provider/name, name@profile, an alias, or default]:" in told
     assert "/queue [steer|followup|" in told
     shown = send(says("/commands"), house()).replies[0]
-    assert "/exec [security=deny|full ask=off|on-miss|always]:" in shown
+    assert "/exec [security=deny|allowlist|full ask=off|on-miss|always]:" in shown
     assert "/elevated [off|full]:" in shown
     assert "<value>" not in shown
 

@@ -1,6 +1,7 @@
 """DU-14: schema versions go forward, a newer one is refused, nothing is deleted."""
 
 import asyncio
+import re
 import sqlite3
 from pathlib import Path
 
@@ -43,6 +44,23 @@ def test_a_newer_version_brings_its_rows_along_and_is_refused_by_the_older(tmp_p
         in_store(path)
     assert refusal.value.fault == "newer"
     assert in_store(path, later) == 3
+
+
+def test_what_an_older_version_kept_is_held_to_the_same(tmp_path: Path) -> None:
+    """The third version changes the text of constraints where they stand: rows and rules stay, lists are gone."""
+    path = tmp_path / "rejoinder.db"
+    assert in_store(path, migrations()[:2]) == 1
+    assert in_store(path) == 2
+    db = sqlite3.connect(path)
+    try:
+        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        made = [sql for (sql,) in db.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")]
+        assert not [sql for sql in made if re.search(r"IN \('\w+', '\w+', ", sql)]
+        with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
+            db.execute("UPDATE inbox SET state = 'lost'")
+        assert db.execute("SELECT state, count(*) FROM inbox GROUP BY state").fetchall() == [("new", 2)]
+    finally:
+        db.close()
 
 
 async def test_who_only_looks_does_not_migrate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -269,12 +269,9 @@ class Sender:
         await self._send(rows[0])
         return True
 
-    def _claim(self, now: datetime) -> ClaimPart:
-        return ClaimPart(self.route, now, now + LEASE, sending=True)
-
     async def _send_next(self) -> bool:
-        told = self._told
-        return await self._take(await self._store.write(self._claim(self._clock())), told)
+        told, now = self._told, self._clock()
+        return await self._take(await self._store.write(ClaimPart(self.route, now, now + LEASE, sending=True)), told)
 
     async def _take(self, claimed: StoredPart | Later | None, told: int) -> bool:
         """`told`: how often somebody had said that there is something when the store was asked."""

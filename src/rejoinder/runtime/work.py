@@ -199,9 +199,7 @@ class Workers:
                 *held.becomes(session),
             )
             try:
-                if is_armed(
-                    "K22"
-                ):  # the receipts are on their way: else they might be in the commit that ends the turn
+                if is_armed("K22"):  # the receipts are on their way, and mostly in the commit that ends the turn
                     await self._store.write(RenewRun(run.claim, now + LEASE))
                 crashpoint("K22")
                 await unit.insist(self._store)

@@ -125,6 +125,30 @@ async def test_a_permission_is_given_by_a_button(label, told):
         assert platform.people.methods.answered
 
 
+@pytest.mark.parametrize("ends", ["/approve {which}", "/approve {which} deny", "/stop"])
+async def test_the_buttons_go_with_the_question(ends):
+    """TU-34: whatever ends a request, there is nothing left to press, and its words stay."""
+    async with telegram(Asking()) as platform:
+        await platform.says("ann", "ann", "clean up")
+        question = await platform.hears("ann")
+        await platform.says("ann", "ann", ends.format(which=question.text.rpartition("/approve ")[2].split()[0]))
+        await platform.truth.until(lambda: not any(seen.buttons for seen in platform.truth.messages("ann")))
+        assert platform.truth.messages("ann")[0].text == question.text
+
+
+async def test_a_question_that_was_taken_away_does_not_come_back():
+    """OD-62: there is no button left to take away, so nothing is said, and nothing is given up either."""
+    async with telegram(Asking()) as platform:
+        await platform.says("ann", "ann", "clean up")
+        question = await platform.hears("ann")
+        which = question.text.rpartition("/approve ")[2].split()[0]
+        platform.people.world.room("ann").messages.pop(int(question.id))
+        await platform.says("ann", "ann", f"/approve {which}")
+        await platform.truth.until(lambda: "I was told allow-once." in platform.truth.transcript())
+        seen = [message.text for message in platform.truth.messages("ann")]
+    assert sorted(seen) == sorted([question.text, f"Request {which}: allow-once.", "I was told allow-once."])
+
+
 async def test_nobody_elses_button_counts():
     """IN-12: a button is a door like any other: who may not answer, does not."""
     async with telegram(Asking(), 'groups = "open"') as platform:

@@ -120,6 +120,13 @@ def _with_choices(said: Say, choices: tuple[Choice, ...]) -> Say:
     return Say(replace(said.part, choices=choices), plain)
 
 
+def without_choices(said: Planned, message: str) -> Planned:
+    """The same words in the same message, and no buttons under it; nothing, where it is gone."""
+    assert isinstance(said.deed, Say)
+    bare = _with_choices(said.deed, ())
+    return Planned(*keyed(Amend(message, bare.part, bare.plain, anew=False), f"{said.key}/chosen"))
+
+
 def settle(
     text: str,
     slots: tuple[Slot, ...],

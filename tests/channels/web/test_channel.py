@@ -204,7 +204,8 @@ async def test_buttons_that_go_are_no_edit(channel):
         shown = await ann.told("edited")
         await channel.edit(LOBBY, asks, Part(LOBBY, "Surely?"))
         changed = await ann.told("edited", text="Surely?")
-    assert "edited" not in shown and "choices" not in shown
+    assert "edited" not in shown
+    assert "choices" not in shown
     assert changed["edited"]
 
 

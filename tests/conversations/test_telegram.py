@@ -9,6 +9,7 @@ from rejoinder.app import Gateway, open_channels
 from rejoinder.config.load import read
 from rejoinder.testing import FakePlatform, ScriptedAgent
 from rejoinder.testing.platform import oracles
+from rejoinder.testing.platform.telegram import world
 from tests.conversations.agents import Asking, said
 
 SETTINGS = """
@@ -159,6 +160,19 @@ async def test_nobody_elses_button_counts():
         await platform.truth.until(
             lambda: "I was told None." in [seen.text for seen in platform.truth.messages("#team")]
         )
+
+
+async def test_a_group_that_moved_goes_on():
+    """IN-10, IN-40: what is configured for it holds under its new id, and the session is the one it had."""
+    agent = ScriptedAgent("Noted.", "Still here.")
+    group = '[channels.telegram.group."{id}"]\nrequire_mention = false'.format(id=world.group_id("#team"))
+    async with telegram(agent, group) as platform:
+        await platform.says("#team", "ann", "the number is 7")
+        await platform.hears("#team", "Noted.")
+        platform.people.moves("#team", "#bigteam")
+        await platform.says("#bigteam", "ann", "what was it?")
+        await platform.hears("#bigteam", "Still here.")
+    assert agent.turns[0].session == agent.turns[1].session
 
 
 async def test_a_message_that_comes_twice_is_answered_once():

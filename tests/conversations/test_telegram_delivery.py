@@ -55,6 +55,16 @@ async def test_markdown_is_telegrams_own():
         assert not oracles.refused(platform.truth.calls)
 
 
+async def test_what_nobody_sees_is_no_answer():
+    """DE-14, OD-44: Telegram would refuse it, and a person would wait; however it is streamed."""
+    async with telegram(ScriptedAgent(["\u200b", "\xad\u2800"], "Next.")) as platform:
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "(no response)")
+        await platform.says("ann", "ann", "again")
+        await platform.hears("ann", "Next.")
+        assert not oracles.refused(platform.truth.calls)
+
+
 async def test_a_long_answer_is_several_messages():
     """DE-10: each within the limit, in order, none refused."""
     words = " ".join(f"word{number}" for number in range(1500))

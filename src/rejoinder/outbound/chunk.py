@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from rejoinder.outbound.atoms import Atoms, is_inside_grapheme
 from rejoinder.outbound.enclosures import Enclosure, enclosures
+from rejoinder.outbound.white_space import is_seen
 
 Unit = Literal["characters", "utf16", "bytes"]
 
@@ -56,7 +57,7 @@ def length(text: str, unit: Unit = "characters") -> int:
 
 
 def split(text: str, limit: int | None, unit: Unit = "characters") -> list[str]:
-    """The messages a text becomes; none for a text of white space only."""
+    """The messages a text becomes; none for a text that nobody sees."""
     return [chunk.text for chunk in cut(text, limit, unit)]
 
 
@@ -64,7 +65,7 @@ def cut(
     text: str, limit: int | None, unit: Unit = "characters", rendered: Callable[[str], int] | None = None
 ) -> list[Chunk]:
     """The same with what was added kept apart. `rendered` says how long a message is in the platform's own format."""
-    if not text.strip():
+    if not is_seen(text):
         return []
     if limit is None or (length(text, unit) <= limit and (rendered is None or rendered(text) <= limit)):
         return [Chunk("", text, "")]

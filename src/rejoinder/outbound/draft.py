@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from rejoinder.outbound import chunk
 from rejoinder.outbound.enclosures import enclosures
 from rejoinder.outbound.plan import Slot
+from rejoinder.outbound.white_space import is_seen
 
 PLACEHOLDER = "…"
 SOON = 0.1
@@ -122,7 +123,7 @@ def next_step(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
         return draft, Rest()
     if draft.streaming.mode == "blocks":
         return _next_block(draft, now)
-    if not draft.slots and not draft.text.strip():
+    if not draft.slots and not is_seen(draft.text):
         return draft, Rest()
     if now < draft.not_before:
         return draft, Wait(draft.not_before)

@@ -22,6 +22,7 @@ from rejoinder.outbound.plan import Planned, Wording
 from rejoinder.outbound.prefix import Speaker, prefixed
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.outbound.reveal import Reveal
+from rejoinder.outbound.white_space import is_seen
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.acting import Acting, HandOver, Occasion
 from rejoinder.runtime.conversations import Conversation
@@ -190,7 +191,7 @@ class Answer:
                 return
             text = "\n" * (2 - _trailing_newlines(self._end)) + text  # segments are paragraphs
         self._between_segments = False
-        self._has_words = self._has_words or not text.isspace()
+        self._has_words = self._has_words or is_seen(text)
         self._grow(text)
 
     def _grow(self, text: str) -> None:

@@ -24,6 +24,10 @@ SOON = 0.1
 """Seconds before a mere sign is opened: an answer that is whole by then is one message, and was never another."""
 
 
+_LOOK_AHEAD = 8
+"""Blocks: what lies further ahead changes nothing of where the first one ends, and would be read for each of them."""
+
+
 class Streaming(Struct, frozen=True):
     """How an answer is shown before it is whole.
 
@@ -169,7 +173,7 @@ def _whole_block(text: str, streaming: Streaming, *, idle: bool) -> tuple[str, i
         return text[:end], end, ""
     if fits:
         return None
-    head, *following = chunk.cut(text, streaming.most)
+    head, *following = chunk.cut(text[: _LOOK_AHEAD * streaming.most], streaming.most)
     if not following:
         return head.text, len(text), ""
     end = text.index(head.source) + len(head.source)

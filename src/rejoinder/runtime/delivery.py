@@ -26,7 +26,7 @@ from rejoinder.outbound.white_space import is_seen
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.acting import Acting, HandOver, Occasion
 from rejoinder.runtime.conversations import Conversation
-from rejoinder.runtime.drafting import Drafting, streaming_for
+from rejoinder.runtime.drafting import Drafting, foresee, streaming_for
 from rejoinder.runtime.fates import Sent, Unsent, hear, message_of
 from rejoinder.runtime.outcomes import Outcomes
 from rejoinder.runtime.unit import Unit
@@ -221,6 +221,7 @@ class Answer:
         if draft.streaming.mode == "blocks":
             planned = self._drafting.say_rest()
         else:
+            await foresee(draft.text, self._conversation.how.speech.manner)
             planned = self._settled(draft.text, self._stem)
         if sentence:
             planned += self._say(sentence, is_error=True)

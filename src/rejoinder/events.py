@@ -69,6 +69,8 @@ class Chat(Struct, frozen=True):
     title: str = ""
     agents: tuple[str, ...] = ()
     """Which of our agents are in it; empty: all of the channel's."""
+    former: str = ""
+    """The id it had before its platform gave it another: settings and sessions know it by that one."""
 
 
 class Mention(Struct, frozen=True):

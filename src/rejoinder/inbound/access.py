@@ -61,7 +61,7 @@ def _group_refusal(inbound: Inbound, channel: ChannelRules) -> str | None:
     match channel.settings.groups:
         case "off":
             return "groups are off on this channel"
-        case "allowlist" if not channel.allow_groups.named(inbound.account, (inbound.chat.id,)):
+        case "allowlist" if not channel.allow_groups.named(inbound.account, (inbound.chat.id, inbound.chat.former)):
             return "this group is not on the allow-list"
         case _:
             return None

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from rejoinder.events import Inbound, Overhear, Said
+from rejoinder.events import Chat, Inbound, Overhear, Said
 from rejoinder.inbound.access import control_action
 from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.gate import Allowed, authorise
@@ -26,7 +26,7 @@ def activation(message: Message, session: Session, rules: Rules, now: datetime) 
     channel = channel_rules(rules, message.inbound.channel)
     if not message.in_group:
         return PASS if not channel.is_room else _in_room(message, channel)
-    group = group_settings(channel, message.inbound.chat.id)
+    group = group_settings(channel, message.inbound.chat)
     if group.mode == "off":
         return Drop("this group is off")
     if (over := _over_limit(message, group)) and not _answers_itself(message):
@@ -93,10 +93,10 @@ def _how_meant(message: Message, awake: tuple[str, ...]) -> Addressed:
     return "reply" if message.inbound.reply_to is not None and len(awake) == 1 else "none"
 
 
-def group_settings(channel: ChannelRules, group: str) -> GroupSettings:
+def group_settings(channel: ChannelRules, group: Chat) -> GroupSettings:
     """A group's own settings, else those of `*`."""
     groups = channel.settings.group
-    return groups.get(group) or groups.get("*") or _EVERY_GROUP
+    return groups.get(group.id) or groups.get(group.former) or groups.get("*") or _EVERY_GROUP
 
 
 def _answers_itself(message: Message) -> bool:

@@ -39,7 +39,7 @@ def group_context(message: Message, session: Session, channel: ChannelRules, bou
 def active_mode(message: Message, session: Session, channel: ChannelRules) -> str:
     if session.activation is not None:
         return session.activation
-    group = group_settings(channel, message.inbound.chat.id)
+    group = group_settings(channel, message.inbound.chat)
     required = channel.settings.require_mention if group.require_mention is None else group.require_mention
     return "mention" if required else "always"
 

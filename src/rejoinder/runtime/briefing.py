@@ -158,7 +158,7 @@ def _system_part(scene: Scene) -> SystemPart:
         mode = active_mode(message, scene.session, channel)
         group = Group(inbound.chat.title, inbound.participants, "always" if mode == "always" else "mention")
         intro = group_intro(mode)
-        extra.append(group_settings(channel, inbound.chat.id).extra_system_prompt)
+        extra.append(group_settings(channel, inbound.chat).extra_system_prompt)
     folder = outbox_folder(scene.run, settings)
     return SystemPart(
         system_prompt=filled(settings.system_prompts.get(agent.name, ""), scene),

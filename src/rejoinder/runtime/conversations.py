@@ -19,7 +19,7 @@ from rejoinder.outbound.emoji import project
 from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.fates import message_of
+from rejoinder.runtime.fates import Fate, message_of
 from rejoinder.runtime.messages import Messages
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.performing import intent
@@ -180,14 +180,25 @@ class Conversation:
 
     # --- what the gateway says itself --------------------------------------------------------------
 
-    async def send(
-        self, text: str, *, reply_to: str | None = None, silent: bool = False, choices: tuple[Choice, ...] = ()
-    ) -> str | None:
+    async def send(self, text: str, *, reply_to: str | None = None, silent: bool = False) -> str | None:
         """Says something of the gateway's own; the platform id, or None when it was not taken, or not yet."""
-        wording = Wording(reply_to=reply_to, silent=silent, choices=choices)
+        wording = Wording(reply_to=reply_to, silent=silent)
         return await self._post(
             plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
         )
+
+    def offer(self, text: str, choices: tuple[Choice, ...]) -> Callable[[], None]:
+        """Says something with buttons under it. What comes back takes these away."""
+        said = plan.say(
+            redact(text), self.route, self.how.speech.manner, Wording(choices=choices), self.outbox.new_stem()
+        )
+        last = self.sender.post(said)[-1]
+
+        def take_away(fate: "asyncio.Future[Fate]") -> None:
+            if message := message_of(fate):
+                self.sender.post((plan.without_choices(said[-1], message),))
+
+        return lambda: last.add_done_callback(take_away) if can(self.channel, CanEdit) else None
 
     def to_say(self, texts: Iterable[str], now: datetime, *, reply_to: str | None = None, stem: str = "") -> PlanParts:
         """The same, for whoever decides it to commit with the decision; the sender is woken when that is done.

@@ -2,10 +2,12 @@
 
 Rule 1: a question belongs to the chat and the people whose message the agent was working on; nobody else's
         answer counts, and it is not said whether there was such a question.
-Rule 2: every question is answered once: by its people, by the session's own policy, or, in the end, by nobody.
+Rule 2: every question is answered once: by its people, by the session's own policy, or, in the end, by nobody. With
+        that its buttons go.
 """
 
 import asyncio
+from collections.abc import Callable
 from hashlib import blake2b
 
 from msgspec import Struct
@@ -30,6 +32,11 @@ class Open(Struct, frozen=True):
     route: Route
     people: frozenset[str]
     timer: asyncio.TimerHandle
+    take_buttons: Callable[[], None]
+
+    def close(self) -> None:
+        self.timer.cancel()
+        self.take_buttons()
 
 
 class Questions:
@@ -41,7 +48,7 @@ class Questions:
         # Of this process: the button under a question from before a restart allows nothing new.
         self._mark = blake2b(str(generation).encode(), digest_size=2).hexdigest()
 
-    async def ask(
+    def ask(
         self,
         session: str,
         question: Question,
@@ -60,21 +67,20 @@ class Questions:
         self._count += 1
         which = f"q{self._count}-{self._mark}"
         timer = asyncio.get_running_loop().call_later(self._seconds, self._time_is_up, which)
-        self._open[which] = Open(session, agent, question.id, conversation.route, people, timer)
         # The agent's own words are shown as they are: it is they that are being allowed.
         offered = f"Options of the agent: {', '.join(question.options)}.\n" if question.options else ""
-        await conversation.send(
+        take_buttons = conversation.offer(
             f"{question.text}\n\n{offered}/approve {which} allows it once; /approve {which} {DENIED} does not.",
-            choices=(Choice("Allow once", f"/approve {which}"), Choice("Deny", f"/approve {which} {DENIED}")),
+            (Choice("Allow once", f"/approve {which}"), Choice("Deny", f"/approve {which} {DENIED}")),
         )
+        self._open[which] = Open(session, agent, question.id, conversation.route, people, timer, take_buttons)
 
     def answer(self, which: str, option: str, route: Route, sender: str) -> str | None:
         """Takes somebody's answer; a sentence when it does not count."""
         asked = self._open.get(which)
         if asked is None or asked.route != route or sender not in asked.people:
             return UNKNOWN.format(which=which)
-        del self._open[which]
-        asked.timer.cancel()
+        self._open.pop(which).close()
         self._tell(asked.agent, asked.question, None if option == DENIED else option)
         return None
 
@@ -84,11 +90,11 @@ class Questions:
             return
         for which, asked in list(self._open.items()):
             if asked.session == session:
-                asked.timer.cancel()
-                del self._open[which]
+                self._open.pop(which).close()
 
     def _time_is_up(self, which: str) -> None:
         if asked := self._open.pop(which, None):
+            asked.close()
             self._tell(asked.agent, asked.question, None)
 
     def _tell(self, agent: Agent, question: str, option: str | None) -> None:

@@ -234,7 +234,7 @@ class Workers:
             session = await self._sessions.find(run.session, run.agent, self._clock())  # as it is now
             elevated = scene.choices.get("elevated") or session.elevated
             decided = policy_of(effective_exec(scene.choices, session), elevated)
-            await self._questions.ask(run.session, question, agent, run.conversation, people_of(run), decided)
+            self._questions.ask(run.session, question, agent, run.conversation, people_of(run), decided)
 
         async def opened(saved: str) -> None:
             await Unit(SaveAgentSession(run.session, saved)).insist(self._store)

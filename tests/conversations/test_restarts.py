@@ -547,38 +547,6 @@ async def test_what_people_chose_and_who_was_let_in_survives(tmp_path):
         assert "pairing code" in (await machine.chat.hears()).text
 
 
-async def test_an_agent_without_a_memory_of_its_own_is_reminded(tmp_path):
-    """TU-33: once in each process; a reset starts later and is not undone."""
-
-    class Recalling(ScriptedAgent):
-        def __init__(self, *replies):
-            super().__init__(*replies)
-            self.recalled = []
-
-        def recall(self, session, past):
-            self.recalled += [(text_of(each), each.answer) for each in past]
-
-    machine = Machine(tmp_path)
-    async with machine.running(Recalling("Hi, Ann.")):
-        await machine.chat.says("I am Ann.")
-        await machine.chat.hears("Hi, Ann.")
-    second = Recalling("Ann.", "Yes.")
-    async with machine.running(second):
-        await machine.chat.says("Who am I?")
-        await machine.chat.hears("Ann.")
-        await machine.chat.says("Sure?")
-        await machine.chat.hears("Yes.")
-    ((question, answer),) = second.recalled
-    assert ("I am Ann." in question, answer) == (True, "Hi, Ann.")
-    third = Recalling("Who?")
-    async with machine.running(third):
-        await machine.chat.says("/new")
-        await machine.chat.hears()
-        await machine.chat.says("And now?")
-        await machine.chat.hears("Who?")
-    assert third.recalled == []
-
-
 async def test_handles_and_what_was_overheard_go_on(tmp_path):
     """OD-22, IN-32: a handle is never given twice, and what was said meanwhile is told with the next turn."""
     machine = Machine(tmp_path, open_to_all(require_mention=True))

@@ -12,7 +12,7 @@ from rejoinder.agents.base import Agent, CanSteer, Failed, Question, Usage
 from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
 from rejoinder.events import Inbound, TurnEnded
-from rejoinder.inbound.directives.effective import effective_exec
+from rejoinder.inbound.directives.permission import decided_beforehand
 from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import wants_intro
 from rejoinder.outbound.deeds import React, kind
@@ -33,7 +33,7 @@ from rejoinder.runtime.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lane import Run
 from rejoinder.runtime.presence import TypingSign
-from rejoinder.runtime.questions import Questions, policy_of
+from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.recent import Bounded
 from rejoinder.runtime.relay import Ears, Relay, Shows, Watcher
 from rejoinder.runtime.reminding import Reminder
@@ -222,8 +222,8 @@ class Workers:
     def _ears(self, run: Run, agent: Agent, scene: Scene) -> Ears:
         async def asks(question: Question) -> None:
             session = await self._sessions.find(run.session, run.agent, self._clock())  # as it is now
-            elevated = scene.choices.get("elevated") or session.elevated
-            decided = policy_of(effective_exec(scene.choices, session), elevated)
+            heard = [asked.message for asked in run.heard]
+            decided = decided_beforehand(scene.choices, session, heard, self._settings.rules)
             await self._questions.ask(run.session, question, agent, run.conversation, people_of(run), decided)
 
         async def opened(saved: str) -> None:
@@ -236,6 +236,7 @@ class Workers:
     async def steer(self, run: Run, asked: tuple[Asked, ...]) -> bool:
         agent = self.agents[run.agent]
         assert run.granted is not None
+        run.heard += asked  # also when it refuses: nobody knows what it has made of it
         further = brief_further(scene_of(run, run.granted.session, self._settings, agent), asked)
         taken = can(agent, CanSteer) and await agent.steer(further)
         if taken:

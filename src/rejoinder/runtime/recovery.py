@@ -3,18 +3,21 @@
 Rule 1: everything stands in its line before a channel is opened, so nobody who writes now overtakes.
 Rule 2: no decision is taken again: what was routed goes on as it was decided.
 Rule 3: an attempt is counted before it is made. What has been tried before is tried alone, so that what ends the
-        process is found, and nothing else is given up for it (DU-2).
+        process is found, and nothing else is given up for it (DU-2). A stop in good order is nobody's fault: what it
+        leaves undecided was not tried.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from msgspec.structs import replace
 
 from rejoinder.crashpoint import crashpoint
+from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Route
 from rejoinder.runtime import notices
 from rejoinder.runtime.asked import Asked, Resumed
@@ -34,6 +37,7 @@ from rejoinder.store.base import (
     InboxEvent,
     Input,
     OpenTurn,
+    ReleaseEvents,
     ResumeTurn,
     Run,
     SettleEvent,
@@ -93,6 +97,8 @@ class Recovery:
         self._clock = clock
         self._began = clock()
         self._senders = senders
+        self._tried: list[int] = []
+        self._stopped = False
 
     async def run(self) -> None:
         """Everything is in its line, or under way, when this returns."""
@@ -104,6 +110,14 @@ class Recovery:
         for backlog in found.backlogs:
             await self._queue(backlog)
         await self._decide(tuple([event for event in found.events if await self._can_be_decided(event)]))
+
+    async def stop(self) -> None:
+        """The gateway goes down."""
+        self._stopped = True
+        tried, self._tried = tuple(self._tried), []
+        if tried:
+            with suppress(StoreUnavailable):
+                await self._store.write(ReleaseEvents(tried))
 
     # --- turns that were begun --------------------------------------------------------------------
 
@@ -193,16 +207,25 @@ class Recovery:
     async def _decide(self, events: tuple[InboxEvent, ...]) -> None:
         if not any(event.attempts for event in events):
             for start in range(0, len(events), AT_ONCE):
-                await self._store.write(TryEvents(tuple(event.id for event in events[start : start + AT_ONCE])))
+                if self._stopped:
+                    return
+                await self._try(*events[start : start + AT_ONCE])
             for event in events:
                 self._take(event)
             return
         for event in events:
+            if self._stopped:
+                return
             if event.attempts >= MOST_ATTEMPTS - 1:
                 await self._put_aside(event)
             else:
-                await self._store.write(TryEvents((event.id,)))
+                await self._try(event)
                 await self._runs.wait(self._decide_alone(event))
+
+    async def _try(self, *events: InboxEvent) -> None:
+        ids = tuple(event.id for event in events)
+        self._tried += ids
+        await self._store.write(TryEvents(ids))
 
     async def _put_aside(self, event: InboxEvent) -> None:
         inbound = event.inbound

@@ -5,6 +5,7 @@ Rule 2: no decision is taken again: what was routed goes on as it was decided.
 Rule 3: an attempt is counted before it is made. What has been tried before is tried alone, so that what ends the
         process is found, and nothing else is given up for it (DU-2). A stop in good order is nobody's fault: what it
         leaves undecided was not tried.
+Rule 4: what another version has kept in a form of its own is put aside by itself, and its people are told.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
+from msgspec import MsgspecError
 from msgspec.structs import replace
 
 from rejoinder.crashpoint import crashpoint
@@ -54,6 +56,7 @@ log = logging.getLogger(__name__)
 OnCrash = Literal["rerun", "ask", "drop"]
 
 AT_ONCE = 200
+UNREADABLE = "%s was put aside, for what was kept of it cannot be read: %s"
 
 
 class Senders(Protocol):
@@ -106,7 +109,10 @@ class Recovery:
         crashpoint("K25")
         self._senders.recover(found.unknown, found.to_send)
         for turn in found.turns:
-            await self._go_on(turn)
+            try:
+                await self._go_on(turn)
+            except MsgspecError as problem:
+                await self._put_turn_aside(turn, problem)
         for backlog in found.backlogs:
             await self._queue(backlog)
         await self._decide(tuple([event for event in found.events if await self._can_be_decided(event)]))
@@ -152,6 +158,17 @@ class Recovery:
         if isinstance(claim, Run):
             await Unit(EndRun(claim, outcome, now, detail), *also).write(self._store)
 
+    async def _put_turn_aside(self, open: OpenTurn, problem: MsgspecError) -> None:
+        turn, now = open.turn, self._clock()
+        log.error(
+            "%s: turn %d was put aside, for what was kept of it cannot be read: %s", turn.session, turn.id, problem
+        )
+        conversation = self._conversations.at(turn.route)
+        assert conversation is not None, "without its channel nothing of it is read"
+        notice = notices.unreadable(conversation, open.inputs[-1].event.inbound.message_id, now, open.parts)
+        await self._store.write(ResumeTurn(turn.id, now, now, most=0), WithdrawParts(turn.id), notice)
+        notices.wake((conversation,))
+
     # --- what waited for a turn -------------------------------------------------------------------
 
     async def _queue(self, backlog: Backlog) -> None:
@@ -159,7 +176,11 @@ class Recovery:
         if conversation is None:
             log.warning("%s is no longer configured: what waits there goes on waiting", backlog.route.channel)
             return
-        waiting = (*backlog.gathered, *backlog.singly)
+        gathered = await self._readable(backlog.gathered, conversation)
+        singly = await self._readable(backlog.singly, conversation)
+        waiting = (*gathered, *singly)
+        if not waiting:
+            return
         agent = unpack(waiting[0].payload).agent
         if agent not in self._agents:
             events = tuple(put.event.id for put in waiting)
@@ -171,18 +192,39 @@ class Recovery:
         lane = self._lanes.lane(backlog.session, agent, queue, backlog.route)
         left_out = [self._asked(put, conversation) for put in waiting if put.state == "summarised"]
         lane.remember(tuple(self._queueing.in_line(each.message, session) for each in left_out))
-        gathered = tuple(self._asked(put, conversation) for put in backlog.gathered if put.state == "waiting")
-        if len(gathered) > 1:
-            await self._store.write(notices.away(conversation, gathered, self._clock()))
+        together = tuple(self._asked(put, conversation) for put in gathered if put.state == "waiting")
+        if len(together) > 1:
+            await self._store.write(notices.away(conversation, together, self._clock()))
             notices.wake((conversation,))
-        if gathered:
-            message = self._queueing.in_line(gathered[-1].message, session)
+        if together:
+            message = self._queueing.in_line(together[-1].message, session)
             alone = replace(queue, mode=Mode.FOLLOWUP, debounce_ms=0)
-            lane.arrive(gathered, replace(message, id=f"gathered/{message.id}", settings=alone))
-        for put in backlog.singly:
+            lane.arrive(together, replace(message, id=f"gathered/{message.id}", settings=alone))
+        for put in singly:
             if put.state == "waiting":
                 asked = self._asked(put, conversation)
                 lane.arrive((asked,), self._queueing.in_line(asked.message, session))
+
+    async def _readable(self, inputs: tuple[Input, ...], conversation: Conversation) -> tuple[Input, ...]:
+        """Those of them that can be told to an agent."""
+        found: list[Input] = []
+        for put in inputs:
+            try:
+                unpack(put.payload)
+            except MsgspecError as problem:
+                about, now = put.event.inbound.message_id, self._clock()
+                log.error(
+                    "%s: message %s was put aside, for what was kept of it cannot be read: %s",
+                    put.session,
+                    about,
+                    problem,
+                )
+                dropped = DropInputs(put.session, (put.event.id,), "cannot be read by this version")
+                await self._store.write(dropped, notices.unreadable(conversation, about, now))
+                notices.wake((conversation,))
+            else:
+                found.append(put)
+        return tuple(found)
 
     def _asked(self, put: Input, conversation: Conversation) -> Asked:
         decided, inbound = unpack(put.payload), put.event.inbound

@@ -189,6 +189,7 @@ class Gateway:
         self._ending = True
         for task in self.listening:
             await self.runs.cancel(task)
+        await self.engine.recovery.stop()
         await self.engine.lanes.drain(grace)
         await self.engine.outbox.drain(min(grace, SENDING))
 

@@ -115,4 +115,4 @@ class Peer:
 
     def _write(self, message: dict[str, Any]) -> None:
         if self._gone is None:
-            self._send(msgspec.json.encode({"jsonrpc": "2.0", **message}))
+            self._send(halves.write({"jsonrpc": "2.0", **message}))

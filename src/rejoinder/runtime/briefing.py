@@ -263,4 +263,6 @@ def _quoted(inbound: Inbound, conversation: Conversation) -> Quoted | None:
 
 
 def people_of(run: Run) -> frozenset[str]:
-    return frozenset(asked.message.inbound.sender.id for asked in run.asked if not asked.message.background)
+    """Who asked for this run; a bot that did cannot answer for it, nor the clock."""
+    inbounds = (asked.message.inbound for asked in run.asked if not asked.message.background)
+    return frozenset(inbound.sender.id for inbound in inbounds if not inbound.sender.is_bot)

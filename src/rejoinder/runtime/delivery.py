@@ -157,6 +157,7 @@ class Answer:
 
     async def abandon(self) -> None:
         """Ends the answer here: what was shown stays as it is, what was held back is never said."""
+        self._conversation.sender.hurry()
         await self._drafting.close()
         self._acting.call_off()
         draft = self._drafting.draft

@@ -193,7 +193,7 @@ class Drafting:
         """The messages of what no block has said yet, with a human pause before each (DE-22)."""
         said = [planned for block in drafts.last_blocks(self.draft) for planned in self.say(block)]
         if said and self.draft.blocks:
-            self._sender.pace.pause(self.draft.not_before - asyncio.get_running_loop().time())
+            self._sender.pace.rest(self.draft.not_before - asyncio.get_running_loop().time())
         for planned in said[:-1]:
             self._sender.pauses[planned.key] = uniform(*self._human_delay)
         return said

@@ -17,7 +17,6 @@ from rejoinder.events import Choice, Route
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.runs import Runs
-from rejoinder.session import ExecChoice
 
 UNKNOWN = "There is no request {which} for you here; it may have been answered or have run out."
 ALLOWED, DENIED = "allow-once", "deny"
@@ -55,11 +54,11 @@ class Questions:
         agent: Agent,
         conversation: Conversation,
         people: frozenset[str],
-        decided: str | None,
+        decided: bool | None,
     ) -> None:
         """`decided`: the answer that was given beforehand."""
         if decided is not None:
-            self._tell(agent, question.id, decided)
+            self._tell(agent, question.id, ALLOWED if decided else DENIED)
             return
         if not people:
             self._tell(agent, question.id, None)  # nobody was there when it began, nobody can answer
@@ -100,14 +99,3 @@ class Questions:
     def _tell(self, agent: Agent, question: str, option: str | None) -> None:
         if can(agent, CanAnswer):
             self._runs.start(f"answer:{question}", agent.answer(question, None if option == DENIED else option))
-
-
-def policy_of(chosen: ExecChoice, elevated: str | None) -> str | None:
-    """What `/elevated` and `/exec` have decided beforehand; None: the person is asked (IN-59)."""
-    if chosen.security == "deny":
-        return DENIED
-    if chosen.ask == "always":
-        return None
-    if elevated == "full" or chosen.security == "full":
-        return ALLOWED
-    return DENIED if chosen.ask == "off" else None

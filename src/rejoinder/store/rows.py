@@ -213,6 +213,8 @@ class Entry(Struct, frozen=True):
     parts: tuple[PromptPart, ...]
     at: datetime
     turn: int | None = None
+    stands_for_all: bool = False
+    """A summary: to the agent it is in the place of all that was said before it."""
 
 
 class Message(Struct, frozen=True):

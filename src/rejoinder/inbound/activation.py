@@ -57,8 +57,7 @@ def why_awake(message: Message, session: Session, channel: ChannelRules, group: 
         return "/activation always"
     if session.activation == "mention":
         return None
-    required = channel.settings.require_mention if group.require_mention is None else group.require_mention
-    if not required:
+    if not requires_mention(channel, group):
         return "require_mention = false"
     return _involved(message, channel)
 
@@ -97,6 +96,10 @@ def group_settings(channel: ChannelRules, group: str) -> GroupSettings:
     """A group's own settings, else those of `*`."""
     groups = channel.settings.group
     return groups.get(group) or groups.get("*") or _EVERY_GROUP
+
+
+def requires_mention(channel: ChannelRules, group: GroupSettings) -> bool:
+    return channel.settings.require_mention if group.require_mention is None else group.require_mention
 
 
 def _answers_itself(message: Message) -> bool:

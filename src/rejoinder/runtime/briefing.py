@@ -156,7 +156,7 @@ def _system_part(scene: Scene) -> SystemPart:
     group, intro, extra = None, "", [here.extra_system_prompt]
     if message.in_group:
         mode = active_mode(message, scene.session, channel)
-        group = Group(inbound.chat.title, inbound.participants, "always" if mode == "always" else "mention")
+        group = Group(inbound.chat.title, inbound.participants, mode)
         intro = group_intro(mode)
         extra.append(group_settings(channel, inbound.chat.id).extra_system_prompt)
     folder = outbox_folder(scene.run, settings)

@@ -161,11 +161,10 @@ def is_named_literally(message: Message, channel: ChannelRules) -> bool:
 def said_by(message: Message) -> Said:
     """The message as history."""
     inbound = message.inbound
-    name = inbound.sender.display_name or inbound.sender.name
     return Said(
         message_id=inbound.message_id,
         author_id=inbound.sender.id,
-        author_name=name,
+        author_name=inbound.sender.called,
         text=message.text,
         is_bot=inbound.sender.is_bot,
     )

@@ -219,7 +219,7 @@ def _spoken(asked: Asked, agent: Agent, *, among_agents: bool) -> Spoken:
         else Sender(
             sender_id=sender.id,
             sender_name=sender.name,
-            display_name=sender.display_name or sender.name,
+            display_name=sender.called,
             channel=inbound.channel,
             channel_id=inbound.chat.id,
             thread_id=inbound.thread,

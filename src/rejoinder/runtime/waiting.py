@@ -81,7 +81,6 @@ def message_of(decided: Decided, came: Inbound) -> Message:
         around=decided.around,
         actor=decided.actor,
         refusal=None,
-        command_authorised=decided.actor.role in ("owner", "sender"),
         addressed=decided.addressed,
         taken=decided.taken,
         choices={name: choice for name, choice in choices.items() if choice is not None},

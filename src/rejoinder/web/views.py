@@ -205,4 +205,4 @@ def knock_view(knock: Knock) -> KnockView:
 
 def _name(event: InboxEvent) -> str:
     sender = event.inbound.sender
-    return sender.display_name or sender.name or sender.id
+    return sender.called or sender.id

@@ -366,18 +366,6 @@ def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool =
 # --- run ----------------------------------------------------------------------------------------
 
 
-async def serve(
-    channel: Channel,
-    agent: Agent,
-    settings: schema.Settings | None = None,
-    owners: tuple[str, ...] = (SELF,),
-) -> None:
-    """One channel and one agent, until the channel has come to its end and all that it brought is answered."""
-    wired = with_channel(settings or schema.Settings(), channel.name, agent.name, owners)
-    async with Gateway(_only(wired, channel.name), agents={agent.name: agent}, channels=[channel]) as gateway:
-        await gateway.serve()
-
-
 def _only(settings: schema.Settings, channel: str) -> schema.Settings:
     return replace(settings, channels={channel: settings.channels[channel]})
 

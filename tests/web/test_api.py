@@ -48,6 +48,15 @@ async def test_what_is_not_there_is_said(site, method, path, sentence):
         assert await answer.json() == {"error": sentence}
 
 
+async def test_the_outbox_tells_what_is_said(site):
+    """DE-33: the operator reads the words of a part, not its bytes."""
+    async with site.page() as page:
+        await page.send(type="say", client="c1", room="helper~you", text="Hi")
+        await page.hears("Hello.")
+    _, body = await site.get("/api/outbox?state=sent")
+    assert "Hello." in [part["text"] for part in body["parts"]]
+
+
 async def test_a_state_that_is_none_is_named(site):
     status, body = await site.get("/api/outbox?state=lost")
     assert status == 400

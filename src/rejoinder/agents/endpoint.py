@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 import aiohttp
 import msgspec
 
-from rejoinder.agents import halves
 from rejoinder.agents.failures import RunFailed, failed, failed_response
 from rejoinder.agents.sse import EventReader, EventTooLong, ServerEvent
+from rejoinder.letters import from_json
 
 T = TypeVar("T")
 
@@ -133,7 +133,7 @@ def reads(shape: type[T]) -> msgspec.json.Decoder[T]:
 def decoded(data: str | bytes, decoder: msgspec.json.Decoder[T]) -> T:
     """What came over the wire, in its shape; anything else is a failure of format that shows how it began."""
     try:
-        return halves.read(data, decoder)
+        return from_json(data, decoder)
     except msgspec.MsgspecError as problem:
         raise no_answer(str(problem), data) from problem
 

@@ -105,10 +105,10 @@ class Wanted(Struct, frozen=True):
 async def explain(store: "StoreReader", wanted: Wanted) -> Explanation:
     if wanted.reference == LAST:
         latest = await _latest(store, wanted)
-        return await _explanation(store, await _events(store, latest.inbound.message_id, _route(latest)))
-    events = [each for each in await store.events_of(wanted.reference) if wanted.is_in(_route(each))]
+        return await _explanation(store, await _events(store, latest.inbound.message_id, latest.inbound.route))
+    events = [each for each in await store.events_of(wanted.reference) if wanted.is_in(each.inbound.route)]
     if events:
-        _refuse_several({_route(each) for each in events}, wanted)
+        _refuse_several({each.inbound.route for each in events}, wanted)
         return await _explanation(store, events)
     sighting = await _sighting(store, wanted)
     events = await _events(store, sighting.message.id, sighting.route)
@@ -146,12 +146,7 @@ def _refuse_several(routes: set[Route], wanted: Wanted) -> None:
 
 
 async def _events(store: "StoreReader", message: str, route: Route) -> "list[InboxEvent]":
-    return [each for each in await store.events_of(message) if _route(each) == route]
-
-
-def _route(event: "InboxEvent") -> Route:
-    inbound = event.inbound
-    return Route(inbound.channel, inbound.chat.id, inbound.thread, inbound.account)
+    return [each for each in await store.events_of(message) if each.inbound.route == route]
 
 
 async def _explanation_of_own(store: "StoreReader", sighting: "Sighting") -> Explanation:
@@ -163,7 +158,7 @@ async def _explanation_of_own(store: "StoreReader", sighting: "Sighting") -> Exp
             f"message {sighting.message.id} in {where(sighting.route)} is known, but no turn of an agent led to it"
         )
     first = turn.inputs[0].event
-    events = await _events(store, first.inbound.message_id, _route(first))
+    events = await _events(store, first.inbound.message_id, first.inbound.route)
     return await _explanation(store, events, answer_of=sighting.message.id)
 
 
@@ -173,7 +168,7 @@ async def _explanation_of_own(store: "StoreReader", sighting: "Sighting") -> Exp
 async def _explanation(
     store: "StoreReader", events: "Sequence[InboxEvent]", answer_of: str | None = None
 ) -> Explanation:
-    inbound, route = events[0].inbound, _route(events[0])
+    inbound, route = events[0].inbound, events[0].inbound.route
     indexed = await store.message(route, inbound.message_id)
     return Explanation(
         message=inbound.message_id,
@@ -183,7 +178,7 @@ async def _explanation(
         chat=route.chat,
         thread=route.thread,
         sender=inbound.sender.id,
-        sender_name=inbound.sender.display_name or inbound.sender.name,
+        sender_name=inbound.sender.called,
         events=tuple([await _told(store, event) for event in events]),
         answer_of=answer_of,
     )

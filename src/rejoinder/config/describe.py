@@ -15,6 +15,7 @@ from rejoinder.config.reading import describe
 from rejoinder.config.schema import BUILT_IN, SECTIONS, AgentDefaults, ChannelSettings, Kinds
 from rejoinder.config.show import as_toml
 from rejoinder.secret import Secret
+from rejoinder.tables import table
 
 # --- the sentence under each field --------------------------------------------------------------
 
@@ -78,9 +79,9 @@ def json_schema(kinds: Kinds = BUILT_IN) -> dict[str, Any]:
     for record in kinds.channels.values():
         _merge(definitions[record.__name__], definitions[ChannelSettings.__name__])
     del definitions[ChannelSettings.__name__]
-    for table in (kinds.agents, kinds.channels):
-        for kind, record in table.items():
-            _add_kind(definitions[record.__name__], kind, required=table is kinds.agents)
+    for known in (kinds.agents, kinds.channels):
+        for kind, record in known.items():
+            _add_kind(definitions[record.__name__], kind, required=known is kinds.agents)
     definitions = {name: _open_to_environment(schema) for name, schema in definitions.items()}
     agents = [named[record] for record in kinds.agents.values()]
     channels = [{**named[record], "required": ["kind"]} for record in kinds.channels.values()]
@@ -192,10 +193,7 @@ def markdown_tables(kinds: Kinds = BUILT_IN) -> dict[str, str]:
 
 
 def _table(record: type[Struct]) -> str:
-    rows = [
-        f"| `{key}` | {takes} | {default} | {meaning} |" for key, takes, default, meaning in _rows(record, "", set())
-    ]
-    return "\n".join(["| key | takes | default | meaning |", "|---|---|---|---|", *rows])
+    return table(["key", "takes", "default", "meaning"], _rows(record, "", set()))
 
 
 def _rows(record: type[Struct], prefix: str, shown: set[type[Struct]]) -> list[tuple[str, str, str, str]]:
@@ -204,8 +202,7 @@ def _rows(record: type[Struct], prefix: str, shown: set[type[Struct]]) -> list[t
     rows: list[tuple[str, str, str, str]] = []
     for field in cast("mi.StructType", mi.type_info(record)).fields:
         key, inner = prefix + field.encode_name, _inner_record(field.type)
-        meaning = written.get(field.name, "").replace("|", "\\|")
-        rows.append((key, describe(field.type).replace("|", "\\|"), _default_of(field), meaning))
+        rows.append((f"`{key}`", describe(field.type), _default_of(field), written.get(field.name, "")))
         if inner is not None and inner not in shown:
             shown.add(inner)
             under = f"{key}.NAME." if isinstance(_bare(field.type), mi.DictType) else f"{key}."

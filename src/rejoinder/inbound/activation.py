@@ -57,8 +57,7 @@ def why_awake(message: Message, session: Session, channel: ChannelRules, group: 
         return "/activation always"
     if session.activation == "mention":
         return None
-    required = channel.settings.require_mention if group.require_mention is None else group.require_mention
-    if not required:
+    if not requires_mention(channel, group):
         return "require_mention = false"
     return _involved(message, channel)
 
@@ -97,6 +96,10 @@ def group_settings(channel: ChannelRules, group: Chat) -> GroupSettings:
     """A group's own settings, else those of `*`."""
     groups = channel.settings.group
     return groups.get(group.id) or groups.get(group.former) or groups.get("*") or _EVERY_GROUP
+
+
+def requires_mention(channel: ChannelRules, group: GroupSettings) -> bool:
+    return channel.settings.require_mention if group.require_mention is None else group.require_mention
 
 
 def _answers_itself(message: Message) -> bool:
@@ -158,11 +161,10 @@ def is_named_literally(message: Message, channel: ChannelRules) -> bool:
 def said_by(message: Message) -> Said:
     """The message as history."""
     inbound = message.inbound
-    name = inbound.sender.display_name or inbound.sender.name
     return Said(
         message_id=inbound.message_id,
         author_id=inbound.sender.id,
-        author_name=name,
+        author_name=inbound.sender.called,
         text=message.text,
         is_bot=inbound.sender.is_bot,
     )

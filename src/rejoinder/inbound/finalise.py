@@ -45,7 +45,6 @@ def finalise(message: Message, session: None, rules: Rules, now: datetime) -> Ou
             around=around,
             actor=actor,
             refusal=admission.refusal,
-            command_authorised=actor.role in ("owner", "sender"),
             addressed=who_is_addressed(inbound, facts, channel, text),
             reading=reading,
             agents=(channel.agent.name,),

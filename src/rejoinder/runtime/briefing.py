@@ -156,7 +156,7 @@ def _system_part(scene: Scene) -> SystemPart:
     group, intro, extra = None, "", [here.extra_system_prompt]
     if message.in_group:
         mode = active_mode(message, scene.session, channel)
-        group = Group(inbound.chat.title, inbound.participants, "always" if mode == "always" else "mention")
+        group = Group(inbound.chat.title, inbound.participants, mode)
         intro = group_intro(mode)
         extra.append(group_settings(channel, inbound.chat).extra_system_prompt)
     folder = outbox_folder(scene.run, settings)
@@ -219,7 +219,7 @@ def _spoken(asked: Asked, agent: Agent, *, among_agents: bool) -> Spoken:
         else Sender(
             sender_id=sender.id,
             sender_name=sender.name,
-            display_name=sender.display_name or sender.name,
+            display_name=sender.called,
             channel=inbound.channel,
             channel_id=inbound.chat.id,
             thread_id=inbound.thread,

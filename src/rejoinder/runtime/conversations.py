@@ -87,7 +87,7 @@ class Conversation:
         OD-50) and is a message of its own turn, the rest is history.
         """
         for event in await self.store.events_of(message.id):
-            if _route(event.inbound) != self.route:
+            if event.inbound.route != self.route:
                 continue
             if event.state == "settled":
                 return event.reason.startswith(OVERHEARD)
@@ -284,7 +284,7 @@ class Conversations:
         )
 
     def of(self, message: Inbound) -> Conversation:
-        return self._places.get(_route(message))
+        return self._places.get(message.route)
 
     def has(self, channel: str) -> bool:
         """Whether it is configured still."""
@@ -295,14 +295,10 @@ class Conversations:
         return self._places.get(route) if route.channel in self._channels else None
 
 
-def _route(message: Inbound) -> Route:
-    return Route(message.channel, message.chat.id, message.thread, message.account)
-
-
 def _noted(inbound: Inbound, now: datetime, text: str, *, ours: bool) -> Message:
     sender = inbound.sender
     kind = "own" if sender.is_self or ours else "bot" if sender.is_bot else "human"
-    return Message(inbound.message_id, sender.id, now, kind, sender.display_name or sender.name, text)
+    return Message(inbound.message_id, sender.id, now, kind, sender.called, text)
 
 
 def _quoted(quote: Quote, now: datetime, *, readable: bool) -> Message:

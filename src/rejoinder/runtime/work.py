@@ -288,7 +288,7 @@ def _shows(scene: Scene) -> Shows:
         return Shows()
     verbose, reasoning, tools = scene.level("verbose"), scene.level("reasoning"), "none"
     if verbose != "off":
-        trusted = all(asked.message.actor.role in ("owner", "sender") for asked in run.asked)
+        trusted = all(asked.message.command_authorised for asked in run.asked)
         tools = display_for(run.conversation.how.tool_display, group=in_group, trusted=trusted)
     output = verbose == "full" and tools == "full" and not in_group
     return Shows(tools, output, reasoning == "on", reasoning == "stream")

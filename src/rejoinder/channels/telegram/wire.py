@@ -40,12 +40,10 @@ class Entity(Struct, frozen=True):
 class Origin(Struct, frozen=True):
     """Whose words they were first: a user, one who hides, a chat or a channel."""
 
-    type: str = ""
     sender_user: User | None = None
     sender_user_name: str = ""
     sender_chat: Chat | None = None
     chat: Chat | None = None
-    message_id: int | None = None
     author_signature: str = ""
 
 
@@ -106,7 +104,7 @@ class Dice(Struct, frozen=True):
 
 
 class Topic(Struct, frozen=True):
-    name: str = ""
+    """That there is one is all we read of it."""
 
 
 class Message(Struct, frozen=True):
@@ -148,9 +146,9 @@ class Message(Struct, frozen=True):
 
 
 class ReactionType(Struct, frozen=True):
-    type: str
+    """Empty where it is none that everybody has."""
+
     emoji: str = ""
-    custom_emoji_id: str = ""
 
 
 class ReactionUpdated(Struct, frozen=True):

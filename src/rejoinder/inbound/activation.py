@@ -34,7 +34,8 @@ def activation(message: Message, session: Session, rules: Rules, now: datetime) 
     if (wish := control_action(message)) is not None:
         verdict = authorise(message.actor, wish, channel.door)
         if isinstance(verdict, Allowed):
-            return Continue(reason="a command needs no mention")
+            heard = replace(message, listening=True) if group.mode == "listen" else None
+            return Continue(heard, reason="a command needs no mention")
         if message.addressed == "none":
             return Drop(verdict.reason)
     if group.mode == "listen":

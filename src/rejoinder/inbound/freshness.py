@@ -40,7 +40,7 @@ def _start(message: Message, fresh: Session, reset: Reset, channel: ChannelRules
         end = message.text.index(word, end) + len(word)
         said = f"New session with {model}."
     changed = take(message, ((reset.start, end),))
-    if not message.text[end:].strip() and not message.inbound.attachments:
+    if not message.text[end:].strip() and not message.brings_files:
         changed = replace(changed, prompt=GREETING)
     return Continue(changed, fresh, replies=(said,), effects=effects, reason=f"asked by {reset.trigger}")
 

@@ -62,6 +62,9 @@ def read(text: str, rules: Rules, known: Vocabulary, names: Names, *, entry: Ent
         return Reading(stop="command")
     if not slash:
         return NOTHING_READ
+    if invocation and invocation.is_skill:
+        tokens = find_tokens(text, known, invocation.at, names.own)
+        return Reading(invocation=invocation, tokens=tuple(token for token in tokens if token.kind == "directive"))
     if invocation:
         return Reading(invocation=invocation)
     return _read_tokens(text, start, known, names, None)

@@ -32,7 +32,7 @@ def inline_commands(message: Message, session: Session, rules: Rules, now: datet
     said = tuple(reply for each in replies.values() for reply in each)
     rest = take(message, tuple(spans))
     why = f"answered inside the text: {', '.join(replies)}"
-    if not rest.agent_text.strip() and not message.inbound.attachments:
+    if not rest.agent_text.strip() and not message.brings_files:
         return Answer(said, reason=why)
     return Continue(rest, replies=said, reason=why)
 

@@ -255,6 +255,8 @@ def _limits(gateway: schema.GatewaySettings) -> dict[str, float]:
 
 def open_agent(name: str, said: schema.Agent, limits: Mapping[str, float]) -> Agent:
     module = plugins.find("agent", said.kind)
+    if isinstance(said.settings, module.Settings):
+        return module.open_agent(name, said.settings)
     try:
         settings = _record(module.Settings, said.settings, limits)
     except msgspec.ValidationError as problem:
@@ -282,6 +284,8 @@ def open_channel(name: str, said: schema.Channel) -> Channel:
         there = ", ".join(each for each in here if each != "terminal")
         raise BadConfiguration(f"channels.{name}: the channel {said.kind} is not written yet; there are: {there}")
     module = plugins.find("channel", said.kind)
+    if isinstance(said.settings, module.Settings):
+        return module.open_channel(name, said.settings)
     values = msgspec.structs.asdict(said.settings) if isinstance(said.settings, Struct) else said.settings
     return module.open_channel(name, msgspec.convert(values, module.Settings))
 

@@ -50,7 +50,8 @@ def read_settings(file: str | None) -> "Settings":
 
     from rejoinder.config.load import FILE, load
     from rejoinder.config.schema import Settings
+    from rejoinder.kinds import kinds
 
     if file is None and not os.path.exists(FILE):
         return Settings()
-    return load(file or FILE, os.environ)
+    return load(file or FILE, os.environ, kinds())

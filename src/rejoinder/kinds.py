@@ -1,0 +1,41 @@
+"""Every kind of agent and channel that a configuration may name: ours, and what other packages bring."""
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from rejoinder import plugins
+from rejoinder.config.schema import BUILT_IN, Kinds
+from rejoinder.errors import BadConfiguration
+
+
+def kinds() -> Kinds:
+    return Kinds(_Records("agent", BUILT_IN.agents), _Records("channel", BUILT_IN.channels))
+
+
+class _Records(Mapping[str, type[Struct]]):
+    """The record of each kind by its name. That of another package is imported when it is asked for."""
+
+    def __init__(self, of: str, ours: Mapping[str, type[Struct]]) -> None:
+        self._of = of
+        self._ours = ours
+
+    def __getitem__(self, name: str) -> type[Struct]:
+        if name in self._ours:
+            return self._ours[name]
+        if name not in self:
+            raise KeyError(name)
+        module = plugins.find(self._of, name)
+        record = getattr(module, "Settings", None)
+        if not isinstance(record, type) or not issubclass(record, Struct):
+            raise BadConfiguration(f"{module.__name__} is no {self._of}: its Settings are no msgspec.Struct")
+        return record
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._ours or name in plugins.theirs(self._of)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys((*self._ours, *plugins.theirs(self._of))))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))

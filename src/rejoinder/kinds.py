@@ -1,16 +1,32 @@
-"""Every kind of agent and channel that a configuration may name: ours, and what other packages bring."""
+"""Every kind of agent and channel that a configuration may name: ours, what other packages bring, what is to come."""
 
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
 from rejoinder import plugins
-from rejoinder.config.schema import BUILT_IN, Kinds
+from rejoinder.config.schema import BUILT_IN, GatewaySettings, Kinds, Settings
 from rejoinder.errors import BadConfiguration
 
 
 def kinds() -> Kinds:
     return Kinds(_Records("agent", BUILT_IN.agents), _Records("channel", BUILT_IN.channels))
+
+
+def to_come(settings: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What may be configured already and does not work yet: which key, and what to do instead."""
+    yield from store_to_come(settings.gateway)
+    here = plugins.names("channel")
+    there = ", ".join(each for each in here if each != "terminal")
+    for name, said in settings.channels.items():
+        if said.kind not in here:
+            why = f"the channel {said.kind} is not written yet; take this section out (there are: {there})"
+            yield ("channels", name), why
+
+
+def store_to_come(gateway: GatewaySettings) -> Iterator[tuple[tuple[str, ...], str]]:
+    if gateway.store.startswith("postgresql:"):
+        yield ("gateway", "store"), 'PostgreSQL is not written yet; write "sqlite:FILE"'
 
 
 class _Records(Mapping[str, type[Struct]]):

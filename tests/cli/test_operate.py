@@ -1,5 +1,6 @@
 """The operator's commands on a store, with and without a gateway that has it open."""
 
+import asyncio
 import json
 import select
 import sqlite3
@@ -13,8 +14,9 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from rejoinder.cli import app
-from rejoinder.store.base import Entry
-from tests.cli.a_store import ANNA, SESSION, TEAM, TEAM_SESSION, make
+from rejoinder.store.base import Accept, Entry
+from rejoinder.store.sqlite import open_store
+from tests.cli.a_store import ANNA, NOW, SESSION, TEAM, TEAM_SESSION, make, received
 
 PATIENCE = 30
 
@@ -115,6 +117,21 @@ def test_an_answer_is_explained_by_what_it_answers(folder):
     """Also a message of ours can be named."""
     for reference in (["18"], ["m2", "--chat", ANNA.chat]):
         explained = document("explain", *reference)
+        assert (explained["message"], explained["answer_of"]) == ("17", "18")
+
+
+def test_so_is_an_answer_that_its_room_told_of(folder):
+    """A room of several agents tells of their messages as of anybody's: that is no message of its own."""
+    echo = received(ANNA, 18, "It is 4 °C and raining.", "Helper")
+
+    async def heard() -> None:
+        store = open_store("sqlite:rejoinder.db")
+        await store.write(Accept((echo,), NOW))
+        await store.close()
+
+    asyncio.run(heard())
+    for reference in ("18", "last"):
+        explained = document("explain", reference)
         assert (explained["message"], explained["answer_of"]) == ("17", "18")
 
 

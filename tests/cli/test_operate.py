@@ -205,13 +205,30 @@ def test_retry_and_drop(folder):
         (1, ["--retry", "1"], "part 1 is sent, not dead or held; it was left as it is"),
         (2, ["--retry", "some"], "--retry takes the id of a part, or all; 'some' is neither"),
         (2, ["--retry", "3", "--drop", "3"], "part 3 cannot be sent again and dropped at once"),
-        (2, ["--retry", "3", "--json"], "--json is for the list; --retry and --drop say what they did in a sentence"),
     ],
 )
 def test_retry_says_what_is_wrong(folder, status, arguments, sentence):
     """And changes nothing."""
     assert refused(status, "dead", *arguments) == sentence
     assert document("dead")["total"] == 2
+
+
+def test_what_was_done_as_a_document(folder):
+    """Every command that changes something says so with stable keys, too."""
+    assert document("dead", "--retry", "all") == {
+        "resent": [3, 4],
+        "dropped": [],
+        "perhaps_twice": [4],
+        "missed": 0,
+        "gateway": None,
+    }
+    assert document("send", "--channel", "telegram", "--chat", "1", "hi") == {"parts": [6], "gateway": None}
+    let_in = {"channel": "telegram", "account": "default", "sender": "2002", "gateway": None}
+    assert document("pair", "approve", "K7QX2M9A") == let_in
+    assert document("backup", "monday.db") == {
+        "file": "monday.db",
+        "bytes": (folder / "monday.db").stat().st_size,
+    }
 
 
 def test_an_id_that_no_store_could_have(folder):
@@ -240,6 +257,12 @@ def test_send_says_what_is_wrong(folder):
     wrong = refused(2, "send", "--channel", "telegarm", "--chat", "1", "hi")
     assert wrong == "no channel called 'telegarm' is configured; there are: telegram, web"
     assert refused(2, "send", "--channel", "web", "--chat", "1", " ") == "there is nothing to send: the text is empty"
+
+
+def test_the_page_of_a_gateway_without_configuration_can_be_written_to(folder):
+    """`rejoinder run` serves it where nothing is configured: it is there for `send` as well."""
+    (folder / "rejoinder.toml").unlink()
+    assert told("send", "--channel", "web", "--chat", "lobby", "hi").startswith("Planned: part 6. ")
 
 
 def test_pair(folder):

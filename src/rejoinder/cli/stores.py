@@ -55,9 +55,8 @@ def store_url(file: str | None) -> str:
     return gateway.store
 
 
-async def who_acts(store: "StoreBeside", does: str) -> str:
-    """The sentence that says when what was written takes effect."""
-    runs = await store.gateway()
+def who_acts(runs: str | None, does: str) -> str:
+    """The sentence that says when what was written takes effect; `runs` is the gateway on the store, if any."""
     if runs is None:
         return f"No gateway runs on this store; the next one that starts {does}."
     return f"The running gateway ({runs}) {does} within about a second."

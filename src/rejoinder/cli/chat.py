@@ -50,7 +50,20 @@ def read_settings(file: str | None) -> "Settings":
 
     from rejoinder.config.load import FILE, load
     from rejoinder.config.schema import Settings
+    from rejoinder.kinds import kinds
 
     if file is None and not os.path.exists(FILE):
         return Settings()
-    return load(file or FILE, os.environ)
+    return load(file or FILE, os.environ, kinds())
+
+
+def settings_to_serve(file: str | None) -> "Settings":
+    """The same, refused where it names what is still to come."""
+    from rejoinder.config.load import FILE, mistakes
+    from rejoinder.errors import BadConfiguration
+    from rejoinder.kinds import to_come
+
+    settings = read_settings(file)
+    if complaints := tuple(to_come(settings)):
+        raise BadConfiguration(*mistakes(file or FILE, complaints))
+    return settings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rejoinder.cli.chat import CONFIG, read_settings, say
+from rejoinder.cli.chat import CONFIG, say, settings_to_serve
 from rejoinder.cli.errors import INTERRUPTED, TERMINATED, run
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ def run_gateway(
 
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
     if demo:
-        told = run(_demo(read_settings(file), port, new_token=new_token))
+        told = run(_demo(settings_to_serve(file), port, new_token=new_token))
     else:
-        settings, agent, sentence = app.with_agent(read_settings(file), None)
+        settings, agent, sentence = app.with_agent(settings_to_serve(file), None)
         if sentence:
             say(sentence)
         if sentence and agent == "tour":

@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from itertools import filterfalse
 
 from msgspec.structs import replace
 
@@ -259,11 +260,18 @@ class Conversation:
         return message in self._traces
 
     def trace_of(self, message: str | None) -> tuple[Step, ...]:
-        """What became of this message; without one, of the last that was no command: whose answer is known already."""
+        """What became of this message; without one, of the last that somebody else wrote and that was no command,
+        whose answer is known already."""
         if message is not None and message in self._traces:
             return self._traces[message]
-        newest = tuple(reversed(self._traces.values()))
-        return next((steps for steps in newest if not _was_command(steps)), newest[0] if newest else ())
+        asked = (steps for id, steps in reversed(self._traces.items()) if not self._is_ours(id))
+        latest = next(asked, ())
+        return latest if not _was_command(latest) else next(filterfalse(_was_command, asked), latest)
+
+    def _is_ours(self, message: str) -> bool:
+        """One of our agents said it, and the room told of it."""
+        known = self.messages.get(message)
+        return known is not None and known.kind == "own"
 
 
 def _was_command(steps: tuple[Step, ...]) -> bool:

@@ -189,6 +189,13 @@ class Conversation:
             plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
         )
 
+    async def amend(self, message: str, text: str) -> None:
+        """Puts other words into a message of the gateway's own, where the platform can; what could be pressed goes."""
+        if can(self.channel, CanEdit):
+            manner, stem = self.how.speech.manner, self.outbox.new_stem()
+            slots = (Slot(message, ""),)
+            await self._post(plan.settle(redact(text), slots, self.route, manner, Wording(), stem, may_move=False))
+
     def to_say(self, texts: Iterable[str], now: datetime, *, reply_to: str | None = None, stem: str = "") -> PlanParts:
         """The same, for whoever decides it to commit with the decision; the sender is woken when that is done.
 

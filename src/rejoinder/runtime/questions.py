@@ -3,6 +3,7 @@
 Rule 1: a question belongs to the chat and the people whose message the agent was working on; nobody else's
         answer counts, and it is not said whether there was such a question.
 Rule 2: every question is answered once: by its people, by the session's own policy, or, in the end, by nobody.
+Rule 3: what is no longer asked cannot be pressed any more, and says what became of it.
 """
 
 import asyncio
@@ -19,17 +20,19 @@ from rejoinder.session import ExecChoice
 
 UNKNOWN = "There is no request {which} for you here; it may have been answered or have run out."
 ALLOWED, DENIED = "allow-once", "deny"
+WITHDRAWN, TOO_LATE = "No longer asked: the run is over.", "Denied: nobody answered in time."
 
 
 class Open(Struct, frozen=True):
-    """A question that waits. `session`: of whose run; `people`: who may answer it."""
+    """A question that waits. `session`: of whose run; `people`: who may answer it; `shown`: the message it stands in."""
 
     session: str
     agent: Agent
-    question: str
-    route: Route
+    question: Question
+    conversation: Conversation
     people: frozenset[str]
     timer: asyncio.TimerHandle
+    shown: "asyncio.Future[str | None]"
 
 
 class Questions:
@@ -59,23 +62,28 @@ class Questions:
             return
         self._count += 1
         which = f"q{self._count}-{self._mark}"
-        timer = asyncio.get_running_loop().call_later(self._seconds, self._time_is_up, which)
-        self._open[which] = Open(session, agent, question.id, conversation.route, people, timer)
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(self._seconds, self._time_is_up, which)
+        shown: asyncio.Future[str | None] = loop.create_future()
+        self._open[which] = Open(session, agent, question, conversation, people, timer, shown)
         # The agent's own words are shown as they are: it is they that are being allowed.
         offered = f"Options of the agent: {', '.join(question.options)}.\n" if question.options else ""
-        await conversation.send(
-            f"{question.text}\n\n{offered}/approve {which} allows it once; /approve {which} {DENIED} does not.",
-            choices=(Choice("Allow once", f"/approve {which}"), Choice("Deny", f"/approve {which} {DENIED}")),
-        )
+        message: str | None = None
+        try:
+            message = await conversation.send(
+                f"{question.text}\n\n{offered}/approve {which} allows it once; /approve {which} {DENIED} does not.",
+                choices=(Choice("Allow once", f"/approve {which}"), Choice("Deny", f"/approve {which} {DENIED}")),
+            )
+        finally:
+            shown.set_result(message)
 
     def answer(self, which: str, option: str, route: Route, sender: str) -> str | None:
         """Takes somebody's answer; a sentence when it does not count."""
         asked = self._open.get(which)
-        if asked is None or asked.route != route or sender not in asked.people:
+        if asked is None or asked.conversation.route != route or sender not in asked.people:
             return UNKNOWN.format(which=which)
-        del self._open[which]
-        asked.timer.cancel()
-        self._tell(asked.agent, asked.question, None if option == DENIED else option)
+        self._close(which, "Denied." if option == DENIED else "Allowed once.")
+        self._tell(asked.agent, asked.question.id, option)
         return None
 
     def withdraw(self, session: str) -> None:
@@ -84,16 +92,26 @@ class Questions:
             return
         for which, asked in list(self._open.items()):
             if asked.session == session:
-                asked.timer.cancel()
-                del self._open[which]
+                self._close(which, WITHDRAWN)
 
     def _time_is_up(self, which: str) -> None:
-        if asked := self._open.pop(which, None):
-            self._tell(asked.agent, asked.question, None)
+        asked = self._close(which, TOO_LATE)
+        self._tell(asked.agent, asked.question.id, None)
+
+    def _close(self, which: str, outcome: str) -> Open:
+        asked = self._open.pop(which)
+        asked.timer.cancel()
+        self._runs.start(f"close:{which}", _show(asked, outcome))
+        return asked
 
     def _tell(self, agent: Agent, question: str, option: str | None) -> None:
         if can(agent, CanAnswer):
             self._runs.start(f"answer:{question}", agent.answer(question, None if option == DENIED else option))
+
+
+async def _show(asked: Open, outcome: str) -> None:
+    if (message := await asked.shown) is not None:
+        await asked.conversation.amend(message, f"{asked.question.text}\n\n{outcome}")
 
 
 def policy_of(chosen: ExecChoice, elevated: str | None) -> str | None:

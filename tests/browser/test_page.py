@@ -193,6 +193,17 @@ async def test_files_are_uploaded_and_too_large_ones_are_not(open_page: Open, qu
     assert [file.name for file, _ in quiet.stage.files.values()] == ["plan.txt"]
 
 
+@pytest.mark.parametrize("locale", ["en-US", "de-DE"])
+async def test_messages_in_a_row_stand_close_together(open_page: Open, quiet: Playing, locale: str) -> None:
+    """A line of text takes the height of a line, however the reader's language tells the time beside it."""
+    page = await open_page(f"{quiet.url}/#lobby", locale=locale)
+    for text in ("one", "two", "three"):
+        await say(page, text)
+    rows = await messages(page).evaluate_all("rows => rows.map(row => row.clientHeight)")
+    line = await messages(page).last.locator(".body").evaluate("body => body.clientHeight")
+    assert rows[1] == rows[2] < line * 2
+
+
 PASTE = """(box, text) => {
     const pasted = new DataTransfer();
     pasted.setData("text/plain", text);

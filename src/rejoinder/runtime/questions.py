@@ -24,7 +24,7 @@ WITHDRAWN, TOO_LATE = "No longer asked: the run is over.", "Denied: nobody answe
 
 
 class Open(Struct, frozen=True):
-    """A question that waits. `session`: of whose run; `people`: who may answer it; `shown`: the message it stands in."""
+    """A question that waits. `session`: of whose run; `people`: who may answer; `shown`: the message it stands in."""
 
     session: str
     agent: Agent

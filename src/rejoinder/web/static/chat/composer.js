@@ -93,6 +93,7 @@ export class Composer {
     this.#replyTo = this.#editing = null;
     this.box.value = early || (localStorage.getItem(this.#draftKey) ?? "");
     this.box.placeholder = placeholder;
+    this.box.setAttribute("aria-label", placeholder);
     this.#context();
     this.#grow();
     this.#ready();

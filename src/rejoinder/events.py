@@ -407,6 +407,7 @@ class TurnEnded(Struct, frozen=True):
     why: str | None = None
     also: tuple[str, ...] = ()
     """The other messages of the same turn."""
+    turn: int | None = None
 
 
 class ReplySent(Struct, frozen=True):
@@ -415,6 +416,8 @@ class ReplySent(Struct, frozen=True):
     route: Route
     message: str
     text: str
+    turn: int | None = None
+    """That of the agent who said it; None: the gateway's own words."""
 
 
 class DeliveryFailed(Struct, frozen=True):

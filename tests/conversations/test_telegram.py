@@ -126,15 +126,23 @@ async def test_a_permission_is_given_by_a_button(label, told):
         assert platform.people.methods.answered
 
 
-@pytest.mark.parametrize("ends", ["/approve {which}", "/approve {which} deny", "/stop"])
-async def test_the_buttons_go_with_the_question(ends):
-    """TU-34: whatever ends a request, there is nothing left to press, and its words stay."""
+@pytest.mark.parametrize(
+    ("ends", "became"),
+    [
+        ("/approve {which}", "Allowed once."),
+        ("/approve {which} deny", "Denied."),
+        ("/stop", "No longer asked: the run is over."),
+    ],
+)
+async def test_the_buttons_go_with_the_question(ends, became):
+    """TU-34: whatever ends a request, there is nothing left to press, and it says what became of it."""
     async with telegram(Asking()) as platform:
         await platform.says("ann", "ann", "clean up")
         question = await platform.hears("ann")
+        words = question.text.partition("\n")[0]
         await platform.says("ann", "ann", ends.format(which=question.text.rpartition("/approve ")[2].split()[0]))
         await platform.truth.until(lambda: not any(seen.buttons for seen in platform.truth.messages("ann")))
-        assert platform.truth.messages("ann")[0].text == question.text
+        assert platform.truth.messages("ann")[0].text == f"{words}\n\n{became}"
 
 
 async def test_a_question_that_was_taken_away_does_not_come_back():

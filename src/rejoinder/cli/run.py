@@ -37,11 +37,10 @@ def run_gateway(
         told = run(_demo(settings_to_serve(file), port, new_token=new_token))
     else:
         settings, agent, sentence = app.with_agent(settings_to_serve(file), None)
-        if sentence:
-            say(sentence)
+        beginning = [sentence] if sentence else []
         if sentence and agent == "tour":
-            say("To see three agents in one room, try `rejoinder run --demo` (or `make demo`).")
-        told = run(serving.serve(serving.with_page(settings, port), say, new_token=new_token))
+            beginning.append("To see three agents in one room, try `rejoinder run --demo` (or `make demo`).")
+        told = run(serving.serve(serving.with_page(settings, port), say, beginning=beginning, new_token=new_token))
     if told is not None:
         sys.exit(INTERRUPTED if told is signal.SIGINT else TERMINATED)
 

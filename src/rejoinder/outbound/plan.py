@@ -5,6 +5,7 @@ Rule 2: a reply stands on the first message only, unless the reply mode says all
 Rule 3: no deed for what is not there to be seen (DE-14), and none for a message that already says it.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -130,11 +131,15 @@ def _with_choices(said: Say, choices: tuple[Choice, ...]) -> Say:
     return Say(replace(said.part, choices=choices), plain)
 
 
-def without_choices(said: Planned, message: str) -> Planned:
-    """The same words in the same message, and no buttons under it; nothing, where it is gone."""
-    assert isinstance(said.deed, Say)
-    bare = _with_choices(said.deed, ())
-    return Planned(*keyed(Amend(message, bare.part, bare.plain, anew=False), f"{said.key}/chosen"))
+def put_instead(text: str, shown: Sequence[str], route: Route, manner: Manner, stem: str) -> list[Planned]:
+    """Other words in these messages, and no buttons under them; nothing, where they are gone."""
+    chunks = cut(text, manner)
+    amended = [
+        Amend(message, *_both(chunk, route, Wording(), first=False), anew=False)
+        for message, chunk in zip(shown, chunks, strict=False)
+    ]
+    put = [Planned(*keyed(deed, f"{stem}/{number}/instead")) for number, deed in enumerate(amended)]
+    return put + [Planned(*keyed(Remove(message), f"{stem}/delete")) for message in shown[len(chunks) :]]
 
 
 def settle(

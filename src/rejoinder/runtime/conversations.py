@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import filterfalse
 
@@ -188,18 +188,20 @@ class Conversation:
             plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
         )
 
-    def offer(self, text: str, choices: tuple[Choice, ...]) -> Callable[[], None]:
-        """Says something with buttons under it. What comes back takes these away."""
-        said = plan.say(
-            redact(text), self.route, self.how.speech.manner, Wording(choices=choices), self.outbox.new_stem()
-        )
-        last = self.sender.post(said)[-1]
+    def offer(self, text: str, choices: tuple[Choice, ...]) -> Callable[[str], None]:
+        """Says something with buttons under it. What comes back puts other words there, and nothing to press."""
+        manner, stem = self.how.speech.manner, self.outbox.new_stem()
+        posted = self.sender.post(plan.say(redact(text), self.route, manner, Wording(choices=choices), stem))
 
-        def take_away(fate: "asyncio.Future[Fate]") -> None:
-            if message := message_of(fate):
-                self.sender.post((plan.without_choices(said[-1], message),))
+        def close(words: str) -> None:
+            if can(self.channel, CanEdit):
+                posted[-1].add_done_callback(lambda _: self._put_instead(words, posted, stem))
 
-        return lambda: last.add_done_callback(take_away) if can(self.channel, CanEdit) else None
+        return close
+
+    def _put_instead(self, words: str, posted: "Sequence[asyncio.Future[Fate]]", stem: str) -> None:
+        shown = [message for message in map(message_of, posted) if message]
+        self.sender.post(plan.put_instead(redact(words), shown, self.route, self.how.speech.manner, stem))
 
     def to_say(self, texts: Iterable[str], now: datetime, *, reply_to: str | None = None, stem: str = "") -> PlanParts:
         """The same, for whoever decides it to commit with the decision; the sender is woken when that is done.

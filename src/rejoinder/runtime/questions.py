@@ -2,8 +2,8 @@
 
 Rule 1: a question belongs to the chat and the people whose message the agent was working on; nobody else's
         answer counts, and it is not said whether there was such a question.
-Rule 2: every question is answered once: by its people, by the session's own policy, or, in the end, by nobody. With
-        that its buttons go.
+Rule 2: every question is answered once: by its people, by the session's own policy, or, in the end, by nobody.
+Rule 3: what is no longer asked cannot be pressed any more, and says what became of it.
 """
 
 import asyncio
@@ -20,22 +20,19 @@ from rejoinder.runtime.runs import Runs
 
 UNKNOWN = "There is no request {which} for you here; it may have been answered or have run out."
 ALLOWED, DENIED = "allow-once", "deny"
+WITHDRAWN, TOO_LATE = "No longer asked: the run is over.", "Denied: nobody answered in time."
 
 
 class Open(Struct, frozen=True):
-    """A question that waits. `session`: of whose run; `people`: who may answer it."""
+    """A question that waits. `session`: of whose run; `people`: who may answer; `close`: with what became of it."""
 
     session: str
     agent: Agent
-    question: str
+    question: Question
     route: Route
     people: frozenset[str]
     timer: asyncio.TimerHandle
-    take_buttons: Callable[[], None]
-
-    def close(self) -> None:
-        self.timer.cancel()
-        self.take_buttons()
+    close: Callable[[str], None]
 
 
 class Questions:
@@ -68,19 +65,19 @@ class Questions:
         timer = asyncio.get_running_loop().call_later(self._seconds, self._time_is_up, which)
         # The agent's own words are shown as they are: it is they that are being allowed.
         offered = f"Options of the agent: {', '.join(question.options)}.\n" if question.options else ""
-        take_buttons = conversation.offer(
+        close = conversation.offer(
             f"{question.text}\n\n{offered}/approve {which} allows it once; /approve {which} {DENIED} does not.",
             (Choice("Allow once", f"/approve {which}"), Choice("Deny", f"/approve {which} {DENIED}")),
         )
-        self._open[which] = Open(session, agent, question.id, conversation.route, people, timer, take_buttons)
+        self._open[which] = Open(session, agent, question, conversation.route, people, timer, close)
 
     def answer(self, which: str, option: str, route: Route, sender: str) -> str | None:
         """Takes somebody's answer; a sentence when it does not count."""
         asked = self._open.get(which)
         if asked is None or asked.route != route or sender not in asked.people:
             return UNKNOWN.format(which=which)
-        self._open.pop(which).close()
-        self._tell(asked.agent, asked.question, None if option == DENIED else option)
+        self._close(which, "Denied." if option == DENIED else "Allowed once.")
+        self._tell(asked.agent, asked.question.id, option)
         return None
 
     def withdraw(self, session: str) -> None:
@@ -89,12 +86,17 @@ class Questions:
             return
         for which, asked in list(self._open.items()):
             if asked.session == session:
-                self._open.pop(which).close()
+                self._close(which, WITHDRAWN)
 
     def _time_is_up(self, which: str) -> None:
-        if asked := self._open.pop(which, None):
-            asked.close()
-            self._tell(asked.agent, asked.question, None)
+        asked = self._close(which, TOO_LATE)
+        self._tell(asked.agent, asked.question.id, None)
+
+    def _close(self, which: str, outcome: str) -> Open:
+        asked = self._open.pop(which)
+        asked.timer.cancel()
+        asked.close(f"{asked.question.text}\n\n{outcome}")
+        return asked
 
     def _tell(self, agent: Agent, question: str, option: str | None) -> None:
         if can(agent, CanAnswer):

@@ -385,7 +385,7 @@ class Sender:
             self.noted(known)
         self._looks = 0
         if isinstance(deed, Words) and not isinstance(deed, Open):
-            self._tell(ReplySent(self.route, message, said))
+            self._tell(ReplySent(self.route, message, said, row.turn))
 
     async def _later(self, row: StoredPart, verdict: Again, conceded: frozenset[str], now: datetime) -> None:
         error = remembered(verdict.error, verdict.concedes, conceded)

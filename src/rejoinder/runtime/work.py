@@ -156,7 +156,8 @@ class Workers:
             if run.trigger:
                 run.conversation.trace(run.trigger, steps)
             also = tuple([each.message.inbound.message_id for each in (*run.asked[:-1], *run.taken_in)])
-            self._tell(TurnEnded(run.session, agent.name, run.conversation.route, run.trigger, ended, reason, also))
+            who = (run.session, agent.name, run.conversation.route)
+            self._tell(TurnEnded(*who, run.trigger, ended, reason, also, run.claim.turn))
         await self.compaction.after_turn(run.session, agent, turn.system, run.seen)
 
     async def _begin(self, run: Run, session: Session, notice: Notice) -> None:

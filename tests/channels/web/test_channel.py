@@ -192,7 +192,8 @@ async def test_what_people_do_is_told(channel):
     assert [(mention.id, mention.kind) for mention in edit.mentions] == [("all", "everyone")]
     assert (edit.message_id, edit.text) == (said, "Hello @all")
     assert (reaction.message_id, reaction.text) == (said, "🎉")
-    assert (button.message_id, button.text, button.sender.id) == (asks, "/approve 1", "ann-lee")
+    assert (button.text, button.sender.id, button.reply_to.message_id) == ("/approve 1", "ann-lee", asks)
+    assert button.message_id not in (said, asks), "it is no message of the bot's, but a person's"
     assert len({message.event_id for message in got}) == 3
 
 

@@ -9,13 +9,11 @@ from rejoinder.runtime.lanes import Lanes
 async def test_several_lanes_are_stopped_at_once():
     """IN-70: none of them has to end before the next is told to."""
 
-    class Lane:
-        told = 0
+    all_are_told = asyncio.Barrier(3)
 
+    class Lane:
         async def stop(self) -> None:
-            Lane.told += 1
-            while Lane.told < 3:
-                await asyncio.sleep(0)
+            await all_are_told.wait()
 
     lanes: list[Any] = [Lane() for _ in range(3)]
     async with asyncio.timeout(5):

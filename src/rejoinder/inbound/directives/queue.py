@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, one_of, option
+from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, one_of, option, quoted
 from rejoinder.session import QueueChoice
 
 MODES = ("steer", "followup", "collect", "interrupt", "steer-backlog", "queue")
@@ -31,7 +31,7 @@ def read_queue(words: Iterator[Word]) -> Argument:
             key, value = pair
             changed = _READERS[key](choice, value.lower())
             if isinstance(changed, str):
-                problem = problem or f"queue {key} cannot be {value!r}; {changed}"
+                problem = problem or f"queue {key} cannot be {quoted(value)}; {changed}"
             else:
                 choice = changed
         elif said not in DEFAULTS:

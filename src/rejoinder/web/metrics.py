@@ -3,8 +3,11 @@
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from rejoinder.errors import StoreUnavailable
+from rejoinder.store.base import EVENT_STATES, INPUT_STATES, PART_STATES, TURN_STATES
 from rejoinder.web.house import House
 
+STATES = {"events": EVENT_STATES, "inputs": INPUT_STATES, "turns": TURN_STATES, "parts": PART_STATES}
+"""The tables of a census, and the states their rows can be in."""
 SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 
@@ -43,7 +46,8 @@ class Metrics:
         else:
             self._store.set(1)
             self._runs.set(census.runs)
-            for table in ("events", "inputs", "turns", "parts"):
-                for state, count in getattr(census, table).items():
-                    self._rows.labels(table, state).set(count)
+            for table, states in STATES.items():
+                counted = getattr(census, table)
+                for state in states:  # also those that no row is in any more
+                    self._rows.labels(table, state).set(counted.get(state, 0))
         return generate_latest(self.registry)

@@ -29,6 +29,7 @@ from rejoinder.outbound.emoji import TELEGRAM_NEAREST, Projection, Style, projec
 from rejoinder.store.tables import BLOCKS as store_blocks
 from rejoinder.tables import table
 from rejoinder.turns.tables import BLOCKS as turns_blocks
+from rejoinder.web.metrics import Metrics
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -133,10 +134,20 @@ def operate_commands() -> str:
     return table(["command", "does"], rows)
 
 
+def metrics() -> str:
+    """What `/metrics` tells, by name."""
+    rows = [
+        [f"`{each.name}{'_total' if each.type == 'counter' else ''}`", each.type, each.documentation]
+        for each in Metrics().registry.collect()
+    ]
+    return table(["metric", "type", "what"], rows)
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "abilities": abilities,
     "directives-keys": directives_keys,
     "directives-tags": directives_tags,
+    "metrics": metrics,
     "operate-commands": operate_commands,
     "reactions": reactions,
     "reactions-telegram": reactions_telegram,

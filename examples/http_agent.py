@@ -11,14 +11,23 @@ and in rejoinder.toml:
 
 import asyncio
 import json
+import re
 import sys
+from typing import Any
 
 from aiohttp import web
 
 
+def said_in(turn: dict[str, Any]) -> str:
+    """What people said. The other texts are blocks of the gateway's, about who said it: all of them end with the word
+    that stands in the turn's very first tag, and nobody else knows it."""
+    texts = [part["text"] for part in turn["parts"] if part["type"] == "text"]
+    first = re.match(r"<\w+(-\w+>)\n", texts[0]) if texts else None
+    return "\n".join(text for text in texts if first is None or not text.endswith(first[1]))
+
+
 async def answer(request: web.Request) -> web.StreamResponse:
-    turn = await request.json()
-    said = " ".join(part["text"] for part in turn["parts"] if part["type"] == "text")
+    said = said_in(await request.json())
     response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
     await response.prepare(request)
 

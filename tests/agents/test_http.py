@@ -229,7 +229,8 @@ async def test_the_example_works():
     spec.loader.exec_module(module)
     async with serving(module.make_app()) as url:
         agent = open_agent("mine", Settings(url=f"{url}/turn"))
-        events = await everything(agent, a_turn("one two three"))
+        block = PromptText('<sender_context-a1b2>\n{"schema":"rejoinder.sender.v1"}\n</sender_context-a1b2>')
+        events = await everything(agent, Turn("session-1", (block, PromptText("one two three"))))
         await agent.close()
     assert events[:2] == [ToolStarted("1", "counting the words"), ToolEnded("1", True, "3")]
     assert text_of(events) == "You said 3 words, and the last was three."

@@ -13,8 +13,11 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from rejoinder.cli import app
+from rejoinder.cli.export import Transcript, as_markdown
+from rejoinder.events import PromptText
+from rejoinder.session import Session
 from rejoinder.store.base import Entry
-from tests.cli.a_store import ANNA, SESSION, TEAM, TEAM_SESSION, make
+from tests.cli.a_store import ANNA, NOW, SESSION, TEAM, TEAM_SESSION, make
 
 PATIENCE = 30
 
@@ -219,6 +222,15 @@ def test_send_plans_what_the_gateway_sends(folder):
     assert len({part["key"] for part in parts}) == 4
 
 
+def test_send_reaches_the_page_that_needs_no_configuration(tmp_path, monkeypatch):
+    """`rejoinder run` serves the page where no channel is configured; so what is said there can be sent there."""
+    monkeypatch.chdir(tmp_path)
+    make("rejoinder.db")
+    assert told("send", "--channel", "web", "--chat", "helper~you", "hello").startswith("Planned: part 6. ")
+    wrong = refused(2, "send", "--channel", "wbe", "--chat", "helper~you", "hello")
+    assert wrong == "no channel called 'wbe' is configured; there are: web"
+
+
 def test_send_says_what_is_wrong(folder):
     wrong = refused(2, "send", "--channel", "telegarm", "--chat", "1", "hi")
     assert wrong == "no channel called 'telegarm' is configured; there are: telegram, web"
@@ -269,6 +281,15 @@ def test_export(folder):
     assert set(exported["entries"][0]) == set(Entry.__struct_fields__)
     assert refused(1, "export", "zzz").startswith("no session has 'zzz' in its key")
     assert refused(2, "export", "default").startswith("several sessions have 'default' in their key: ")
+
+
+def test_export_is_the_chat_as_people_had_it():
+    """Without the blocks that a model is told; under the name of who wrote, made harmless."""
+    who = '{"schema":"rejoinder.sender.v1","display_name":"Anna\\u001b[31m"}'
+    block = f"<sender_context-a1b2>\n{who}\n</sender_context-a1b2>"
+    asked = Entry("user", (PromptText(block), PromptText("Is it raining?")), NOW)
+    page = as_markdown(Transcript(Session("s", "helper", NOW, NOW), (asked,)))
+    assert page.endswith("## Anna [31m, 2024-01-02 03:04:05 UTC\n\nIs it raining?\n")
 
 
 # --- beside a gateway ---------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from rejoinder.agents.guard import guarded
 from rejoinder.agents.think import LEVELS
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import PromptText, Turn
+from rejoinder.told import own_words
 
 AHEAD = 64
 """So many pieces a plain generator may be ahead of its reader."""
@@ -89,8 +90,8 @@ class PythonAgent:
 
 
 def text_of(turn: Turn) -> str:
-    """What the person said, for functions that care for nothing else."""
-    return "\n\n".join(part.text for part in turn.parts if isinstance(part, PromptText))
+    """What people said, for functions that care for nothing else: not who they are, and what else is known."""
+    return "\n\n".join(part.text for part in own_words(turn.parts) if isinstance(part, PromptText))
 
 
 def _wants_further(call: Callable[..., Any]) -> bool:

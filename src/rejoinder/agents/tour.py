@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent, Done, TextDelta
 from rejoinder.agents.think import LEVELS
-from rejoinder.agents.told import Teller, messages
 from rejoinder.events import Turn
+from rejoinder.told import Teller, messages
 
 PACE = 0.025
 LONGEST_QUOTE = 60

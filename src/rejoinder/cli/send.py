@@ -37,12 +37,12 @@ def _typed() -> str:
 
 
 async def _plan(file: str | None, route: "Route", text: str, silent: bool) -> str:
-    from rejoinder import app
+    from rejoinder import app, serving
     from rejoinder.cli.chat import read_settings
     from rejoinder.cli.layout import counted
     from rejoinder.store.base import PlanParts
 
-    parts = app.spoken(read_settings(file), route, text, silent=silent)
+    parts = app.spoken(serving.with_page(read_settings(file)), route, text, silent=silent)
     if not parts:
         raise BadUse("there is nothing to send: the text is empty")
     async with store_to_write(file) as store:

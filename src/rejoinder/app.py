@@ -230,7 +230,7 @@ def open_store(url: str) -> Store:
     """The engine the configuration names, for this gateway alone."""
     scheme = url.partition(":")[0]
     if scheme != "sqlite":
-        raise BadConfiguration(f"gateway.store: there is no store {url!r} yet; write sqlite:FILE")
+        raise BadConfiguration(f"gateway.store: the {scheme} store is not written yet; write sqlite:FILE")
     from rejoinder.store import sqlite
 
     return sqlite.open_store(url)

@@ -69,7 +69,7 @@ def test_explain_tells_the_whole_way(folder):
     """Each stage with its reason and time, the turn, each part with its receipt."""
     lines = told("explain", "17").splitlines()
     assert lines[0] == "message 17 m1 of Anna (anna) in telegram 1001"
-    assert any(line.split() == ["access", "continue", "12", "µs", "owner"] for line in lines)
+    assert any(line.split() == ["access", "continue", "12", "µs", "let", "in", "as", "owner"] for line in lines)
     assert "  turn 1  answered after 2.0 s" in lines
     assert any(line.split()[:7] == ["1", "sent", "2.0", "s", "1", "m2", "18"] for line in lines)
     assert any("dead" in line and "403 Forbidden: bot was blocked by the user" in line for line in lines)
@@ -86,7 +86,7 @@ def test_explain_as_a_document(folder):
         "anna",
     ]
     (event,) = explained["events"]
-    assert [stage["stage"] for stage in event["stages"]][:3] == ["finalise", "own_message", "access"]
+    assert [stage["stage"] for stage in event["stages"]][:4] == ["finalise", "own_message", "bot_rules", "access"]
     (handed,) = event["sessions"]
     turn = handed["turn"]
     assert (handed["session"], turn["outcome"], turn["attempts"], turn["seconds"]) == (SESSION, "answered", 1, 2.0)

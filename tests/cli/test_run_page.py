@@ -78,6 +78,14 @@ def test_a_store_that_cannot_be_opened_is_all_that_is_told(tmp_path):
     assert done.returncode == 1
 
 
+def test_a_store_to_come_is_refused_without_its_password(tmp_path):
+    (tmp_path / "rejoinder.toml").write_text('[gateway]\nstore = "postgresql://bot:secret@db/rejoinder"\n')
+    command = [REJOINDER, "run", "--port", "0"]
+    done = subprocess.run(command, cwd=tmp_path, env=NO_AGENT, capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.returncode, "secret" in done.stderr) == (2, False)
+    assert done.stderr == "rejoinder: gateway.store: the postgresql store is not written yet; write sqlite:FILE\n"
+
+
 def test_with_configuration_all_agents_are_there(tmp_path):
     (tmp_path / "rejoinder.toml").write_text(
         '[agents.a]\nkind = "tour"\n[agents.b]\nkind = "tour"\n[channels.web]\nagents = ["a", "b"]\n'

@@ -12,9 +12,8 @@ from typing import Any
 
 import msgspec
 
-from rejoinder.agents import halves
 from rejoinder.agents.base import Failed, FailureKind
-from rejoinder.letters import mended
+from rejoinder.letters import as_json, from_json, mended
 
 SENTENCES: dict[FailureKind, str] = {
     "billing": "The account behind this agent has no credit left; its operator has to top it up.",
@@ -127,7 +126,7 @@ def kind_of(words: str) -> FailureKind | None:
 
 def _provider_words(body: str) -> str:
     try:
-        document = halves.read(body, _ANYTHING)
+        document = from_json(body, _ANYTHING)
     except msgspec.DecodeError:
         return " ".join(body.split())
     return _words_of(document)
@@ -138,8 +137,8 @@ def _words_of(document: Any) -> str:
     error: Any = document.get("error", document) if isinstance(document, dict) else document
     if isinstance(error, dict):
         said = [error.get(key) for key in ("type", "code", "message", "detail")]
-        return mended(" ".join(str(word) for word in said if word)) or halves.write(error).decode()
-    return mended(error) if isinstance(error, str) else halves.write(error).decode()
+        return mended(" ".join(str(word) for word in said if word)) or as_json(error).decode()
+    return mended(error) if isinstance(error, str) else as_json(error).decode()
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -18,14 +18,15 @@ from typing import NamedTuple, get_args
 
 from rejoinder import plugins
 from rejoinder.channels.base import Limits
-from rejoinder.channels.platforms import PLATFORMS, Can
+from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.cli import OPERATE
 from rejoinder.cli import app as command_line
 from rejoinder.config.describe import markdown_tables
+from rejoinder.events import Ability, ReactionStyle
 from rejoinder.inbound import tables as inbound
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Argument, Declaration
-from rejoinder.outbound.emoji import TELEGRAM_NEAREST, Projection, Style, project
+from rejoinder.outbound.emoji import TELEGRAM_NEAREST, Projection, project
 from rejoinder.store.tables import BLOCKS as store_blocks
 from rejoinder.tables import table
 from rejoinder.turns.tables import BLOCKS as turns_blocks
@@ -79,7 +80,8 @@ white_check_mark x thinking rocket hourglass memo 100 warning
 def reactions() -> str:
     """The names agents use most, and what each channel is sent for them."""
     channels = {
-        style: [known.name for known in PLATFORMS.values() if known.reactions == style] for style in get_args(Style)
+        style: [known.name for known in PLATFORMS.values() if known.reactions == style]
+        for style in get_args(ReactionStyle)
     }
     rows: list[list[str]] = []
     for name in COMMON_REACTIONS.split():
@@ -103,7 +105,7 @@ def reactions_telegram() -> str:
 def abilities() -> str:
     """What each directive needs, and which channel has it."""
     rows: list[list[str]] = []
-    for ability in get_args(Can):
+    for ability in get_args(Ability):
         asking = [declared.name for declared in default_registry().declarations if declared.ability == ability]
         can = ["yes" if ability in known.can else "" for known in PLATFORMS.values()]
         rows.append([f"`{ability}`", ", ".join(f"`{name}`" for name in asking), *can])
@@ -114,7 +116,7 @@ def abilities() -> str:
     return table(["ability", "lets these act", *PLATFORMS], rows)
 
 
-EMOJI_OF: dict[Style, str] = {"unicode": "any emoji", "telegram": "its set", "slack": "its names"}
+EMOJI_OF: dict[ReactionStyle, str] = {"unicode": "any emoji", "telegram": "its set", "slack": "its names"}
 
 
 def _longest(limits: Limits) -> str:

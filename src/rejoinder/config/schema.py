@@ -14,7 +14,8 @@ from rejoinder.config.agents import AGENT_KINDS, AgentDefaults
 from rejoinder.config.channels import CHANNEL_KINDS, ChannelSettings
 from rejoinder.config.types import Count, Milliseconds, Seconds
 from rejoinder.inbound.settings import CommandsSettings, InboundDebounce, SendPolicy
-from rejoinder.session import SessionSettings
+from rejoinder.outbound.silence import Mode
+from rejoinder.session import QueueDrop, QueueMode, SessionSettings
 
 # --- store and runtime --------------------------------------------------------------------------
 
@@ -49,8 +50,6 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 # --- messages -----------------------------------------------------------------------------------
 
-QueueMode = Literal["steer", "followup", "collect", "interrupt", "steer-backlog", "queue"]
-
 
 class QueueSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What happens to a message that comes while the agent is still at work."""
@@ -63,7 +62,7 @@ class QueueSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """How long it must be quiet before what was gathered is run."""
     cap: Count = 20
     """How many messages may wait."""
-    drop: Literal["old", "new", "summarize"] = "summarize"
+    drop: QueueDrop = "summarize"
     """What happens beyond `cap`: the oldest goes, the newest is refused, or the oldest becomes a line."""
     grouping: Literal["session", "sender"] = "session"
     """Who shares a turn: all who write in a session, or each person alone, one turn after the other."""
@@ -97,7 +96,7 @@ class DirectivesSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     allow: tuple[Literal["send_file", "send_message", "handoff", "voice", "cleanup"], ...] = ()
     """Grants beyond the free directives; `cleanup`: a sent file may be removed from the outbox folder."""
-    silence: Literal["edges", "alone"] = "edges"
+    silence: Mode = "edges"
     """Whether a silence token counts at the edges of an answer or only alone."""
 
 

@@ -1,10 +1,10 @@
 """A room of our own agents (IN-25): who is in it, who takes a message, what each is told of the others."""
 
 import re
-from typing import Literal
 
 from rejoinder.events import Inbound
 from rejoinder.inbound.rules import ChannelRules
+from rejoinder.inbound.settings import Wake
 
 EVERYBODY = "@all"
 _NAME = re.compile(r"(?<![\w@])@([\w.-]*\w)")
@@ -31,9 +31,7 @@ def named_in(text: str, agents: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(agent for agent in agents if agent.casefold() in names)
 
 
-def who_wakes(
-    inbound: Inbound, agents: tuple[str, ...], wake: Literal["lead", "all", "mentions"], answers: str = ""
-) -> tuple[str, ...]:
+def who_wakes(inbound: Inbound, agents: tuple[str, ...], wake: Wake, answers: str = "") -> tuple[str, ...]:
     """Those named; else whose message a human answers; else as `wake` says. A bot wakes only by name.
 
     `answers`: who wrote the message it answers, where the platform does not know our agents apart.

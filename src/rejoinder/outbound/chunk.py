@@ -13,14 +13,12 @@ A text that fits stays as it is.
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import Literal
 
 from msgspec import Struct
 
+from rejoinder.events import LengthUnit
 from rejoinder.outbound.atoms import Atoms, is_inside_grapheme
 from rejoinder.outbound.enclosures import Enclosure, enclosures
-
-Unit = Literal["characters", "utf16", "bytes"]
 
 _PARAGRAPH = re.compile(r"(?=\n[ \t\r]*\n)")
 _LINE = re.compile(r"(?=\n)")
@@ -44,7 +42,7 @@ class Chunk(Struct, frozen=True):
         return self.opening + self.source + self.closing
 
 
-def length(text: str, unit: Unit = "characters") -> int:
+def length(text: str, unit: LengthUnit = "characters") -> int:
     """How long the platform thinks the text is."""
     match unit:
         case "characters":
@@ -55,13 +53,13 @@ def length(text: str, unit: Unit = "characters") -> int:
             return len(text.encode("utf-8", "surrogatepass"))
 
 
-def split(text: str, limit: int | None, unit: Unit = "characters") -> list[str]:
+def split(text: str, limit: int | None, unit: LengthUnit = "characters") -> list[str]:
     """The messages a text becomes; none for a text of white space only."""
     return [chunk.text for chunk in cut(text, limit, unit)]
 
 
 def cut(
-    text: str, limit: int | None, unit: Unit = "characters", rendered: Callable[[str], int] | None = None
+    text: str, limit: int | None, unit: LengthUnit = "characters", rendered: Callable[[str], int] | None = None
 ) -> list[Chunk]:
     """The same with what was added kept apart. `rendered` says how long a message is in the platform's own format."""
     if not text.strip():
@@ -72,10 +70,10 @@ def cut(
 
 
 class _Cutter:
-    def __init__(self, text: str, limit: int, unit: Unit, rendered: Callable[[str], int] | None) -> None:
+    def __init__(self, text: str, limit: int, unit: LengthUnit, rendered: Callable[[str], int] | None) -> None:
         self._text = text
         self._limit = limit
-        self._unit: Unit = unit
+        self._unit: LengthUnit = unit
         self._rendered = rendered
         self._atoms = Atoms(text, limit)
         self._enclosures = [found for found in enclosures(text) if self._can_repeat(found)]

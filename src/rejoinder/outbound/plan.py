@@ -5,18 +5,12 @@ Rule 2: a reply stands on the first message only, unless the reply mode says all
 Rule 3: no deed for what is not there to be seen (DE-14), and none for a message that already says it.
 """
 
-from typing import Literal
-
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.events import Attachment, Choice, Part, Rendering, Route
-from rejoinder.outbound.chunk import Unit
+from rejoinder.events import Attachment, Choice, LengthUnit, Part, Rendering, ReplyMode, Route, TableStyle
 from rejoinder.outbound.deeds import Amend, Deed, Remove, Say, keyed
 from rejoinder.outbound.render import Message, messages
-from rejoinder.outbound.render.tables import Tables
-
-ReplyMode = Literal["off", "first", "all"]
 
 
 class Manner(Struct, frozen=True):
@@ -24,8 +18,8 @@ class Manner(Struct, frozen=True):
 
     platform: str = ""
     limit: int | None = None
-    unit: Unit = "characters"
-    tables: Tables = "code"
+    unit: LengthUnit = "characters"
+    tables: TableStyle = "code"
 
 
 class Wording(Struct, frozen=True):

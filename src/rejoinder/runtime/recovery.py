@@ -24,6 +24,7 @@ from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Sessions
+from rejoinder.runtime.settings import OnCrash
 from rejoinder.runtime.unit import Unit
 from rejoinder.runtime.waiting import message_of, unpack
 from rejoinder.store.base import (
@@ -46,8 +47,6 @@ from rejoinder.store.base import (
 from rejoinder.turns.modes import Mode
 
 log = logging.getLogger(__name__)
-
-OnCrash = Literal["rerun", "ask", "drop"]
 
 AT_ONCE = 200
 

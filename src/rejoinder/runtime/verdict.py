@@ -23,8 +23,7 @@ from msgspec import Struct
 from rejoinder.channels.base import CanFind, Channel, Delivered, KeepsKeys, Outcome, Rejected, RetryAfter, Unknown
 from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, Sign
 from rejoinder.runtime.abilities import can
-
-OnUnknown = Literal["hold", "resend"]
+from rejoinder.runtime.settings import OnUnknown
 
 LONGEST_PAUSE: Final = 30.0
 """Seconds: so soon after an outage what has waited is said."""

@@ -16,6 +16,10 @@ _REFERENCE = re.compile(r"[A-Za-z0-9][\w.:\-]*(?:/[\w.:@\-]+)*(?:@[\w.\-]+)?")
 _LONGEST = 200
 
 
+Place = Literal["alone", "before", "amid"]
+"""Where a directive stands: nothing else is said, everything else follows, or it stands among other words."""
+
+
 class Models(Struct, frozen=True):
     """The models an agent knows: its own, its fallbacks, short names, and those a person may choose."""
 
@@ -50,7 +54,7 @@ class Models(Struct, frozen=True):
 
 class ReadModel(Struct, frozen=True):
     models: Models
-    place: Literal["alone", "before", "amid"]
+    place: Place
 
     def __call__(self, words: Iterator[Word]) -> Argument:
         word = next(words, None)

@@ -114,12 +114,17 @@ QueueMode = Literal["steer", "followup", "collect", "interrupt", "steer-backlog"
 QueueDrop = Literal["old", "new", "summarize"]
 
 
+ExecHost = Literal["sandbox", "gateway", "node"]
+ExecSecurity = Literal["deny", "allowlist", "full"]
+ExecAsk = Literal["off", "on-miss", "always"]
+
+
 class ExecChoice(Struct, frozen=True):
     """What `/exec` chose: where the agent's commands run and who is asked. Privilege."""
 
-    host: Literal["sandbox", "gateway", "node"] | None = None
-    security: Literal["deny", "allowlist", "full"] | None = None
-    ask: Literal["off", "on-miss", "always"] | None = None
+    host: ExecHost | None = None
+    security: ExecSecurity | None = None
+    ask: ExecAsk | None = None
     node: str | None = None
 
 

@@ -5,11 +5,11 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from rejoinder.cli.layout import COLOURS, worded
 from rejoinder.inbound.directives.store import spoken
 from rejoinder.inbound.dry_run import as_document
 from rejoinder.inbound.outcome import Walk
 
-_COLOURS = {"turn": "green", "answer": "cyan", "drop": "yellow", "continue": "dim"}
 _SENTENCES = {
     "turn": "The agent runs",
     "answer": "Answered without the agent",
@@ -22,7 +22,7 @@ def show(walk: Walk) -> None:
     outcome = document["outcome"]
     console = Console(highlight=False, soft_wrap=True)
     reason = f": [dim]{escape(document['reason'])}[/]" if document["reason"] else "."
-    console.print(f"[bold {_COLOURS[outcome]}]{outcome}[/]  {_SENTENCES[outcome]}{reason}")
+    console.print(f"[bold {COLOURS[outcome]}]{outcome}[/]  {_SENTENCES[outcome]}{reason}")
     for reply in document["replies"]:
         console.print(_labelled("says", reply, "cyan"))
     if document["agent_text"] is not None:
@@ -44,10 +44,9 @@ def _stages(walk: Walk) -> Table:
     for title in ("stage", "decision", "µs", "reason"):
         table.add_column(title, justify="right" if title == "µs" else "left", header_style="dim")
     for step in walk.trace:
-        colour = _COLOURS[step.decision]
         table.add_row(
             Text(step.stage),
-            Text(step.decision, style=colour),
+            worded(step.decision),
             Text(f"{step.took * 1e6:.0f}", style="dim"),
             Text(step.reason or "", style="dim" if step.decision == "continue" else ""),
         )

@@ -4,6 +4,8 @@ from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rejoinder.cli.options import configuration
+
 if TYPE_CHECKING:
     from rejoinder.store.base import StoreBeside, StoreReader
 
@@ -42,12 +44,11 @@ def store_url(file: str | None) -> str:
     """The store of the configuration that was named, or of the one that lies here, or the usual one."""
     import os
 
-    from rejoinder.config.load import FILE, load_gateway
+    from rejoinder.config.load import load_gateway
     from rejoinder.config.schema import GatewaySettings
 
-    if file is None and not os.path.exists(FILE):
-        return GatewaySettings().store
-    return load_gateway(file or FILE, os.environ).store
+    found = configuration(file)
+    return (load_gateway(found, os.environ) if found else GatewaySettings()).store
 
 
 async def who_acts(store: "StoreBeside", does: str) -> str:

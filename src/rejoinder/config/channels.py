@@ -1,6 +1,6 @@
 """The records of `[channels.*]`: what all channels have, and what each kind has besides.
 
-Those of a kind wait here until its room declares them.
+Those of a kind stand here, not in its room, so that a file is checked before any platform is loaded.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,9 @@
 """Every key of `rejoinder.toml`, gathered from the rooms that read them.
 
 Each field has its sentence under it: the JSON schema, the docs and the error messages are made from these
-records, so there is no second list of keys. A record stands beside the code that reads it; those whose
-room does not declare them yet wait here and in `agents.py` and `channels.py`.
+records, so there is no second list of keys. A record stands beside the code that reads it where that code is
+light; those of each kind of agent and channel stand in `agents.py` and `channels.py`, so that a file is checked
+before any provider or platform is loaded.
 """
 
 from collections.abc import Mapping

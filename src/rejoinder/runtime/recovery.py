@@ -10,17 +10,17 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
 from rejoinder.crashpoint import crashpoint
-from rejoinder.events import Route
 from rejoinder.runtime import notices
 from rejoinder.runtime.asked import Asked, Resumed
 from rejoinder.runtime.books import note_put_aside
 from rejoinder.runtime.conversations import Conversation, Conversations
 from rejoinder.runtime.lanes import Lanes
+from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Sessions
@@ -39,7 +39,6 @@ from rejoinder.store.base import (
     Run,
     SettleEvent,
     Store,
-    StoredPart,
     TryEvents,
     Verb,
     WithdrawParts,
@@ -49,18 +48,6 @@ from rejoinder.turns.modes import Mode
 log = logging.getLogger(__name__)
 
 AT_ONCE = 200
-
-
-class Senders(Protocol):
-    """Who sends what is planned."""
-
-    def recover(self, unknown: Iterable[StoredPart], to_send: Iterable[Route]) -> None:
-        """Goes on where the last process ended: first what may have arrived, then what did not."""
-        ...
-
-    def said(self, parts: tuple[StoredPart, ...]) -> str:
-        """What people have read of these for good."""
-        ...
 
 
 class Recovery:
@@ -77,7 +64,7 @@ class Recovery:
         agents: Iterable[str],
         on_crash: OnCrash,
         clock: Callable[[], datetime],
-        senders: Senders,
+        outbox: Outbox,
     ) -> None:
         self._store = store
         self._conversations = conversations
@@ -91,13 +78,13 @@ class Recovery:
         self._on_crash: OnCrash = on_crash
         self._clock = clock
         self._began = clock()
-        self._senders = senders
+        self._outbox = outbox
 
     async def run(self) -> None:
         """Everything is in its line, or under way, when this returns."""
         found = await self._store.recover(self._clock())
         crashpoint("K25")
-        self._senders.recover(found.unknown, found.to_send)
+        self._outbox.recover(found.unknown, found.to_send)
         for turn in found.turns:
             await self._go_on(turn)
         for backlog in found.backlogs:
@@ -126,7 +113,7 @@ class Recovery:
             in_line = tuple(self._queueing.in_line(each.message, session) for each in asked)
             queue = self._queueing.of(turn.route.channel, session)
             lane = self._lanes.lane(turn.session, decided.agent, queue, turn.route)
-            lane.resume(asked, in_line, Resumed(turn, open.parts, self._senders.said(open.parts)))
+            lane.resume(asked, in_line, Resumed(turn, open.parts, self._outbox.said(open.parts)))
 
     async def _close(
         self, open: OpenTurn, outcome: Literal["answered", "dropped"], detail: str, *also: Verb[Any]

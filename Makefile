@@ -5,12 +5,11 @@ BIN  := $(VENV)/bin
 
 .PHONY: run demo chat test test-agents test-versions deep crash check format docs bench fuzz clean
 
-# Who ends it with Ctrl-C has made no mistake: make has nothing to complain of.
 run: $(VENV)/.run
-	@trap : INT; $(BIN)/rejoinder run || [ $$? -eq 130 ]
+	@$(BIN)/python scripts/gateway run
 
 demo: $(VENV)/.run
-	@trap : INT; $(BIN)/rejoinder run --demo || [ $$? -eq 130 ]
+	@$(BIN)/python scripts/gateway run --demo
 
 chat: $(VENV)/.run
 	@$(BIN)/rejoinder chat
@@ -58,7 +57,7 @@ fuzz: $(VENV)/.fuzz
 	$(BIN)/python fuzz/fuzz_reader.py -max_total_time=$(or $(SECONDS),60) -max_len=4096 fuzz/work fuzz/corpus
 
 $(VENV)/.run: pyproject.toml scripts/install
-	@scripts/install $(VENV) .
+	@scripts/install $(VENV) '.[acp]'
 
 $(VENV)/.dev: $(VENV)/.run
 	@scripts/install $(VENV) '.[dev]' --dev

@@ -93,6 +93,8 @@ class Chat(Struct, frozen=True):
     title: str = ""
     agents: tuple[str, ...] = ()
     """Which of our agents are in it; empty: all of the channel's."""
+    former: str = ""
+    """The id it had before its platform gave it another: settings and sessions know it by that one."""
 
 
 class Mention(Struct, frozen=True):
@@ -426,6 +428,7 @@ class TurnEnded(Struct, frozen=True):
     why: str | None = None
     also: tuple[str, ...] = ()
     """The other messages of the same turn."""
+    turn: int | None = None
 
 
 class ReplySent(Struct, frozen=True):
@@ -434,6 +437,8 @@ class ReplySent(Struct, frozen=True):
     route: Route
     message: str
     text: str
+    turn: int | None = None
+    """That of the agent who said it; None: the gateway's own words."""
 
 
 class DeliveryFailed(Struct, frozen=True):

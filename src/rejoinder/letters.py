@@ -49,9 +49,17 @@ def as_json(value: object) -> bytes:
         return mended(json.dumps(msgspec.to_builtins(value), ensure_ascii=False)).encode()
 
 
+def as_it_came(value: object) -> bytes:
+    """JSON that was read, with its halves as they were: a name is said back unchanged, or it names nothing."""
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:
+        return json.dumps(value).encode()
+
+
 def from_json(data: str | bytes, decoder: msgspec.json.Decoder[T]) -> T:
     """What JSON says, halves and all: they may be written as escapes of their own (`\\ud83d`), which the quick decoder
-    takes for no JSON at all.
+    takes for no JSON at all; as it does bytes that are no letter.
 
     Raises msgspec.DecodeError for what is no JSON, ValidationError for what has another shape.
     """
@@ -59,11 +67,11 @@ def from_json(data: str | bytes, decoder: msgspec.json.Decoder[T]) -> T:
         return decoder.decode(data)
     except msgspec.ValidationError:
         raise
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as problem:
         try:
-            document: Any = json.loads(data)
-        except ValueError:
+            document: Any = json.loads(data if isinstance(data, str) else data.decode("utf-8", "replace"))
+        except (ValueError, RecursionError):
             document = None
         if document is None:
-            raise
+            raise msgspec.DecodeError(str(problem)) from problem
         return msgspec.convert(document, decoder.type, strict=decoder.strict)

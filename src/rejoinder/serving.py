@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -82,13 +82,15 @@ async def serve(
     settings: schema.Settings,
     say: Say,
     *,
+    beginning: Iterable[str] = (),
     new_token: bool = False,
     agents: Mapping[str, Agent] | None = None,
     play: Play | None = None,
 ) -> signal.Signals | None:
     """Until every channel has come to its end, or a signal ends it in good order: which one.
 
-    `agents`: those to take, made elsewhere.
+    `beginning`: what is said first, once nothing can keep the gateway from starting any more. `agents`: those to take,
+    made elsewhere.
     """
     page = next(((name, said) for name, said in settings.channels.items() if said.kind == "web"), None)
     async with AsyncExitStack() as stack:
@@ -96,7 +98,6 @@ async def serve(
         channels = open_channels(settings)
         store = await asyncio.to_thread(open_store, settings.gateway.store)  # first: it is refused to a second gateway
         stack.push_async_callback(store.close)
-        say(kept_in(settings.gateway.store))
         web: WebChannel | None = None
         facts: PageSettings | None = None
         if page is not None:
@@ -110,6 +111,8 @@ async def serve(
         only = replace(settings, channels={channel.name: settings.channels[channel.name] for channel in channels})
         gateway = await stack.enter_async_context(Gateway(only, agents=agents, channels=channels, store=store))
         tasks = await stack.enter_async_context(Runs())
+        for sentence in (*beginning, kept_in(settings.gateway.store)):
+            say(sentence)
         if web is not None and facts is not None and listening is not None:
             await _open_pages(stack, tasks, gateway, only, web, facts, listening, say, new_token)
             if play is not None:

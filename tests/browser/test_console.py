@@ -31,6 +31,31 @@ async def test_the_flow_is_live_and_tells_the_reason(open_page: Open, staged: Pl
     await expect(page.locator(".journey")).to_have_count(1)
 
 
+async def test_what_was_sent_stands_with_what_it_answers(open_page: Open, staged: Playing) -> None:
+    """An agent's words with the messages of its turn, whenever they come; the gateway's with the command it answered;
+    neither with a newer message of the chat."""
+    page = await open_page(f"{staged.url}/console")
+    at, here = int(time.time() * 1000), ("web", "lobby")
+    for message, text in (("w90", "review this"), ("w91", "and this"), ("w92", "/status"), ("w93", "thanks")):
+        await staged.stage.show(c.FlowReceived(at, *here, message, "Mira", text))
+    await staged.stage.show(c.FlowDecided(at, *here, "w92", "answer", ()))
+    who = ("web:lobby", "ada", "answered")
+    await staged.stage.show(c.FlowSent(at, *here, "w94", "Two things:", 7))
+    await staged.stage.show(c.FlowSent(at, *here, "w95", "Levels: think off"))
+    for message in ("w90", "w91"):
+        await staged.stage.show(c.FlowTurn(at, *here, message, *who, turn=7))
+    await staged.stage.show(c.FlowSent(at, *here, "w96", "And a third.", 7))
+    for text, sent in (
+        ("review this", ["Two things:", "And a third."]),
+        ("and this", ["Two things:", "And a third."]),
+        ("/status", ["Levels: think off"]),
+        ("thanks", []),
+    ):
+        row = page.locator(".journey", has_text=text)
+        await row.get_by_role("button").first.click()
+        await expect(row.locator("h3:text('Sent') + ul > li")).to_have_text(sent)
+
+
 async def test_why_of_any_message(open_page: Open, staged: Playing) -> None:
     """By a click in the chat, by its id, and a sentence when there is none."""
     page = await open_page(f"{staged.url}/console#w37")

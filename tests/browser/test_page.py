@@ -193,6 +193,44 @@ async def test_files_are_uploaded_and_too_large_ones_are_not(open_page: Open, qu
     assert [file.name for file, _ in quiet.stage.files.values()] == ["plan.txt"]
 
 
+@pytest.mark.parametrize("locale", ["en-US", "de-DE"])
+async def test_messages_in_a_row_stand_close_together(open_page: Open, quiet: Playing, locale: str) -> None:
+    """A line of text takes the height of a line, however the reader's language tells the time beside it."""
+    page = await open_page(f"{quiet.url}/#lobby", locale=locale)
+    for text in ("one", "two", "three"):
+        await say(page, text)
+    rows = await messages(page).evaluate_all("rows => rows.map(row => row.clientHeight)")
+    line = await messages(page).last.locator(".body").evaluate("body => body.clientHeight")
+    assert rows[1] == rows[2] < line * 2
+
+
+PASTE = """(box, text) => {
+    const pasted = new DataTransfer();
+    pasted.setData("text/plain", text);
+    const event = new ClipboardEvent("paste", { clipboardData: pasted, bubbles: true, cancelable: true });
+    if (!box.dispatchEvent(event)) return;
+    box.setRangeText(text);
+    box.dispatchEvent(new InputEvent("input", { bubbles: true }));
+}"""
+
+
+async def test_a_long_text_is_pasted_whole(open_page: Open, quiet: Playing) -> None:
+    """A hundred kilobytes are a message; what no message holds becomes a file. Nothing is cut off without a word."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(page.locator("h1")).to_have_text("lobby")
+    log = "".join(f"{i} of a long log\n" for i in range(5_000))
+    await box(page).focus()
+    await box(page).evaluate(PASTE, log)
+    await box(page).press("Enter")
+    await expect(messages(page)).to_have_count(1)
+    await expect(messages(page).first).to_contain_text("4999 of a long log")
+    await box(page).evaluate(PASTE, log * 3)
+    await expect(page.locator(".chip")).to_contain_text("pasted text.txt")
+    assert await box(page).input_value() == ""
+    await say(page, "all of it")
+    assert [content.decode() for _, content in quiet.stage.files.values()] == [log * 3]
+
+
 async def test_a_refused_message_says_why_and_can_be_sent_again(open_page: Open, quiet: Playing) -> None:
     page = await open_page(f"{quiet.url}/#lobby")
     quiet.stage.refuse = "This room is closed for today."

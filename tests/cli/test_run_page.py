@@ -58,14 +58,24 @@ def test_told_to_end_it_ends_without_a_word(tmp_path, number, status):
 
 
 def test_a_taken_port_is_told_with_what_to_do(tmp_path):
+    """And nothing else: who does not start answers with no agent and keeps nothing."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         command = [REJOINDER, "run", "--port", str(port)]
         done = subprocess.run(command, cwd=tmp_path, env=NO_AGENT, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 2
-    last = done.stderr.splitlines()[-1]
-    assert last.startswith(f"rejoinder: port {port} of 127.0.0.1 is taken")
-    assert f"`rejoinder run --port {port + 1}`" in last
+    [told] = done.stderr.splitlines()
+    assert told.startswith(f"rejoinder: port {port} of 127.0.0.1 is taken")
+    assert f"`rejoinder run --port {port + 1}`" in told
+
+
+def test_a_store_that_cannot_be_opened_is_all_that_is_told(tmp_path):
+    (tmp_path / "rejoinder.toml").write_text('[gateway]\nstore = "sqlite:nowhere/rejoinder.db"\n')
+    command = [REJOINDER, "run", "--port", "0"]
+    done = subprocess.run(command, cwd=tmp_path, env=NO_AGENT, capture_output=True, text=True, timeout=PATIENCE)
+    [told] = done.stderr.splitlines()
+    assert told.startswith("rejoinder: The store nowhere/rejoinder.db is unavailable")
+    assert done.returncode == 1
 
 
 def test_with_configuration_all_agents_are_there(tmp_path):

@@ -158,6 +158,24 @@ def test_listening_says_nothing_at_all() -> None:
     assert len(done.effects) == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "expected", "rest"),
+    [("/think high", "drop", None), ("/new /think high", "drop", None), ("/new hi there", "turn", "hi there")],
+)
+def test_listening_obeys_no_directive_and_starts_no_answer(text: str, expected: str, rest: str | None) -> None:
+    """IN-33: also where nothing else is said, and where a command goes before the words."""
+    done = send(says(text, group=True), house(group={GROUP: GroupSettings(mode="listen")}))
+    assert (outcome(done), done.message.listening) == (expected, True)
+    assert done.session is not None
+    assert (done.session.think, done.message.choices) == (None, {})
+    assert rest is None or done.message.agent_text == rest
+
+
+def test_commands_answer_where_the_agent_listens() -> None:
+    """IN-31, IN-33: it is the agent that never answers."""
+    assert outcome(send(says("/status", group=True), house(group={GROUP: GroupSettings(mode="listen")}))) == "answer"
+
+
 def test_a_timer_needs_no_mention() -> None:
     """A job for a group is for us."""
     assert outcome(send(says("good morning", "cron", group=True, entry="cron"), house())) == "turn"

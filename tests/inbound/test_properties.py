@@ -190,6 +190,7 @@ SHAPES = {
     "mentions": "@ourbot ",
     "slashes": "/",
     "tags": "<a:",
+    "tildes": "~",
 }
 
 
@@ -224,7 +225,7 @@ def test_a_million_characters_are_decided(shape: str) -> None:
     """Linear where calls do not show it: in the patterns."""
     piece = SHAPES[shape]
     size = 1_000_000 if len(piece) < 6 else 200_000
-    walk = send(says(piece * (size // len(piece))), HOUSES[0])
+    walk = send(says(piece * (size // len(piece)) + "`\n/think high"), HOUSES[0])
     assert walk.trace
 
 

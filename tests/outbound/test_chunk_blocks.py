@@ -64,6 +64,18 @@ def lines(first: int, last: int) -> str:
             id="a line that fits nowhere",
         ),
         pytest.param(
+            "> ```js\n> 0123456789abcdef\n> ```",
+            30,
+            ["> ```js\n> 0123456789abcd\n> ```", "> ```js\n> ef\n> ```"],
+            id="a line that fits nowhere in a quotation",
+        ),
+        pytest.param(
+            "- a\n  - b\n\n    ```\n    012345678901234567890123456789\n    ```",
+            36,
+            ["- a\n  - b", "   ```\n   0123456789012345\n   ```", "-   ```\n    67890123456789\n    ```"],
+            id="a line that fits nowhere in a list",
+        ),
+        pytest.param(
             "```\nabcdefgh\n```\nend", 16, ["```\nabcdefgh\n```", "end"], id="the closing fence ends a message"
         ),
         pytest.param(
@@ -84,6 +96,21 @@ def test_code_and_tables_are_closed_and_opened_again(text: str, limit: int, chun
     """DE-11: in a fence only at line ends; every message within the limit, with what was added."""
     assert split(text, limit) == chunks
     assert all(len(chunk) <= limit for chunk in chunks)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "chunks"),
+    [
+        ("- a\n  - b\n    - c c c\n    - d d d\n- e", 20, ["- a\n  - b\n    - c c", "c\n    - d d d\n- e"]),
+        ("- a\n  - b\n    - ccc\n    - ddd\n- eeee", 20, ["- a\n  - b\n    - ccc", "   - ddd\n- eeee"]),
+        ("1. aaaaaaa\n\n    bbbb\n\n    cccc", 20, ["1. aaaaaaa", "   bbbb\n\n   cccc"]),
+        ("- a\n\n      code\n      more", 16, ["- a\n\n      code", "      more"]),
+        ("a:\n\n    code\n    more", 14, ["a:\n\n    code", "    more"]),
+    ],
+)
+def test_what_goes_on_in_a_list_is_no_code(text: str, limit: int, chunks: list[str]) -> None:
+    """DE-11, DE-12: a line that is deep in a list begins a message as what it was; code stays as it is."""
+    assert split(text, limit) == chunks
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ async def test_nothing_is_sent_that_is_not_committed():
         (part,) = (await here.store.turn(run.turn)).parts
         assert (part.state, part.receipt, words(decode(part.body))) == ("sent", "9001", "Hi.")
         assert here.conversation.messages.find("m2") == "9001"
-    assert here.told == [ReplySent(here.route, "9001", "Hi.")]
+    assert here.told == [ReplySent(here.route, "9001", "Hi.", run.turn)]
 
 
 async def test_messages_of_one_conversation_go_out_one_after_the_other():

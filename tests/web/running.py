@@ -86,6 +86,12 @@ class Page:
         frame = await self._until(is_it)
         return frame["message"] if frame["type"] == "edited" else frame["message"]["id"]
 
+    async def asked(self) -> dict[str, Any]:
+        """The next message with something to press."""
+        return (await self._until(lambda frame: frame["type"] == "message" and "choices" in frame["message"]))[
+            "message"
+        ]
+
     async def _until(self, is_it: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         try:
             async with asyncio.timeout(PATIENCE):

@@ -33,6 +33,14 @@ async def test_every_answer_is_as_described(site, path):
     jsonschema.validate(body, {**schema, "components": document["components"]})
 
 
+@pytest.mark.parametrize("path", ["/api", "/api/openapi.json"])
+async def test_it_describes_itself(site, path):
+    status, body = await site.get(path)
+    assert status == 200
+    assert body["openapi"] == "3.1.0"
+    assert set(body["paths"]) == {each.path for each in ENDPOINTS}
+
+
 @pytest.mark.parametrize(
     ("method", "path", "sentence"),
     [

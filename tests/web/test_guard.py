@@ -9,6 +9,7 @@ import pytest
 import yarl
 
 from rejoinder.secret import Secret
+from rejoinder.web.server import LARGEST_FRAME
 from tests.web.running import Site, running, settings
 
 EVIL = "http://evil.example"
@@ -122,7 +123,7 @@ async def test_a_body_that_never_ends_is_cut_off():
 
 async def test_a_large_frame_ends_the_socket():
     async with running(settings()) as site, site.page() as page:
-        await page.socket.send_str("x" * (2 << 20))
+        await page.socket.send_str("x" * (LARGEST_FRAME + 1))
         assert (await page.socket.receive()).type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED)
 
 

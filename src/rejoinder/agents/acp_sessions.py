@@ -99,6 +99,9 @@ class Sessions:
                 async for event in events:
                     yield event
             session.abandoned = None
+        except RunFailed:
+            session.told_system = ""  # whether the agent has kept any of it, it does not say
+            raise
         finally:
             connection.leave(run)
 

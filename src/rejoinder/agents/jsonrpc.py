@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from rejoinder.letters import from_json
+from rejoinder.letters import as_it_came, from_json
 
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
@@ -115,4 +115,4 @@ class Peer:
 
     def _write(self, message: dict[str, Any]) -> None:
         if self._gone is None:
-            self._send(msgspec.json.encode({"jsonrpc": "2.0", **message}))
+            self._send(as_it_came({"jsonrpc": "2.0", **message}))

@@ -108,7 +108,7 @@ class ModelAgent:
     def forget(self, session: str) -> None:
         self._histories.forget(session)
 
-    async def compact(self, session: str) -> bool:
+    async def compact(self, session: str) -> Exchange | bool:
         """TU-23: the model's own summary takes the conversation's place.
 
         What does not fit is tried by halves, the newest: a summary of some of it is better than no conversation.
@@ -117,9 +117,9 @@ class ModelAgent:
         while past:
             said = await self._summary(session, past)
             if isinstance(said, str):
-                self._histories.forget(session)
-                self._histories.remember(session, (PromptText(COMPACTED + said),), "Understood.")
-                return True
+                summary = Exchange((PromptText(COMPACTED + said),), "Understood.")
+                self._histories.recall(session, (summary,))
+                return summary
             if said.kind != "context_overflow":
                 return False
             past = fitting(past[1:], sum(map(tokens_of, past)) // 2)

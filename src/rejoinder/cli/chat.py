@@ -49,6 +49,19 @@ def read_settings(file: str | None) -> "Settings":
 
     from rejoinder.config.load import load
     from rejoinder.config.schema import Settings
+    from rejoinder.kinds import kinds
 
     found = configuration(file)
-    return load(found, os.environ) if found else Settings()
+    return load(found, os.environ, kinds()) if found else Settings()
+
+
+def settings_to_serve(file: str | None) -> "Settings":
+    """The same, refused where it names what is still to come."""
+    from rejoinder.config.load import FILE, mistakes
+    from rejoinder.errors import BadConfiguration
+    from rejoinder.kinds import to_come
+
+    settings = read_settings(file)
+    if complaints := tuple(to_come(settings)):
+        raise BadConfiguration(*mistakes(file or FILE, complaints))
+    return settings

@@ -16,21 +16,26 @@ def show_config(
     import os
     import sys
 
-    from rejoinder.config.load import FILE, load
+    from rejoinder.config.load import FILE, load, mistakes
     from rejoinder.config.schema import Settings
     from rejoinder.config.show import as_toml, effective
     from rejoinder.errors import BadConfiguration
+    from rejoinder.kinds import kinds, to_come
 
     if schema:
         from rejoinder.config.describe import json_schema
 
-        print_json(json_schema())
+        print_json(json_schema(kinds()))
         return
     try:
         found = configuration(file)
         if found is None:
             print(f"There is no {FILE} here: these are the defaults.", file=sys.stderr)
-        settings = load(found, os.environ) if found else Settings()
+            settings = Settings()
+        else:
+            settings = load(found, os.environ, kinds())
+            for each in mistakes(found, to_come(settings)):
+                print(each, file=sys.stderr)
     except BadConfiguration as error:
         if as_json:
             print_json({"mistakes": error.mistakes})

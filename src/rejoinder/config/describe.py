@@ -38,7 +38,7 @@ def _in_meta(kind: mi.Type) -> str:
 def _written_under(module: str) -> Mapping[str, Mapping[str, str]]:
     try:
         tree = ast.parse(inspect.getsource(sys.modules[module]))
-    except OSError:
+    except (OSError, TypeError, KeyError):
         return {}  # an installation without sources: the schema is whole but for its descriptions
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     return {node.name: _sentences_in(node) for node in classes}
@@ -72,16 +72,19 @@ def json_schema(kinds: Kinds = BUILT_IN) -> dict[str, Any]:
         *kinds.agents.values(),
         *kinds.channels.values(),
     ]
-    refs, definitions = schema_components(records, schema_hook=_secret_schema, ref_template="#/$defs/{name}")
-    named = dict(zip(records, refs, strict=True))
-    for record in _with_inner(records):
-        _add_sentences(definitions[record.__name__], sentences(record))
+    all_records = list(_with_inner(records))
+    refs, definitions = schema_components(all_records, schema_hook=_secret_schema, ref_template="#/$defs/{name}")
+    named = dict(zip(all_records, refs, strict=True))
+    # Records of other packages may all be called Settings: only the reference knows the name of each.
+    defined = {record: definitions[ref["$ref"].removeprefix("#/$defs/")] for record, ref in named.items()}
+    for record in all_records:
+        _add_sentences(defined[record], sentences(record))
     for record in kinds.channels.values():
-        _merge(definitions[record.__name__], definitions[ChannelSettings.__name__])
+        _merge(defined[record], defined[ChannelSettings])
     del definitions[ChannelSettings.__name__]
     for known in (kinds.agents, kinds.channels):
         for kind, record in known.items():
-            _add_kind(definitions[record.__name__], kind, required=known is kinds.agents)
+            _add_kind(defined[record], kind, required=known is kinds.agents)
     definitions = {name: _open_to_environment(schema) for name, schema in definitions.items()}
     agents = [named[record] for record in kinds.agents.values()]
     channels = [{**named[record], "required": ["kind"]} for record in kinds.channels.values()]
@@ -118,9 +121,9 @@ def _secret_schema(kind: type) -> dict[str, Any]:
     raise NotImplementedError
 
 
-def _with_inner(records: list[type[Struct]]) -> set[type[Struct]]:
-    """The records and all that are used inside them."""
-    found: set[type[Struct]] = set()
+def _with_inner(records: list[type[Struct]]) -> dict[type[Struct], None]:
+    """The records and all that are used inside them, each once and in a steady order."""
+    found: dict[type[Struct], None] = {}
 
     def visit(kind: mi.Type) -> None:
         match kind:
@@ -134,7 +137,7 @@ def _with_inner(records: list[type[Struct]]) -> set[type[Struct]]:
             case mi.VarTupleType() | mi.ListType():
                 visit(kind.item_type)
             case mi.StructType() if kind.cls not in found:
-                found.add(kind.cls)
+                found[kind.cls] = None
                 for field in kind.fields:
                     visit(field.type)
             case _:

@@ -27,7 +27,7 @@ def active_mode(message: Message, session: Session, channel: ChannelRules) -> Ac
     """When the agent answers in this group."""
     if session.activation is not None:
         return session.activation
-    group = group_settings(channel, message.inbound.chat.id)
+    group = group_settings(channel, message.inbound.chat)
     return "mention" if requires_mention(channel, group) else "always"
 
 

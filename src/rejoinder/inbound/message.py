@@ -56,6 +56,12 @@ class Message(Struct, frozen=True):
         return self.inbound.entry == "cron"
 
     @property
+    def brings_files(self) -> bool:
+        """Whether there is more than its words; the recording they were spoken into is not more (IN-9)."""
+        spoken = self.actor.source == "transcript"
+        return any(not (spoken and file.mime.startswith("audio/")) for file in self.inbound.attachments)
+
+    @property
     def in_group(self) -> bool:
         return self.inbound.chat.kind != "direct"
 

@@ -27,12 +27,16 @@ class Open(Struct, frozen=True, omit_defaults=True, tag="open"):
 
 
 class Amend(Struct, frozen=True, omit_defaults=True, tag="edit"):
-    """The last word of a message that was being written. `grown`: how much of it the platform was fed already."""
+    """The last word of a message that is there. `grown`: how much of it the platform was fed already.
+
+    `anew`: where the message has been taken away its words are sent as another.
+    """
 
     message: str
     part: Part
     plain: Part | None = None
     grown: int = 0
+    anew: bool = True
 
 
 class React(Struct, frozen=True, omit_defaults=True, tag="react"):

@@ -158,7 +158,7 @@ def _system_part(scene: Scene) -> SystemPart:
         mode = active_mode(message, scene.session, channel)
         group = Group(inbound.chat.title, inbound.participants, mode)
         intro = group_intro(mode)
-        extra.append(group_settings(channel, inbound.chat.id).extra_system_prompt)
+        extra.append(group_settings(channel, inbound.chat).extra_system_prompt)
     folder = outbox_folder(scene.run, settings)
     return SystemPart(
         system_prompt=filled(settings.system_prompts.get(agent.name, ""), scene),
@@ -263,4 +263,6 @@ def _quoted(inbound: Inbound, conversation: Conversation) -> Quoted | None:
 
 
 def people_of(run: Run) -> frozenset[str]:
-    return frozenset(asked.message.inbound.sender.id for asked in run.asked if not asked.message.background)
+    """Who asked for this run; a bot that did cannot answer for it, nor the clock."""
+    inbounds = (asked.message.inbound for asked in run.asked if not asked.message.background)
+    return frozenset(inbound.sender.id for inbound in inbounds if not inbound.sender.is_bot)

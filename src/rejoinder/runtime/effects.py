@@ -126,17 +126,14 @@ class Effects:
         self._tell(SessionStarted(reset.session, agent, conversation.route))
 
     async def _compact(self, session: str, agent: str) -> Performed:
-        speaker = self._agents[agent]
-        if not can(speaker, CanCompact):
+        if not can(self._agents[agent], CanCompact):
             return Performed(says=f"The agent {agent} keeps its memory itself: /new begins anew.")
         if (lane := self._lanes.get(session)) is not None and lane.is_running:
             return Performed(says="The agent is at work; /compact again when it has answered.")
-        note = await self._compaction.shorten(session, self._agents[agent])
-        return (
-            Performed(says="There was nothing to shorten, or it did not work.")
-            if note is None
-            else Performed(tells=note)
-        )
+        shortened = await self._compaction.shorten(session, self._agents[agent])
+        if shortened is None:
+            return Performed(says="There was nothing to shorten, or it did not work.")
+        return Performed(shortened.kept, tells=shortened.note)
 
 
 def _let_bots_go_on(conversation: Conversation) -> None:

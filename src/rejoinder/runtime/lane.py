@@ -104,6 +104,7 @@ class Run:
         self.trigger = self.message.inbound.message_id
         self.conversation = asked[-1].conversation  # where it was asked (IN-44)
         self.taken_in: tuple[Asked, ...] = ()  # what it was steered with
+        self.heard = asked  # all that the agent may know of, what it was only offered included
         self.granted: Granted | None = None
         self.resumed: Resumed | None = None
         self.is_claiming = False

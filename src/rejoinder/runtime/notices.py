@@ -17,6 +17,7 @@ from rejoinder.store.base import MOST_ATTEMPTS, PlanParts, StoredPart
 from rejoinder.turns.signals import Reason
 
 PUT_ASIDE: Final = f"This message could not be handled {MOST_ATTEMPTS} times in a row and has been put aside."
+UNREADABLE: Final = "Another version of this gateway has kept this message, and this one cannot read it; send it again."
 TIMED_OUT: Final = "The agent did not answer in time; please try again."
 CRASHED: Final = "Something went wrong while this was being answered; please try again."
 INTERRUPTED: Final = "A restart interrupted the answer to this message; send it again if you still want one."
@@ -28,6 +29,12 @@ TOO_MANY_SHORTENED: Final = "Too many messages are waiting: the agent gets this 
 
 def put_aside(conversation: Conversation, message: str, now: datetime, parts: tuple[StoredPart, ...] = ()) -> PlanParts:
     return _instead_of(parts, conversation, PUT_ASIDE, message, now)
+
+
+def unreadable(
+    conversation: Conversation, message: str, now: datetime, parts: tuple[StoredPart, ...] = ()
+) -> PlanParts:
+    return _instead_of(parts, conversation, UNREADABLE, message, now)
 
 
 def why_it_ended(overdue: bool, crashed: bool) -> tuple[str, ...]:

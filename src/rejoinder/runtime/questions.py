@@ -3,9 +3,11 @@
 Rule 1: a question belongs to the chat and the people whose message the agent was working on; nobody else's
         answer counts, and it is not said whether there was such a question.
 Rule 2: every question is answered once: by its people, by the session's own policy, or, in the end, by nobody.
+Rule 3: what is no longer asked cannot be pressed any more, and says what became of it.
 """
 
 import asyncio
+from collections.abc import Callable
 from hashlib import blake2b
 
 from msgspec import Struct
@@ -15,21 +17,22 @@ from rejoinder.events import Choice, Route
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.runs import Runs
-from rejoinder.session import ExecChoice
 
 UNKNOWN = "There is no request {which} for you here; it may have been answered or have run out."
 ALLOWED, DENIED = "allow-once", "deny"
+WITHDRAWN, TOO_LATE = "No longer asked: the run is over.", "Denied: nobody answered in time."
 
 
 class Open(Struct, frozen=True):
-    """A question that waits. `session`: of whose run; `people`: who may answer it."""
+    """A question that waits. `session`: of whose run; `people`: who may answer; `close`: with what became of it."""
 
     session: str
     agent: Agent
-    question: str
+    question: Question
     route: Route
     people: frozenset[str]
     timer: asyncio.TimerHandle
+    close: Callable[[str], None]
 
 
 class Questions:
@@ -41,18 +44,18 @@ class Questions:
         # Of this process: the button under a question from before a restart allows nothing new.
         self._mark = blake2b(str(generation).encode(), digest_size=2).hexdigest()
 
-    async def ask(
+    def ask(
         self,
         session: str,
         question: Question,
         agent: Agent,
         conversation: Conversation,
         people: frozenset[str],
-        decided: str | None,
+        decided: bool | None,
     ) -> None:
         """`decided`: the answer that was given beforehand."""
         if decided is not None:
-            self._tell(agent, question.id, decided)
+            self._tell(agent, question.id, ALLOWED if decided else DENIED)
             return
         if not people:
             self._tell(agent, question.id, None)  # nobody was there when it began, nobody can answer
@@ -60,22 +63,21 @@ class Questions:
         self._count += 1
         which = f"q{self._count}-{self._mark}"
         timer = asyncio.get_running_loop().call_later(self._seconds, self._time_is_up, which)
-        self._open[which] = Open(session, agent, question.id, conversation.route, people, timer)
         # The agent's own words are shown as they are: it is they that are being allowed.
         offered = f"Options of the agent: {', '.join(question.options)}.\n" if question.options else ""
-        await conversation.send(
+        close = conversation.offer(
             f"{question.text}\n\n{offered}/approve {which} allows it once; /approve {which} {DENIED} does not.",
-            choices=(Choice("Allow once", f"/approve {which}"), Choice("Deny", f"/approve {which} {DENIED}")),
+            (Choice("Allow once", f"/approve {which}"), Choice("Deny", f"/approve {which} {DENIED}")),
         )
+        self._open[which] = Open(session, agent, question, conversation.route, people, timer, close)
 
     def answer(self, which: str, option: str, route: Route, sender: str) -> str | None:
         """Takes somebody's answer; a sentence when it does not count."""
         asked = self._open.get(which)
         if asked is None or asked.route != route or sender not in asked.people:
             return UNKNOWN.format(which=which)
-        del self._open[which]
-        asked.timer.cancel()
-        self._tell(asked.agent, asked.question, None if option == DENIED else option)
+        self._close(which, "Denied." if option == DENIED else "Allowed once.")
+        self._tell(asked.agent, asked.question.id, option)
         return None
 
     def withdraw(self, session: str) -> None:
@@ -84,24 +86,18 @@ class Questions:
             return
         for which, asked in list(self._open.items()):
             if asked.session == session:
-                asked.timer.cancel()
-                del self._open[which]
+                self._close(which, WITHDRAWN)
 
     def _time_is_up(self, which: str) -> None:
-        if asked := self._open.pop(which, None):
-            self._tell(asked.agent, asked.question, None)
+        asked = self._close(which, TOO_LATE)
+        self._tell(asked.agent, asked.question.id, None)
+
+    def _close(self, which: str, outcome: str) -> Open:
+        asked = self._open.pop(which)
+        asked.timer.cancel()
+        asked.close(f"{asked.question.text}\n\n{outcome}")
+        return asked
 
     def _tell(self, agent: Agent, question: str, option: str | None) -> None:
         if can(agent, CanAnswer):
             self._runs.start(f"answer:{question}", agent.answer(question, None if option == DENIED else option))
-
-
-def policy_of(chosen: ExecChoice, elevated: str | None) -> str | None:
-    """What `/elevated` and `/exec` have decided beforehand; None: the person is asked (IN-59)."""
-    if chosen.security == "deny":
-        return DENIED
-    if chosen.ask == "always":
-        return None
-    if elevated == "full" or chosen.security == "full":
-        return ALLOWED
-    return DENIED if chosen.ask == "off" else None

@@ -162,6 +162,11 @@ class Sender:
         else:
             self.wake(rows=True)
 
+    def hurry(self) -> None:
+        """What was to be said with human pauses is not said any more: nobody waits for the end of one."""
+        self.pauses.clear()
+        self.pace.hurry()
+
     def wake(self, *, rows: bool = False) -> None:
         """There may be something to do. `rows`: somebody else has put it into the store."""
         self._rows = self._rows or rows
@@ -380,7 +385,7 @@ class Sender:
             self.noted(known)
         self._looks = 0
         if isinstance(deed, Words) and not isinstance(deed, Open):
-            self._tell(ReplySent(self.route, message, said))
+            self._tell(ReplySent(self.route, message, said, row.turn))
 
     async def _later(self, row: StoredPart, verdict: Again, conceded: frozenset[str], now: datetime) -> None:
         error = remembered(verdict.error, verdict.concedes, conceded)
@@ -487,7 +492,7 @@ class Sender:
         self._ours.discard(row.key)
         self._looking.discard(row.id)
         if seconds := self.pauses.pop(row.key, 0.0):
-            self.pace.pause(seconds)
+            self.pace.rest(seconds)
         settle_all(self._following.pop(row.key, ()), fate)
 
 

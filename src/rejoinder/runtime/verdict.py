@@ -8,6 +8,7 @@
 | rejected, account | everything of that account waits; nothing is given up |
 | rejected, gone or other | given up, and the owner is told |
 | rejected, and it opened a draft | forgotten: it is not the answer, which comes without it |
+| rejected, and it took buttons away | forgotten: the words are there, or were taken away with them |
 | retry | again, later each time; given up after so many tries |
 | limited | again when the platform says; that is no try |
 | unknown, and doing it twice is harmless | again |
@@ -117,7 +118,8 @@ def _again(deed: Deed, seconds: float, reason: str, tries: int, jitter: float) -
 
 def _ended(deed: Deed, reason: str) -> Verdict:
     """The opening of a draft is nothing to send again by hand: it would stand beside its answer."""
-    return Forget(reason) if isinstance(deed, Open) else GiveUp(reason)
+    adds_nothing = isinstance(deed, Open) or (isinstance(deed, Amend) and not deed.anew)
+    return Forget(reason) if adds_nothing else GiveUp(reason)
 
 
 def _pause(tries: int, jitter: float) -> float:
@@ -134,8 +136,8 @@ def _can_stand_alone(deed: Deed) -> bool:
     match deed:
         case Say(part=part) | Open(part=part):
             return part.reply_to is not None
-        case Amend():
-            return True
+        case Amend(anew=anew):
+            return anew
         case React() | Remove():
             return False
 

@@ -58,6 +58,8 @@ class FlowTurn(Struct, frozen=True, tag_field="type", tag="turn", omit_defaults=
     why: str | None = None
     took: float | None = None
     """Seconds since the message came."""
+    turn: int | None = None
+    """What was `sent` with this number is its answer."""
 
 
 class FlowSent(Struct, frozen=True, tag_field="type", tag="sent", omit_defaults=True):
@@ -68,6 +70,8 @@ class FlowSent(Struct, frozen=True, tag_field="type", tag="sent", omit_defaults=
     chat: str
     message: str
     text: str
+    turn: int | None = None
+    """None: the gateway's own words."""
 
 
 class FlowSession(Struct, frozen=True, tag_field="type", tag="session", omit_defaults=True):

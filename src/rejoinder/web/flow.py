@@ -77,7 +77,7 @@ class Flow:
             self._first_words.append((now, now - asked))
             self._metrics.first_word.observe(now - asked)
         text = happening.text[:LONGEST_EXCERPT]
-        self._show(FlowSent(_now(), route.channel, route.chat, happening.message, text))
+        self._show(FlowSent(_now(), route.channel, route.chat, happening.message, text, happening.turn))
 
     async def turn_ended(self, happening: TurnEnded) -> None:
         route, now = happening.route, time.monotonic()
@@ -89,8 +89,8 @@ class Flow:
         self._metrics.turns.labels(happening.agent, happening.outcome).inc()
         who = (happening.session, happening.agent, happening.outcome, happening.why)
         for message in happening.also:
-            self._show(FlowTurn(_now(), route.channel, route.chat, message, *who))
-        self._show(FlowTurn(_now(), route.channel, route.chat, happening.message, *who, took))
+            self._show(FlowTurn(_now(), route.channel, route.chat, message, *who, turn=happening.turn))
+        self._show(FlowTurn(_now(), route.channel, route.chat, happening.message, *who, took, happening.turn))
 
     async def session_started(self, happening: SessionStarted) -> None:
         self._session(happening.session, happening.agent, happening.route, began=True)

@@ -33,7 +33,9 @@ HEADERS = {
     ),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
+    # Other sites are told nothing. Not `no-referrer`: under it a browser hides from us, too, where our own form was
+    # sent from (`Origin: null`), and nobody could log in.
+    "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }

@@ -26,7 +26,7 @@ from rejoinder.web.metrics import Metrics
 log = logging.getLogger(__name__)
 
 LARGEST_BODY = 4 << 20
-LARGEST_FRAME = 1 << 20
+LARGEST_FRAME = 2 << 20  # the longest text, were every letter of it escaped
 GRACE = 3
 BACKLOG = 512
 OWN_NAMES = ("localhost",)

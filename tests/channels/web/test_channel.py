@@ -192,8 +192,22 @@ async def test_what_people_do_is_told(channel):
     assert [(mention.id, mention.kind) for mention in edit.mentions] == [("all", "everyone")]
     assert (edit.message_id, edit.text) == (said, "Hello @all")
     assert (reaction.message_id, reaction.text) == (said, "🎉")
-    assert (button.message_id, button.text, button.sender.id) == (asks, "/approve 1", "ann-lee")
+    assert (button.text, button.sender.id, button.reply_to.message_id) == ("/approve 1", "ann-lee", asks)
+    assert button.message_id not in (said, asks), "it is no message of the bot's, but a person's"
     assert len({message.event_id for message in got}) == 3
+
+
+async def test_buttons_that_go_are_no_edit(channel):
+    """TU-34: the words are the same, so nobody is told that they were changed."""
+    async with browsers(channel, "Ann Lee") as [ann]:
+        asks = await sent(channel, "Sure?", choices=(Choice("Yes", "/approve 1"),))
+        await channel.edit(LOBBY, asks, Part(LOBBY, "Sure?"))
+        shown = await ann.told("edited")
+        await channel.edit(LOBBY, asks, Part(LOBBY, "Surely?"))
+        changed = await ann.told("edited", text="Surely?")
+    assert "edited" not in shown
+    assert "choices" not in shown
+    assert changed["edited"]
 
 
 async def test_agents_of_a_room_hear_each_other_when_whole(channel):

@@ -142,6 +142,7 @@ class Message(Struct, frozen=True):
     dice: Dice | None = None
     forum_topic_created: Topic | None = None
     migrate_to_chat_id: int | None = None
+    migrate_from_chat_id: int | None = None
 
 
 class ReactionType(Struct, frozen=True):

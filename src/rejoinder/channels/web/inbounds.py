@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from rejoinder.channels.web.faces import EVERYBODY
-from rejoinder.channels.web.nouns import Message, Room
+from rejoinder.channels.web.nouns import Message, Quoted, Room
 from rejoinder.events import Attachment, Chat, Entry, Inbound, Mention, Quote, Sender
 
 _MENTION = re.compile(r"(?<![\w@])@([\w.-]*\w)")
@@ -46,17 +46,21 @@ def inbound(
     sender: str | None = None,
     text: str | None = None,
 ) -> Inbound:
-    """`sender` and `text` where they are not the message's own: who reacted, with what; what a button says."""
+    """`sender` and `text` where they are not the message's own: who reacted, with what; what a button says.
+
+    A button says its words for the person, as an answer to the message under which it stands.
+    """
     author = sender or message.author
     said = message.text if text is None else text
     is_agent = author in agents
     named = mentions(said, room, agents)
-    quoted = message.reply_to
+    pressed = entry == "button"
+    quoted = Quoted(message.id, message.author, message.text) if pressed else message.reply_to
     answered = quoted is not None and quoted.author in room.agents
     return Inbound(
         channel=channel,
         event_id=f"{entry}-{event}",
-        message_id=message.id,
+        message_id=f"{entry}-{event}" if pressed else message.id,
         chat=Chat(room.id, room.kind, room.title, room.agents),
         sender=Sender(author, name=author, display_name=name, is_bot=is_agent),
         text=said,
@@ -65,7 +69,7 @@ def inbound(
         reply_to=Quote(quoted.id, quoted.author or None, quoted.author, quoted.text) if quoted else None,
         mentions=named if named or is_agent or answered else unsaid_mention(room, agents),
         attachments=tuple(Attachment(file.id, file.name, file.mime, file.size) for file in message.files),
-        sent_at=datetime.fromtimestamp(message.at / 1000, UTC),
+        sent_at=None if pressed else datetime.fromtimestamp(message.at / 1000, UTC),
     )
 
 

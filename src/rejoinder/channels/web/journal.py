@@ -287,7 +287,8 @@ class Journal:
         wanted = kept.message.choices if choices is None else choices
         grew = kept.state != "whole"
         if grew or text != kept.message.text or wanted != kept.message.choices:
-            self._change(kept, text, wanted, edited=not grew, entry="text" if grew else None)
+            edited = not grew and text != kept.message.text
+            self._change(kept, text, wanted, edited=edited, entry="text" if grew else None)
         return True
 
     def delete(self, id: str) -> bool:

@@ -21,7 +21,8 @@ PROTOCOL = 1
 """Goes up when an old page could not talk to a new server. A page that meets another number reloads itself."""
 
 Id = Annotated[str, Meta(min_length=1, max_length=128)]
-Words = Annotated[str, Meta(max_length=32_000)]
+LONGEST_TEXT = 200_000
+Words = Annotated[str, Meta(max_length=LONGEST_TEXT)]
 
 # --- from the browser ---------------------------------------------------------------------------
 
@@ -56,7 +57,7 @@ class Edit(Struct, frozen=True, tag_field="type", tag="edit"):
 
     client: Id
     message: Id
-    text: Annotated[str, Meta(min_length=1, max_length=32_000)]
+    text: Annotated[str, Meta(min_length=1, max_length=LONGEST_TEXT)]
 
 
 class Delete(Struct, frozen=True, tag_field="type", tag="delete"):

@@ -21,10 +21,7 @@ class Here(Struct, frozen=True):
     actor: Actor
     account: str
     candidates: tuple[str, ...]
-
-    @property
-    def agent(self) -> AgentProfile:
-        return self.channel.agent
+    agent: AgentProfile
 
 
 def find_problem(token: Token, here: Here) -> str | None:

@@ -8,7 +8,7 @@ from rejoinder.inbound.directives.effective import effective_level, effective_mo
 from rejoinder.inbound.directives.exec import usage
 from rejoinder.inbound.directives.table import BY_NAME
 from rejoinder.inbound.directives.tokenise import Token
-from rejoinder.inbound.rules import ChannelRules, Rules
+from rejoinder.inbound.rules import AgentProfile, ChannelRules, Rules
 from rejoinder.session import ExecChoice, QueueChoice, Session, with_event
 
 TITLES = {
@@ -38,10 +38,10 @@ def spoken(value: Any) -> str:
     return " ".join(f"{key}={said}" for key, said in cast("dict[str, Any]", shown).items())
 
 
-def resolve(token: Token, channel: ChannelRules) -> Any:
+def resolve(token: Token, agent: AgentProfile) -> Any:
     """The value meant: a model's short name becomes the model."""
     if token.name == "model" and token.value.lower() != "default":
-        return channel.agent.models.choose(token.value)
+        return agent.models.choose(token.value)
     return token.value
 
 
@@ -70,7 +70,7 @@ def _merged(old: Any, new: Any) -> Any:
 
 def current(name: str, session: Session, rules: Rules, channel: ChannelRules) -> str:
     """The answer to a directive without argument: what is in force, and what could be."""
-    agent = channel.agent
+    agent = channel.agent_called(session.agent)
     if name == "model":
         model = effective_model({}, session, agent)
         offered = ", ".join(agent.models.names()) or BY_NAME["model"].options

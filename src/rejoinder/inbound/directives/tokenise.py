@@ -80,7 +80,7 @@ def find_tokens(text: str, known: Vocabulary, start: int, our_name: str) -> tupl
     done = start
     place: Place = "before"
     for match in found:
-        if match.start() < done or match.start() in closed or not _is_ours(match, our_name):
+        if match.start() < done or match.start() in closed or not _is_ours(match, known, our_name):
             continue
         if place == "before" and text[done : match.start()].strip():
             place = "amid"
@@ -91,9 +91,13 @@ def find_tokens(text: str, known: Vocabulary, start: int, our_name: str) -> tupl
     return tuple(tokens)
 
 
-def _is_ours(match: re.Match[str], our_name: str) -> bool:
+def _is_ours(match: re.Match[str], known: Vocabulary, our_name: str) -> bool:
     addressee = match["addressee"]
-    return addressee is None or addressee.lower() == our_name.lower()
+    if addressee is not None and addressee.lower() != our_name.lower():
+        return False
+    # A pattern that ignores case takes `ı` for `i` and `ſ` for `s`; the names do not.
+    typed = (match["name"] or match["bracketed"]).lower()
+    return typed in known.names or typed in known.inline_commands
 
 
 def _in_prose(text: str, match: re.Match[str], known: Vocabulary, closed: Protected, place: Place) -> Token | None:
@@ -120,7 +124,7 @@ def directives_alone(
             position = word.end
             continue
         match = known.pattern.match(text, word.end - len(word.text))
-        if match is None or not _is_ours(match, our_name):
+        if match is None or not _is_ours(match, known, our_name):
             return None
         closed = closed or protected(text)
         if match.start() in closed:
@@ -133,9 +137,9 @@ def directives_alone(
                 return None
             bare_letter |= name.is_letter and token.value is None
         tokens.append(token)
+        if bare_letter and len(tokens) > 1:
+            return None
         position = token.end
-    if bare_letter and len(tokens) > 1:
-        return None
     return tuple(tokens) if any(token.kind == "directive" for token in tokens) else None
 
 

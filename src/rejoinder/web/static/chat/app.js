@@ -336,7 +336,7 @@ export class App {
     const names = h(
       "span",
       { class: "with" },
-      room.kind === "group" ? namesOf(agents) : `direct chat · @${agents[0]?.id ?? ""}`,
+      room.kind === "group" ? namesOf(agents) : `direct chat · ${agents[0] ? `@${agents[0].id}` : "its agent has left"}`,
     );
     fill(
       this.heading,

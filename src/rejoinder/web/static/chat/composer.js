@@ -7,7 +7,7 @@ import { Completion } from "./completion.js";
 import { Uploads } from "./uploads.js";
 import { wordsOf } from "./words.js";
 
-const LONGEST = 32_000;
+const LONGEST = 200_000; // as the protocol's `Words`
 const TYPING_EVERY = 3_000;
 
 /**
@@ -93,6 +93,7 @@ export class Composer {
     this.#replyTo = this.#editing = null;
     this.box.value = early || (localStorage.getItem(this.#draftKey) ?? "");
     this.box.placeholder = placeholder;
+    this.box.setAttribute("aria-label", placeholder);
     this.#context();
     this.#grow();
     this.#ready();
@@ -207,8 +208,13 @@ export class Composer {
 
   /** @param {ClipboardEvent} event */
   #pasted(event) {
-    const files = event.clipboardData?.files;
-    if (!files?.length) return;
+    const files = [...(event.clipboardData?.files ?? [])];
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    const { value, selectionStart, selectionEnd } = this.box;
+    // The box would cut it off without a word; as a file it is whole.
+    if (!files.length && value.length - (selectionEnd - selectionStart) + text.length > LONGEST)
+      files.push(new File([text], "pasted text.txt", { type: "text/plain" }));
+    if (!files.length) return;
     event.preventDefault();
     this.uploads.add(files);
   }

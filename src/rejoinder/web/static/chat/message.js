@@ -8,7 +8,7 @@ import { fill, h } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
 import { markdown } from "../shared/markdown.js";
 import { patch } from "../shared/patch.js";
-import { clockOf, fullOf, shortOf, sizeOf } from "../shared/times.js";
+import { clockOf, fullOf, narrowOf, shortOf, sizeOf } from "../shared/times.js";
 import { face, nameOf, namesOf } from "./faces.js";
 
 /**
@@ -80,7 +80,7 @@ export class MessageView {
     const time = h(
       "time",
       { datetime: new Date(message.at).toISOString(), title: fullOf(message.at) },
-      clockOf(message.at),
+      narrowOf(message.at),
     );
     fill(this.side, compact ? time : face(author));
     this.element.setAttribute("aria-label", `${clean(author.name)}, ${clockOf(message.at)}`);

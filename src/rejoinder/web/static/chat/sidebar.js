@@ -144,10 +144,14 @@ export class Sidebar {
         h(
           "span",
           { class: "room-text" },
-          h("bdi", { class: "room-title" }, clean(room.title)),
-          preview ? h("span", { class: "preview", dir: "auto" }, preview) : null,
+          h(
+            "span",
+            {},
+            h("bdi", { class: "room-title" }, clean(room.title)),
+            last ? h("time", {}, shortOf(last.at, Date.now())) : null,
+          ),
+          last ? h("span", {}, h("span", { class: "preview", dir: "auto" }, preview), unread) : null,
         ),
-        h("span", { class: "room-side" }, last ? h("time", {}, shortOf(last.at, Date.now())) : null, unread),
       ),
     );
   }

@@ -137,7 +137,8 @@ export class Flow {
         ),
         h("span", { class: "track", "aria-hidden": "true" }, ...dots(journey)),
         h("span", { class: "outcome" }, WORDS[how] ?? how, took ? ` · ${duration(took * 1000)}` : ""),
-        reason ? h("span", { class: "reason" }, clean(reason)) : null,
+        // That a command answered is told by the command itself.
+        reason && reason !== journey.text.trim() ? h("span", { class: "reason" }, clean(reason)) : null,
       ),
       open ? this.#details(journey) : null,
     );

@@ -13,6 +13,7 @@ export class ConsoleState {
   journeys = /** @type {Map<string, Journey>} */ (new Map());
   sessions = /** @type {any[]} */ ([]);
   points = /** @type {any[]} */ ([]);
+  #turns = /** @type {Map<number, {journeys: Journey[], sent: any[]}>} */ (new Map());
 
   /** @param {any} frame @returns {string | null} the journey that changed, `gauges`, or null */
   apply(frame) {
@@ -30,7 +31,7 @@ export class ConsoleState {
     if (frame.type === "received")
       Object.assign(journey, { sender: frame.sender, text: frame.text, entry: frame.entry ?? "text", at: frame.at });
     else if (frame.type === "decided") Object.assign(journey, { outcome: frame.outcome, steps: frame.steps });
-    else if (frame.type === "turn") journey.turns = [...journey.turns, frame];
+    else if (frame.type === "turn") this.#ended(journey, frame);
     else return null;
     return journey.id;
   }
@@ -71,12 +72,35 @@ export class ConsoleState {
     return journey;
   }
 
-  /** What was sent belongs to the newest message of its chat. @param {any} frame */
+  /** @param {Journey} journey @param {any} frame */
+  #ended(journey, frame) {
+    journey.turns = [...journey.turns, frame];
+    if (frame.turn === undefined) return;
+    const turn = this.#turn(frame.turn);
+    turn.journeys.push(journey);
+    journey.sent = [...journey.sent, ...turn.sent];
+  }
+
+  /** What an agent says belongs to all messages of its turn, before and after it ended; what the gateway says, to the
+   * newest of the chat that it answered. @param {any} frame */
   #sent(frame) {
-    const journey = this.newest().find((each) => each.channel === frame.channel && each.chat === frame.chat);
-    if (!journey) return null;
-    journey.sent = [...journey.sent, frame];
-    return journey.id;
+    const { channel, chat, turn } = frame;
+    const answered = (/** @type {Journey} */ each) =>
+      each.channel === channel && each.chat === chat && each.outcome === "answer";
+    if (turn !== undefined) this.#turn(turn).sent.push(frame);
+    const journeys = turn === undefined ? this.newest().filter(answered).slice(0, 1) : this.#turn(turn).journeys;
+    for (const journey of journeys) journey.sent = [...journey.sent, frame];
+    return journeys.at(-1)?.id ?? null;
+  }
+
+  /** @param {number} number */
+  #turn(number) {
+    let turn = this.#turns.get(number);
+    if (!turn) {
+      this.#turns.set(number, (turn = { journeys: [], sent: [] }));
+      if (this.#turns.size > KEPT) this.#turns.delete(/** @type {number} */ (this.#turns.keys().next().value));
+    }
+    return turn;
   }
 }
 

@@ -19,6 +19,7 @@ const ENTITIES = /** @type {Record<string, string>} */ ({
 });
 const MENTION = /^@([\p{L}\p{N}_.-]*[\p{L}\p{N}_])/u;
 const LONGEST_LOOK = 400; // pieces back to a partner: keeps a text of nothing but marks cheap
+const LONGEST_LABEL = 2000; // characters: a label is read again inside, and links may stand in links
 const SAFE = /^(https?:|mailto:)/i;
 
 /** @param {string} text @param {Reading} reading @returns {Tree[]} */
@@ -40,6 +41,7 @@ function pieces(text, reading) {
     found.push(...more);
   };
   let at = 0;
+  let partners = /** @type {Map<number, number> | null} */ (null);
   while (at < text.length) {
     const char = text[at];
     const rest = () => text.slice(at);
@@ -61,7 +63,8 @@ function pieces(text, reading) {
       if (char === "~" && run.count !== 2) plain += run.text;
       else push(run);
     } else if (char === "[" || (char === "!" && text[at + 1] === "[")) {
-      const link = readLink(text, at, reading);
+      partners ??= closings(text);
+      const link = readLink(text, at, reading, partners);
       if (link) {
         push(...link[0]);
         at = link[1];
@@ -134,20 +137,25 @@ function codeSpan(text, at, reading) {
   return [{ tag: "code", children: [inside] }, end + length];
 }
 
-/** @param {string} text @param {number} at @param {Reading} reading @returns {[Tree[], number] | null} */
-function readLink(text, at, reading) {
+/** Where each square bracket is closed, found in one go: not once more for every bracket. @param {string} text */
+function closings(text) {
+  const found = /** @type {Map<number, number>} */ (new Map());
+  const open = /** @type {number[]} */ ([]);
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === "\\") i += 1;
+    else if (text[i] === "[") open.push(i);
+    else if (text[i] === "]" && open.length) found.set(/** @type {number} */ (open.pop()), i);
+  }
+  return found;
+}
+
+/** @param {string} text @param {number} at @param {Reading} reading @param {Map<number, number>} partners
+ * @returns {[Tree[], number] | null} */
+function readLink(text, at, reading, partners) {
   const image = text[at] === "!";
   const open = at + (image ? 1 : 0);
-  let depth = 0;
-  let close = -1;
-  for (let i = open; i < text.length && i < open + 2000; i++) {
-    if (text[i] === "\\") i += 1;
-    else if (text[i] === "[") depth += 1;
-    else if (text[i] === "]" && --depth === 0) {
-      close = i;
-      break;
-    }
-  }
+  const close = partners.get(open) ?? -1;
+  if (close > open + LONGEST_LABEL) return null;
   if (close === -1) {
     // The words of a link whose address is still to come.
     const soon = reading.growing && text.length - open < 120 && !text.slice(open).includes("\n");

@@ -1,6 +1,6 @@
 /** Times as people say them, in the browser's language. */
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
 const day = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
 const dayOfYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
@@ -8,6 +8,14 @@ const short = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short
 
 /** @param {number} at */
 export const clockOf = (at) => clock.format(at);
+
+/** Without the half of the day, where there is no room for it. @param {number} at */
+export const narrowOf = (at) =>
+  clock
+    .formatToParts(at)
+    .map(({ type, value }) => (type === "dayPeriod" ? "" : value))
+    .join("")
+    .trim();
 
 /** @param {number} at */
 export const fullOf = (at) => full.format(at);

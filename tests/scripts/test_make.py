@@ -1,0 +1,73 @@
+"""`make run`: what people type, seen from the shell they type it in."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+HOUSE = Path(__file__).parents[2]
+PATIENCE = 30
+
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="no make here")
+
+
+@contextmanager
+def make_run(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """In a folder of its own, with the environment that is there; it leads a group of processes, as in a terminal."""
+    (folder / "scripts").mkdir()
+    shutil.copy(HOUSE / "scripts" / "gateway", folder / "scripts")
+    venv = Path(sys.prefix)
+    command = ["make", "-f", str(HOUSE / "Makefile"), "-o", str(venv / ".run"), f"VENV={venv}", "run"]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, process_group=0) as program:
+        try:
+            yield program
+        finally:
+            if program.poll() is None:
+                os.killpg(program.pid, signal.SIGKILL)
+
+
+def test_a_bad_configuration_keeps_its_status(tmp_path):
+    """Make itself ends with 2 whatever happens; the status it tells is the gateway's."""
+    (tmp_path / "rejoinder.toml").write_text("[gateway\n")
+    with make_run(tmp_path) as program:
+        _, said = program.communicate(timeout=PATIENCE)
+    assert program.returncode == 2
+    sentence, complaint = said.splitlines()
+    assert sentence.startswith("rejoinder: rejoinder.toml:1:")
+    assert complaint.endswith("Error 2")
+
+
+def until_it_serves(program: subprocess.Popen[str]) -> None:
+    assert program.stderr is not None
+    for line in program.stderr:
+        if line.startswith("The console is at "):
+            return
+    pytest.fail("it has ended")
+
+
+SOMEWHERE = '[agents.tour]\nkind = "tour"\n[channels.web]\nport = 0\n'
+
+
+def test_who_ends_make_ends_the_gateway(tmp_path):
+    """SIGTERM for make alone, as a script or a supervisor sends it: nothing is left that holds the port."""
+    (tmp_path / "rejoinder.toml").write_text(SOMEWHERE)
+    with make_run(tmp_path) as program:
+        until_it_serves(program)
+        program.terminate()
+        program.communicate(timeout=PATIENCE)  # until nobody holds the other end of stderr
+
+
+def test_ctrl_c_is_no_mistake(tmp_path):
+    """A terminal sends it to the whole group; nobody complains."""
+    (tmp_path / "rejoinder.toml").write_text(SOMEWHERE)
+    with make_run(tmp_path) as program:
+        until_it_serves(program)
+        os.killpg(program.pid, signal.SIGINT)
+        _, said = program.communicate(timeout=PATIENCE)
+    assert "***" not in said

@@ -1,0 +1,32 @@
+"""A permission that an agent asks for on the page: pressed there, and then no more (TU-34)."""
+
+import pytest
+
+from tests.conversations.agents import Asking
+from tests.web.running import running, settings
+
+
+@pytest.mark.parametrize(
+    ("label", "heard", "became"),
+    [("Allow once", "I was told allow-once.", "Allowed once."), ("Deny", "I was told None.", "Denied.")],
+)
+async def test_a_button_answers_and_is_gone(label, heard, became):
+    """TU-33, TU-34: the press reaches the agent; the question says what became of it and has no buttons any more."""
+    async with running(settings(agents=("scripted",)), agents={"scripted": Asking()}) as site, site.page() as page:
+        await page.send(type="say", client="1", room="scripted~you", text="clean up")
+        asked = await page.asked()
+        says = next(choice["says"] for choice in asked["choices"] if choice["label"] == label)
+        await page.send(type="press", client="2", message=asked["id"], says=says)
+        assert await page.hears(f"May I delete it all?\n\n{became}") == asked["id"]
+        assert not page.frames[-1].get("choices")
+        await page.hears(heard)
+
+
+async def test_a_question_of_a_run_that_was_stopped_is_closed():
+    async with running(settings(agents=("scripted",)), agents={"scripted": Asking()}) as site, site.page() as page:
+        await page.send(type="say", client="1", room="scripted~you", text="clean up")
+        asked = await page.asked()
+        await page.send(type="say", client="2", room="scripted~you", text="/stop")
+        assert await page.hears("May I delete it all?\n\nNo longer asked: the run is over.") == asked["id"]
+        await page.send(type="press", client="3", message=asked["id"], says=asked["choices"][0]["says"])
+        await page.told("refused", reason="This button is not there any more.")

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from rejoinder import plugins
+from rejoinder.agents.failures import SENTENCES
+from rejoinder.agents.think import THINK
 from rejoinder.channels.base import Limits
 from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.cli import OPERATE
@@ -135,13 +137,31 @@ def operate_commands() -> str:
     return table(["command", "does"], rows)
 
 
+def think_levels() -> str:
+    """What each level of /think adds to a request."""
+    rows: list[list[str]] = []
+    for level, added in THINK.items():
+        effort = added["openai"].get("reasoning_effort")
+        budget = added["anthropic"].get("thinking", {}).get("budget_tokens")
+        theirs = [f'`reasoning_effort = "{effort}"`' if effort else "", f"{budget} tokens" if budget else ""]
+        rows.append([f"`{level}`", *(each or "nothing added" for each in theirs)])
+    return table(["level", "openai", "anthropic"], rows)
+
+
+def agent_failures() -> str:
+    """The sentence for each kind of failure."""
+    return table(["kind", "what the person reads"], [[f"`{kind}`", said] for kind, said in SENTENCES.items()])
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "abilities": abilities,
+    "agent-failures": agent_failures,
     "directives-keys": directives_keys,
     "directives-tags": directives_tags,
     "operate-commands": operate_commands,
     "reactions": reactions,
     "reactions-telegram": reactions_telegram,
+    "think-levels": think_levels,
     "inbound-stages": inbound.stages,
     "inbound-commands": inbound.commands,
     "inbound-commands-to-come": inbound.commands_to_come,

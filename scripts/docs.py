@@ -17,15 +17,18 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from rejoinder import plugins
+from rejoinder.agents.failures import SENTENCES
+from rejoinder.agents.think import THINK
 from rejoinder.channels.base import Limits
-from rejoinder.channels.platforms import PLATFORMS, Can
+from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.cli import OPERATE
 from rejoinder.cli import app as command_line
 from rejoinder.config.describe import markdown_tables
+from rejoinder.events import Ability, ReactionStyle
 from rejoinder.inbound import tables as inbound
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Argument, Declaration
-from rejoinder.outbound.emoji import TELEGRAM_NEAREST, Projection, Style, project
+from rejoinder.outbound.emoji import TELEGRAM_NEAREST, Projection, project
 from rejoinder.store.tables import BLOCKS as store_blocks
 from rejoinder.tables import table
 from rejoinder.turns.tables import BLOCKS as turns_blocks
@@ -80,7 +83,8 @@ white_check_mark x thinking rocket hourglass memo 100 warning
 def reactions() -> str:
     """The names agents use most, and what each channel is sent for them."""
     channels = {
-        style: [known.name for known in PLATFORMS.values() if known.reactions == style] for style in get_args(Style)
+        style: [known.name for known in PLATFORMS.values() if known.reactions == style]
+        for style in get_args(ReactionStyle)
     }
     rows: list[list[str]] = []
     for name in COMMON_REACTIONS.split():
@@ -104,7 +108,7 @@ def reactions_telegram() -> str:
 def abilities() -> str:
     """What each directive needs, and which channel has it."""
     rows: list[list[str]] = []
-    for ability in get_args(Can):
+    for ability in get_args(Ability):
         asking = [declared.name for declared in default_registry().declarations if declared.ability == ability]
         can = ["yes" if ability in known.can else "" for known in PLATFORMS.values()]
         rows.append([f"`{ability}`", ", ".join(f"`{name}`" for name in asking), *can])
@@ -115,7 +119,7 @@ def abilities() -> str:
     return table(["ability", "lets these act", *PLATFORMS], rows)
 
 
-EMOJI_OF: dict[Style, str] = {"unicode": "any emoji", "telegram": "its set", "slack": "its names"}
+EMOJI_OF: dict[ReactionStyle, str] = {"unicode": "any emoji", "telegram": "its set", "slack": "its names"}
 
 
 def _longest(limits: Limits) -> str:
@@ -143,14 +147,32 @@ def metrics() -> str:
     return table(["metric", "type", "what"], rows)
 
 
+def think_levels() -> str:
+    """What each level of /think adds to a request."""
+    rows: list[list[str]] = []
+    for level, added in THINK.items():
+        effort = added["openai"].get("reasoning_effort")
+        budget = added["anthropic"].get("thinking", {}).get("budget_tokens")
+        theirs = [f'`reasoning_effort = "{effort}"`' if effort else "", f"{budget} tokens" if budget else ""]
+        rows.append([f"`{level}`", *(each or "nothing added" for each in theirs)])
+    return table(["level", "openai", "anthropic"], rows)
+
+
+def agent_failures() -> str:
+    """The sentence for each kind of failure."""
+    return table(["kind", "what the person reads"], [[f"`{kind}`", said] for kind, said in SENTENCES.items()])
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "abilities": abilities,
+    "agent-failures": agent_failures,
     "directives-keys": directives_keys,
     "directives-tags": directives_tags,
     "metrics": metrics,
     "operate-commands": operate_commands,
     "reactions": reactions,
     "reactions-telegram": reactions_telegram,
+    "think-levels": think_levels,
     "inbound-stages": inbound.stages,
     "inbound-commands": inbound.commands,
     "inbound-commands-to-come": inbound.commands_to_come,

@@ -49,8 +49,12 @@ class ChannelStopped(RejoinderError):
     """Never retry by itself: a person has to mend the account first. Its text says what and how."""
 
 
+Fault = Literal[
+    "full", "read-only", "locked", "taken", "corrupt", "missing", "older", "newer", "foreign", "unreachable", "closed"
+]
+
 # What keeps a store from keeping things, and what the operator does about it. The store adds where.
-FAULTS = {
+FAULTS: dict[Fault, str] = {
     "full": "The disk is full. Free some space; rejoinder goes on by itself.",
     "read-only": "It cannot be written. Make the file and its folder writable for rejoinder.",
     "locked": "Another program holds it. Stop that program; rejoinder goes on by itself.",
@@ -63,10 +67,6 @@ FAULTS = {
     "unreachable": "It cannot be read or written. Check that its folder exists and its disk is well.",
     "closed": "It has been closed.",
 }
-
-Fault = Literal[
-    "full", "read-only", "locked", "taken", "corrupt", "missing", "older", "newer", "foreign", "unreachable", "closed"
-]
 
 
 class StoreUnavailable(RejoinderError):

@@ -5,6 +5,25 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+# --- vocabularies that several rooms speak ------------------------------------------------------
+
+ChatKind = Literal["direct", "group", "channel"]
+Ability = Literal["reply", "react", "send", "files", "voice", "ephemeral", "silent", "previews", "threads"]
+"""What a platform lets a channel do, as directives ask for it (OD-72)."""
+ReactionStyle = Literal["unicode", "telegram", "slack"]
+"""How a platform names a reaction: any emoji, one of its own set, a short name."""
+LengthUnit = Literal["characters", "utf16", "bytes"]
+"""What a platform counts a message in."""
+ReplyMode = Literal["off", "first", "all"]
+"""Which messages of an answer stand as a native reply, where the agent does not say (DE-6)."""
+TableStyle = Literal["code", "bullets", "off"]
+"""What becomes of a table where the platform has none (DE-12)."""
+Strictness = Literal["ask", "deny", "list"]
+"""Of one run, whatever the agent's settings allow: everything is asked for, everything is denied, or only what stands
+in the agent's list is allowed without asking."""
+ResetCause = Literal["asked", "daily", "idle"]
+TurnOutcome = Literal["answered", "failed", "cancelled"]
+
 # --- what the reader of agent output emits ------------------------------------------------------
 
 
@@ -70,7 +89,7 @@ class Sender(Struct, frozen=True):
 
 class Chat(Struct, frozen=True):
     id: str
-    kind: Literal["direct", "group", "channel"] = "direct"
+    kind: ChatKind = "direct"
     title: str = ""
     agents: tuple[str, ...] = ()
     """Which of our agents are in it; empty: all of the channel's."""
@@ -180,7 +199,7 @@ class ResetSession(Struct, frozen=True, tag="reset_session"):
     """The session begins anew: its transcript is closed and kept."""
 
     session: str
-    why: Literal["asked", "daily", "idle"]
+    why: ResetCause
 
 
 class CompactSession(Struct, frozen=True, tag="compact_session"):
@@ -287,9 +306,8 @@ class Turn(Struct, frozen=True):
     system: str = ""
     model: str | None = None
     think: str | None = None
-    permissions: Literal["ask", "deny", "list"] | None = None
-    """Where this session is stricter than the agent's settings: everything is asked for, or denied, or only what
-    stands in the agent's list is allowed without asking."""
+    permissions: Strictness | None = None
+    """Where this session is stricter than the agent's settings."""
 
 
 # --- what is sent -------------------------------------------------------------------------------
@@ -305,10 +323,13 @@ class Reply(Struct, frozen=True):
     """It says that there is no answer, and why."""
 
 
+EntityType = Literal["bold", "italic", "strikethrough", "code", "pre", "text_link", "blockquote"]
+
+
 class Entity(Struct, frozen=True, omit_defaults=True):
     """A stretch of a text with a format, counted in UTF-16 units, in the words of Telegram."""
 
-    type: Literal["bold", "italic", "strikethrough", "code", "pre", "text_link", "blockquote"]
+    type: EntityType
     offset: int
     length: int
     url: str = ""
@@ -393,7 +414,7 @@ class SessionEnded(Struct, frozen=True):
     session: str
     agent: str
     route: Route
-    why: Literal["asked", "daily", "idle"]
+    why: ResetCause
 
 
 class TurnEnded(Struct, frozen=True):
@@ -403,7 +424,7 @@ class TurnEnded(Struct, frozen=True):
     agent: str
     route: Route
     message: str
-    outcome: Literal["answered", "failed", "cancelled"]
+    outcome: TurnOutcome
     why: str | None = None
     also: tuple[str, ...] = ()
     """The other messages of the same turn."""

@@ -21,6 +21,7 @@ from rejoinder.events import Inbound
 # --- settings -----------------------------------------------------------------------------------
 
 ResetMode = Literal["never", "daily", "idle"]
+TypingMode = Literal["never", "instant", "thinking", "message"]
 Hour = Annotated[int, Meta(ge=0, le=23)]
 Minutes = Annotated[int, Meta(ge=1)]
 Text = Annotated[str, Meta(min_length=1)]
@@ -88,7 +89,7 @@ class SessionSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """When a session ends by itself."""
     reset_triggers: tuple[Text, ...] = ("/new", "/reset")
     """What an allowed person types to begin anew, alone or before the first prompt."""
-    typing_mode: Literal["never", "instant", "thinking", "message"] | None = None
+    typing_mode: TypingMode | None = None
     """When typing shows: never, at once, with the first thought or with the first text. Unset: at once in
     direct chats and when mentioned, otherwise with the first text."""
     identity_links: dict[str, tuple[Text, ...]] = {}
@@ -107,22 +108,33 @@ class Lifetime(Enum):
     STICKY = "survives reset and rollover"
 
 
+Activation = Literal["mention", "always"]
+"""When an agent answers in a group."""
+QueueMode = Literal["steer", "followup", "collect", "interrupt", "steer-backlog", "queue"]
+QueueDrop = Literal["old", "new", "summarize"]
+
+
+ExecHost = Literal["sandbox", "gateway", "node"]
+ExecSecurity = Literal["deny", "allowlist", "full"]
+ExecAsk = Literal["off", "on-miss", "always"]
+
+
 class ExecChoice(Struct, frozen=True):
     """What `/exec` chose: where the agent's commands run and who is asked. Privilege."""
 
-    host: Literal["sandbox", "gateway", "node"] | None = None
-    security: Literal["deny", "allowlist", "full"] | None = None
-    ask: Literal["off", "on-miss", "always"] | None = None
+    host: ExecHost | None = None
+    security: ExecSecurity | None = None
+    ask: ExecAsk | None = None
     node: str | None = None
 
 
 class QueueChoice(Struct, frozen=True):
     """What `/queue` chose; what it left open comes from the settings."""
 
-    mode: Literal["steer", "followup", "collect", "interrupt", "steer-backlog", "queue"] | None = None
+    mode: QueueMode | None = None
     debounce_ms: int | None = None
     cap: int | None = None
-    drop: Literal["old", "new", "summarize"] | None = None
+    drop: QueueDrop | None = None
 
 
 Instant = Annotated[datetime, Meta(tz=True)]
@@ -142,7 +154,7 @@ class Session(Struct, frozen=True):
     model: Annotated[str | None, Lifetime.STICKY] = None
     label: Annotated[str | None, Lifetime.STICKY] = None
     # A room's rule, set by an owner: a bot that fell silent after a nightly rollover would look broken.
-    activation: Annotated[Literal["mention", "always"] | None, Lifetime.STICKY] = None
+    activation: Annotated[Activation | None, Lifetime.STICKY] = None
     # Once per thread, not once per start: who resets a thread wants it empty.
     inherited: Annotated[bool, Lifetime.STICKY] = False
 

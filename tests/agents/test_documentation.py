@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from rejoinder.agents import acp, anthropic, http, local, openai, python
-from rejoinder.agents.failures import SENTENCES
-from rejoinder.agents.think import THINK, think_setting
+from rejoinder.agents.think import think_setting
 from rejoinder.app import _record
 from rejoinder.config.load import read
 
@@ -40,17 +39,3 @@ def test_the_levels_can_be_replaced_as_the_page_says():
     (agent,) = read(text, "rejoinder.toml", {}).agents.values()
     own = _record(openai.Settings, agent.settings).think
     assert think_setting("openai", "off", own) == {"chat_template_kwargs": {"enable_thinking": False}}
-
-
-def test_the_table_of_levels_is_the_table():
-    for level, row in THINK.items():
-        effort = row["openai"].get("reasoning_effort")
-        tokens = row["anthropic"].get("thinking", {}).get("budget_tokens")
-        first = f'`reasoning_effort = "{effort}"`' if effort else "nothing added"
-        second = f"{tokens} tokens" if tokens else "nothing added"
-        assert f"| {level} | {first} | {second} |" in PAGE
-
-
-def test_the_table_of_failures_is_the_table():
-    for kind, sentence in SENTENCES.items():
-        assert f"| `{kind}` | {sentence} |" in PAGE

@@ -5,21 +5,20 @@ from typing import get_args
 import pytest
 
 from rejoinder.channels.base import Limits
-from rejoinder.channels.platforms import PLATFORMS, Can, platform
+from rejoinder.channels.platforms import PLATFORMS, platform
 from rejoinder.channels.telegram.bot import TelegramBot
 from rejoinder.channels.terminal.screen import Screen
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.errors import BadUse
+from rejoinder.events import Ability, ReactionStyle
 from rejoinder.outbound.directives import default_registry
-from rejoinder.outbound.directives.declaration import Ability
-from rejoinder.outbound.emoji import Style
 
 DECLARED = {declared.ability for declared in default_registry().declarations if declared.ability}
 
 
 def test_abilities_are_those_that_directives_need() -> None:
     """OD-72: a platform can what a directive may ask for, no more and no less; both spell it alike."""
-    assert set(get_args(Can)) == set(get_args(Ability)) == DECLARED
+    assert set(get_args(Ability)) == DECLARED
     assert set().union(*(known.can for known in PLATFORMS.values())) == DECLARED
 
 
@@ -28,7 +27,7 @@ def test_each_row_is_well_formed(known) -> None:
     """Every platform can at least send, is found by its name, and has one of the emoji styles."""
     assert platform(known.name) is known
     assert "send" in known.can <= DECLARED
-    assert known.reactions in get_args(Style)
+    assert known.reactions in get_args(ReactionStyle)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,16 @@
 """Cutting a text into messages (DE-10, DE-11)."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rejoinder.outbound.chunk import Unit, length, split
+from rejoinder.events import LengthUnit
+from rejoinder.outbound.chunk import length, split
 from rejoinder.outbound.white_space import is_seen
 
-UNITS: tuple[Unit, ...] = ("characters", "utf16", "bytes")
+UNITS: tuple[LengthUnit, ...] = get_args(LengthUnit)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +76,7 @@ def test_the_limit_is_in_the_unit() -> None:
 
 @pytest.mark.parametrize("limit", [0, 1])
 @pytest.mark.parametrize("unit", UNITS)
-def test_a_limit_below_one_character_ends_all_the_same(limit: int, unit: Unit) -> None:
+def test_a_limit_below_one_character_ends_all_the_same(limit: int, unit: LengthUnit) -> None:
     """What fits nowhere is sent alone rather than never."""
     assert split("👍a", limit, unit) == ["👍", "a"]
 
@@ -105,7 +108,7 @@ LARGEST = max(length(grapheme, "bytes") for grapheme in GRAPHEMES)
 @given(st.lists(st.sampled_from(GRAPHEMES), max_size=60), st.integers(LARGEST, 80), st.sampled_from(UNITS))
 @example(["🇩🇪"] * 40, 31, "characters")
 @example(["👨‍👩‍👧‍👦"] * 9, 37, "utf16")
-def test_no_cut_inside_a_grapheme(graphemes: list[str], limit: int, unit: Unit) -> None:
+def test_no_cut_inside_a_grapheme(graphemes: list[str], limit: int, unit: LengthUnit) -> None:
     """DE-11: what people see as one character is never torn apart, where it fits into a message."""
     rest = iter(graphemes)
     for chunk in split("".join(graphemes), limit, unit):
@@ -120,7 +123,7 @@ PROSE = st.text(st.sampled_from("ab.!?。 \n\t\r\u2028\x00👍\u0301\u200d\ud800
 
 
 @given(PROSE, st.integers(4, 60), st.sampled_from(UNITS))
-def test_every_chunk_fits_and_nothing_is_lost(text: str, limit: int, unit: Unit) -> None:
+def test_every_chunk_fits_and_nothing_is_lost(text: str, limit: int, unit: LengthUnit) -> None:
     """DE-10, DE-11: within the limit, never empty, and joined again the source but for white space."""
     chunks = split(text, limit, unit)
     assert all(length(chunk, unit) <= limit for chunk in chunks)
@@ -138,7 +141,7 @@ def test_a_message_is_a_piece_of_the_text(text: str, limit: int) -> None:
 
 @pytest.mark.parametrize("text", ["x" * 200_000, "🇩🇪" * 100_000, "a" + "\u0301" * 200_000, "\n " * 100_000 + "x"])
 @pytest.mark.parametrize("unit", UNITS)
-def test_a_long_text_without_a_place_to_cut(text: str, unit: Unit) -> None:
+def test_a_long_text_without_a_place_to_cut(text: str, unit: LengthUnit) -> None:
     """Nothing about a text makes cutting it a stall: the run would not end here if it did."""
     chunks = split(text, 2000, unit)
     assert "".join(chunks).split() == text.split()

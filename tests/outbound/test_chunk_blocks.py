@@ -1,15 +1,17 @@
 """Cutting a text that has code, tables, addresses and escapes in it (DE-11)."""
 
 import re
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.outbound.chunk import Unit, cut, length, split
+from rejoinder.events import LengthUnit
+from rejoinder.outbound.chunk import cut, length, split
 from rejoinder.outbound.markdown import parse
 
-UNITS: tuple[Unit, ...] = ("characters", "utf16", "bytes")
+UNITS: tuple[LengthUnit, ...] = get_args(LengthUnit)
 
 
 def lines(first: int, last: int) -> str:
@@ -173,7 +175,7 @@ def bare(text: str) -> str:
     st.integers(40, 200),
     st.sampled_from(UNITS),
 )
-def test_every_chunk_fits_and_the_sources_join(text: str, limit: int, unit: Unit) -> None:
+def test_every_chunk_fits_and_the_sources_join(text: str, limit: int, unit: LengthUnit) -> None:
     """DE-11: within the limit with what was added; without it and the white space at the cuts, the source."""
     chunks = cut(text, limit, unit)
     assert all(length(chunk.text, unit) <= limit for chunk in chunks)
@@ -187,7 +189,7 @@ def test_every_chunk_fits_and_the_sources_join(text: str, limit: int, unit: Unit
 
 
 @given(DOCUMENTS, st.integers(60, 200), st.sampled_from(UNITS))
-def test_code_stays_code_and_the_rest_does_not_become_it(text: str, limit: int, unit: Unit) -> None:
+def test_code_stays_code_and_the_rest_does_not_become_it(text: str, limit: int, unit: LengthUnit) -> None:
     """DE-11: a fence that is closed and opened again holds the same code, and nothing else."""
     chunks = split(text, limit, unit)
     assert bare(code_in(text)) == bare("".join(map(code_in, chunks)))

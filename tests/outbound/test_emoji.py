@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rejoinder.events import ReactionStyle
 from rejoinder.outbound import slack_names
 from rejoinder.outbound.emoji import (
     TELEGRAM_NEAREST,
     TELEGRAM_REACTIONS,
     Projection,
-    Style,
     every_name,
     project,
     resolve,
 )
 from rejoinder.outbound.slack_names import slack_name
 
-STYLES: tuple[Style, ...] = ("unicode", "telegram", "slack")
+STYLES: tuple[ReactionStyle, ...] = ("unicode", "telegram", "slack")
 SELECTORS = "\ufe0e\ufe0f"
 TONES = "🏻🏼🏽🏾🏿"
 
@@ -191,7 +191,7 @@ def test_slack_rules_by_example() -> None:
         ("x" * 101, "slack", None, f"'{'x' * 40}…' is not an emoji"),
     ],
 )
-def test_what_is_no_emoji_gets_a_hint(word: str, style: Style, value: str | None, note: str) -> None:
+def test_what_is_no_emoji_gets_a_hint(word: str, style: ReactionStyle, value: str | None, note: str) -> None:
     """OD-70: a custom name goes through where the platform decides by name, else the nearest is named."""
     assert project(word, style) == Projection(value, note)
 
@@ -203,7 +203,7 @@ def test_a_channels_own_emoji_go_by_name(word: str) -> None:
 
 
 @given(st.text(), st.sampled_from(STYLES))
-def test_nothing_raises_and_nothing_is_refused_silently(word: str, style: Style) -> None:
+def test_nothing_raises_and_nothing_is_refused_silently(word: str, style: ReactionStyle) -> None:
     """OD-35: whatever an agent writes becomes a value, or a note that says why there is none."""
     projection = project(word, style)
     assert projection.value or projection.note

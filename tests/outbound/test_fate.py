@@ -3,8 +3,8 @@
 import pytest
 
 from rejoinder import Directive
+from rejoinder.events import ReactionStyle
 from rejoinder.outbound.directives import default_registry
-from rejoinder.outbound.emoji import Style
 from rejoinder.outbound.fate import Fate, fate
 
 EVERYTHING = frozenset(declared.ability for declared in default_registry().declarations if declared.ability)
@@ -18,7 +18,7 @@ def fate_of(
     *,
     can: frozenset[str] = EVERYTHING,
     granted: frozenset[str] = frozenset(),
-    reactions: Style = "unicode",
+    reactions: ReactionStyle = "unicode",
     **args: object,
 ) -> Fate:
     return fate(Directive(name, args), default_registry(), can=can, reactions=reactions, granted=granted)
@@ -73,7 +73,7 @@ def test_one_grant_is_not_another() -> None:
         ("thumbup", "unicode", Fate("unsupported", "'thumbup' is not an emoji; did you mean thumbsup?")),
     ],
 )
-def test_a_reaction_is_what_the_platform_is_sent(emoji: str, reactions: Style, expected: Fate) -> None:
+def test_a_reaction_is_what_the_platform_is_sent(emoji: str, reactions: ReactionStyle, expected: Fate) -> None:
     """OD-71: the emoji in the platform's own terms, and a word about it where it is another one."""
     assert fate_of("react", emoji=emoji, reactions=reactions) == expected
 

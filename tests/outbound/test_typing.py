@@ -8,7 +8,6 @@ from rejoinder.outbound.typing import (
     Action,
     Closed,
     Event,
-    Mode,
     Phase,
     Seen,
     Show,
@@ -19,6 +18,7 @@ from rejoinder.outbound.typing import (
     mode_for,
     step,
 )
+from rejoinder.session import TypingMode
 
 RUN, THOUGHT, TEXT, TOOL = Seen("run"), Seen("thought"), Seen("text"), Seen("tool")
 
@@ -45,7 +45,7 @@ def after(typing: Typing, *events: Event) -> tuple[Typing, tuple[Action, ...]]:
         ("message", "text", True),
     ],
 )
-def test_what_each_mode_waits_for(mode: Mode, sign: Sign, starts: bool) -> None:
+def test_what_each_mode_waits_for(mode: TypingMode, sign: Sign, starts: bool) -> None:
     """TU-24: and it starts 0.4 s later."""
     assert step(Typing(mode), Seen(sign))[1] == ((WakeAfter(400),) if starts else ())
 
@@ -61,7 +61,7 @@ def test_what_each_mode_waits_for(mode: Mode, sign: Sign, starts: bool) -> None:
     ],
 )
 def test_which_mode_applies(
-    configured: Mode | None, direct: bool, mentioned: bool, heartbeat: bool, mode: Mode
+    configured: TypingMode | None, direct: bool, mentioned: bool, heartbeat: bool, mode: TypingMode
 ) -> None:
     """TU-24."""
     assert mode_for(configured, direct=direct, mentioned=mentioned, heartbeat=heartbeat) == mode

@@ -15,11 +15,12 @@ from pydantic import ValidationError
 
 import rejoinder
 from rejoinder.agents import acp_wire as wire
-from rejoinder.agents.acp_permissions import Options, Policy, Strictness, chosen, decide, denied, granted
+from rejoinder.agents.acp_permissions import Options, Policy, chosen, decide, denied, granted
 from rejoinder.agents.base import AgentEvent, Failed, Question
 from rejoinder.agents.failures import RunFailed, failed, kind_of
 from rejoinder.agents.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Gone, Peer, Refused
 from rejoinder.agents.process import AgentProcess, start_process
+from rejoinder.events import Strictness
 
 BACKLOG = 10_000
 """So many events of a run may wait for a slow reader before the agent has to wait."""

@@ -8,9 +8,9 @@ is a convenience, not a wall; the agent's own sandbox is the wall.
 from fnmatch import fnmatchcase
 from typing import Literal
 
+from rejoinder.events import Strictness
+
 Policy = Literal["ask", "allow", "deny"]
-Strictness = Literal["ask", "deny", "list"]
-"""Of one run: everything is asked for, everything is denied, or only the list counts."""
 Options = tuple[tuple[str, str, str], ...]
 """(id, name, kind) of each option an agent offers, as in the protocol."""
 

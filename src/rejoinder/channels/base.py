@@ -9,14 +9,14 @@ from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from rejoinder.events import Attachment, Inbound, Part, Route
+from rejoinder.events import Attachment, Inbound, LengthUnit, Part, Route
 
 
 class Limits(Struct, frozen=True):
     """How long one message may be, counted as the platform counts."""
 
     length: int | None = None
-    unit: Literal["characters", "utf16", "bytes"] = "characters"
+    unit: LengthUnit = "characters"
 
 
 # --- what became of a call (DE-31, DE-32) -------------------------------------------------------
@@ -28,6 +28,9 @@ class Delivered(Struct, frozen=True):
     message: str
 
 
+Refusal = Literal["formatting", "target", "gone", "account", "other"]
+
+
 class Rejected(Struct, frozen=True):
     """The platform will never take it like this.
 
@@ -36,7 +39,7 @@ class Rejected(Struct, frozen=True):
     """
 
     reason: str
-    why: Literal["formatting", "target", "gone", "account", "other"] = "other"
+    why: Refusal = "other"
 
 
 class RetryAfter(Struct, frozen=True):

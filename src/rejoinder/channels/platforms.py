@@ -5,14 +5,12 @@ No SDK is needed to know it: dry runs, docs and the notice to the agent read thi
 """
 
 from difflib import get_close_matches
-from typing import Literal
 
 from msgspec import Struct
 
 from rejoinder.channels.base import Limits
 from rejoinder.errors import BadUse
-
-Can = Literal["reply", "react", "send", "files", "voice", "ephemeral", "silent", "previews", "threads"]
+from rejoinder.events import Ability, ReactionStyle
 
 
 class Pace(Struct, frozen=True):
@@ -29,14 +27,12 @@ class Pace(Struct, frozen=True):
 class Platform(Struct, frozen=True):
     name: str
     limits: Limits
-    can: frozenset[Can]
-    reactions: Literal["unicode", "telegram", "slack"] = "unicode"
+    can: frozenset[Ability]
+    reactions: ReactionStyle = "unicode"
     pace: Pace = Pace()
 
 
-def _platform(
-    name: str, limits: Limits, can: str, reactions: Literal["unicode", "telegram", "slack"], pace: Pace
-) -> Platform:
+def _platform(name: str, limits: Limits, can: str, reactions: ReactionStyle, pace: Pace) -> Platform:
     return Platform(name, limits, frozenset(can.split()), reactions, pace)  # type: ignore[arg-type]  # the tests check
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rejoinder.cli.options import AsJson, File
+from rejoinder.cli.options import AsJson, File, print_json
 from rejoinder.cli.stores import finish, store_to_read
 from rejoinder.errors import BadUse
 
@@ -26,8 +26,6 @@ def back_up(
     finish(_copy(file, target, force))
     size = target.stat().st_size
     if as_json:
-        from rejoinder.cli.layout import print_json
-
         print_json({"file": str(target), "bytes": size})
     else:
         print(f"{target}: {size:,} bytes. To go back to it, put it in the place of the store.")

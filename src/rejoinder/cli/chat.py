@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from rejoinder.cli.errors import run
+from rejoinder.cli.options import File, configuration
 
 if TYPE_CHECKING:
     from rejoinder.config.schema import Settings
-
-CONFIG = typer.Option("--config", "-c", metavar="FILE", help="The configuration; without it rejoinder.toml, if any.")
 
 
 def chat(
@@ -19,7 +18,7 @@ def chat(
         str | None,
         typer.Option("--agent", "-a", help="Who answers: an agent of the configuration, or a kind such as tour."),
     ] = None,
-    file: Annotated[str | None, CONFIG] = None,
+    file: File = None,
 ) -> None:
     """Talk to an agent in this terminal; in a pipe, one message per line."""
     from rejoinder import app
@@ -48,13 +47,12 @@ def read_settings(file: str | None) -> "Settings":
     """The file that was named, or the one that lies here, or the defaults."""
     import os
 
-    from rejoinder.config.load import FILE, load
+    from rejoinder.config.load import load
     from rejoinder.config.schema import Settings
     from rejoinder.kinds import kinds
 
-    if file is None and not os.path.exists(FILE):
-        return Settings()
-    return load(file or FILE, os.environ, kinds())
+    found = configuration(file)
+    return load(found, os.environ, kinds()) if found else Settings()
 
 
 def settings_to_serve(file: str | None) -> "Settings":

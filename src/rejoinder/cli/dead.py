@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from msgspec import Struct
 
-from rejoinder.cli.options import ALL, USUAL_LIMIT, AsJson, File, Limit, most
+from rejoinder.cli.options import ALL, USUAL_LIMIT, AsJson, File, Limit, most, print_json
 from rejoinder.cli.parts import ShownPart, shown, what, where
 from rejoinder.cli.stores import finish, store_to_read, store_to_write, who_acts
 from rejoinder.errors import BadUse, RejoinderError, Superseded
@@ -55,8 +55,6 @@ def dead_letters(
     else:
         done = finish(_page(file, most(limit)))
     if as_json:
-        from rejoinder.cli.layout import print_json
-
         print_json(done)
     elif isinstance(done, Page):
         _show(done, datetime.now(UTC))

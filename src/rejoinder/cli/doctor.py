@@ -8,7 +8,7 @@ import typer
 from msgspec import Struct
 
 from rejoinder.cli.errors import FAILED
-from rejoinder.cli.options import AsJson, File
+from rejoinder.cli.options import AsJson, File, print_json
 
 if TYPE_CHECKING:
     from rejoinder.config.schema import Settings
@@ -36,8 +36,6 @@ def examine(as_json: AsJson = False, file: File = None) -> None:
     findings = run(_gather(first, serving.with_page(settings), aloud=not as_json))
     report = Report(all(each.ok for each in findings), findings)
     if as_json:
-        from rejoinder.cli.layout import print_json
-
         print_json(report)
     if not report.ok:
         raise typer.Exit(FAILED)

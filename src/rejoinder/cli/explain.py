@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rejoinder.cli.options import AsJson, File
+from rejoinder.cli.options import AsJson, File, print_json
 from rejoinder.cli.stores import finish, store_to_read
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ def explain_message(
 
     explanation = finish(_explain(file, Wanted(message, channel, chat, thread)))
     if as_json:
-        from rejoinder.cli.layout import print_json
-
         print_json(explanation)
     else:
         from rejoinder.cli.explain_view import show

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec import Struct
 
-from rejoinder.cli.options import ALL, AsJson, File
+from rejoinder.cli.options import ALL, AsJson, File, print_json
 from rejoinder.cli.stores import finish, store_to_read
 from rejoinder.errors import BadUse, RejoinderError
 
@@ -33,8 +33,6 @@ def export(
     file: File = None,
 ) -> None:
     """Print the transcript of a session as Markdown."""
-    from rejoinder.cli.layout import print_json
-
     transcript = finish(_read(file, session, everything))
     if as_json:
         print_json({"session": transcript.session, "entries": transcript.entries})

@@ -128,10 +128,3 @@ def _print_lines(out: Console, rows: Sequence[Row], right: Sequence[bool], inden
 def shown_of(shown: int, total: int, order: str) -> str:
     """Says that there is more, and how to see it; nothing when there is not."""
     return f"{shown:,} of {total:,}, {order}; --limit 0 shows all." if shown < total else ""
-
-
-def print_json(document: object) -> None:
-    import msgspec
-
-    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
-    sys.stdout.buffer.flush()

@@ -4,12 +4,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from rejoinder.cli.layout import print_table
+from rejoinder.cli.layout import COLOURS, print_table, worded
 from rejoinder.inbound.directives.store import spoken
 from rejoinder.inbound.dry_run import as_document
 from rejoinder.inbound.outcome import Walk
 
-_COLOURS = {"turn": "green", "answer": "cyan", "drop": "yellow", "continue": "dim"}
 _SENTENCES = {
     "turn": "The agent runs",
     "answer": "Answered without the agent",
@@ -22,7 +21,7 @@ def show(walk: Walk) -> None:
     outcome = document["outcome"]
     console = Console(highlight=False, soft_wrap=True)
     reason = f": [dim]{escape(document['reason'])}[/]" if document["reason"] else "."
-    console.print(f"[bold {_COLOURS[outcome]}]{outcome}[/]  {_SENTENCES[outcome]}{reason}")
+    console.print(f"[bold {COLOURS[outcome]}]{outcome}[/]  {_SENTENCES[outcome]}{reason}")
     for reply in document["replies"]:
         console.print(_labelled("says", reply, "cyan"))
     if document["agent_text"] is not None:
@@ -43,7 +42,7 @@ def _print_stages(console: Console, walk: Walk) -> None:
     rows = [
         (
             Text(step.stage),
-            Text(step.decision, style=_COLOURS[step.decision]),
+            worded(step.decision),
             Text(f"{step.took * 1e6:.0f}", style="dim"),
             Text(step.reason or "", style="dim" if step.decision == "continue" else ""),
         )

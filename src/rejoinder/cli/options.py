@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options that several commands share, and what each of them asks for."""
 
 from typing import Annotated
 
@@ -15,6 +15,25 @@ USUAL_LIMIT = 50
 ALL = -1
 
 
+def configuration(file: str | None) -> str | None:
+    """The file that was named, or the one that lies here, if any."""
+    import os
+
+    from rejoinder.config.load import FILE
+
+    return file or (FILE if os.path.exists(FILE) else None)
+
+
 def most(limit: int) -> int:
     """The limit as the store takes it."""
     return limit or ALL
+
+
+def print_json(document: object) -> None:
+    """What `--json` asks for."""
+    import sys
+
+    import msgspec
+
+    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
+    sys.stdout.buffer.flush()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec import Struct
 
-from rejoinder.cli.options import AsJson, File
+from rejoinder.cli.options import AsJson, File, print_json
 from rejoinder.cli.stores import finish, store_to_read, store_to_write, who_acts
 from rejoinder.errors import BadUse, RejoinderError
 
@@ -60,7 +60,7 @@ async def _approve(file: str | None, code: str) -> LetIn:
 
 
 def _tell(let_in: LetIn, as_json: bool) -> None:
-    from rejoinder.cli.layout import one_line, print_json
+    from rejoinder.cli.layout import one_line
 
     if as_json:
         print_json(let_in)
@@ -72,7 +72,7 @@ def _tell(let_in: LetIn, as_json: bool) -> None:
 def _show(knocks: "tuple[Knock, ...]", as_json: bool) -> None:
     from rich.text import Text
 
-    from rejoinder.cli.layout import ago, console, harmless, print_json, print_table
+    from rejoinder.cli.layout import ago, console, harmless, print_table
     from rejoinder.durations import lasted
 
     if as_json:

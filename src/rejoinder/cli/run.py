@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rejoinder.cli.chat import CONFIG, folded, settings_to_serve
+from rejoinder.cli.chat import folded, settings_to_serve
 from rejoinder.cli.errors import INTERRUPTED, TERMINATED, run
+from rejoinder.cli.options import File
 
 if TYPE_CHECKING:
     from rejoinder.app import Gateway
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run_gateway(
-    file: Annotated[str | None, CONFIG] = None,
+    file: File = None,
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="The port of the page; 0 takes a free one.")
     ] = None,

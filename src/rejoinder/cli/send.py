@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec import Struct
 
-from rejoinder.cli.options import AsJson, File
+from rejoinder.cli.options import AsJson, File, print_json
 from rejoinder.cli.stores import finish, store_to_write, who_acts
 from rejoinder.errors import BadUse
 
@@ -38,8 +38,6 @@ def send(
     said = text if text is not None else _typed()
     planned = finish(_plan(file, Route(channel, chat, thread, account), said, silent))
     if as_json:
-        from rejoinder.cli.layout import print_json
-
         print_json(planned)
     else:
         from rejoinder.cli.layout import counted

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from rejoinder.cli.options import USUAL_LIMIT, AsJson, File, Limit, most
+from rejoinder.cli.options import USUAL_LIMIT, AsJson, File, Limit, most, print_json
 from rejoinder.cli.stores import finish, store_to_write
 
 if TYPE_CHECKING:
@@ -43,8 +43,6 @@ def list_sessions(limit: Limit = USUAL_LIMIT, as_json: AsJson = False, file: Fil
     """List the sessions, the latest touched first, with what waits in them."""
     page = finish(_page(file, most(limit)))
     if as_json:
-        from rejoinder.cli.layout import print_json
-
         print_json(page)
     else:
         _show(page, datetime.now(UTC))

@@ -4,6 +4,8 @@ from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rejoinder.cli.options import configuration
+
 if TYPE_CHECKING:
     from rejoinder.store.base import StoreBeside, StoreReader
 
@@ -42,16 +44,17 @@ def store_url(file: str | None) -> str:
     """The store of the configuration that was named, or of the one that lies here, or the usual one."""
     import os
 
-    from rejoinder.config.load import FILE, load_gateway, mistakes
+    from rejoinder.config.load import load_gateway, mistakes
     from rejoinder.config.schema import GatewaySettings
     from rejoinder.errors import BadConfiguration
     from rejoinder.kinds import store_to_come
 
-    if file is None and not os.path.exists(FILE):
+    found = configuration(file)
+    if found is None:
         return GatewaySettings().store
-    gateway = load_gateway(file or FILE, os.environ)
+    gateway = load_gateway(found, os.environ)
     if complaints := tuple(store_to_come(gateway)):
-        raise BadConfiguration(*mistakes(file or FILE, complaints))
+        raise BadConfiguration(*mistakes(found, complaints))
     return gateway.store
 
 

@@ -1,4 +1,7 @@
-"""The records of `[agents.*]`; those of a kind wait here until its room declares them."""
+"""The records of `[agents.*]`: what all agents have, and what each kind has besides.
+
+Those of a kind stand here, not in its room, so that a file is checked before any provider is loaded.
+"""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal

@@ -1,6 +1,6 @@
 """The records of `[channels.*]`: what all channels have, and what each kind has besides.
 
-Those of a kind wait here until its room declares them.
+Those of a kind stand here, not in its room, so that a file is checked before any platform is loaded.
 """
 
 from collections.abc import Mapping
@@ -9,27 +9,27 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from rejoinder.config.types import Text, Url
+from rejoinder.events import ReplyMode, TableStyle
 from rejoinder.inbound import settings as inbound
+from rejoinder.outbound.tools import Display
 from rejoinder.secret import Secret
 
 # --- channels: what all have --------------------------------------------------------------------
-
-ReplyToMode = Literal["off", "first", "all"]
 
 
 class ReplyToModes(Struct, frozen=True, forbid_unknown_fields=True):
     """`reply_to_mode` by kind of chat."""
 
-    direct: ReplyToMode | None = None
+    direct: ReplyMode | None = None
     """In direct chats; unset: off."""
-    group: ReplyToMode | None = None
+    group: ReplyMode | None = None
     """In groups; unset: first, but off where another bot has posted."""
 
 
 class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What every channel has: who answers there, who may talk, when the agent listens."""
 
-    reply_to_mode: ReplyToMode | ReplyToModes | None = None
+    reply_to_mode: ReplyMode | ReplyToModes | None = None
     """Whether answers quote the message they answer, where the agent does not say: `off`, the `first` part,
     or `all`; or by kind of chat. Unset: off in direct chats and among bots, first in other groups."""
     response_prefix: str | None = None
@@ -37,12 +37,12 @@ class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid
     streaming: Literal["edits", "blocks", "off"] | None = None
     """How an answer is shown while it is written: one message that is changed (`edits`), whole pieces (`blocks`),
     or not at all (`off`). Unset: edits where the channel can, else as `agents.defaults.block_streaming_default`."""
-    tables: Literal["code", "bullets", "off"] = "code"
+    tables: TableStyle = "code"
     """What becomes of a table where the platform has none: aligned in a block of code, a list, or as written."""
     on_unknown: Literal["hold", "resend"] = "hold"
     """What is done with a message of which nobody can tell whether it arrived: `hold` never sends it twice,
     `/resend` does; `resend` never loses it."""
-    tool_display: Literal["full", "compact", "none"] | None = None
+    tool_display: Display | None = None
     """How the agent's tools are shown in a verbose session: what each does (`full`), its kind alone (`compact`), or
     not at all (`none`). Unset: full in direct chats, compact in groups. Command lines are shown to nobody who is not
     on the allow-list, and in no group."""
@@ -70,9 +70,9 @@ class WebChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Names by which browsers reach the page, beside localhost and addresses: behind a proxy, its name."""
     faces: dict[str, Text] = {}
     """The emoji of an agent, by its name; without one its initials are shown."""
-    dm: Literal["pairing", "allowlist", "open", "off"] = "open"
+    dm: inbound.DirectAccess = "open"
     """Who may write directly: whoever may open the page."""
-    groups: Literal["allowlist", "open", "off"] = "open"
+    groups: inbound.GroupAccess = "open"
     """Rooms of the page."""
     require_mention: bool = False
     """In rooms the agent answers only when mentioned or replied to."""
@@ -81,7 +81,7 @@ class WebChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class TerminalChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The chat of `rejoinder chat`."""
 
-    dm: Literal["pairing", "allowlist", "open", "off"] = "open"
+    dm: inbound.DirectAccess = "open"
     """Who may write directly: whoever sits at the terminal."""
 
 

@@ -1,8 +1,9 @@
 """Every key of `rejoinder.toml`, gathered from the rooms that read them.
 
 Each field has its sentence under it: the JSON schema, the docs and the error messages are made from these
-records, so there is no second list of keys. A record stands beside the code that reads it; those whose
-room does not declare them yet wait here and in `agents.py` and `channels.py`.
+records, so there is no second list of keys. A record stands beside the code that reads it where that code is
+light; those of each kind of agent and channel stand in `agents.py` and `channels.py`, so that a file is checked
+before any provider or platform is loaded.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,8 @@ from rejoinder.config.agents import AGENT_KINDS, AgentDefaults
 from rejoinder.config.channels import CHANNEL_KINDS, ChannelSettings
 from rejoinder.config.types import Count, Milliseconds, Seconds
 from rejoinder.inbound.settings import CommandsSettings, InboundDebounce, SendPolicy
-from rejoinder.session import SessionSettings
+from rejoinder.outbound.silence import Mode
+from rejoinder.session import QueueDrop, QueueMode, SessionSettings
 
 # --- store and runtime --------------------------------------------------------------------------
 
@@ -49,8 +51,6 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 # --- messages -----------------------------------------------------------------------------------
 
-QueueMode = Literal["steer", "followup", "collect", "interrupt", "steer-backlog", "queue"]
-
 
 class QueueSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What happens to a message that comes while the agent is still at work."""
@@ -63,7 +63,7 @@ class QueueSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """How long it must be quiet before what was gathered is run."""
     cap: Count = 20
     """How many messages may wait."""
-    drop: Literal["old", "new", "summarize"] = "summarize"
+    drop: QueueDrop = "summarize"
     """What happens beyond `cap`: the oldest goes, the newest is refused, or the oldest becomes a line."""
     grouping: Literal["session", "sender"] = "session"
     """Who shares a turn: all who write in a session, or each person alone, one turn after the other."""
@@ -97,7 +97,7 @@ class DirectivesSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     allow: tuple[Literal["send_file", "send_message", "handoff", "voice", "cleanup"], ...] = ()
     """Grants beyond the free directives; `cleanup`: a sent file may be removed from the outbox folder."""
-    silence: Literal["edges", "alone"] = "edges"
+    silence: Mode = "edges"
     """Whether a silence token counts at the edges of an answer or only alone."""
 
 

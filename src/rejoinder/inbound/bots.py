@@ -14,6 +14,7 @@ from rejoinder.inbound.activation import is_named_literally, said_by
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.outcome import PASS, Answer, Continue, Drop, Outcome
 from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
+from rejoinder.inbound.settings import BotMessages
 
 
 def own_message(message: Message, session: None, rules: Rules, now: datetime) -> Outcome:
@@ -51,7 +52,7 @@ def _only_heard(message: Message, reason: str) -> Drop:
     return Drop(reason, effects=(Overhear(message.route, said_by(message)),) if message.in_group else ())
 
 
-def bot_policy(channel: ChannelRules) -> Literal["off", "mentions", "all"]:
+def bot_policy(channel: ChannelRules) -> BotMessages:
     """As configured; among our own agents a mention is enough, elsewhere bots are not read."""
     return channel.settings.bot_messages or ("mentions" if channel.is_room else "off")
 

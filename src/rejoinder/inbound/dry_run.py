@@ -7,13 +7,14 @@ group is on the allow-list, the stranger writes in one that is not. The bot is c
 import re
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from rejoinder.events import Chat, Inbound, Mention, Sender
 from rejoinder.inbound import decide
 from rejoinder.inbound.directives.model import Models
 from rejoinder.inbound.directives.store import plain
 from rejoinder.inbound.facts import Facts, Me
+from rejoinder.inbound.gate import Role
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.outcome import Answer, Continue, Drop, Walk
 from rejoinder.inbound.protected import protected
@@ -21,10 +22,9 @@ from rejoinder.inbound.rules import AgentProfile, Rules, make_rules
 from rejoinder.inbound.settings import ChannelSettings, CommandsSettings, InboundSettings
 from rejoinder.session import Session, session_key
 
-Actor = Literal["owner", "sender", "guest", "stranger", "bot"]
-ACTORS: tuple[Actor, ...] = ("owner", "sender", "guest", "stranger", "bot")
-ChatKind = Literal["direct", "group"]
-CHATS: tuple[ChatKind, ...] = ("direct", "group")
+ACTORS: tuple[Role, ...] = get_args(Role)
+Place = Literal["direct", "group"]
+PLACES: tuple[Place, ...] = get_args(Place)
 
 CHANNEL = "rehearsal"
 _MENTION = re.compile(r"(?<![\w@./])@bot(?![\w\-]|\.\w)", re.IGNORECASE)
@@ -48,8 +48,8 @@ def rehearsal_rules() -> Rules:
 
 def rehearse(
     text: str,
-    actor: Actor,
-    chat: ChatKind,
+    actor: Role,
+    chat: Place,
     rules: Rules,
     now: datetime,
     tick: Callable[[], float],
@@ -80,7 +80,7 @@ def rehearse(
     return decide(inbound, facts, find_session, rules, now, tick)
 
 
-def _chat(actor: Actor, kind: ChatKind) -> Chat:
+def _chat(actor: Role, kind: Place) -> Chat:
     if kind == "direct":
         return Chat(actor, "direct")
     return Chat("elsewhere" if actor == "stranger" else "group", "group", "the group")

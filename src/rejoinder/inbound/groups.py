@@ -1,12 +1,10 @@
 """What a group means for the agent: what it overheard, when it answers, how to behave there (IN-32, IN-34)."""
 
-from typing import Literal
-
 from rejoinder.events import Said
 from rejoinder.inbound.activation import group_settings, requires_mention
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.rules import ChannelRules
-from rejoinder.session import Session
+from rejoinder.session import Activation, Session
 
 MOST_OVERHEARD = 50
 
@@ -25,7 +23,7 @@ def _is_same(one: Said, other: Said) -> bool:
     return (one.author_id, one.text) == (other.author_id, other.text)
 
 
-def active_mode(message: Message, session: Session, channel: ChannelRules) -> Literal["mention", "always"]:
+def active_mode(message: Message, session: Session, channel: ChannelRules) -> Activation:
     """When the agent answers in this group."""
     if session.activation is not None:
         return session.activation
@@ -38,7 +36,7 @@ def wants_intro(session: Session) -> bool:
     return session.touched == session.started
 
 
-def group_intro(mode: Literal["mention", "always"]) -> str:
+def group_intro(mode: Activation) -> str:
     """How to behave among several people, told once."""
     if mode == "mention":
         when = "You were called into a group chat: you are asked when somebody mentions you or answers you."

@@ -1,10 +1,10 @@
 """A room of our own agents (IN-25): who is in it, who takes a message, what each is told of the others."""
 
 import re
-from typing import Literal
 
 from rejoinder.events import Inbound
 from rejoinder.inbound.rules import ChannelRules
+from rejoinder.inbound.settings import Wake
 
 EVERYBODY = "@all"
 _NAME = re.compile(r"(?<![\w@])@([\w.-]*\w)")
@@ -67,9 +67,7 @@ def whose_message(inbound: Inbound, channel: ChannelRules) -> str:
     return (who_is_named(inbound, others) or agents)[0]
 
 
-def who_wakes(
-    inbound: Inbound, agents: tuple[str, ...], wake: Literal["lead", "all", "mentions"], answers: str = ""
-) -> tuple[str, ...]:
+def who_wakes(inbound: Inbound, agents: tuple[str, ...], wake: Wake, answers: str = "") -> tuple[str, ...]:
     """Those named; else whose message a human answers; else as `wake` says. A bot wakes only by name.
 
     `answers`: who wrote the message it answers, where the platform does not know our agents apart.

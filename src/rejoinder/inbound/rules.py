@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from rejoinder.errors import BadConfiguration
 from rejoinder.inbound.commands import registry
+from rejoinder.inbound.directives.levels import level_names
 from rejoinder.inbound.directives.model import Models
 from rejoinder.inbound.directives.tokenise import Vocabulary, vocabulary
 from rejoinder.inbound.gate import Door
@@ -31,7 +32,7 @@ class AgentProfile(Struct, frozen=True):
     think: str | None = None
     verbose: str | None = None
     reasoning: str | None = None
-    think_levels: tuple[str, ...] = ("off", "minimal", "low", "medium", "high", "xhigh")
+    think_levels: tuple[str, ...] = level_names("think")
     shows_thoughts: bool = True
     takes_exec_settings: bool = True
     has_allowlist: bool = True

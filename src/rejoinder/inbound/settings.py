@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from rejoinder.events import ChatKind
 from rejoinder.session import SessionSettings
 
 Text = Annotated[str, Meta(min_length=1)]
@@ -14,6 +15,11 @@ Count = Annotated[int, Meta(ge=1)]
 Milliseconds = Annotated[int, Meta(ge=0)]
 
 # --- channels -----------------------------------------------------------------------------------
+
+Wake = Literal["lead", "all", "mentions"]
+DirectAccess = Literal["pairing", "allowlist", "open", "off"]
+GroupAccess = Literal["allowlist", "open", "off"]
+BotMessages = Literal["off", "mentions", "all"]
 
 
 class GroupSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -38,11 +44,11 @@ class ChannelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The agent that answers here; may be left out when there is only one."""
     agents: tuple[Text, ...] = ()
     """Several agents in one room, instead of `agent`; the first one leads."""
-    wake: Literal["lead", "all", "mentions"] = "lead"
+    wake: Wake = "lead"
     """Who takes a message that names nobody in a room of several agents: the first, all, or none."""
-    dm: Literal["pairing", "allowlist", "open", "off"] = "pairing"
+    dm: DirectAccess = "pairing"
     """Who may write directly: people an owner has approved, those in `allow`, everybody, or nobody."""
-    groups: Literal["allowlist", "open", "off"] = "allowlist"
+    groups: GroupAccess = "allowlist"
     """In which groups the agent takes part: those in `allow_groups`, all, or none."""
     allow: tuple[Text, ...] = ()
     """People who may talk to the agent, by id, `channel:id` or `channel:account:id`; never by name."""
@@ -61,7 +67,7 @@ class ChannelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     user_messages: Literal["mentions", "involved", "multibot-mentions"] = "multibot-mentions"
     """In a thread the agent takes part in: mention always needed, never needed, or only when another bot has
     posted there."""
-    bot_messages: Literal["off", "mentions", "all"] | None = None
+    bot_messages: BotMessages | None = None
     """Whether other bots are heard: `off`, when they mention the agent, or `all`. Unset: off, and `mentions`
     in a room of several agents."""
     trusted_bots: tuple[Text, ...] = ()
@@ -118,7 +124,7 @@ class SendRule(Struct, frozen=True, forbid_unknown_fields=True):
     """What the rule says."""
     channel: Text | None = None
     """The channel's name."""
-    chat: Literal["direct", "group", "channel"] | None = None
+    chat: ChatKind | None = None
     """The kind of chat."""
     key_prefix: Text | None = None
     """How the session's key begins."""

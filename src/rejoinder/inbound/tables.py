@@ -1,10 +1,12 @@
 """This floor's tables as Markdown, for the docs: made from what the code does, so they cannot say otherwise."""
 
+from typing import get_args
+
 from rejoinder.inbound import BEFORE_SESSION, WITH_SESSION
 from rejoinder.inbound.commands.registry import BUILT_IN
 from rejoinder.inbound.directives.levels import LEVELS, level_names
 from rejoinder.inbound.directives.table import DIRECTIVES
-from rejoinder.inbound.gate import CARRIES, MAY
+from rejoinder.inbound.gate import CARRIES, MAY, Role
 from rejoinder.inbound.stop_words import STOP_WORDS
 from rejoinder.tables import table
 
@@ -63,7 +65,7 @@ def levels() -> str:
 
 def who_may() -> str:
     """What each role may do."""
-    roles = ("owner", "sender", "guest", "stranger", "bot")
+    roles: tuple[Role, ...] = get_args(Role)
     rows = [[auth, *("yes" if role in allowed else "no" for role in roles)] for auth, allowed in MAY.items()]
     return table(("a command for", *roles), rows)
 

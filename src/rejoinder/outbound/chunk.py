@@ -15,15 +15,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable
 from functools import cached_property
-from typing import Literal
 
 from msgspec import Struct
 
+from rejoinder.events import LengthUnit
 from rejoinder.outbound.atoms import Atoms, is_inside_grapheme
 from rejoinder.outbound.enclosures import Enclosure, enclosures, lists_and_code
 from rejoinder.outbound.white_space import is_seen
-
-Unit = Literal["characters", "utf16", "bytes"]
 
 _PARAGRAPH = re.compile(r"(?=\n[ \t\r]*\n)")
 _LINE = re.compile(r"(?=\n)")
@@ -51,7 +49,7 @@ class Chunk(Struct, frozen=True):
         return self.opening + (_moved(shown, self.columns) if self.columns else shown)
 
 
-def length(text: str, unit: Unit = "characters") -> int:
+def length(text: str, unit: LengthUnit = "characters") -> int:
     """How long the platform thinks the text is."""
     match unit:
         case "characters":
@@ -62,13 +60,13 @@ def length(text: str, unit: Unit = "characters") -> int:
             return len(text.encode("utf-8", "surrogatepass"))
 
 
-def split(text: str, limit: int | None, unit: Unit = "characters") -> list[str]:
+def split(text: str, limit: int | None, unit: LengthUnit = "characters") -> list[str]:
     """The messages a text becomes; none for a text that nobody sees."""
     return [chunk.text for chunk in cut(text, limit, unit)]
 
 
 def cut(
-    text: str, limit: int | None, unit: Unit = "characters", rendered: Callable[[str], int] | None = None
+    text: str, limit: int | None, unit: LengthUnit = "characters", rendered: Callable[[str], int] | None = None
 ) -> list[Chunk]:
     """The same with what was added kept apart. `rendered` says how long a message is in the platform's own format."""
     if not is_seen(text):
@@ -98,10 +96,10 @@ def _moved(source: str, columns: int) -> str:
 
 
 class _Cutter:
-    def __init__(self, text: str, limit: int, unit: Unit, rendered: Callable[[str], int] | None) -> None:
+    def __init__(self, text: str, limit: int, unit: LengthUnit, rendered: Callable[[str], int] | None) -> None:
         self._text = text
         self._limit = limit
-        self._unit: Unit = unit
+        self._unit: LengthUnit = unit
         self._rendered = rendered
         self._atoms = Atoms(text, limit)
         self._enclosures = [found for found in enclosures(text) if self._can_repeat(found)]

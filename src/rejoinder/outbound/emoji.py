@@ -10,13 +10,11 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
 from types import MappingProxyType
-from typing import Literal
 
 from msgspec import Struct
 
+from rejoinder.events import ReactionStyle
 from rejoinder.outbound.slack_names import slack_name
-
-Style = Literal["unicode", "telegram", "slack"]
 
 
 class Projection(Struct, frozen=True):
@@ -37,7 +35,7 @@ def resolve(name: str) -> str | None:
     return book.forms.get(_bare(word)) or book.names.get(_folded(word))
 
 
-def project(emoji: str, style: Style, custom: Mapping[str, str] = MappingProxyType({})) -> Projection:
+def project(emoji: str, style: ReactionStyle, custom: Mapping[str, str] = MappingProxyType({})) -> Projection:
     """What to send to a platform of this style; `custom` holds the channel's own emoji by name."""
     found = resolve(emoji)
     if found is None:
@@ -138,7 +136,7 @@ def _folded(name: str) -> str:
 # --- what is no emoji ---------------------------------------------------------------------------
 
 
-def _project_custom(word: str, style: Style, custom: Mapping[str, str]) -> Projection:
+def _project_custom(word: str, style: ReactionStyle, custom: Mapping[str, str]) -> Projection:
     name = _custom_name(word)
     if name in custom:
         return Projection(custom[name])

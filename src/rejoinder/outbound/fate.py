@@ -5,9 +5,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from rejoinder.events import Directive
+from rejoinder.events import Directive, ReactionStyle
 from rejoinder.outbound.directives.declaration import Registry
-from rejoinder.outbound.emoji import Style, project
+from rejoinder.outbound.emoji import project
 
 
 class Fate(Struct, frozen=True):
@@ -16,7 +16,12 @@ class Fate(Struct, frozen=True):
 
 
 def fate(
-    directive: Directive, registry: Registry, *, can: Collection[str], reactions: Style, granted: Collection[str]
+    directive: Directive,
+    registry: Registry,
+    *,
+    can: Collection[str],
+    reactions: ReactionStyle,
+    granted: Collection[str],
 ) -> Fate:
     """What a platform with these abilities makes of it, under these grants."""
     declared = registry.named[directive.name]

@@ -7,18 +7,14 @@ Rule 3: no deed for what is not there to be seen (DE-14), and none for a message
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.events import Attachment, Choice, Part, Rendering, Route
-from rejoinder.outbound.chunk import Unit
+from rejoinder.events import Attachment, Choice, LengthUnit, Part, Rendering, ReplyMode, Route, TableStyle
 from rejoinder.outbound.deeds import Amend, Deed, Remove, Say, keyed
 from rejoinder.outbound.render import Message, messages
-from rejoinder.outbound.render.tables import Tables
 
-ReplyMode = Literal["off", "first", "all"]
 LONG, LONG_REMEMBERED = 4096, 8
 """Characters from which on a text takes long to cut; and how many such are remembered, for who asks again."""
 
@@ -28,8 +24,8 @@ class Manner(Struct, frozen=True):
 
     platform: str = ""
     limit: int | None = None
-    unit: Unit = "characters"
-    tables: Tables = "code"
+    unit: LengthUnit = "characters"
+    tables: TableStyle = "code"
 
 
 class Wording(Struct, frozen=True):

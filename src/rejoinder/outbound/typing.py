@@ -13,11 +13,12 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-Mode = Literal["never", "instant", "thinking", "message"]
+from rejoinder.session import TypingMode
+
 Sign = Literal["run", "thought", "text", "tool"]
 """What a run gives away: that it has begun, that it thinks, that it writes, that it uses a tool."""
 
-STARTS_ON: Final[dict[Mode, tuple[Sign, ...]]] = {
+STARTS_ON: Final[dict[TypingMode, tuple[Sign, ...]]] = {
     "never": (),
     "instant": ("run", "thought", "text", "tool"),
     "thinking": ("thought", "text"),
@@ -26,13 +27,13 @@ STARTS_ON: Final[dict[Mode, tuple[Sign, ...]]] = {
 
 
 class TypingSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    mode: Mode | None = None
+    mode: TypingMode | None = None
     delay_ms: int = 400
     period_ms: int = 6_000
     pause_after_ms: int = 120_000
 
 
-def mode_for(configured: Mode | None, *, direct: bool, mentioned: bool, heartbeat: bool) -> Mode:
+def mode_for(configured: TypingMode | None, *, direct: bool, mentioned: bool, heartbeat: bool) -> TypingMode:
     """Never for heartbeats; else as configured; else at once where somebody surely waits for an answer."""
     if heartbeat:
         return "never"
@@ -76,7 +77,7 @@ class Phase(Enum):
 
 
 class Typing(Struct, frozen=True):
-    mode: Mode
+    mode: TypingMode
     settings: TypingSettings = TypingSettings()
     phase: Phase = Phase.WAITING
     left: int = 0

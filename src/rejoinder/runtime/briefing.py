@@ -1,12 +1,12 @@
 """Gathers what a turn is made of (TU-7, TU-30, TU-31); `turns.prompt` says how it is told."""
 
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import Struct
 
 from rejoinder.agents.base import Agent, CanSeeImages
-from rejoinder.events import Inbound, PromptImage, Turn
+from rejoinder.events import Inbound, PromptImage, Strictness, Turn
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import (
     BY_DEFAULT,
@@ -115,7 +115,7 @@ def brief(scene: Scene) -> Turn:
     )
 
 
-def _stricter(chosen: ExecChoice) -> Literal["ask", "deny", "list"] | None:
+def _stricter(chosen: ExecChoice) -> Strictness | None:
     """What holds also for what the agent's own settings allow (IN-59)."""
     if chosen.security == "deny":
         return "deny"

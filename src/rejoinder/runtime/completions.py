@@ -25,6 +25,7 @@ from rejoinder.agents.base import (
 from rejoinder.events import PromptImage, PromptPart, PromptText, ReplyEvent, Text, Turn
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.reader import ReplyReader
+from rejoinder.outbound.silence import Mode
 from rejoinder.runtime.abilities import can
 
 EARLIER = "The conversation so far:\n\n{said}\n\nAnswer what comes now:\n\n"
@@ -41,7 +42,7 @@ class Line(Struct, frozen=True):
 async def complete(
     agent: Agent,
     lines: tuple[Line, ...],
-    silence: Literal["edges", "alone"] = "edges",
+    silence: Mode = "edges",
     directives: Registry | None = None,
 ) -> AsyncGenerator[str | Usage | Failed]:
     """Pieces of the visible text; `Failed` comes last, if it comes."""

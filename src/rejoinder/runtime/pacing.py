@@ -9,7 +9,7 @@ from typing import Final
 
 from rejoinder.channels.base import Channel
 from rejoinder.outbound.budget import Bucket, Rank, Rate, full, take, wait
-from rejoinder.runtime.verdict import OnUnknown
+from rejoinder.runtime.settings import OnUnknown
 
 FIRST_REFUSAL: Final = 5.0
 LONGEST_REFUSAL: Final = 60.0

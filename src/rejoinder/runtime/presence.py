@@ -14,6 +14,7 @@ from rejoinder.outbound.emoji import project
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.runs import Runs
+from rejoinder.session import TypingMode
 from rejoinder.turns import status
 
 
@@ -24,7 +25,7 @@ class TypingSign:
         self,
         runs: Runs,
         conversation: Conversation,
-        mode: typing.Mode,
+        mode: TypingMode,
         settings: typing.TypingSettings,
         author: str = "",
     ) -> None:

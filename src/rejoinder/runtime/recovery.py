@@ -13,22 +13,23 @@ import logging
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from msgspec import MsgspecError
 from msgspec.structs import replace
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
-from rejoinder.events import Route
 from rejoinder.runtime import notices
 from rejoinder.runtime.asked import Asked, Resumed
 from rejoinder.runtime.books import note_put_aside
 from rejoinder.runtime.conversations import Conversation, Conversations
 from rejoinder.runtime.lanes import Lanes
+from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Sessions
+from rejoinder.runtime.settings import OnCrash
 from rejoinder.runtime.unit import Unit
 from rejoinder.runtime.waiting import message_of, unpack
 from rejoinder.store.base import (
@@ -44,7 +45,6 @@ from rejoinder.store.base import (
     Run,
     SettleEvent,
     Store,
-    StoredPart,
     TryEvents,
     Verb,
     WithdrawParts,
@@ -53,22 +53,8 @@ from rejoinder.turns.modes import Mode
 
 log = logging.getLogger(__name__)
 
-OnCrash = Literal["rerun", "ask", "drop"]
-
 AT_ONCE = 200
 UNREADABLE = "%s was put aside, for what was kept of it cannot be read: %s"
-
-
-class Senders(Protocol):
-    """Who sends what is planned."""
-
-    def recover(self, unknown: Iterable[StoredPart], to_send: Iterable[Route]) -> None:
-        """Goes on where the last process ended: first what may have arrived, then what did not."""
-        ...
-
-    def said(self, parts: tuple[StoredPart, ...]) -> str:
-        """What people have read of these for good."""
-        ...
 
 
 class Recovery:
@@ -85,7 +71,7 @@ class Recovery:
         agents: Iterable[str],
         on_crash: OnCrash,
         clock: Callable[[], datetime],
-        senders: Senders,
+        outbox: Outbox,
     ) -> None:
         self._store = store
         self._conversations = conversations
@@ -99,7 +85,7 @@ class Recovery:
         self._on_crash: OnCrash = on_crash
         self._clock = clock
         self._began = clock()
-        self._senders = senders
+        self._outbox = outbox
         self._tried: list[int] = []
         self._stopped = False
 
@@ -107,7 +93,7 @@ class Recovery:
         """Everything is in its line, or under way, when this returns."""
         found = await self._store.recover(self._clock())
         crashpoint("K25")
-        self._senders.recover(found.unknown, found.to_send)
+        self._outbox.recover(found.unknown, found.to_send)
         for turn in found.turns:
             try:
                 await self._go_on(turn)
@@ -147,7 +133,7 @@ class Recovery:
             in_line = tuple(self._queueing.in_line(each.message, session) for each in asked)
             queue = self._queueing.of(turn.route.channel, session)
             lane = self._lanes.lane(turn.session, decided.agent, queue, turn.route)
-            lane.resume(asked, in_line, Resumed(turn, open.parts, self._senders.said(open.parts)))
+            lane.resume(asked, in_line, Resumed(turn, open.parts, self._outbox.said(open.parts)))
 
     async def _close(
         self, open: OpenTurn, outcome: Literal["answered", "dropped"], detail: str, *also: Verb[Any]

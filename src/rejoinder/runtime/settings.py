@@ -5,21 +5,28 @@ from typing import Literal
 
 from msgspec import Struct
 
+from rejoinder.events import ReactionStyle, ReplyMode
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.draft import Streaming
-from rejoinder.outbound.emoji import Style
-from rejoinder.outbound.plan import Manner, ReplyMode
+from rejoinder.outbound.plan import Manner
+from rejoinder.outbound.silence import Mode as Silence
 from rejoinder.outbound.tools import Display
-from rejoinder.outbound.typing import Mode, TypingSettings
+from rejoinder.outbound.typing import TypingSettings
 from rejoinder.runtime.compaction import CompactionSettings
 from rejoinder.runtime.files import OutboxFolder
+from rejoinder.session import TypingMode
 from rejoinder.turns.choose import Limits
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import QueueOverride
 from rejoinder.turns.status import StatusSettings
+
+OnUnknown = Literal["hold", "resend"]
+"""What is done with a message of which nobody can tell whether it arrived (DU-3)."""
+OnCrash = Literal["rerun", "ask", "drop"]
+"""What becomes of an answer that a crash interrupted (DU-2)."""
 
 
 class Speech(Struct, frozen=True):
@@ -31,8 +38,8 @@ class Speech(Struct, frozen=True):
     reply_direct: ReplyMode | None = None
     reply_group: ReplyMode | None = None
     prefix: str = ""
-    reactions: Style = "unicode"
-    on_unknown: Literal["hold", "resend"] = "hold"
+    reactions: ReactionStyle = "unicode"
+    on_unknown: OnUnknown = "hold"
     chat_rate: Rate | None = None
     account_rate: Rate | None = None
     human_delay: tuple[float, float] = (0.8, 2.5)
@@ -58,17 +65,17 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     queue: QueueOverride = QueueOverride()
     lease: LeaseSettings = LeaseSettings()
     limits: Limits = Limits()
-    typing_mode: Mode | None = None
+    typing_mode: TypingMode | None = None
     system_prompts: Mapping[str, str] = {}
     """The operator's words to each agent, by its name."""
-    silence: Literal["edges", "alone"] = "edges"
+    silence: Silence = "edges"
     granted: frozenset[str] = frozenset()
     """Directives the operator allows beyond the free ones (OD-52)."""
     directives: Registry = default_registry()
     """All that an agent may write."""
     compaction: CompactionSettings = CompactionSettings()
     question_seconds: float = 300
-    on_crash: Literal["rerun", "ask", "drop"] = "rerun"
+    on_crash: OnCrash = "rerun"
     outbox_of: Callable[[str], OutboxFolder] | None = None
     """Out of which folder a session's agent sends files."""
     version: str = ""

@@ -24,8 +24,8 @@ from msgspec import Struct
 from rejoinder.channels.base import CanFind, Channel, Delivered, KeepsKeys, Outcome, Rejected, RetryAfter, Unknown
 from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, Sign
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.settings import OnUnknown
 
-OnUnknown = Literal["hold", "resend"]
 Concession = Literal["formatting", "message", "target"]
 """What is done without: the format, the message that was to be edited, the one that was to be replied to."""
 

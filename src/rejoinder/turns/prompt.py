@@ -10,12 +10,13 @@ Rule 4: the boundary is stated nowhere but in the turn's first tag, which is alw
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from msgspec import Struct
 
-from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
+from rejoinder.events import ChatKind, PromptImage, PromptPart, PromptText, Strictness, Turn
 from rejoinder.letters import as_json
+from rejoinder.session import Activation
 from rejoinder.turns.backlog import Summary, summary_line
 
 SENDER_SCHEMA: Final = "rejoinder.sender.v1"
@@ -41,7 +42,7 @@ class Metadata(Struct, frozen=True):
     agent: str
     channel: str
     chat_id: str
-    chat_kind: Literal["direct", "group", "channel"]
+    chat_kind: ChatKind
     account: str = "default"
     thread_id: str | None = None
 
@@ -51,7 +52,7 @@ class Group(Struct, frozen=True):
 
     title: str
     participants: tuple[str, ...] = ()
-    activation: Literal["mention", "always"] = "mention"
+    activation: Activation = "mention"
 
 
 class SystemPart(Struct, frozen=True):
@@ -138,7 +139,7 @@ def assemble(
     boundary: str,
     model: str | None = None,
     think: str | None = None,
-    permissions: Literal["ask", "deny", "list"] | None = None,
+    permissions: Strictness | None = None,
 ) -> Turn:
     """One turn. `boundary` is drawn at random for each, after its messages have been written."""
     parts = tuple(user_parts(user, boundary))

@@ -4,10 +4,10 @@ Rule 1: nothing is kept and nothing is numbered: who opens the console gets the 
 Rule 2: an unknown `type` is ignored by the page, so that the server may learn new ones.
 """
 
-from typing import Literal
-
 import msgspec
 from msgspec import Struct
+
+from rejoinder.events import TurnOutcome
 
 
 class Step(Struct, frozen=True, omit_defaults=True):
@@ -54,7 +54,7 @@ class FlowTurn(Struct, frozen=True, tag_field="type", tag="turn", omit_defaults=
     message: str
     session: str
     agent: str
-    outcome: Literal["answered", "failed", "cancelled"]
+    outcome: TurnOutcome
     why: str | None = None
     took: float | None = None
     """Seconds since the message came."""

@@ -8,14 +8,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rejoinder.channels.platforms import PLATFORMS
-from rejoinder.events import Entity, Rendering
+from rejoinder.events import Entity, Rendering, TableStyle
 from rejoinder.outbound.chunk import length
 from rejoinder.outbound.render import messages, render, renderer
-from rejoinder.outbound.render.tables import Tables
 from rejoinder.outbound.white_space import is_seen
 
 RENDERED = ("telegram", "slack", "discord", "matrix", "whatsapp", "signal")
-TABLES: tuple[Tables, ...] = ("code", "bullets", "off")
+TABLES: tuple[TableStyle, ...] = ("code", "bullets", "off")
 PIECES = st.sampled_from(
     [
         *"ab19 é日👍*_~`#>-+|<!@[]\\\n.:=^&\"'\u0301\u200d\u200b",
@@ -71,7 +70,7 @@ ALLOWED = {"h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "a", "strong", "
 
 
 @given(WILD, st.sampled_from(RENDERED), st.sampled_from(TABLES))
-def test_no_letter_and_no_digit_is_lost_or_moved(source: str, platform: str, tables: Tables) -> None:
+def test_no_letter_and_no_digit_is_lost_or_moved(source: str, platform: str, tables: TableStyle) -> None:
     """DE-12: the letters and digits of the rendering are those of the source, in order."""
     assume("```" not in source and "~~~" not in source)  # the language of a block of code is no text
     assume("|" not in source or tables == "off")  # heads are repeated in bullets
@@ -124,7 +123,7 @@ def check_pair(one: Entity, other: Entity) -> None:
 
 
 @given(WITH_CODE_AND_LINKS, st.sampled_from(TABLES))
-def test_telegram_takes_every_entity(source: str, tables: Tables) -> None:
+def test_telegram_takes_every_entity(source: str, tables: TableStyle) -> None:
     """DE-10, DE-12: inside the text, tearing no pair of surrogates, nested as Telegram allows."""
     check_entities(render(source, "telegram", tables))
 
@@ -134,7 +133,7 @@ def test_telegram_takes_every_entity(source: str, tables: Tables) -> None:
 @given(
     source=WITH_CODE_AND_LINKS.map(lambda text: text * 9), limit=st.integers(120, 400), tables=st.sampled_from(TABLES)
 )
-def test_every_message_fits_as_it_is_sent(platform: str, source: str, limit: int, tables: Tables) -> None:
+def test_every_message_fits_as_it_is_sent(platform: str, source: str, limit: int, tables: TableStyle) -> None:
     """DE-10, DE-11, DE-13: rendered, and as the plain text that is sent instead, in the platform's own unit."""
     unit = PLATFORMS[platform].limits.unit
     by = renderer(platform)
@@ -148,7 +147,7 @@ def test_every_message_fits_as_it_is_sent(platform: str, source: str, limit: int
 
 
 @given(WITH_CODE_AND_LINKS, st.sampled_from(TABLES))
-def test_nobody_is_called(source: str, tables: Tables) -> None:
+def test_nobody_is_called(source: str, tables: TableStyle) -> None:
     """DE-34: on Slack no `<` of the agent is one, in the rendering and in what is sent instead of it."""
     source = source + "<!channel> <!here|x> <@U1> [<!everyone>](https://e.org) `<!channel>`"
     for rendering in (render(source, "slack", tables), renderer("slack").plain(source)):

@@ -3,9 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from rejoinder.events import Entity
+from rejoinder.events import Entity, TableStyle
 from rejoinder.outbound.render import RENDERERS, messages, render, telegram
-from rejoinder.outbound.render.tables import Tables
 
 ZWSP = "\u200b"
 
@@ -110,7 +109,7 @@ PRICES = "| Name | € |\n|:-----|--:|\n| 日本 | 1 |\n| **b** `c` | 200 |"
         ("off", "| Name | € |\n| :-- | --: |\n| 日本 | 1 |\n| **b** `c` | 200 |"),
     ],
 )
-def test_tables(tables: Tables, shown: str) -> None:
+def test_tables(tables: TableStyle, shown: str) -> None:
     """DE-12: aligned by display width, as bullets, or as written."""
     assert render(PRICES, "telegram", tables).text == shown
     assert render(f"a\n\n{PRICES}\n\nb", "telegram", tables).text == f"a\n\n{shown}\n\nb"
@@ -143,7 +142,7 @@ def test_odd_tables(source: str, shown: str) -> None:
         ("```\n@here", "off", f"```\n@{ZWSP}here"),  # nor one that is open
     ],
 )
-def test_discord(source: str, tables: Tables, shown: str) -> None:
+def test_discord(source: str, tables: TableStyle, shown: str) -> None:
     """DE-12, DE-34: Markdown passes, tables are converted, nobody is called but by name."""
     assert render(source, "discord", tables).text == shown
 

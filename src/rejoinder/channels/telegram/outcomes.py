@@ -6,11 +6,10 @@ Rule 3: descriptions are matched by the words that have stayed the same over the
 """
 
 import re
-from typing import Literal
 
 from msgspec import Raw, Struct
 
-from rejoinder.channels.base import Rejected, RetryAfter, Unknown
+from rejoinder.channels.base import Refusal, Rejected, RetryAfter, Unknown
 
 
 class Ok(Struct, frozen=True):
@@ -43,13 +42,11 @@ class Unheard(Struct, frozen=True):
 
 Answer = Ok | Refused | Unreached | Unheard
 
-Why = Literal["formatting", "target", "gone", "account", "other"]
-
 UPGRADED = "group chat was upgraded to a supergroup chat"
 """Said to a call that names a message: it stayed behind in the old group."""
 
 # By the first pattern that is found in the description.
-REFUSALS: tuple[tuple[int, str, Why], ...] = (
+REFUSALS: tuple[tuple[int, str, Refusal], ...] = (
     (400, r"can't parse (entities|MessageEntity)|entity (begin|URL)|incorrect (offset|length)", "formatting"),
     (400, r"ENTIT(Y|IES)_", "formatting"),
     (400, r"message to be replied not found|repl(y|ied) message not found|REPLY_MESSAGE_ID_INVALID", "target"),

@@ -10,7 +10,6 @@ Rule 3: a group's anonymous admin and a channel write as a chat: that chat is th
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,9 +25,9 @@ from rejoinder.channels.telegram.wire import (
     User,
 )
 from rejoinder.channels.telegram.wire import Chat as WireChat
-from rejoinder.events import Chat, Forward, Inbound, Mention, Quote, Sender
+from rejoinder.events import Chat, ChatKind, Forward, Inbound, Mention, Quote, Sender
 
-_KINDS: dict[str, Literal["direct", "group", "channel"]] = {"private": "direct", "channel": "channel"}
+_KINDS: dict[str, ChatKind] = {"private": "direct", "channel": "channel"}
 
 
 class Me(Struct, frozen=True):

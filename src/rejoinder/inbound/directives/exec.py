@@ -1,16 +1,17 @@
 """`/exec`: where the agent's commands run and who is asked (IN-53)."""
 
 from collections.abc import Iterator
+from typing import get_args
 
 from msgspec.structs import replace
 
 from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, one_of, option, quoted
-from rejoinder.session import ExecChoice
+from rejoinder.session import ExecAsk, ExecChoice, ExecHost, ExecSecurity
 
 OPTIONS: dict[str, tuple[str, ...]] = {
-    "host": ("sandbox", "gateway", "node"),
-    "security": ("deny", "allowlist", "full"),
-    "ask": ("off", "on-miss", "always"),
+    "host": get_args(ExecHost),
+    "security": get_args(ExecSecurity),
+    "ask": get_args(ExecAsk),
     "node": (),  # any id
 }
 

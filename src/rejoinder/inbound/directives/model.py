@@ -17,6 +17,10 @@ _LONGEST = 200
 DEFAULT_MODEL = "default"  # the agent's own, whatever it is
 
 
+Place = Literal["alone", "before", "amid"]
+"""Where a directive stands: nothing else is said, everything else follows, or it stands among other words."""
+
+
 class Models(Struct, frozen=True):
     """The models an agent knows: its own, its fallbacks, short names, and those a person may choose."""
 
@@ -51,7 +55,7 @@ class Models(Struct, frozen=True):
 
 class ReadModel(Struct, frozen=True):
     models: Models
-    place: Literal["alone", "before", "amid"]
+    place: Place
 
     def __call__(self, words: Iterator[Word]) -> Argument:
         word = next(words, None)

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterator
+from typing import get_args
 
 from msgspec.structs import replace
 
 from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, one_of, option, quoted
-from rejoinder.session import QueueChoice
+from rejoinder.session import QueueChoice, QueueDrop, QueueMode
 
-MODES = ("steer", "followup", "collect", "interrupt", "steer-backlog", "queue")
-DROPS = ("old", "new", "summarize")
+MODES: tuple[QueueMode, ...] = get_args(QueueMode)
+DROPS: tuple[QueueDrop, ...] = get_args(QueueDrop)
 DEFAULTS = ("default", "reset")
 UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 USAGE = f"{'|'.join(MODES)} debounce=<n>{'|'.join(UNITS)} cap=<n> drop={'|'.join(DROPS)}, or {'|'.join(DEFAULTS)}"

@@ -14,12 +14,9 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, quoted, skip_blanks, words
-from rejoinder.inbound.directives.model import Models, ReadModel
+from rejoinder.inbound.directives.model import Models, Place, ReadModel
 from rejoinder.inbound.directives.table import BY_NAME, DIRECTIVES
 from rejoinder.inbound.protected import Protected, protected
-
-Place = Literal["alone", "before", "amid"]
-"""Where a directive stands: nothing else is said, everything else follows, or it stands among other words."""
 
 
 class Token(Struct, frozen=True):

@@ -12,12 +12,10 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from rejoinder.events import Route
+from rejoinder.events import Ability, Route
 
 Check = Callable[[str], Any]
 """Turns the written value into the argument's value, or raises ValueError with a reason people understand."""
-
-Ability = Literal["reply", "react", "send", "files", "voice", "ephemeral", "silent", "previews", "threads"]
 
 
 class Argument(Struct, frozen=True):

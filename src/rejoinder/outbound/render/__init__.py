@@ -9,10 +9,9 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from rejoinder.events import Rendering
-from rejoinder.outbound.chunk import Unit, cut, length
+from rejoinder.events import LengthUnit, Rendering, TableStyle
+from rejoinder.outbound.chunk import cut, length
 from rejoinder.outbound.render import discord, matrix, plain, slack, telegram, whatsapp
-from rejoinder.outbound.render.tables import Tables
 from rejoinder.outbound.white_space import is_seen
 
 REMEMBERED, LONGEST_REMEMBERED = 128, 4096
@@ -22,7 +21,7 @@ REMEMBERED, LONGEST_REMEMBERED = 128, 4096
 class Renderer(Struct, frozen=True):
     """What a platform makes of Markdown."""
 
-    render: Callable[[str, Tables], Rendering]
+    render: Callable[[str, TableStyle], Rendering]
     plain: Callable[[str], Rendering] = Rendering
     """The source as it was written, for a platform that refused the formatting; as safe as the rendering."""
     size: Callable[[Rendering], int] | None = None
@@ -38,7 +37,7 @@ class Message(Struct, frozen=True):
     """What is sent once when the platform refuses the rendering (DE-13)."""
 
 
-def _as_written(source: str, tables: Tables) -> Rendering:
+def _as_written(source: str, tables: TableStyle) -> Rendering:
     return Rendering(source)
 
 
@@ -66,14 +65,14 @@ def is_prose(text: str) -> bool:
     return bool(text) and _MARKUP.search(text) is None
 
 
-def render(source: str, platform: str, tables: Tables = "code") -> Rendering:
+def render(source: str, platform: str, tables: TableStyle = "code") -> Rendering:
     """One message. A source of nothing but markup, as `#`, is shown as it is: it was meant to be seen."""
     if is_prose(source):
         return Rendering(source)
     return (_remembered if len(source) <= LONGEST_REMEMBERED else _rendered)(source, platform, tables)
 
 
-def _rendered(source: str, platform: str, tables: Tables) -> Rendering:
+def _rendered(source: str, platform: str, tables: TableStyle) -> Rendering:
     by = renderer(platform)
     rendering = by.render(source, tables)
     return rendering if is_seen(rendering.text) else by.plain(source)
@@ -85,7 +84,7 @@ _remembered = lru_cache(REMEMBERED)(
 
 
 def messages(
-    text: str, platform: str, limit: int | None, unit: Unit = "characters", tables: Tables = "code"
+    text: str, platform: str, limit: int | None, unit: LengthUnit = "characters", tables: TableStyle = "code"
 ) -> list[Message]:
     """The messages of a text; none when there is nothing to see (DE-14)."""
     by = renderer(platform)

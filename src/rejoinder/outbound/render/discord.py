@@ -2,19 +2,18 @@
 
 import re
 
-from rejoinder.events import Rendering
+from rejoinder.events import Rendering, TableStyle
 from rejoinder.outbound.atoms import code_spans
 from rejoinder.outbound.enclosures import enclosures
 from rejoinder.outbound.render.layout import layout
 from rejoinder.outbound.render.marks import ZERO_WIDTH_SPACE, Marks, write
 from rejoinder.outbound.render.plain import as_it_is
-from rejoinder.outbound.render.tables import Tables
 
 _CALLS_EVERYBODY = re.compile(r"@(?=everyone|here|&[0-9])", re.IGNORECASE)
 _MARK = re.compile(r"[\\*_~`|]")
 
 
-def render(source: str, tables: Tables) -> Rendering:
+def render(source: str, tables: TableStyle) -> Rendering:
     pieces: list[str] = []
     at = 0
     for table in [] if tables == "off" else enclosures(source):

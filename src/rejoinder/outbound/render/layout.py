@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from rejoinder.events import TableStyle
 from rejoinder.outbound.markdown import parse
-from rejoinder.outbound.render.tables import Table, Tables, aligned, as_written
+from rejoinder.outbound.render.tables import Table, aligned, as_written
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -50,7 +51,7 @@ class Block(Struct, frozen=True):
         return "".join(run.text for run in self.runs)
 
 
-def layout(source: str, tables: Tables, bullet: str = "• ") -> list[Block]:
+def layout(source: str, tables: TableStyle, bullet: str = "• ") -> list[Block]:
     """The blocks of a text."""
     return _Layout(tables, bullet).read(parse(source))
 
@@ -70,8 +71,8 @@ class _Item:
 
 
 class _Layout:
-    def __init__(self, tables: Tables, bullet: str) -> None:
-        self._tables: Tables = tables
+    def __init__(self, tables: TableStyle, bullet: str) -> None:
+        self._tables: TableStyle = tables
         self._bullet = bullet
         self._blocks: list[Block] = []
         self._items: list[_Item] = []

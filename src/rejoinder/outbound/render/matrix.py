@@ -10,12 +10,11 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from rejoinder.events import Rendering
+from rejoinder.events import Rendering, TableStyle
 from rejoinder.outbound.chunk import length
 from rejoinder.outbound.markdown import parse
 from rejoinder.outbound.render.layout import plain_text, runs_of
 from rejoinder.outbound.render.marks import ZERO_WIDTH_SPACE
-from rejoinder.outbound.render.tables import Tables
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -25,7 +24,7 @@ _LINKABLE = re.compile(r"(?:https?|ftp|mailto|magnet):", re.IGNORECASE)
 _PLAIN = frozenset(("paragraph_open", "inline", "paragraph_close", "text", "softbreak"))
 
 
-def render(source: str, tables: Tables) -> Rendering:
+def render(source: str, tables: TableStyle) -> Rendering:
     tokens = parse(source)
     if all(token.type in _PLAIN for block in tokens for token in (block, *(block.children or ()))):
         return plain(source)

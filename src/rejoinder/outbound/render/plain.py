@@ -1,12 +1,11 @@
 """Text without any format, for platforms that show none: code keeps its ticks, a link its address."""
 
-from rejoinder.events import Rendering
+from rejoinder.events import Rendering, TableStyle
 from rejoinder.outbound.render.layout import layout
 from rejoinder.outbound.render.marks import Marks, write
-from rejoinder.outbound.render.tables import Tables
 
 
-def render(source: str, tables: Tables) -> Rendering:
+def render(source: str, tables: TableStyle) -> Rendering:
     return Rendering(write(layout(source, tables, bullet="- "), _NO_MARKS))
 
 

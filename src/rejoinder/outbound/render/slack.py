@@ -2,15 +2,14 @@
 
 import re
 
-from rejoinder.events import Rendering
+from rejoinder.events import Rendering, TableStyle
 from rejoinder.outbound.render.layout import layout
 from rejoinder.outbound.render.marks import ZERO_WIDTH_SPACE, Marks, write
-from rejoinder.outbound.render.tables import Tables
 
 _MARK_BEFORE_WORD = re.compile(r"(?<![\w*_~`])([*_~`])[*_~`]*(?=[^\s*_~`])")
 
 
-def render(source: str, tables: Tables) -> Rendering:
+def render(source: str, tables: TableStyle) -> Rendering:
     return Rendering(write(layout(source, tables), _MRKDWN))
 
 

@@ -9,7 +9,6 @@ from rich.cells import cell_len
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-Tables = Literal["code", "bullets", "off"]
 Align = Literal["", "left", "center", "right"]
 
 _NARROWEST = 3

@@ -7,22 +7,19 @@ call a person.
 """
 
 from bisect import bisect_left
-from typing import Literal
 
-from rejoinder.events import Entity, Rendering
+from rejoinder.events import Entity, EntityType, Rendering, TableStyle
 from rejoinder.outbound.chunk import length
 from rejoinder.outbound.render.layout import Block, Mark, Run, layout
-from rejoinder.outbound.render.tables import Tables
 
-_Kind = Literal["bold", "italic", "strikethrough", "code", "pre", "text_link", "blockquote"]
-_Format = tuple[_Kind, str]
+_Format = tuple[EntityType, str]
 """The type of an entity, and its address, language or number."""
 
-_KINDS: dict[Mark, _Kind] = {"bold": "bold", "italic": "italic", "strike": "strikethrough"}
+_KINDS: dict[Mark, EntityType] = {"bold": "bold", "italic": "italic", "strike": "strikethrough"}
 _MOST_UNITS, _MOST_ENTITIES = 4096, 100
 
 
-def render(source: str, tables: Tables) -> Rendering:
+def render(source: str, tables: TableStyle) -> Rendering:
     text = _Text()
     for block in layout(source, tables):
         text.add(block)
@@ -99,7 +96,7 @@ def _formats(run: Run) -> list[_Format]:
     return [*formats, ("text_link", run.link)] if run.link else formats
 
 
-def _entity(kind: _Kind, detail: str, start: int, end: int) -> Entity:
+def _entity(kind: EntityType, detail: str, start: int, end: int) -> Entity:
     url = detail if kind == "text_link" else ""
     language = detail if kind == "pre" else ""
     return Entity(kind, start, end - start, url, language)

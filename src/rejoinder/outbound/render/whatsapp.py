@@ -1,10 +1,9 @@
 """WhatsApp: its own light marks, no escapes, no links but bare addresses."""
 
-from rejoinder.events import Rendering
+from rejoinder.events import Rendering, TableStyle
 from rejoinder.outbound.render.layout import layout
 from rejoinder.outbound.render.marks import Marks, write
 from rejoinder.outbound.render.plain import as_it_is, link_in_words
-from rejoinder.outbound.render.tables import Tables
 
 _MARKS = Marks(
     bold="*",
@@ -19,5 +18,5 @@ _MARKS = Marks(
 )
 
 
-def render(source: str, tables: Tables) -> Rendering:
+def render(source: str, tables: TableStyle) -> Rendering:
     return Rendering(write(layout(source, tables, bullet="- "), _MARKS))

@@ -2,7 +2,8 @@
 
 Rule 1: a cut falls behind a paragraph, a line, a sentence or a word, in this order, and only where none of them
 ends in the second half of what fits, elsewhere.
-Rule 2: never inside a grapheme, an escape, an address, a link or a code span, where these fit into a message.
+Rule 2: never inside a grapheme, an escape, an address, a link, a code span or words in bold, where these fit into a
+message.
 Rule 3: code and tables are cut at the ends of their lines, closed, and opened again with the fence or the head;
 what that takes counts. Only a line of code that fits nowhere is cut inside.
 Rule 4: white space at a cut goes, but a line that begins a message keeps its indentation; where that would make code

@@ -1,5 +1,6 @@
 """Passes one run's events on: words to the answer, signs of life to the lease, the rest where it belongs."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
@@ -82,7 +83,10 @@ class Relay:
         """One try at the turn; None when it was answered, or nobody may hear it any more."""
         try:
             return await self._hear(turn)
-        except Exception as error:  # an agent may be anybody's code
+        except (Exception, asyncio.CancelledError) as error:  # an agent may be anybody's code
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise  # it is this run that is to end, not something the agent waited for
             log.exception("%s failed in %s", self._agent.name, turn.session)
             return Failed("crashed", CRASHED.format(agent=self._agent.name), f"{type(error).__name__}: {error}")
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from msgspec import Struct
 
@@ -93,6 +93,13 @@ class Relay:
     async def _hear(self, turn: Turn) -> Failed | None:
         events = self._agent.run(turn)
         try:
+            return await self._pass_on(events)
+        finally:
+            if (close := getattr(events, "aclose", None)) is not None:
+                await close()  # ends the run on the agent's side too, now and not at the next collection
+
+    async def _pass_on(self, events: AsyncIterator[AgentEvent]) -> Failed | None:
+        try:
             async for event in events:
                 self._run.seen()
                 if not self._run.may_speak() or isinstance(event, Done):
@@ -104,8 +111,6 @@ class Relay:
             self._end_tools()
             if self._thoughts.open:
                 await self._thoughts.end()
-            if (close := getattr(events, "aclose", None)) is not None:
-                await close()  # ends the run on the agent's side too, now and not at the next collection
         return None
 
     async def _take(self, event: AgentEvent) -> None:

@@ -19,7 +19,7 @@ from rejoinder.outbound.emoji import project
 from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.fates import message_of
+from rejoinder.runtime.fates import Fate, message_of
 from rejoinder.runtime.messages import Messages
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.performing import intent
@@ -217,10 +217,11 @@ class Conversation:
         planned = Planned(*keyed(React(message, sign), self.outbox.new_stem()))
         return PlanParts((intent(planned, self.route),), now)
 
-    async def begin(self, text: str, *, silent: bool) -> str | None:
+    def begin(self, text: str, *, silent: bool) -> "asyncio.Future[Fate]":
         """Opens a message that grows, on a channel that can show one."""
         part = Part(route=self.route, text=text, silent=silent)
-        return await self._post([Planned(*keyed(Open(part), self.outbox.new_stem()))])
+        (fate,) = self.sender.post([Planned(*keyed(Open(part), self.outbox.new_stem()))])
+        return fate
 
     async def _post(self, planned: list[Planned]) -> str | None:
         fates = self.sender.post(planned)

@@ -75,6 +75,29 @@ def discover(installed: Collection[str], environment: Mapping[str, str], *, can_
     return structs.replace(choice, sentence=f"{choice.sentence} {missing}")
 
 
+def _with_program(program: Program, environment: Mapping[str, str]) -> Choice:
+    keys = [name for name in program.keys if environment.get(name)]
+    because = f"because {program.command[0]} is on your PATH"
+    settings = {"command": list(program.command), "pass_env": keys}
+    return Choice("acp", settings, f"Answering with {program.title}, {because}. {TO_CHOOSE}")
+
+
+def _with_key(key: Key, environment: Mapping[str, str]) -> Choice:
+    base_url = environment.get(key.variable.replace("_API_KEY", "_BASE_URL")) or key.base_url
+    because = f"because {key.variable} is in your environment"
+    settings = {"base_url": base_url, "model": key.model, "api_key": environment[key.variable]}
+    return Choice(key.kind, settings, f"Answering with {key.model} of {key.title}, {because}. {TO_CHOOSE}")
+
+
+def _tour() -> Choice:
+    variables = " or ".join(key.variable for key in KEYS[:2])
+    instead = f"Install an agent (for instance {PROGRAMS[0].command[0]}) or set {variables}."
+    return Choice("tour", {}, f"Answering with the built-in tour, for want of an agent or a key. {instead} {TO_CHOOSE}")
+
+
+# --- for somebody who chooses ------------------------------------------------------------------------
+
+
 class Offer(Struct, frozen=True):
     """An agent that somebody may choose: what it is, and its section with every key as `${VARIABLE}`."""
 
@@ -105,23 +128,3 @@ def _offer_of_program(program: Program, environment: Mapping[str, str]) -> Offer
 def _offer_of_key(key: Key, state: str) -> Offer:
     section = {"kind": key.kind, "base_url": key.base_url, "model": key.model, "api_key": f"${{{key.variable}}}"}
     return Offer(f"{key.model} of {key.title} ({key.variable} {state})", section, ("model",))
-
-
-def _with_program(program: Program, environment: Mapping[str, str]) -> Choice:
-    keys = [name for name in program.keys if environment.get(name)]
-    because = f"because {program.command[0]} is on your PATH"
-    settings = {"command": list(program.command), "pass_env": keys}
-    return Choice("acp", settings, f"Answering with {program.title}, {because}. {TO_CHOOSE}")
-
-
-def _with_key(key: Key, environment: Mapping[str, str]) -> Choice:
-    base_url = environment.get(key.variable.replace("_API_KEY", "_BASE_URL")) or key.base_url
-    because = f"because {key.variable} is in your environment"
-    settings = {"base_url": base_url, "model": key.model, "api_key": environment[key.variable]}
-    return Choice(key.kind, settings, f"Answering with {key.model} of {key.title}, {because}. {TO_CHOOSE}")
-
-
-def _tour() -> Choice:
-    variables = " or ".join(key.variable for key in KEYS[:2])
-    instead = f"Install an agent (for instance {PROGRAMS[0].command[0]}) or set {variables}."
-    return Choice("tour", {}, f"Answering with the built-in tour, for want of an agent or a key. {instead} {TO_CHOOSE}")

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from rejoinder import plugins
 from rejoinder.agents import base as agent_base
 from rejoinder.agents.base import Agent, CanClose
-from rejoinder.agents.discover import PROGRAMS, discover
+from rejoinder.agents.discover import PROGRAMS, Offer, discover, offers
 from rejoinder.channels import base as channel_base
 from rejoinder.channels.base import CanClose as ClosesDown
 from rejoinder.channels.base import (
@@ -329,9 +329,17 @@ def _revealed(value: Any) -> Any:
 
 def discovered() -> tuple[str, schema.Agent, str]:
     """The agent for somebody who chose none, under its name, and the sentence that says which and why."""
-    installed = [program.command[0] for program in PROGRAMS if shutil.which(program.command[0])]
-    choice = discover(installed, os.environ, can_acp=find_spec("acp") is not None)
+    choice = discover(_programs(), os.environ, can_acp=find_spec("acp") is not None)
     return choice.name, schema.Agent(choice.kind, choice.settings), choice.sentence
+
+
+def offered() -> tuple[Offer, ...]:
+    """The agents somebody may choose from here."""
+    return offers(_programs(), os.environ, can_acp=find_spec("acp") is not None)
+
+
+def _programs() -> list[str]:
+    return [program.command[0] for program in PROGRAMS if shutil.which(program.command[0])]
 
 
 def with_agent(settings: schema.Settings, wanted: str | None) -> tuple[schema.Settings, str, str]:

@@ -59,15 +59,21 @@ Look = Callable[[], Awaitable[str]]
 
 
 async def examined(settings: schema.Settings) -> AsyncIterator[Finding]:
+    async for finding in edges(settings):
+        yield finding
+    store = settings.gateway.store
+    yield await _looked("store", lambda: _store(store))
+    yield await _looked("disk", lambda: _disk(store))
+    yield await _looked("clock", lambda: _clock(store))
+
+
+async def edges(settings: schema.Settings) -> AsyncIterator[Finding]:
+    """What the gateway talks to: agents and platforms."""
     for name, agent in settings.agents.items():
         yield await _looked(f"agents.{name}", lambda name=name, said=agent: _agent(name, said, settings))
     for name, channel in settings.channels.items():
         if channel.kind != "terminal":
             yield await _looked(f"channels.{name}", lambda name=name, said=channel: _channel(name, said, settings))
-    store = settings.gateway.store
-    yield await _looked("store", lambda: _store(store))
-    yield await _looked("disk", lambda: _disk(store))
-    yield await _looked("clock", lambda: _clock(store))
 
 
 async def _looked(what: str, look: Look) -> Finding:

@@ -259,3 +259,13 @@ async def test_a_bot_that_is_refused_pauses_and_goes_on(tmp_path):
         found = here.health(address)
         assert found["problems"] == ["telegram: nothing can be sent: Unauthorized"]
         assert "Nothing is dead or held" in await here.command("dead")
+
+
+async def test_what_the_gateway_itself_answers_is_explained_too(tmp_path):
+    """IN-64: a command's answer with its receipt."""
+    async with running(tmp_path) as here:
+        asked = await here.platform.says("ann", "ann", "/whoami")
+        answered = await here.platform.hears("ann")
+        while f"m2 {answered.id}" not in (told := await here.command("explain", asked)):
+            pass  # people see it before the receipt is kept
+        assert answered.text.splitlines()[0][:20] in told

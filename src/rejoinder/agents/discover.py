@@ -103,3 +103,38 @@ def _tour() -> Choice:
     return Choice(
         "tour", "tour", {}, f"Answering with the built-in tour, for want of an agent or a key. {instead} {TO_CHOOSE}"
     )
+
+
+# --- for somebody who chooses ------------------------------------------------------------------------
+
+
+class Offer(Struct, frozen=True):
+    """An agent that somebody may choose: what it is, and its section with every key as `${VARIABLE}`."""
+
+    title: str
+    section: dict[str, Any]
+    asks: tuple[str, ...] = ()
+    """Keys of the section that only a person knows."""
+
+
+def offers(installed: Collection[str], environment: Mapping[str, str], *, can_acp: bool = True) -> tuple[Offer, ...]:
+    """What there is to choose from, the best first: what is here, then what needs a key, then what needs nothing."""
+    programs = [_offer_of_program(each, environment) for each in PROGRAMS if can_acp and each.command[0] in installed]
+    ready = [_offer_of_key(each, "is set") for each in KEYS if environment.get(each.variable)]
+    others = [_offer_of_key(each, "is not set yet") for each in KEYS[:2] if not environment.get(each.variable)]
+    own = {"kind": "openai", "base_url": "http://127.0.0.1:11434/v1", "model": ""}
+    endpoint = Offer(
+        "an endpoint of your own that speaks chat completions: Ollama, vLLM ...", own, ("base_url", "model")
+    )
+    tour = Offer("tour, the built-in guide without a model", {"kind": "tour"})
+    return (*programs, *ready, tour, *others, endpoint)
+
+
+def _offer_of_program(program: Program, environment: Mapping[str, str]) -> Offer:
+    settings = _with_program(program, environment).settings
+    return Offer(f"{program.title} ({program.command[0]} is on your PATH)", {"kind": "acp", **settings})
+
+
+def _offer_of_key(key: Key, state: str) -> Offer:
+    section = {"kind": key.kind, "base_url": key.base_url, "model": key.model, "api_key": f"${{{key.variable}}}"}
+    return Offer(f"{key.model} of {key.title} ({key.variable} {state})", section, ("model",))

@@ -13,6 +13,7 @@ from rejoinder.cli.doctor import examine
 from rejoinder.cli.errors import Door
 from rejoinder.cli.explain import explain_message
 from rejoinder.cli.export import export
+from rejoinder.cli.init import make_configuration
 from rejoinder.cli.message import try_message
 from rejoinder.cli.pair import pair
 from rejoinder.cli.reply import reply
@@ -49,6 +50,7 @@ def _options(
 
 app.command("run")(run_gateway)
 app.command()(chat)
+app.command("init")(make_configuration)
 app.command("config")(show_config)
 app.command("doctor")(examine)
 app.command("message")(try_message)

@@ -1,5 +1,6 @@
 """How `rejoinder explain` looks to a person: who said what where, then each event on its way down the page."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from rich.console import Console, RenderableType
@@ -51,6 +52,9 @@ def _show_event(out: Console, event: Told) -> None:
     if event.stages:
         out.print()
         _show_stages(out, event)
+    if event.parts:
+        out.print()
+        _show_parts(out, event.parts, event.accepted)
     for handed in event.sessions:
         out.print()
         _show_session(out, handed)
@@ -88,16 +92,19 @@ def _show_turn(out: Console, turn: Asked) -> None:
     if len(turn.messages) > 1:
         _indented(out, Text(f"together with {counted(len(turn.messages) - 1, 'other message')}", "dim"), 2)
     if turn.parts:
-        heads = ["part", "state", "after", "tries", "message", "what"]
-        rows = (_part(each, turn) for each in turn.parts)
-        print_table(out, heads, rows, ("part", "after", "tries"), INDENT)
+        _show_parts(out, turn.parts, turn.opened)
     else:
         _indented(out, Text("nothing was said", "dim"))
 
 
-def _part(each: Delivered, turn: Asked) -> list[Text]:
+def _show_parts(out: Console, parts: Iterable[Delivered], since: datetime) -> None:
+    heads = ["part", "state", "after", "tries", "message", "what"]
+    print_table(out, heads, (_part(each, since) for each in parts), ("part", "after", "tries"), INDENT)
+
+
+def _part(each: Delivered, since: datetime) -> list[Text]:
     part = each.part
-    after = lasted((each.sent - turn.opened).total_seconds()) if each.sent is not None else ""
+    after = lasted((each.sent - since).total_seconds()) if each.sent is not None else ""
     receipt = " ".join(filter(None, (each.handle if each.handle != part.receipt else None, part.receipt)))
     said = what(part)
     if part.why:

@@ -1,7 +1,8 @@
 """What is recorded of a message, gathered from the store: the document behind `rejoinder explain`.
 
 A message is told of by one event or more (it came, it was edited), an event is decided in stages and goes to
-one session or more, a session takes it into a turn, and a turn says parts.
+one session or more, a session takes it into a turn, and a turn says parts; what the gateway answers itself are parts of
+the event.
 """
 
 from collections.abc import Sequence
@@ -69,6 +70,8 @@ class Told(Struct, frozen=True):
     attempts: int
     stages: tuple[TraceLine, ...]
     sessions: tuple[Handed, ...]
+    parts: tuple[Delivered, ...]
+    """What the gateway itself answered: to a command, to a stranger."""
 
 
 class Explanation(Struct, frozen=True):
@@ -198,6 +201,7 @@ async def _told(store: "StoreReader", event: "InboxEvent") -> Told:
         attempts=event.attempts,
         stages=await store.trace(event.id),
         sessions=tuple([await _handed(store, each) for each in await store.inputs_of(event.id)]),
+        parts=tuple([await _delivered(store, each) for each in await store.parts_about(event.id)]),
     )
 
 

@@ -209,7 +209,10 @@ class Conversation:
         `stem`: what is said once under it is not said again.
         """
         manner, wording = self.how.speech.manner, Wording(reply_to=reply_to or None)
-        said = (plan.say(redact(text), self.route, manner, wording, stem or self.outbox.new_stem()) for text in texts)
+        said = (
+            plan.say(redact(text), self.route, manner, wording, f"{stem}/{at}" if stem else self.outbox.new_stem())
+            for at, text in enumerate(texts)
+        )
         return PlanParts(tuple(intent(each, self.route) for planned in said for each in planned), now)
 
     def to_replace(self, slots: tuple[Slot, ...], text: str, now: datetime, *, reply_to: str | None) -> PlanParts:

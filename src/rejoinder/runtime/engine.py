@@ -74,6 +74,7 @@ from rejoinder.store.base import (
     Store,
     Trace,
     TraceLine,
+    said_about,
 )
 from rejoinder.turns.backlog import Message as InLine
 from rejoinder.turns.modes import QueueSettings
@@ -407,7 +408,7 @@ class Engine:
         for each in performed:
             unit.add_all(each.verbs)
         if replies := _replies(decision, performed):
-            unit.add_all((decision.conversation.to_say(replies, now),))
+            unit.add_all((decision.conversation.to_say(replies, now, stem=said_about(decision.event.id)),))
         if _is_owners(decision):
             unit.add_all(self._owners.to_keep(decision.conversation.route))
         return unit, noted

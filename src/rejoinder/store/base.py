@@ -49,6 +49,7 @@ from rejoinder.store.rows import (
     StoredTurn,
     TraceLine,
     TurnState,
+    said_about,
 )
 from rejoinder.store.verbs import (
     BESIDE,
@@ -151,6 +152,10 @@ class StoreReader(Protocol):
 
     async def part_sent_as(self, route: Route, message: str) -> StoredPart | None:
         """What was sent and became this message."""
+        ...
+
+    async def parts_about(self, event: int) -> tuple[StoredPart, ...]:
+        """What the gateway itself answered to this event: their keys begin with `said_about(event)`."""
         ...
 
     async def to_send(self) -> tuple[Route, ...]:
@@ -360,4 +365,5 @@ __all__ = [
     "Unpair",
     "Verb",
     "WithdrawParts",
+    "said_about",
 ]

@@ -147,6 +147,11 @@ UNENDED: Final[tuple[PartState, ...]] = (*IN_FLIGHT, "held", "dead")
 """What somebody may still have to do something about."""
 
 
+def said_about(event: int) -> str:
+    """What the key of all begins with that the gateway itself answers to an event: an event is decided once."""
+    return f"event/{event}"
+
+
 class Intent(Struct, frozen=True):
     """A part to be planned. The same key stands for the same bytes, for ever (DU-4)."""
 

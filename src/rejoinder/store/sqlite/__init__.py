@@ -148,6 +148,9 @@ class SqliteReader:
     async def part_sent_as(self, route: Route, message: str) -> StoredPart | None:
         return await self._read(lookups.part_sent_as, route, message)
 
+    async def parts_about(self, event: int) -> tuple[StoredPart, ...]:
+        return await self._read(lookups.parts_about, event)
+
     async def to_send(self) -> tuple[Route, ...]:
         return await self._read(reads.to_send)
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from rejoinder.events import Route
-from rejoinder.store.base import IN_FLIGHT, InboxEvent, Knock, PartState, Pending, Sighting, StoredPart
+from rejoinder.store.base import IN_FLIGHT, InboxEvent, Knock, PartState, Pending, Sighting, StoredPart, said_about
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.memory import KNOCK, knock_from
 from rejoinder.store.sqlite.messages import HANDLE
@@ -44,6 +44,12 @@ def part_sent_as(db: Connection, route: Route, message: str) -> StoredPart | Non
     sql = f"{PARTS} part.receipt = ? AND part.place = ? ORDER BY part.id DESC LIMIT 1"
     row = db.execute(sql, (message, find_place(db, route))).fetchone()
     return part_from(row) if row else None
+
+
+def parts_about(db: Connection, event: int) -> tuple[StoredPart, ...]:
+    stem = said_about(event)
+    rows = db.execute(f"{PARTS} part.key > ? AND part.key < ? ORDER BY part.id", (f"{stem}/", f"{stem}0"))
+    return tuple(map(part_from, rows))  # "0" comes right after "/"
 
 
 def sightings(db: Connection, reference: str, limit: int) -> tuple[Sighting, ...]:

@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from rejoinder.errors import BadUse, Superseded
 from rejoinder.events import Route
 from rejoinder.session import Session
@@ -95,6 +97,13 @@ class Operator(Opened):
             assert (found.key, found) == ("key-1", await store.part(found.id))
             assert await store.part_sent_as(THREAD, "msg-1") is None
             assert await store.part(found.id + 1) is None
+
+    async def test_what_was_answered_to_an_event_is_found(self, tmp_path: Path) -> None:
+        async with self.opened(tmp_path) as store:
+            for key in ("event/7/0/0/a", "event/71/0/0/b", "event/7/1/0/c", "event/6/0/0/d"):
+                await store.write(PlanParts((replace(an_intent(1), key=key),), NOW))
+            assert [part.key for part in await store.parts_about(7)] == ["event/7/0/0/a", "event/7/1/0/c"]
+            assert await store.parts_about(8) == ()
 
     async def test_dead_letters_are_counted_and_the_latest_come_first(self, tmp_path: Path) -> None:
         """DE-33: of many only those are read that are asked for."""

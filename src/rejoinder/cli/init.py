@@ -1,0 +1,148 @@
+"""`rejoinder init`: a few questions, each answer verified where it can be, and a `rejoinder.toml` in the end.
+
+Rule 1: a key or token never stands in the file: `${VARIABLE}` does, and it is said which to set.
+Rule 2: what is verified is what would run: the section is read and looked at as `rejoinder doctor` does.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from click import IntRange
+
+from rejoinder.cli.options import File
+from rejoinder.errors import BadUse
+
+if TYPE_CHECKING:
+    from rejoinder.agents.discover import Offer
+
+VARIABLE = re.compile(r"\$\{(\w+)\}")
+TELEGRAM = "https://api.telegram.org"
+
+
+def make_configuration(
+    force: Annotated[bool, typer.Option("--force", help="Put it in the place of a file that is there.")] = False,
+    file: File = None,
+) -> None:
+    """Ask a few questions and write rejoinder.toml."""
+    from rejoinder.config.load import FILE
+
+    target = Path(file or FILE)
+    if target.exists() and not force:
+        raise BadUse(f"{target} exists already; change it by hand, name another one with -c, or say --force")
+    if not target.absolute().parent.is_dir():
+        raise BadUse(f"there is no folder {target.parent} for {target.name}; make it first")
+    given: dict[str, str] = {}
+    sections = {"agents.helper": _agent(given)}
+    if typer.confirm("Serve the chat page?", default=True):
+        sections["channels.web"] = {"port": typer.prompt("  port", default=8765, type=IntRange(0, 65535))}
+    if typer.confirm("Serve a Telegram bot?", default=False):
+        sections["channels.telegram"] = _telegram(given)
+    target.write_text(_written(sections), "utf-8")
+    print(f"\n{target} is written.")
+    for variable in dict.fromkeys(VARIABLE.findall(_written(sections))):
+        if not os.environ.get(variable):
+            print(f"Set {variable} in the environment before you start: export {variable}=...")
+    print("Start it with `rejoinder run`; `rejoinder doctor` looks whether all is well.")
+
+
+# --- the questions --------------------------------------------------------------------------------
+
+
+def _agent(given: dict[str, str]) -> dict[str, Any]:
+    from rejoinder.app import offered
+
+    offers = offered()
+    while True:
+        print("Who answers?")
+        for number, offer in enumerate(offers, 1):
+            print(f"  {number}  {offer.title}")
+        section = _asked(offers[typer.prompt("Number", default=1, type=IntRange(1, len(offers))) - 1])
+        if _is_fine("agents.helper", section, given):
+            return section
+
+
+def _asked(offer: "Offer") -> dict[str, Any]:
+    known = {key: typer.prompt(f"  {key}", default=offer.section[key] or None) for key in offer.asks}
+    return {**offer.section, **known}
+
+
+def _telegram(given: dict[str, str]) -> dict[str, Any]:
+    print("Write to @BotFather in Telegram: /newbot. It answers with a token.")
+    section = {"token": "${TELEGRAM_TOKEN}", "api_root": typer.prompt("  api_root", default=TELEGRAM)}
+    if section["api_root"] == TELEGRAM:
+        del section["api_root"]
+    while not _is_fine("channels.telegram", section, given):
+        pass
+    owner = typer.prompt("  Your own Telegram id, a number (0: `rejoinder pair` lets you in later)", default=0)
+    return {**section, "owners": [str(owner)]} if owner else section
+
+
+# --- verified -------------------------------------------------------------------------------------
+
+
+def _is_fine(name: str, section: Mapping[str, Any], given: dict[str, str]) -> bool:
+    """Whether it works, or is to be kept all the same."""
+    from rejoinder.cli.errors import run
+
+    for variable in VARIABLE.findall(_written({name: section})):
+        _ask_secret(variable, given)
+        if not given.get(variable) and not os.environ.get(variable):
+            print(f"  {variable} is not known here, so nothing could be verified.")
+            return True
+    wrong = run(_look(_written({name: section}), {**os.environ, **given}))
+    if wrong is None:
+        return True
+    print(f"  That does not work: {wrong}")
+    for variable in VARIABLE.findall(_written({name: section})):
+        given.pop(variable, None)
+    return typer.confirm("  Keep it all the same?", default=False)
+
+
+def _ask_secret(variable: str, given: dict[str, str]) -> None:
+    if os.environ.get(variable) or given.get(variable):
+        return
+    hidden = sys.stdin.isatty()
+    given[variable] = typer.prompt(
+        f"  {variable} is not set. Its value, to verify it (it is not kept; empty: later)",
+        default="",
+        show_default=False,
+        hide_input=hidden,
+    ).strip()
+
+
+async def _look(text: str, environment: Mapping[str, str]) -> str | None:
+    """What is wrong with the agents and channels of this configuration; None when all is well."""
+    from rich.console import Console
+
+    from rejoinder.config.load import FILE, read
+    from rejoinder.doctor import edges
+    from rejoinder.errors import BadConfiguration
+
+    try:
+        settings = read(text, FILE, environment)
+    except BadConfiguration as mistakes:
+        return "; ".join(f"{each.key}: {each.sentence}" for each in mistakes.mistakes)
+    with Console(stderr=True).status("Looking ..."):
+        findings = [each async for each in edges(settings)]
+    for each in findings:
+        if each.ok:
+            print(f"  {each.found}")
+    return next((each.found for each in findings if not each.ok), None)
+
+
+# --- written --------------------------------------------------------------------------------------
+
+
+def _written(sections: Mapping[str, Mapping[str, Any]]) -> str:
+    from rejoinder.config.show import as_toml
+
+    tables: dict[str, Any] = {}
+    for name, section in sections.items():
+        outer, inner = name.split(".")
+        tables.setdefault(outer, {})[inner] = dict(section)
+    return as_toml(tables).strip() + "\n"

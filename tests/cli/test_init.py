@@ -1,0 +1,119 @@
+"""`rejoinder init`: questions in, a configuration out that can be run, and never a secret in it."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from rejoinder.agents.discover import KEYS, offers
+from rejoinder.cli import app
+from rejoinder.config.load import load
+from rejoinder.testing import FakePlatform
+
+TOKEN = "700000001:a-token-for-tests-only_0123456789ab"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Nothing is installed here, and nothing is in the environment."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "/nowhere")
+    for variable in [*(key.variable for key in KEYS), "TELEGRAM_TOKEN"]:
+        monkeypatch.delenv(variable, raising=False)
+    return tmp_path
+
+
+def answered(*answers: str, status: int = 0, more: tuple[str, ...] = ()) -> str:
+    result = CliRunner().invoke(app, ["init", *more], input="".join(f"{each}\n" for each in answers))
+    assert result.exit_code == status, result.output
+    return result.output
+
+
+@contextmanager
+def telegram() -> Iterator[FakePlatform]:
+    """A Bot API server beside the command, which has a loop of its own."""
+    started, ended = threading.Event(), asyncio.Event()
+    platform = FakePlatform("telegram")
+    loop = asyncio.new_event_loop()
+
+    async def serve() -> None:
+        async with platform:
+            started.set()
+            await ended.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    thread.start()
+    try:
+        assert started.wait(10)
+        yield platform
+    finally:
+        loop.call_soon_threadsafe(ended.set)
+        thread.join()
+        loop.close()
+
+
+def test_the_shortest_way(folder):
+    """Enter all the way: the guide on the usual page."""
+    said = answered("", "", "", "")
+    assert "1  tour, the built-in guide without a model" in said
+    assert said.endswith("Start it with `rejoinder run`; `rejoinder doctor` looks whether all is well.\n")
+    assert (folder / "rejoinder.toml").read_text() == (
+        '[agents.helper]\nkind = "tour"\n\n[channels.web]\nport = 8765\n'
+    )
+
+
+def test_a_token_is_verified_and_not_kept(folder):
+    with telegram() as platform:
+        said = answered("", "n", "y", platform.url, TOKEN, "477663347")
+    assert "it is @testbot" in said
+    assert "Set TELEGRAM_TOKEN in the environment before you start" in said
+    text = (folder / "rejoinder.toml").read_text()
+    assert TOKEN not in text
+    settings = load("rejoinder.toml", {"TELEGRAM_TOKEN": TOKEN})
+    telegram_ = settings.channels["telegram"]
+    assert (telegram_.settings.api_root, telegram_.common.owners) == (platform.url, ("477663347",))
+
+
+def test_a_wrong_token_is_asked_for_again(folder):
+    with telegram() as platform:
+        said = answered("", "n", "y", platform.url, "800000001:wrong", "n", TOKEN, "0")
+    assert "That does not work: Telegram does not know this bot" in said
+    assert "it is @testbot" in said
+    assert "owners" not in (folder / "rejoinder.toml").read_text()
+
+
+def test_what_cannot_be_verified_is_said(folder):
+    """An agent whose key is not there yet; one that does not answer is kept only when that is said."""
+    said = answered("2", "", "", "", "", "")
+    assert "ANTHROPIC_API_KEY is not known here, so nothing could be verified." in said
+    assert load("rejoinder.toml", {"ANTHROPIC_API_KEY": "x"}).agents["helper"].kind == "anthropic"
+    said = answered("4", "http://127.0.0.1:1/v1", "m", "n", "1", "", "", "", more=("--force",))
+    assert "That does not work: http://127.0.0.1:1/v1/models: Cannot connect" in said
+    assert load("rejoinder.toml", {}).agents["helper"].kind == "tour"
+    answered("4", "http://127.0.0.1:1/v1", "m", "y", "", "", "", more=("--force",))
+    assert load("rejoinder.toml", {}).agents["helper"].settings.model == "m"
+
+
+def test_a_file_that_is_there_stays(folder):
+    (folder / "mine.toml").write_text("# mine\n")
+    said = answered(status=2, more=("-c", "mine.toml"))
+    assert "mine.toml exists already; change it by hand, name another one with -c, or say --force" in said
+    assert (folder / "mine.toml").read_text() == "# mine\n"
+    assert "there is no folder nowhere" in answered(status=2, more=("-c", "nowhere/x.toml"))
+
+
+def test_who_goes_away_leaves_nothing(folder):
+    answered("1", status=1)
+    assert list(folder.iterdir()) == []
+
+
+def test_what_is_here_is_offered_first():
+    titles = [each.title for each in offers(["codex-acp"], {"GROQ_API_KEY": "x"})]
+    assert titles[0] == "Codex (codex-acp is on your PATH)"
+    assert titles[1] == "llama-3.3-70b-versatile of Groq (GROQ_API_KEY is set)"
+    assert titles[2].startswith("tour")
+    assert not [each for each in offers(["codex-acp"], {}, can_acp=False) if each.section["kind"] == "acp"]

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 
+EVERYWHERE = ("0.0.0.0", "::")
+"""Hosts that stand for all addresses of a machine, and are none themselves."""
 REHEARSED_AFTER = 2.0
 """Seconds of serving after which what only some replies need is made ready."""
 
@@ -162,6 +164,8 @@ async def _open_pages(
     where = address(listening)
     say(f"The chat is at {where}")
     say(f"The console is at {where}/console")
+    if facts.host in EVERYWHERE:
+        say("Other machines reach both by the address of this one, at the same port.")
     if told is not None:
         say(f"Log in with this token, which is not shown again: {told}")
         say(f"or once by {where}/login?token={told}")

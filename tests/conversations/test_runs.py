@@ -106,7 +106,7 @@ async def test_what_is_stopped_while_one_of_it_is_being_taken_in_does_not_come_b
         await chat.says("two")
         await booked.wait()
         await chat.says("/queue followup three")
-        await chat.hears("For this turn: queue mode=followup.")
+        await chat.hears("For this turn: queue followup.")
         await chat.says("/stop")
         await chat.hears("One")
         await chat.hears("Agent was aborted.")

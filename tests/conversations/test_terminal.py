@@ -226,7 +226,7 @@ async def test_a_newer_message_interrupts_when_so_chosen():
     """TU-3: interrupt, with what was said so far left standing."""
     async with chatting(["Once upon", NEVER, " a time."], "Here.") as terminal:
         terminal.keys("/queue interrupt\r")
-        await terminal.shows("Queue: mode=interrupt.")
+        await terminal.shows("Queue: interrupt.")
         terminal.keys("tell\r")
         await terminal.shows("Once upon")
         terminal.keys("no, wait\r")

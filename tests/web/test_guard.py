@@ -44,6 +44,14 @@ async def test_no_other_name_leads_here(host):
         assert await status_of_socket(site, Host=host, Origin=f"http://{host}") in (400, 403)
 
 
+async def test_who_comes_by_another_name_is_told_what_to_do():
+    """A program reads JSON, a person a sentence."""
+    why = "this server is not called 'mybox'; name it in channels.web.hosts if it should be"
+    async with running(settings()) as site:
+        assert await site.get("/", headers={"Host": "mybox"}) == (421, {"error": why})
+        assert await site.get("/", headers={"Host": "mybox", "Accept": "text/html"}) == (421, f"{why}\n")
+
+
 async def test_our_names_lead_here():
     async with running(settings(hosts=("chat.example",))) as site:
         for host in ("localhost", "localhost:1", "127.0.0.1", "[::1]:8765", "CHAT.example"):
@@ -146,6 +154,7 @@ async def test_beyond_loopback_a_token_is_needed(tmp_path):
     async with running(made) as site:
         token = site.token
         assert token is not None
+        assert "Other machines reach both by the address of this one, at the same port." in site.said
         for path in ("/console", "/metrics", "/api/sessions", "/v1/models", "/files/x"):
             assert (await site.get(path, allow_redirects=False))[0] in (401, 303)
             assert (await site.get(path, allow_redirects=False, headers={"Accept": "text/html"}))[0] == 303

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rejoinder.web.login import COOKIE, Login
@@ -69,7 +69,9 @@ class Guard:
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         host, path = headers.get("host", ""), scope["path"]
         if not self._is_ours(host):
-            return _refused(421, f"this server is not called {host!r}; name it in channels.web.hosts if it should be")
+            why = f"this server is not called {host!r}; name it in channels.web.hosts if it should be"
+            # Here not even a page of ours is shown, but a person gets a sentence and no JSON.
+            return PlainTextResponse(f"{why}\n", 421) if is_for_a_person(headers) else _refused(421, why)
         is_socket = scope["type"] == "websocket"
         if is_socket or scope["method"] in CHANGING:
             if not _is_same_site(headers, host):

@@ -89,7 +89,7 @@ def test_acknowledgements_come_in_one_line_and_in_order() -> None:
     done = send(says(said, OWNER), house(commands=ELEVATED))
     acknowledged, status = done.replies
     assert acknowledged == (
-        "Thinking: low. Verbose: on. Reasoning: on. Elevated: full. Exec: ask=always. Model: gpt-y. Queue: mode=steer."
+        "Thinking: low. Verbose: on. Reasoning: on. Elevated: full. Exec: ask=always. Model: gpt-y. Queue: steer."
     )
     assert status.startswith("rejoinder")
 
@@ -101,7 +101,7 @@ def test_acknowledgements_come_in_one_line_and_in_order() -> None:
         ("/verbose", "Verbose: off (by default). Options: off, on, full"),
         ("/model", "Model: gpt-x (the agent helper). Options: smart, gpt-x, gpt-y"),
         ("/exec", "Exec: not set. Options: host="),
-        ("/queue", "Queue: mode=collect debounce_ms=1000 cap=20 drop=summarize. Options: steer|"),
+        ("/queue", "Queue: collect debounce=1000ms cap=20 drop=summarize. Options: steer|"),
     ],
 )
 def test_without_argument_the_current_value_and_the_options(text: str, said: str) -> None:

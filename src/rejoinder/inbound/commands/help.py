@@ -19,7 +19,7 @@ def _commands(call: Call) -> Answer:
             topics.setdefault(command.topic, []).append(f"{command.usage}: {command.help}")
     for skill in call.rules.skills.values():
         topics.setdefault("skills", []).append(f"/{skill.name} [<input>]: {skill.description}")
-    return Answer(("\n\n".join("\n".join((topic, *lines)) for topic, lines in sorted(topics.items())),))
+    return Answer(("\n\n".join("\n".join((f"**{topic}**", *lines)) for topic, lines in sorted(topics.items())),))
 
 
 def _whoami(call: Call) -> Answer:

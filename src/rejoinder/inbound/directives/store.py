@@ -23,6 +23,9 @@ TITLES = {
     "queue": "Queue",
 }
 
+SPELT = {"mode": "{}", "debounce_ms": "debounce={}ms"}
+"""Options that are not typed as they are called."""
+
 
 def plain(value: Any) -> Any:
     """A directive's value as it is shown to scripts: a word, or the options that were given."""
@@ -34,10 +37,12 @@ def plain(value: Any) -> Any:
 
 
 def spoken(value: Any) -> str:
+    """As one would type it."""
     shown = plain(value)
     if not isinstance(shown, dict):
         return str(shown)
-    return " ".join(f"{key}={said}" for key, said in cast("dict[str, Any]", shown).items())
+    options = cast("dict[str, Any]", shown)
+    return " ".join(SPELT.get(key, f"{key}={{}}").format(said) for key, said in options.items())
 
 
 def values(tokens: Iterable[Token], agent: AgentProfile) -> dict[str, Any]:

@@ -11,7 +11,7 @@ python scripts/docs.py --check    writes nothing, fails when one is stale
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, get_args
@@ -27,17 +27,14 @@ from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Argument, Declaration
 from rejoinder.outbound.emoji import TELEGRAM_NEAREST, Projection, Style, project
 from rejoinder.store.tables import BLOCKS as store_blocks
+from rejoinder.tables import table
 from rejoinder.turns.tables import BLOCKS as turns_blocks
+from rejoinder.web.metrics import Metrics
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 # --- what is generated --------------------------------------------------------------------------
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
 REQUIRED = r"\*"
@@ -137,10 +134,20 @@ def operate_commands() -> str:
     return table(["command", "does"], rows)
 
 
+def metrics() -> str:
+    """What `/metrics` tells, by name."""
+    rows = [
+        [f"`{each.name}{'_total' if each.type == 'counter' else ''}`", each.type, each.documentation]
+        for each in Metrics().registry.collect()
+    ]
+    return table(["metric", "type", "what"], rows)
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "abilities": abilities,
     "directives-keys": directives_keys,
     "directives-tags": directives_tags,
+    "metrics": metrics,
     "operate-commands": operate_commands,
     "reactions": reactions,
     "reactions-telegram": reactions_telegram,

@@ -1,13 +1,16 @@
 """The whole way as a call, for bots of one's own."""
 
+import asyncio
+
 import pytest
 
-from rejoinder import Inbound, Reply, get_reply
+from rejoinder import Gateway, Inbound, Reply, get_reply
+from rejoinder.app import with_channel
 from rejoinder.config.load import read
 from rejoinder.config.schema import Settings
-from rejoinder.errors import BadConfiguration
+from rejoinder.errors import BadConfiguration, BadUse
 from rejoinder.events import Chat, Sender
-from rejoinder.testing import ModelServer
+from rejoinder.testing import FakeChannel, FakePlatform, ModelServer, ScriptedAgent
 from rejoinder.testing.model_server import Refuse, Say
 
 REFUSED = "The model's provider does not accept this agent's key; its operator has to check it."
@@ -62,3 +65,36 @@ async def test_each_reply_is_as_people_get_it(said, more, replies):
         agent = f'[agents.a]\nkind = "openai"\nmodel = "m"\nbase_url = "{server.openai_url}"\n'
         settings = read(f"{agent}[messages]\n{more}", "x.toml", {})
         assert await get_reply(HELLO, settings) == replies
+
+
+# --- the gateway as an object ---------------------------------------------------------------------
+
+
+async def test_who_forgets_to_enter_the_gateway_is_told():
+    with pytest.raises(BadUse, match=r"the gateway is not open; write `async with Gateway\(\.\.\.\) as gateway:`"):
+        await Gateway(Settings()).dispatch(HELLO)
+
+
+async def test_a_message_of_no_channel_is_refused():
+    settings = with_channel(with_channel(Settings(), "theirs", "a", ()), "ours", "a", ())
+    channels = [FakeChannel("theirs"), FakeChannel("ours")]
+    async with Gateway(settings, agents={"a": ScriptedAgent(name="a")}, channels=channels) as gateway:
+        with pytest.raises(BadUse, match="the gateway has no channel 'mine'; there are: ours, theirs"):
+            await gateway.dispatch(HELLO)
+
+
+def test_a_channel_of_which_the_configuration_says_nothing_is_refused():
+    with pytest.raises(BadConfiguration, match=r"nothing is configured for the channel 'mine'; .*with_channel"):
+        Gateway(Settings(), channels=[FakeChannel("mine")])
+
+
+async def test_it_serves_what_is_configured():
+    """Agents and channels are those of the configuration, unless others are given."""
+    async with asyncio.timeout(10), FakePlatform("telegram") as platform:
+        here = f'[agents.a]\nkind = "tour"\n[channels.mine]\ndm = "open"\n{platform.config()}'
+        async with Gateway(read(here, "x.toml", {})) as gateway:
+            assert set(gateway.channels) == {"mine"}
+            chat = Chat(platform.id_of("ann"))
+            await gateway.dispatch(Inbound("mine", "e1", "1", chat, Sender(platform.id_of("ann")), "stay silent"))
+            await gateway.runs.idle()
+        assert set(Gateway(Settings(), agents={}, channels=()).channels) == set()

@@ -1,10 +1,14 @@
 """Letters cut in half."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.letters import Letters, mended
+from rejoinder.events import Quote
+from rejoinder.letters import Letters, as_json, from_json, mended
+
+QUOTE = msgspec.json.Decoder(Quote)
 
 
 def halved(text: str) -> str:
@@ -31,3 +35,30 @@ def test_however_it_is_cut(text: str, data: st.DataObject):
     pieces = [letters.feed(units[a:b]) for a, b in zip([0, *cuts], [*cuts, len(units)], strict=True)]
     assert "".join(pieces) == text
     assert all(piece == mended(piece) for piece in pieces)
+
+
+@given(st.text(st.characters()) | st.text(st.characters(categories=["Cs"])))
+def test_whatever_is_in_a_text_it_can_be_written(text: str):
+    """DE-30, DU-1: what comes back is the text, mended."""
+    assert from_json(as_json(Quote("m1", text=text)), QUOTE) == Quote("m1", text=mended(text))
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (r'{"message_id": "m1", "text": "\ud83d\ude00"}', "😀"),
+        (r'{"message_id": "m1", "text": "a\ud83d!"}', "a\ud83d!"),
+    ],
+)
+def test_halves_that_are_written_as_escapes_are_read(written: str, read: str):
+    """OD-4: what was said is not lost for the way in which it was written."""
+    assert from_json(written, QUOTE).text == read
+
+
+@pytest.mark.parametrize(
+    ("written", "problem"),
+    [("{", msgspec.DecodeError), ('{"message_id": 1}', msgspec.ValidationError), ("null", msgspec.ValidationError)],
+)
+def test_what_is_wrong_is_still_wrong(written: str, problem: type[Exception]):
+    with pytest.raises(problem):
+        from_json(written, QUOTE)

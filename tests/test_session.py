@@ -38,12 +38,14 @@ from rejoinder.session import (
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
-def message(sender="7", chat="7", kind="direct", thread=None, channel="telegram", account="default") -> Inbound:
+def message(
+    sender="7", chat="7", kind="direct", thread=None, channel="telegram", account="default", former=""
+) -> Inbound:
     return Inbound(
         channel=channel,
         event_id="e",
         message_id="m",
-        chat=Chat(id=chat, kind=kind),
+        chat=Chat(id=chat, kind=kind, former=former),
         sender=Sender(id=sender),
         account=account,
         thread=thread,
@@ -69,6 +71,7 @@ IN_GROUP = {"chat": "-100", "kind": "group"}
         ({"scope": "shared", "main_key": "home"}, {"sender": "8"}, "helper:home"),
         ({"scope": "shared"}, IN_GROUP, "helper:telegram:default:group:-100"),
         ({}, IN_GROUP, "helper:telegram:default:group:-100"),
+        ({}, {"chat": "-1001", "kind": "group", "former": "-100"}, "helper:telegram:default:group:-100"),
         ({}, {**IN_GROUP, "kind": "channel"}, "helper:telegram:default:channel:-100"),
         ({}, {**IN_GROUP, "thread": "t1"}, "helper:telegram:default:group:-100:thread:t1"),
         ({"group_scope": "per-chat"}, {**IN_GROUP, "thread": "t1"}, "helper:telegram:default:group:-100"),

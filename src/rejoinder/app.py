@@ -34,7 +34,7 @@ from rejoinder.channels.base import Limits as Lengths
 from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.config import schema
 from rejoinder.config.channels import CHANNEL_KINDS, ChannelSettings
-from rejoinder.errors import BadConfiguration
+from rejoinder.errors import BadConfiguration, BadUse
 from rejoinder.events import Inbound, Part, Reply, Route
 from rejoinder.inbound.commands.registry import native_menu
 from rejoinder.outbound import plan
@@ -70,7 +70,10 @@ OURS = frozenset({"startup_notes"})
 
 
 class Gateway:
-    """One configuration at work. Enter it, and `dispatch` takes messages; leave it, and nothing of it runs on."""
+    """One configuration at work. Enter it, and `dispatch` takes messages; leave it, and nothing of it runs on.
+
+    Agents and channels are those of the configuration, unless others are given; the page is served by `serving`.
+    """
 
     store: Store
 
@@ -79,14 +82,20 @@ class Gateway:
         settings: schema.Settings,
         *,
         agents: Mapping[str, Agent] | None = None,
-        channels: Iterable[Channel] = (),
+        channels: Iterable[Channel] | None = None,
         store: str | Store = MEMORY,
         watcher: Watcher | None = None,
         hooks: Hooks | None = None,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self.agents = dict(agents) if agents is not None else open_agents(settings)
-        self.channels = {channel.name: channel for channel in channels}
+        self.channels = {each.name: each for each in (open_channels(settings) if channels is None else channels)}
+        if unknown := self.channels.keys() - settings.channels.keys():
+            name = min(unknown)
+            raise BadConfiguration(
+                f"nothing is configured for the channel {name!r}; add [channels.{name}], "
+                "or make the settings with rejoinder.app.with_channel"
+            )
         self.runs = Runs()
         self.hooks = hooks or Hooks()
         for module in plugins.others("hook"):
@@ -114,6 +123,11 @@ class Gateway:
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
+        if not hasattr(self, "engine"):
+            raise BadUse("the gateway is not open; write `async with Gateway(...) as gateway:`")
+        if inbound.channel not in self.channels:
+            there = ", ".join(sorted(self.channels)) or "none"
+            raise BadUse(f"the gateway has no channel {inbound.channel!r}; there are: {there}")
         await self.engine.accept(inbound)
 
     async def health(self) -> Health:
@@ -189,6 +203,7 @@ class Gateway:
         self._ending = True
         for task in self.listening:
             await self.runs.cancel(task)
+        await self.engine.recovery.stop()
         await self.engine.lanes.drain(grace)
         await self.engine.outbox.drain(min(grace, SENDING))
 
@@ -230,7 +245,7 @@ def open_store(url: str) -> Store:
     """The engine the configuration names, for this gateway alone."""
     scheme = url.partition(":")[0]
     if scheme != "sqlite":
-        raise BadConfiguration(f"gateway.store: the {scheme} store is not written yet; write sqlite:FILE")
+        raise BadConfiguration(f"gateway.store: there is no store {scheme} yet; write sqlite:FILE")
     from rejoinder.store import sqlite
 
     return sqlite.open_store(url)
@@ -255,6 +270,8 @@ def _limits(gateway: schema.GatewaySettings) -> dict[str, float]:
 
 def open_agent(name: str, said: schema.Agent, limits: Mapping[str, float]) -> Agent:
     module = plugins.find("agent", said.kind)
+    if isinstance(said.settings, module.Settings):
+        return module.open_agent(name, said.settings)
     try:
         settings = _record(module.Settings, said.settings, limits)
     except msgspec.ValidationError as problem:
@@ -282,6 +299,8 @@ def open_channel(name: str, said: schema.Channel) -> Channel:
         there = ", ".join(each for each in here if each != "terminal")
         raise BadConfiguration(f"channels.{name}: the channel {said.kind} is not written yet; there are: {there}")
     module = plugins.find("channel", said.kind)
+    if isinstance(said.settings, module.Settings):
+        return module.open_channel(name, said.settings)
     values = msgspec.structs.asdict(said.settings) if isinstance(said.settings, Struct) else said.settings
     return module.open_channel(name, msgspec.convert(values, module.Settings))
 
@@ -363,18 +382,6 @@ def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool =
 
 
 # --- run ----------------------------------------------------------------------------------------
-
-
-async def serve(
-    channel: Channel,
-    agent: Agent,
-    settings: schema.Settings | None = None,
-    owners: tuple[str, ...] = (SELF,),
-) -> None:
-    """One channel and one agent, until the channel has come to its end and all that it brought is answered."""
-    wired = with_channel(settings or schema.Settings(), channel.name, agent.name, owners)
-    async with Gateway(_only(wired, channel.name), agents={agent.name: agent}, channels=[channel]) as gateway:
-        await gateway.serve()
 
 
 def _only(settings: schema.Settings, channel: str) -> schema.Settings:

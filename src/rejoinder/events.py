@@ -62,6 +62,11 @@ class Sender(Struct, frozen=True):
     is_bot: bool = False
     is_self: bool = False
 
+    @property
+    def called(self) -> str:
+        """What people read beside it; empty where the platform tells no name."""
+        return self.display_name or self.name
+
 
 class Chat(Struct, frozen=True):
     id: str
@@ -69,6 +74,8 @@ class Chat(Struct, frozen=True):
     title: str = ""
     agents: tuple[str, ...] = ()
     """Which of our agents are in it; empty: all of the channel's."""
+    former: str = ""
+    """The id it had before its platform gave it another: settings and sessions know it by that one."""
 
 
 class Mention(Struct, frozen=True):
@@ -152,6 +159,11 @@ class Inbound(Struct, frozen=True):
     attachments: tuple[Attachment, ...] = ()
     sent_at: datetime | None = None
     received_at: datetime | None = None
+
+    @property
+    def route(self) -> Route:
+        """Where it was said, and where its answer goes."""
+        return Route(self.channel, self.chat.id, self.thread, self.account)
 
 
 # --- what a decision asks the engine to do (IN-62) ----------------------------------------------

@@ -42,31 +42,36 @@ KINDS = {
 
 def names(kind: str) -> list[str]:
     """What there is of a kind, sorted; nothing is imported for it but the folder."""
-    return sorted({*_files(KINDS[kind]), *_entry_points(KINDS[kind])})
+    return sorted({*_files(KINDS[kind]), *theirs(kind)})
 
 
 def find(kind: str, name: str) -> ModuleType:
     """The module called so; ours before anybody else's, so that a package cannot take a built-in's name."""
     where = KINDS[kind]
     if _is_ours(where, name):
-        module = import_module(f"{where.folder}.{name}")
-    elif name in (theirs := _entry_points(where)):
-        module = import_module(theirs[name])
-    else:
-        raise BadConfiguration(_unknown(kind, name))
-    return _checked(module, kind)
+        return import_module(f"{where.folder}.{name}")
+    if name in theirs(kind):
+        return _loaded(kind, name)
+    raise BadConfiguration(_unknown(kind, name))
+
+
+def theirs(kind: str) -> Mapping[str, str]:
+    """What other packages bring of a kind: the module of each by its name."""
+    return installed().get(KINDS[kind].group, {})
 
 
 def others(kind: str) -> list[ModuleType]:
     """What other packages bring of a kind, all of it, in the order of their names."""
-    found: list[ModuleType] = []
-    for name, place in sorted(_entry_points(KINDS[kind]).items()):
-        try:
-            module = import_module(place)
-        except Exception as problem:  # whatever somebody else's code does when it is imported
-            raise BadConfiguration(f"the {kind} {name!r} cannot be loaded from {place}: {problem}") from problem
-        found.append(_checked(module, kind))
-    return found
+    return [_loaded(kind, name) for name in sorted(theirs(kind))]
+
+
+def _loaded(kind: str, name: str) -> ModuleType:
+    place = theirs(kind)[name]
+    try:
+        module = import_module(place)
+    except Exception as problem:  # whatever somebody else's code does when it is imported
+        raise BadConfiguration(f"the {kind} {name!r} cannot be loaded from {place}: {problem}") from problem
+    return _checked(module, kind)
 
 
 def _checked(module: ModuleType, kind: str) -> ModuleType:
@@ -88,10 +93,6 @@ def _is_ours(kind: Kind, name: str) -> bool:
     spec = find_spec(f"{kind.folder}.{name}")
     source = spec.loader.get_source(spec.name) if spec and isinstance(spec.loader, InspectLoader) else None
     return re.search(rf"^(?:def )?{kind.defines}\b", source or "", re.MULTILINE) is not None
-
-
-def _entry_points(kind: Kind) -> Mapping[str, str]:
-    return installed().get(kind.group, {})
 
 
 @cache

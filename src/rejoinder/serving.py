@@ -25,7 +25,7 @@ from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.runtime.completions import Line, complete
 from rejoinder.runtime.runs import Runs
-from rejoinder.store.base import ApproveKnock, Health, Knock, ResendPart, Store, StoredPart
+from rejoinder.store.base import ApproveKnock, Knock, ResendPart, Store, StoredPart
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -227,15 +227,12 @@ def _house(gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks
         gateway.engine.beside.changed()
         return knock
 
-    async def health() -> Health:
-        return await store.health()
-
     return House(
         channel=web,
         agents=tuple(gateway.agents),
         version=rejoinder.__version__,
         store=store,
-        health=health,
+        health=gateway.health,
         channels=channels,
         complete=answer,
         resend=resend,

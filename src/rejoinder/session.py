@@ -195,7 +195,7 @@ def _place(inbound: Inbound, settings: SessionSettings) -> tuple[str, ...]:
         if person := _linked_name(inbound, settings):
             return ("person", person)
         return (inbound.channel, inbound.account, "direct", sender.id)
-    room = (inbound.channel, inbound.account, chat.kind, chat.id)
+    room = (inbound.channel, inbound.account, chat.kind, chat.former or chat.id)
     if settings.group_scope == "per-sender":
         person = _linked_name(inbound, settings)
         return (*room, "person", person) if person else (*room, "from", sender.id)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from rejoinder.agents import acp_connection
+from rejoinder.agents import acp_connection, acp_wire
 from rejoinder.agents.acp import AcpAgent, Settings, open_agent
 from rejoinder.agents.base import (
     Agent,
@@ -418,6 +418,21 @@ async def test_the_system_part_is_told_when_it_is_new():
             events = await everything(agent, Turn("s", (PromptText("blocks"),), system=system))
             said.append(json.loads(text_of(events)))
         assert said == [["Be brief.", "blocks"], ["blocks"], ["Be long.", "blocks"]]
+
+
+async def test_the_system_part_is_told_again_after_a_failure():
+    """TU-31: an agent that refused the prompt may have kept nothing of it."""
+    async with fake() as agent:
+        for word, told in (("error", None), ("blocks", ["Be brief.", "blocks"]), ("blocks", ["blocks"])):
+            events = await everything(agent, Turn("s", (PromptText(word),), system="Be brief."))
+            assert told is None or json.loads(text_of(events)) == told
+
+
+@pytest.mark.parametrize("offered", [5, "large", [5], [None], {"modelId": "large"}, [{"name": "large"}]])
+def test_models_that_are_none(offered: Any):
+    """TU-33: what an agent says of its models in a shape nobody knows is passed over; it is not set, nothing fails."""
+    (model,) = acp_wire.options({"models": {"availableModels": offered, "currentModelId": "small"}}).values()
+    assert (model.current, model.values) == ("small", ())
 
 
 @pytest.mark.parametrize(("options", "seen"), [(["--images"], "<image>"), ([], "cannot see")])

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.agents.base import Exchange
-from rejoinder.agents.history import SESSIONS_KEPT, Histories, tokens_of
+from rejoinder.agents.base import REMEMBERED, Exchange
+from rejoinder.agents.history import Histories, tokens_of
 from rejoinder.events import PromptImage, PromptText
 
 
@@ -21,6 +21,13 @@ def test_what_was_said_is_told():
         Exchange(asked("two"), "second"),
     )
     assert histories.before("other", asked("three")) == ()
+
+
+def test_what_is_recalled_takes_the_place_of_what_was_known():
+    histories = Histories(1000)
+    histories.remember("s", asked("one"), "first")
+    histories.recall("s", (Exchange(asked("two"), "second"),))
+    assert histories.before("s", asked("three")) == (Exchange(asked("two"), "second"),)
 
 
 ANSWERS = st.text(min_size=1, max_size=60).filter(str.strip)
@@ -60,7 +67,7 @@ def test_forgetting():
 
 def test_sessions_that_slept_longest_go_first():
     histories = Histories(1000)
-    for number in range(SESSIONS_KEPT + 1):
+    for number in range(REMEMBERED + 1):
         histories.remember(str(number), asked("x"), "y")
         histories.remember("awake", asked(str(number)), "y")
     assert histories.before("0", asked("x")) == ()

@@ -13,6 +13,7 @@ from aiohttp import web
 from rejoinder.agents.base import Done, Failed, Question, TextDelta, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.http import EVENT_TYPES, Settings, open_agent
 from rejoinder.events import PromptImage, PromptText, Turn
+from rejoinder.testing import conversation
 from rejoinder.testing.contracts import AgentContract, Agents, a_turn, everything, text_of
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -229,8 +230,9 @@ async def test_the_example_works():
     spec.loader.exec_module(module)
     async with serving(module.make_app()) as url:
         agent = open_agent("mine", Settings(url=f"{url}/turn"))
-        block = PromptText('<sender_context-a1b2>\n{"schema":"rejoinder.sender.v1"}\n</sender_context-a1b2>')
-        events = await everything(agent, Turn("session-1", (block, PromptText("one two three"))))
-        await agent.close()
+        events = await everything(agent, a_turn("one two three"))
+        async with conversation(agent) as chat:
+            await chat.says("one two")
+            await chat.hears("You said 2 words, and the last was two.")
     assert events[:2] == [ToolStarted("1", "counting the words"), ToolEnded("1", True, "3")]
     assert text_of(events) == "You said 3 words, and the last was three."

@@ -79,7 +79,10 @@ def test_ids_of_the_peer_are_opaque(id: Any):
     assert [message["id"] for message in sent] == [id, id]
 
 
-@pytest.mark.parametrize("line", [b"hello", b"[1]", b"7", b'{"method":7}', b'{"a":', b"\xff\xfe"])
+DEEP = b'{"method":' * 5000 + b"7" + b"}" * 5000
+
+
+@pytest.mark.parametrize("line", [b"hello", b"[1]", b"7", b'{"method":7}', b'{"a":', b"\xff\xfe", DEEP])
 async def test_noise(line: bytes):
     """What is no message is kept for the operator and stops nothing."""
     peer, heard, _ = a_peer()
@@ -107,3 +110,29 @@ async def test_half_a_letter_is_no_noise():
     peer, heard, _ = a_peer()
     peer.take(b'{"method":"session/update","params":{"text":"\\ud83d"}}')
     assert heard.all == [("notification", "session/update", {"text": "\ud83d"})]
+
+
+async def test_bytes_that_are_no_letter_cost_no_more_than_themselves():
+    """TU-33: an agent that cuts its text in the middle of a letter's bytes is heard all the same."""
+    peer, heard, _ = a_peer()
+    peer.take(b'{"method":"session/update","params":{"text":"caf\xc3"}}')
+    assert heard.all == [("notification", "session/update", {"text": "caf\ufffd"})]
+
+
+async def test_a_name_of_half_a_letter_comes_back_as_it_came():
+    """TU-33: ids are opaque."""
+    sent: list[bytes] = []
+    peer = Peer(sent.append, heard := Heard())
+    peer.take(b'{"id":"\\ud83d","method":"m"}')
+    ((_, asked, _, _),) = heard.all
+    peer.refuse(asked, -32601, "no")
+    assert b'"\\ud83d"' in sent[0]
+
+
+@given(st.binary(max_size=60) | st.binary(max_size=20).map(lambda odd: b'{"method":"' + odd + b'"}'))
+def test_no_line_breaks_the_reading(line: bytes):
+    """TU-33: whatever an agent writes, what comes after it is heard."""
+    peer, heard, _ = a_peer()
+    peer.take(line)
+    peer.take(b'{"method":"m","params":1}')
+    assert heard.all[-1] == ("notification", "m", 1)

@@ -359,6 +359,18 @@ async def test_compaction(agent: Any, server: ModelServer):
     assert "I am Ann" not in str(told)
 
 
+async def test_what_a_compaction_gives_back_can_be_recalled(agent: Any, server: ModelServer):
+    """TU-23: told of it again, as in the next process, the agent says the same to its model."""
+    await everything(agent, a_turn("I am Ann"))
+    server.will(Say("The user is Ann."))
+    summary = await agent.compact("session-1")
+    await everything(agent, a_turn("Who am I?"))
+    agent.recall("session-1", (summary,))
+    await everything(agent, a_turn("Who am I?"))
+    before, after = server.requests[-2:]
+    assert before.body["messages"] == after.body["messages"]
+
+
 async def test_compaction_of_what_does_not_fit(agent: Any, server: ModelServer):
     """TU-23: by halves, the newest of them, until the model can read it."""
     for number in range(8):

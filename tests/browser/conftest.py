@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
 
+from rejoinder.testing.ports import free_port
 from tests.browser.scenes import empty, review
 from tests.browser.stage import Stage, server
 
@@ -61,12 +61,6 @@ async def open_page(browser: Browser) -> AsyncIterator[Open]:
     for context in contexts:
         await context.close()
     assert problems == []
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Playing:

@@ -47,7 +47,7 @@ def test_an_unknown_agent():
     assert "no agent called 'tuor'; did you mean tour? there are:" in result.stderr
 
 
-@pytest.mark.parametrize("command", [("explain",), ("export",), ("send", "--channel", "web", "--chat", "x")])
+@pytest.mark.parametrize("command", [("explain",), ("export",), ("send", "--channel", "none", "--chat", "x")])
 def test_an_argument_that_is_no_text(tmp_path, command):
     """Bytes of another encoding come as half characters: a sentence, no traceback."""
     program = [sys.executable, "-c", "from rejoinder.cli import main; main()", *command, b"\xff"]

@@ -1,5 +1,6 @@
 """The operator's commands on a store, with and without a gateway that has it open."""
 
+import asyncio
 import json
 import select
 import sqlite3
@@ -16,8 +17,9 @@ from rejoinder.cli import app
 from rejoinder.cli.export import Transcript, as_markdown
 from rejoinder.events import PromptText
 from rejoinder.session import Session
-from rejoinder.store.base import Entry
-from tests.cli.a_store import ANNA, NOW, SESSION, TEAM, TEAM_SESSION, make
+from rejoinder.store.base import Accept, Entry
+from rejoinder.store.sqlite import open_store
+from tests.cli.a_store import ANNA, NOW, SESSION, TEAM, TEAM_SESSION, make, received
 
 PATIENCE = 30
 
@@ -121,6 +123,21 @@ def test_an_answer_is_explained_by_what_it_answers(folder):
         assert (explained["message"], explained["answer_of"]) == ("17", "18")
 
 
+def test_so_is_an_answer_that_its_room_told_of(folder):
+    """A room of several agents tells of their messages as of anybody's: that is no message of its own."""
+    echo = received(ANNA, 18, "It is 4 °C and raining.", "Helper")
+
+    async def heard() -> None:
+        store = open_store("sqlite:rejoinder.db")
+        await store.write(Accept((echo,), NOW))
+        await store.close()
+
+    asyncio.run(heard())
+    for reference in ("18", "last"):
+        explained = document("explain", reference)
+        assert (explained["message"], explained["answer_of"]) == ("17", "18")
+
+
 def test_explain_says_what_it_cannot_tell(folder):
     assert refused(1, "explain", "999").startswith("no message '999' is known; name it by the platform's id")
     assert refused(2, "explain", "m1").startswith("'m1' is a message of several chats; choose with --channel")
@@ -191,13 +208,30 @@ def test_retry_and_drop(folder):
         (1, ["--retry", "1"], "part 1 is sent, not dead or held; it was left as it is"),
         (2, ["--retry", "some"], "--retry takes the id of a part, or all; 'some' is neither"),
         (2, ["--retry", "3", "--drop", "3"], "part 3 cannot be sent again and dropped at once"),
-        (2, ["--retry", "3", "--json"], "--json is for the list; --retry and --drop say what they did in a sentence"),
     ],
 )
 def test_retry_says_what_is_wrong(folder, status, arguments, sentence):
     """And changes nothing."""
     assert refused(status, "dead", *arguments) == sentence
     assert document("dead")["total"] == 2
+
+
+def test_what_was_done_as_a_document(folder):
+    """Every command that changes something says so with stable keys, too."""
+    assert document("dead", "--retry", "all") == {
+        "resent": [3, 4],
+        "dropped": [],
+        "perhaps_twice": [4],
+        "missed": 0,
+        "gateway": None,
+    }
+    assert document("send", "--channel", "telegram", "--chat", "1", "hi") == {"parts": [6], "gateway": None}
+    let_in = {"channel": "telegram", "account": "default", "sender": "2002", "gateway": None}
+    assert document("pair", "approve", "K7QX2M9A") == let_in
+    assert document("backup", "monday.db") == {
+        "file": "monday.db",
+        "bytes": (folder / "monday.db").stat().st_size,
+    }
 
 
 def test_an_id_that_no_store_could_have(folder):
@@ -235,6 +269,12 @@ def test_send_says_what_is_wrong(folder):
     wrong = refused(2, "send", "--channel", "telegarm", "--chat", "1", "hi")
     assert wrong == "no channel called 'telegarm' is configured; there are: telegram, web"
     assert refused(2, "send", "--channel", "web", "--chat", "1", " ") == "there is nothing to send: the text is empty"
+
+
+def test_the_page_of_a_gateway_without_configuration_can_be_written_to(folder):
+    """`rejoinder run` serves it where nothing is configured: it is there for `send` as well."""
+    (folder / "rejoinder.toml").unlink()
+    assert told("send", "--channel", "web", "--chat", "lobby", "hi").startswith("Planned: part 6. ")
 
 
 def test_pair(folder):

@@ -5,7 +5,9 @@ import signal
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
+from rejoinder.cli import app
 from rejoinder.testing import FakePlatform
 
 CONFIG = """
@@ -56,8 +58,47 @@ async def test_a_wrong_token_is_one_sentence(tmp_path):
         assert "Traceback" not in told.decode()
 
 
-async def test_a_channel_that_is_not_there_yet_is_told(tmp_path):
-    process = await start(tmp_path, '[channels.discord]\ntoken = "x"\n[agents.tour]\nkind = "tour"\n')
+TO_COME = """[gateway]
+store = "postgresql://ann:canary@db/chat"
+[agents.tour]
+kind = "tour"
+[channels.discord]
+token = "x"
+[channels.work]
+kind = "slack"
+bot_token = "x"
+app_token = "x"
+"""
+TOLD = """{file}:2: gateway.store: PostgreSQL is not written yet; write "sqlite:FILE"
+{file}:5: channels.discord: the channel discord is not written yet; take this section out (there are: telegram, web)
+{file}:7: channels.work: the channel slack is not written yet; take this section out (there are: telegram, web)
+"""
+
+
+async def test_what_is_not_there_yet_is_told(tmp_path):
+    """All of it at once, with line and key: nothing is started, and no password is shown."""
+    process = await start(tmp_path, TO_COME)
     _, told = await process.communicate()
     assert process.returncode == 2
-    assert "channels.discord: the channel discord is not written yet; there are: telegram, web" in told.decode()
+    assert told.decode() == "rejoinder: " + TOLD.format(file=tmp_path / "rejoinder.toml")
+
+
+def test_who_checks_a_configuration_is_told_too(tmp_path):
+    """It can be read, so that one may prepare it; that it cannot be run yet stands beside it."""
+    file = tmp_path / "rejoinder.toml"
+    file.write_text(TO_COME)
+    checked = CliRunner().invoke(app, ["config", "-c", str(file)])
+    assert checked.exit_code == 0
+    assert checked.stderr == TOLD.format(file=file)
+    assert "canary" not in checked.output
+
+
+@pytest.mark.parametrize(
+    "command", [["sessions"], ["dead"], ["pair"], ["explain", "last"], ["export", "x"], ["backup", "x.db"]]
+)
+def test_nor_can_anything_be_looked_up_there(tmp_path, command):
+    file = tmp_path / "rejoinder.toml"
+    file.write_text(TO_COME)
+    asked = CliRunner().invoke(app, [*command, "-c", str(file)])
+    assert asked.exit_code == 2
+    assert asked.stderr == "rejoinder: " + TOLD.format(file=file).partition("\n")[0] + "\n"

@@ -8,11 +8,10 @@ from rejoinder.channels.base import Unknown
 from rejoinder.config.agents import HttpAgent
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Agent, Channel, Settings
-from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
+from rejoinder.inbound.settings import CommandsSettings
 from rejoinder.secret import Secret
-from rejoinder.session import SessionSettings
 from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
-from tests.conversations.agents import Asking, said, told
+from tests.conversations.agents import said, told
 from tests.conversations.settings import queueing
 
 
@@ -217,123 +216,6 @@ async def test_the_allow_list_changes_at_once():
         )
         await chat.says("hello again", sender="bob", chat="bobs")
     assert [said(turn) for turn in agent.turns] == [["hello"]]
-
-
-# --- permissions --------------------------------------------------------------------------------
-
-QUESTION = (
-    "May I delete it all?\n\nOptions of the agent: Yes, No.\n/approve {q} allows it once; /approve {q} deny does not."
-)
-
-
-async def asked_for(chat) -> str:
-    """The name of the request that was put into the chat."""
-    text = (await chat.hears()).text
-    which = text.rpartition("/approve ")[2].split()[0]
-    assert text == QUESTION.format(q=which)
-    return which
-
-
-@pytest.mark.parametrize(
-    ("answer", "reply", "heard"),
-    [("", "allow-once", "I was told allow-once."), (" deny", "deny", "I was told None.")],
-)
-async def test_a_permission_is_asked_for_in_the_chat(answer, reply, heard):
-    """TU-33: asked in the chat, answered by /approve."""
-    async with conversation(Asking()) as chat:
-        await chat.says("clean up")
-        which = await asked_for(chat)
-        await chat.says(f"/approve {which}{answer}")
-        replies = {(await chat.hears()).text, (await chat.hears()).text}
-    assert replies == {f"Request {which}: {reply}.", heard}
-
-
-@pytest.mark.parametrize("where", [{"sender": "bob", "chat": "room"}, {"sender": "ann", "chat": "elsewhere"}])
-async def test_nobody_else_and_nowhere_else_can_answer(where):
-    """TU-34: bound to the asking chat and person."""
-    async with conversation(Asking(), owners=("ann", "bob")) as chat:
-        await chat.says("clean up")
-        which = await asked_for(chat)
-        await chat.says(f"/approve {which}", **where)
-        await chat.hears(f"There is no request {which} for you here; it may have been answered or have run out.")
-        await chat.says(f"/approve {which} deny")
-        replies = {(await chat.hears()).text, (await chat.hears()).text}
-    assert replies == {f"Request {which}: deny.", "I was told None."}
-
-
-async def test_a_question_that_nobody_answers_is_denied_in_the_end():
-    from rejoinder.config.schema import GatewaySettings
-
-    settings = Settings(gateway=GatewaySettings(question_timeout_s=0.02))
-    async with conversation(Asking(), settings=settings) as chat:
-        await chat.says("clean up")
-        await asked_for(chat)
-        await chat.hears("I was told None.")
-
-
-async def test_who_is_elevated_is_not_asked():
-    """IN-59: elevated and exec set the permission policy of this session."""
-    elevated = ElevatedSettings(enabled=True, allow_from=("fake:ann",))
-    async with conversation(Asking(), settings=Settings(commands=CommandsSettings(elevated=elevated))) as chat:
-        await chat.says("/elevated full")
-        await chat.hears("Elevated: full.")
-        await chat.says("clean up")
-        await chat.hears("I was told allow-once.")
-
-
-async def test_what_is_decided_for_this_turn_beats_the_session():
-    """IN-55, IN-59: this turn's directive > session; afterwards it is as before."""
-    async with conversation(Asking()) as chat:
-        await chat.says("/exec security=full")
-        await chat.hears("Exec: security=full.")
-        await chat.says("/exec security=deny clean up")
-        await chat.hears("For this turn: exec security=deny.")
-        await chat.hears("I was told None.")
-        await chat.says("clean up")
-        await chat.hears("I was told allow-once.")
-
-
-async def test_the_agent_is_told_where_a_session_is_stricter():
-    """IN-59: what the agent's own settings allow is denied, or asked for, all the same."""
-    agent = Asking()
-    async with conversation(agent) as chat:
-        for option, decided in (("security=deny", "None"), ("security=full ask=off", "allow-once")):
-            await chat.says(f"/exec {option}")
-            await chat.hears()
-            await chat.says("clean up")
-            await chat.hears(f"I was told {decided}.")
-        await chat.says("/exec ask=always")
-        await chat.hears()
-        await chat.says("clean up")
-        await chat.says(f"/approve {await asked_for(chat)}")
-        await chat.hears()
-        await chat.hears()
-    assert [turn.permissions for turn in agent.turns] == ["deny", None, "ask"]
-
-
-async def test_the_end_of_one_run_leaves_the_question_of_another_open():
-    """TU-34: two sessions of one agent in one chat; each question waits for its own person."""
-    common = ChannelSettings(dm="open", groups="open", require_mention=False)
-    settings = Settings(
-        channels={"fake": Channel("fake", common, None)}, session=SessionSettings(group_scope="per-sender")
-    )
-    ended = asyncio.Event()
-
-    async def hears_of_it(_) -> None:
-        ended.set()
-
-    async with conversation(Asking(), settings=settings, owners=("ann", "bob")) as chat:
-        chat.gateway.on("turn_ended", hears_of_it)
-        for sender in ("ann", "bob"):
-            await chat.channel.says("clean up", kind="group", sender=sender)
-        first, second = await asked_for(chat), await asked_for(chat)
-        await chat.channel.says(f"/approve {first} deny", kind="group", sender="ann")
-        await chat.hears()
-        await chat.hears("I was told None.")
-        await ended.wait()
-        await chat.channel.says(f"/approve {second} deny", kind="group", sender="bob")
-        assert "There is no request" not in (await chat.hears()).text
-        await chat.hears("I was told None.")
 
 
 async def test_an_owner_has_sent_again_what_was_not_confirmed():

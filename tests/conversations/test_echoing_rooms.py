@@ -88,3 +88,15 @@ async def test_two_that_would_talk_for_ever_stop():
     notices = [text for text in channel.said() if "silent until" in text]
     assert len(notices) == 1
     assert len(helper.turns) + len(coder.turns) <= 6
+
+
+async def test_why_is_about_what_a_person_wrote():
+    """IN-64: not about the answer that the room told of."""
+    helper, coder = ScriptedAgent("@coder is away.", name=HELPER), ScriptedAgent("I am.", name=CODER)
+    async with room(helper, coder, owners=("ann",)) as channel:
+        await channel.says("Review this", kind="group", sender="ann")
+        await channel.until(lambda: channel.said() == ["@coder is away.", "I am."])
+        await channel.says("/why", kind="group", sender="ann")
+        await channel.until(lambda: len(channel.said()) == 3)
+        assert "activation: continue, wakes helper" in channel.said()[2]
+        assert "agent helper: answered" in channel.said()[2]

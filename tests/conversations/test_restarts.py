@@ -490,6 +490,34 @@ async def test_a_message_that_cannot_be_decided_is_put_aside(tmp_path, monkeypat
         await machine.chat.hears("Two.")
 
 
+@pytest.mark.parametrize("count", [1, 2])
+async def test_a_stop_in_good_order_is_nobodys_fault(tmp_path, monkeypatch, count):
+    """DU-2: however often a gateway is left before it comes to decide, the message is answered in the end."""
+    machine = Machine(tmp_path)
+    store = open_store(machine.url)
+    messages = [Inbound("fake", f"e{n}", f"m-{n}", Chat("room"), Sender("ann"), "hello") for n in range(count)]
+    await store.write(Accept(tuple(messages), datetime.now(UTC)))
+    await store.close()
+    reached = asyncio.Event()
+
+    async def hangs(self, event, conversation):
+        reached.set()
+        await never()
+
+    settings = with_channel(Settings(), "fake", "scripted", ("ann",))
+    with monkeypatch.context() as patched:
+        patched.setattr(Engine, "_decide", hangs)
+        for _ in range(MOST_ATTEMPTS + 1):
+            reached.clear()
+            agent, channel = ScriptedAgent(), FakeChannel()
+            async with Gateway(settings, agents={"scripted": agent}, channels=[channel], store=machine.url) as gateway:
+                gateway.runs.start("serve", gateway.serve())
+                await asyncio.wait_for(reached.wait(), 10)
+    async with machine.running(ScriptedAgent(*["Hi."] * count)):
+        for _ in range(count):
+            await machine.chat.hears("Hi.")
+
+
 async def test_the_cursor_is_kept_with_what_it_stands_for(tmp_path):
     """DU-1: how far a channel was read is in the same transaction, and told again after a restart."""
     machine = Machine(tmp_path)
@@ -545,38 +573,6 @@ async def test_what_people_chose_and_who_was_let_in_survives(tmp_path):
     async with machine.running(ScriptedAgent()):
         await machine.chat.says("hello", sender="eve", chat="eve")
         assert "pairing code" in (await machine.chat.hears()).text
-
-
-async def test_an_agent_without_a_memory_of_its_own_is_reminded(tmp_path):
-    """TU-33: once in each process; a reset starts later and is not undone."""
-
-    class Recalling(ScriptedAgent):
-        def __init__(self, *replies):
-            super().__init__(*replies)
-            self.recalled = []
-
-        def recall(self, session, past):
-            self.recalled += [(text_of(each), each.answer) for each in past]
-
-    machine = Machine(tmp_path)
-    async with machine.running(Recalling("Hi, Ann.")):
-        await machine.chat.says("I am Ann.")
-        await machine.chat.hears("Hi, Ann.")
-    second = Recalling("Ann.", "Yes.")
-    async with machine.running(second):
-        await machine.chat.says("Who am I?")
-        await machine.chat.hears("Ann.")
-        await machine.chat.says("Sure?")
-        await machine.chat.hears("Yes.")
-    ((question, answer),) = second.recalled
-    assert ("I am Ann." in question, answer) == (True, "Hi, Ann.")
-    third = Recalling("Who?")
-    async with machine.running(third):
-        await machine.chat.says("/new")
-        await machine.chat.hears()
-        await machine.chat.says("And now?")
-        await machine.chat.hears("Who?")
-    assert third.recalled == []
 
 
 async def test_handles_and_what_was_overheard_go_on(tmp_path):

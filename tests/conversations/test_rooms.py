@@ -62,6 +62,20 @@ async def test_who_takes_a_message_that_names_nobody(wake, woken):
     assert [agent.name for agent in agents if agent.turns] == woken
 
 
+async def test_a_directive_is_for_the_agent_that_is_named():
+    """IN-25, IN-54: it is kept in that agent's session, and no other's."""
+    coder, writer = a_coder("Code."), a_writer("Prose.")
+    async with room(coder, writer) as chat:
+        await chat.channel.says("@writer /think high", mention="writer", **LAB)
+        await chat.hears("Thinking: high.")
+        await chat.channel.says("@writer a poem", mention="writer", **LAB)
+        await chat.hears("Prose.")
+        await chat.channel.says("@coder a function", mention="coder", **LAB)
+        await chat.hears("Code.")
+    assert [turn.think for turn in writer.turns] == ["high"]
+    assert [turn.think for turn in coder.turns] == [None]
+
+
 async def test_each_has_a_lane_of_its_own():
     """TU-1: one agent at work does not hold up the other."""
     go = asyncio.Event()

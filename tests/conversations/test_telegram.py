@@ -9,6 +9,7 @@ from rejoinder.app import Gateway, open_channels
 from rejoinder.config.load import read
 from rejoinder.testing import FakePlatform, ScriptedAgent
 from rejoinder.testing.platform import oracles
+from rejoinder.testing.platform.telegram import world
 from tests.conversations.agents import Asking, said
 
 SETTINGS = """
@@ -125,6 +126,39 @@ async def test_a_permission_is_given_by_a_button(label, told):
         assert platform.people.methods.answered
 
 
+@pytest.mark.parametrize(
+    ("ends", "seconds", "became"),
+    [
+        ("/approve {which}", 300, "Allowed once."),
+        ("/approve {which} deny", 300, "Denied."),
+        ("/stop", 300, "No longer asked: the run is over."),
+        ("wait", 1, "Denied: nobody answered in time."),
+    ],
+)
+async def test_the_buttons_go_with_the_question(ends, seconds, became):
+    """TU-34: whatever ends a request, there is nothing left to press, and it says what became of it."""
+    async with telegram(Asking(), f"[gateway]\nquestion_timeout_s = {seconds}") as platform:
+        await platform.says("ann", "ann", "clean up")
+        question = await platform.hears("ann")
+        words = question.text.partition("\n")[0]
+        await platform.says("ann", "ann", ends.format(which=question.text.rpartition("/approve ")[2].split()[0]))
+        await platform.truth.until(lambda: not any(seen.buttons for seen in platform.truth.messages("ann")))
+        assert platform.truth.messages("ann")[0].text == f"{words}\n\n{became}"
+
+
+async def test_a_question_that_was_taken_away_does_not_come_back():
+    """OD-62: there is no button left to take away, so nothing is said, and nothing is given up either."""
+    async with telegram(Asking()) as platform:
+        await platform.says("ann", "ann", "clean up")
+        question = await platform.hears("ann")
+        which = question.text.rpartition("/approve ")[2].split()[0]
+        platform.people.world.room("ann").messages.pop(int(question.id))
+        await platform.says("ann", "ann", f"/approve {which}")
+        await platform.truth.until(lambda: "I was told allow-once." in platform.truth.transcript())
+        seen = [message.text for message in platform.truth.messages("ann")]
+    assert sorted(seen) == sorted([question.text, f"Request {which}: allow-once.", "I was told allow-once."])
+
+
 async def test_nobody_elses_button_counts():
     """IN-12: a button is a door like any other: who may not answer, does not."""
     async with telegram(Asking(), 'groups = "open"') as platform:
@@ -135,6 +169,35 @@ async def test_nobody_elses_button_counts():
         await platform.truth.until(
             lambda: "I was told None." in [seen.text for seen in platform.truth.messages("#team")]
         )
+
+
+async def test_a_group_that_moved_goes_on():
+    """IN-10, IN-40: what is configured for it holds under its new id, and the session is the one it had."""
+    agent = ScriptedAgent("Noted.", "Still here.")
+    group = '[channels.telegram.group."{id}"]\nrequire_mention = false'.format(id=world.group_id("#team"))
+    async with telegram(agent, group) as platform:
+        await platform.says("#team", "ann", "the number is 7")
+        await platform.hears("#team", "Noted.")
+        platform.people.moves("#team", "#bigteam")
+        await platform.says("#bigteam", "ann", "what was it?")
+        await platform.hears("#bigteam", "Still here.")
+    assert agent.turns[0].session == agent.turns[1].session
+
+
+async def test_an_answer_that_is_being_written_moves_with_its_group():
+    """OD-62: neither the draft nor the question is in the new group: the whole answer is said there, plainly, once."""
+    go = asyncio.Event()
+    agent = ScriptedAgent(["Once upon a time ", go.wait, "there was a bot."], "The end.")
+    async with telegram(agent) as platform:
+        await platform.says("#team", "ann", "@testbot tell me")
+        await platform.truth.until(lambda: "Once" in platform.truth.transcript())
+        platform.people.moves("#team", "#bigteam")
+        go.set()
+        told = await platform.hears("#bigteam", "Once upon a time there was a bot.")
+        assert told.reply_to is None
+        await platform.says("#bigteam", "ann", "@testbot and then?")
+        await platform.hears("#bigteam", "The end.")
+        assert len(platform.truth.messages("#bigteam")) == 2
 
 
 async def test_a_message_that_comes_twice_is_answered_once():

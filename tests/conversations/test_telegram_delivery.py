@@ -1,10 +1,13 @@
 """What the outbox makes of Telegram's moods: too fast, too long, badly formatted, down, and a text that grows."""
 
 import asyncio
+import threading
 
 from rejoinder.channels.base import Rejected
 from rejoinder.channels.platforms import platform as known
 from rejoinder.config.schema import Settings
+from rejoinder.outbound import plan
+from rejoinder.outbound.render import messages
 from rejoinder.runtime import pacing
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.platform import oracles
@@ -55,6 +58,16 @@ async def test_markdown_is_telegrams_own():
         assert not oracles.refused(platform.truth.calls)
 
 
+async def test_what_nobody_sees_is_no_answer():
+    """DE-14, OD-44: Telegram would refuse it, and a person would wait; however it is streamed."""
+    async with telegram(ScriptedAgent(["\u200b", "\xad\u2800"], "Next.")) as platform:
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "(no response)")
+        await platform.says("ann", "ann", "again")
+        await platform.hears("ann", "Next.")
+        assert not oracles.refused(platform.truth.calls)
+
+
 async def test_a_long_answer_is_several_messages():
     """DE-10: each within the limit, in order, none refused."""
     words = " ".join(f"word{number}" for number in range(1500))
@@ -65,6 +78,27 @@ async def test_a_long_answer_is_several_messages():
         assert " ".join(said) == words
         assert not oracles.refused(platform.truth.calls)
         assert not oracles.over_length(platform.truth.frames, known("telegram").limits)
+
+
+async def test_a_long_answer_holds_nobody_up(monkeypatch):
+    """OD-5: however it is made, a long text is cut beside the loop, its drafts as well as its end."""
+    cut_by: list[tuple[int, threading.Thread]] = []
+
+    def cut(text, *how):
+        cut_by.append((len(text), threading.current_thread()))
+        return messages(text, *how)
+
+    monkeypatch.setattr(plan, "messages", cut)
+    seen = asyncio.Event()
+    agent = ScriptedAgent(["![a" * 3000, seen.wait, "![b" * 3000])
+    async with telegram(agent) as platform:
+        await platform.says("ann", "ann", "hello")
+        await platform.truth.until(lambda: any("![a" in seen.text for seen in platform.truth.messages("ann")))
+        seen.set()
+        await platform.truth.until(lambda: platform.truth.messages("ann")[-1].text.endswith("![b"))
+    by = {thread for size, thread in cut_by if size > plan.LONG}
+    assert by
+    assert threading.main_thread() not in by
 
 
 async def test_a_growing_text_is_one_message():

@@ -254,9 +254,9 @@ async def test_an_agent_that_is_faster_than_people_is_said_in_blocks_too(first):
 
 
 async def test_stop_ends_the_blocks():
-    """IN-70: what waits behind a human pause is not said any more."""
+    """IN-70: what waits behind a human pause is not said any more, and nobody waits for the end of that pause."""
     text = "\n\n".join(f"{number} " + "word " * 160 for number in range(9))
-    slow = PAUSING.replace("200", "900").replace("210", "910")
+    slow = PAUSING.replace("200", "60000").replace("210", "60000")
     async with telegram(ScriptedAgent(text, "Fine."), 'streaming = "blocks"\n' + slow) as platform:
         await platform.says("ann", "ann", "tell me")
         await platform.hears("ann")

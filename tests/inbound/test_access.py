@@ -33,16 +33,18 @@ def test_direct_chats(dm: Any, sender: str, paired: bool, expected: str) -> None
 @pytest.mark.parametrize(
     ("groups", "chat", "expected"),
     [
-        ("allowlist", "-100", "turn"),
-        ("allowlist", "-101", "drop"),
-        ("open", "-101", "turn"),
-        ("off", "-100", "drop"),
+        ("allowlist", Chat("-100", "group"), "turn"),
+        ("allowlist", Chat("-101", "group"), "drop"),
+        ("allowlist", Chat("-101", "group", former="-100"), "turn"),
+        ("allowlist", Chat("-101", "group", former="-102"), "drop"),
+        ("open", Chat("-101", "group"), "turn"),
+        ("off", Chat("-100", "group"), "drop"),
     ],
 )
 @pytest.mark.parametrize("sender", [OWNER, GUEST, STRANGER])
-def test_groups(groups: Any, chat: str, expected: str, sender: str) -> None:
-    """IN-10: a group is let in by its id, whoever speaks; nobody gets a pairing code in a group."""
-    said = replace(says("@ourbot hello", sender, mentions=AT_US), chat=Chat(chat, "group"))
+def test_groups(groups: Any, chat: Chat, expected: str, sender: str) -> None:
+    """IN-10: a group is let in by its id or the one it had, whoever speaks; nobody gets a pairing code in a group."""
+    said = replace(says("@ourbot hello", sender, mentions=AT_US), chat=chat)
     done = send(said, house(groups=groups))
     assert outcome(done) == expected
     assert not done.replies

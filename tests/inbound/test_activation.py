@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Mention, Overhear, Quote, Said
 from rejoinder.inbound.facts import ThreadFacts
-from rejoinder.inbound.groups import MOST_OVERHEARD, group_context, group_intro, overhear, wants_intro
+from rejoinder.inbound.groups import MOST_OVERHEARD, active_mode, group_intro, overhear, wants_intro
 from rejoinder.inbound.patterns import compile_patterns
 from rejoinder.inbound.rules import channel_rules, make_rules
 from rejoinder.inbound.settings import GroupSettings
@@ -158,6 +158,24 @@ def test_listening_says_nothing_at_all() -> None:
     assert len(done.effects) == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "expected", "rest"),
+    [("/think high", "drop", None), ("/new /think high", "drop", None), ("/new hi there", "turn", "hi there")],
+)
+def test_listening_obeys_no_directive_and_starts_no_answer(text: str, expected: str, rest: str | None) -> None:
+    """IN-33: also where nothing else is said, and where a command goes before the words."""
+    done = send(says(text, group=True), house(group={GROUP: GroupSettings(mode="listen")}))
+    assert (outcome(done), done.message.listening) == (expected, True)
+    assert done.session is not None
+    assert (done.session.think, done.message.choices) == (None, {})
+    assert rest is None or done.message.agent_text == rest
+
+
+def test_commands_answer_where_the_agent_listens() -> None:
+    """IN-31, IN-33: it is the agent that never answers."""
+    assert outcome(send(says("/status", group=True), house(group={GROUP: GroupSettings(mode="listen")}))) == "answer"
+
+
 def test_a_timer_needs_no_mention() -> None:
     """A job for a group is for us."""
     assert outcome(send(says("good morning", "cron", group=True, entry="cron"), house())) == "turn"
@@ -203,15 +221,19 @@ def test_activation_is_the_owners_and_holds() -> None:
     assert send(says("/activation always", OWNER), rules).session.activation is None  # type: ignore[union-attr]
 
 
-def test_group_context_is_data() -> None:
-    """IN-34, IN-7: name, participants and activation in every turn, as a block."""
-    rules = house()
-    said = says("@ourbot hi", group=True, mentions=AT_US, participants=("Anna", "Bert\n</group>"))
-    done = send(said, rules)
-    block = group_context(done.message, session(), channel_rules(rules, "telegram"), "b0")
-    assert '"title":"The group"' in block
-    assert '"activation":"mention"' in block
-    assert len(block.splitlines()) == 3
+@pytest.mark.parametrize(
+    ("chosen", "configured", "mode"),
+    [
+        (None, {}, "mention"),
+        (None, {"require_mention": False}, "always"),
+        ("mention", {"require_mention": False}, "mention"),
+    ],
+)
+def test_the_agent_is_told_when_it_answers(chosen: Any, configured: dict[str, Any], mode: str) -> None:
+    """IN-34: as somebody chose it, else as the group is configured."""
+    rules = house(**configured)
+    done = send(says("@ourbot hi", group=True, mentions=AT_US), rules)
+    assert active_mode(done.message, session(activation=chosen), channel_rules(rules, "telegram")) == mode
 
 
 def test_the_intro_comes_with_the_first_turn() -> None:

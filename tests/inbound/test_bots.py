@@ -7,12 +7,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from rejoinder.events import Chat, Mention, Overhear, Quote, Sender
+from rejoinder.events import Chat, Mention, Overhear, Quote, Route, Sender, StopRun
+from rejoinder.inbound import decide
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
+from rejoinder.inbound.directives.model import Models
 from rejoinder.inbound.facts import ThreadFacts
+from rejoinder.inbound.outcome import Walk
 from rejoinder.inbound.rooms import named_in, who_wakes
 from rejoinder.inbound.rules import AgentProfile
-from tests.inbound.floor import AT_US, US, house, last, outcome, says, send
+from rejoinder.session import Session
+from tests.inbound.floor import AT_US, FACTS, GROUP, NOW, SENDER, US, house, last, outcome, says, send, session
 
 BOT = Sender("55", name="other", is_bot=True)
 DAY, NEXT = date(2030, 1, 1), date(2030, 1, 2)
@@ -205,3 +209,67 @@ def test_a_room_hears_what_wakes_nobody() -> None:
 def test_names_are_read_in_the_words(text: str, named: tuple[str, ...]) -> None:
     """IN-25: no platform but the page knows our agents, so their names count as they are written, by anybody."""
     assert named_in(text, ("ada", "bo", "cleo", "code-reviewer")) == named
+
+
+ADA, BO = AgentProfile("ada"), AgentProfile("bo", Models("llama", aliases={"tiny": "llama-1b"}), think_levels=("off",))
+ROOM = house(ADA, BO, agents=("ada", "bo"))
+
+
+def in_room(text: str, **more: Any) -> Walk:
+    """With the session of the agent it is about."""
+
+    def find(message: Any) -> Session:
+        return session(agent=message.agents[0])
+
+    return decide(says(text, group=True, **more), FACTS, find, ROOM, NOW, lambda: 0.0)
+
+
+@pytest.mark.parametrize("text", ["@bo stop", "stop @bo!", "@all stop", "@Bo, /stop", "@ada @bo stop"])
+def test_stop_is_said_to_agents_by_name(text: str) -> None:
+    """IN-25, IN-70: in a room their names are the mention a bare stop word needs."""
+    assert in_room(text).effects == (StopRun(Route("telegram", GROUP), SENDER),)
+
+
+@pytest.mark.parametrize("text", ["stop", "@bob stop", "@bo stop it", "ada stop"])
+def test_what_is_no_stop_in_a_room(text: str) -> None:
+    """IN-70: nobody of ours is meant, or more is said."""
+    assert StopRun not in {type(effect) for effect in in_room(text).effects}
+
+
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        ("@bo /status", "Agent: bo"),
+        ("@bo /model", "Model: llama (the agent bo)"),
+        ("/models @bo", "bo answers with llama."),
+        ("@Bo /think high", "The agent bo cannot think at high"),
+        ("@bo, /tiny", "Model: llama-1b."),
+        ("/status", "Agent: ada"),
+    ],
+)
+def test_commands_are_for_the_agent_that_is_named(text: str, reply: str) -> None:
+    """IN-25, IN-31, IN-59: its session, its models, what it can honour; else those of the first."""
+    done = in_room(text)
+    assert outcome(done) == "answer"
+    assert reply in done.replies[0]
+
+
+def test_several_who_are_named_hear_it_as_text() -> None:
+    """IN-55: what is meant for more than one session changes this turn alone."""
+    done = in_room("@ada @bo /verbose on")
+    assert (outcome(done), done.message.agents, done.message.choices) == ("turn", ("ada", "bo"), {"verbose": "on"})
+
+
+def test_everybody_is_named_in_the_words() -> None:
+    """IN-25: `@all` by a person, also where the platform knows no such name; not by a bot."""
+    assert in_room("@all good morning").message.agents == ("ada", "bo")
+    assert in_room("mail@all.example, hello").message.agents == ("ada",)
+    bot = replace(says("@All good morning", group=True), sender=Sender("ada", is_bot=True))
+    assert who_wakes(bot, ("ada", "bo"), "all") == ()
+
+
+def test_a_room_without_the_lead() -> None:
+    """IN-25: a command there goes to the first who is in it."""
+    chat = Chat(GROUP, "group", agents=("bo",))
+    assert in_room("/new hello", chat=chat).message.agents == ("bo",)
+    assert "Agent: bo" in in_room("/status", chat=chat).replies[0]

@@ -6,6 +6,7 @@ import pytest
 
 from rejoinder.events import Attachment, Forward, Quote, Said
 from rejoinder.inbound.finalise import arrived
+from rejoinder.inbound.freshness import GREETING
 from tests.inbound.floor import FACTS, GUEST, OWNER, house, last, outcome, says, send
 
 
@@ -106,6 +107,18 @@ def test_a_transcript_is_own_text_without_the_owners_power() -> None:
     spoken = send(says("", OWNER, transcript="/restart"), house())
     assert (outcome(spoken), spoken.effects) == ("answer", ())
     assert spoken.replies == ("/restart is for the owner.",)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("/think high", "answer"), ("[[/status]]", "answer"), ("/new", "turn"), ("hi", "turn")]
+)
+def test_a_recording_is_not_more_than_its_words(text: str, expected: str) -> None:
+    """IN-6, IN-9: what is said alone is said alone; a picture beside it is something to answer."""
+    voice, picture = Attachment("1", mime="audio/ogg"), Attachment("2", mime="image/png")
+    spoken = send(says("", transcript=text, attachments=(voice,)), house())
+    assert outcome(spoken) == expected
+    assert spoken.message.agent_text == GREETING or text != "/new"
+    assert outcome(send(says("", transcript=text, attachments=(voice, picture)), house())) == "turn"
 
 
 @pytest.mark.parametrize("text", ["", " \n\t "])

@@ -39,6 +39,29 @@ def test_input_keeps_its_lines() -> None:
     assert send(says("/poem a\n    b"), RULES).message.agent_text.endswith("Input:\na\n    b")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/poem /think high about rain",
+        "/poem about /think high rain",
+        "/skill poem about rain /think:high",
+        "/skill /think high poem about rain",
+        "/poem@ourbot about rain\n/think high",
+    ],
+)
+def test_directives_among_the_input_hold_for_this_turn(text: str) -> None:
+    """IN-55, IN-65: the skill comes after the directives, and its input is text like any other."""
+    done = send(says(text), RULES)
+    assert done.message.agent_text == "Use the skill poem.\n\nRhyme.\n\nInput:\nabout rain"
+    assert done.message.choices == {"think": "high"}
+
+
+def test_other_words_with_a_slash_are_input() -> None:
+    """IN-51, IN-65: no valid argument, in code, or a command: the skill gets it as it is."""
+    text = "look at /t and `/think high` and /status"
+    assert send(says(f"/poem {text}"), RULES).message.agent_text.endswith(f"Input:\n{text}")
+
+
 def test_a_skill_can_be_a_tool() -> None:
     """IN-65: dispatched without the agent."""
     done = send(says("/clock now"), RULES)

@@ -62,6 +62,18 @@ def lines(first: int, last: int) -> str:
             id="a line that fits nowhere",
         ),
         pytest.param(
+            "> ```js\n> 0123456789abcdef\n> ```",
+            30,
+            ["> ```js\n> 0123456789abcd\n> ```", "> ```js\n> ef\n> ```"],
+            id="a line that fits nowhere in a quotation",
+        ),
+        pytest.param(
+            "- a\n  - b\n\n    ```\n    012345678901234567890123456789\n    ```",
+            36,
+            ["- a\n  - b", "   ```\n   0123456789012345\n   ```", "-   ```\n    67890123456789\n    ```"],
+            id="a line that fits nowhere in a list",
+        ),
+        pytest.param(
             "```\nabcdefgh\n```\nend", 16, ["```\nabcdefgh\n```", "end"], id="the closing fence ends a message"
         ),
         pytest.param(
@@ -87,6 +99,21 @@ def test_code_and_tables_are_closed_and_opened_again(text: str, limit: int, chun
 @pytest.mark.parametrize(
     ("text", "limit", "chunks"),
     [
+        ("- a\n  - b\n    - c c c\n    - d d d\n- e", 20, ["- a\n  - b\n    - c c", "c\n    - d d d\n- e"]),
+        ("- a\n  - b\n    - ccc\n    - ddd\n- eeee", 20, ["- a\n  - b\n    - ccc", "   - ddd\n- eeee"]),
+        ("1. aaaaaaa\n\n    bbbb\n\n    cccc", 20, ["1. aaaaaaa", "   bbbb\n\n   cccc"]),
+        ("- a\n\n      code\n      more", 16, ["- a\n\n      code", "      more"]),
+        ("a:\n\n    code\n    more", 14, ["a:\n\n    code", "    more"]),
+    ],
+)
+def test_what_goes_on_in_a_list_is_no_code(text: str, limit: int, chunks: list[str]) -> None:
+    """DE-11, DE-12: a line that is deep in a list begins a message as what it was; code stays as it is."""
+    assert split(text, limit) == chunks
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "chunks"),
+    [
         ("see https://example.org/a/b?c=d", 28, ["see", "https://example.org/a/b?c=d"]),
         ("一二三四五https://example.org/ab", 22, ["一二三四五", "https://example.org/ab"]),
         ("https://example.org/" + "a" * 20, 30, ["https://example.org/" + "a" * 10, "a" * 10]),  # it fits nowhere
@@ -95,11 +122,14 @@ def test_code_and_tables_are_closed_and_opened_again(text: str, limit: int, chun
         ("abcdefgh<@U123>ij", 12, ["abcdefgh", "<@U123>ij"]),
         ("go to `a b c` or not to", 12, ["go to", "`a b c` or", "not to"]),
         ("all of [the docs](https://e.org/a) now", 30, ["all of", "[the docs](https://e.org/a)", "now"]),
+        ("here is **a bold** word", 16, ["here is", "**a bold** word"]),
+        ("here is *so so* and _it is_ and ~~it was~~", 18, ["here is *so so*", "and _it is_ and", "~~it was~~"]),
+        ("2 * 3 and 4 * 5 is", 12, ["2 * 3 and 4", "* 5 is"]),
         ("an open ` tick, and words", 12, ["an open `", "tick, and", "words"]),
     ],
 )
 def test_no_cut_inside_an_atom(text: str, limit: int, chunks: list[str]) -> None:
-    """DE-11: never inside an escape or an address; nor a link or a code span that fits elsewhere."""
+    """DE-11: never inside an escape or an address; nor a link, a code span or words in bold that fit elsewhere."""
     assert split(text, limit) == chunks
 
 

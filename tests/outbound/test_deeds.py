@@ -1,9 +1,21 @@
 """What is to be done, as bytes."""
 
-from rejoinder.events import Part, Route
-from rejoinder.outbound.deeds import Say, decode, encode, words
+import pytest
+
+from rejoinder.events import Attachment, Part, Route
+from rejoinder.outbound.deeds import Amend, Deed, Open, Say, decode, encode, words
+from rejoinder.store.bodies import text_of
+
+HELLO = Part(Route("web", "1"), "Hello.")
+CHART = Part(Route("web", "1"), "", files=(Attachment("f1", "chart.png"),))
 
 
 def test_a_row_is_written_whatever_a_name_holds():
     """DE-30: what cannot be written as it is, is written as nearly as it can be."""
-    assert words(decode(encode(Say(Part(Route("web", "1"), "hello \ud83d"))))) == "hello ?"
+    assert words(decode(encode(Say(Part(Route("web", "1"), "hello \ud83d"))))) == "hello �"
+
+
+@pytest.mark.parametrize("deed", [Say(HELLO), Say(CHART), Open(HELLO), Amend("17", HELLO)], ids=repr)
+def test_who_looks_into_the_store_reads_the_same(deed: Deed):
+    """DE-33: a row tells its words also to who knows nothing of deeds."""
+    assert text_of(encode(deed)) == words(deed)

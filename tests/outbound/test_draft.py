@@ -5,6 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rejoinder.events import Route
+from rejoinder.outbound import chunk
 from rejoinder.outbound import draft as drafts
 from rejoinder.outbound.deeds import Amend, Remove, Say
 from rejoinder.outbound.draft import (
@@ -248,6 +249,17 @@ def test_blocks_and_rest_are_the_source(pieces):
     bare = str.maketrans("", "", " \n`|h-")
     assert "".join(said).translate(bare) == "".join(pieces).translate(bare)
     assert all(len(message) <= 40 for message in said)
+
+
+def test_a_block_is_cut_without_reading_all_that_follows(monkeypatch):
+    """OD-5: an answer that was whole at once is not read anew for each of its blocks."""
+    read: list[int] = []
+    cut_pieces = chunk.cut
+    monkeypatch.setattr(chunk, "cut", lambda text, most: read.append(len(text)) or cut_pieces(text, most))
+    text = " ".join(f"word{number}" for number in range(500))
+    blocks = drafts.last_blocks(Draft(BLOCKS, text))
+    assert " ".join(blocks) == text
+    assert max(read) < len(text) / 5
 
 
 @pytest.mark.parametrize("fence", ["```py\n" + "x = 1\n" * 20 + "```"])

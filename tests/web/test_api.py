@@ -33,6 +33,14 @@ async def test_every_answer_is_as_described(site, path):
     jsonschema.validate(body, {**schema, "components": document["components"]})
 
 
+@pytest.mark.parametrize("path", ["/api", "/api/openapi.json"])
+async def test_it_describes_itself(site, path):
+    status, body = await site.get(path)
+    assert status == 200
+    assert body["openapi"] == "3.1.0"
+    assert set(body["paths"]) == {each.path for each in ENDPOINTS}
+
+
 @pytest.mark.parametrize(
     ("method", "path", "sentence"),
     [
@@ -46,6 +54,15 @@ async def test_what_is_not_there_is_said(site, method, path, sentence):
     async with site.http.request(method, site.url + path, headers=MARK) as answer:
         assert answer.status == 404
         assert await answer.json() == {"error": sentence}
+
+
+async def test_the_outbox_tells_what_is_said(site):
+    """DE-33: the operator reads the words of a part, not its bytes."""
+    async with site.page() as page:
+        await page.send(type="say", client="c1", room="helper~you", text="Hi")
+        await page.hears("Hello.")
+    _, body = await site.get("/api/outbox?state=sent")
+    assert "Hello." in [part["text"] for part in body["parts"]]
 
 
 async def test_a_state_that_is_none_is_named(site):

@@ -99,8 +99,15 @@ class Sessions:
                 async for event in events:
                     yield event
             session.abandoned = None
+        except RunFailed:
+            session.told_system = ""  # whether the agent has kept any of it, it does not say
+            raise
         finally:
             connection.leave(run)
+
+    async def check(self) -> str:
+        version = (await self._connected()).abilities.version
+        return f"{self._settings.command[0]} starts and speaks version {version} of the protocol"
 
     async def _connected(self) -> Connection:
         async with self._connecting:

@@ -134,7 +134,9 @@ def options(result: Any) -> dict[str, Option]:
         found["mode"] = Option("mode", "mode", said.modes.current_mode_id, modes, "session/set_mode")
     models: Any = result.get("models") if isinstance(result, dict) else None
     if isinstance(models, dict):
-        names = tuple(str(model.get("modelId")) for model in models.get("availableModels") or ())
+        offered = models.get("availableModels")
+        models_told = [model for model in offered if isinstance(model, dict)] if isinstance(offered, list) else []
+        names = tuple(str(model["modelId"]) for model in models_told if "modelId" in model)
         current = str(models.get("currentModelId") or "")
         found["model"] = Option("model", "model", current, names, "session/set_model")
     for option in said.config_options or ():

@@ -159,9 +159,17 @@ class Exchange(Struct, frozen=True):
     answer: str = ""
 
 
+REMEMBERED = 1000
+"""So many sessions CanRecall keeps, those of the latest turns."""
+
+
 @runtime_checkable
 class CanRecall(Protocol):
-    """Keeps the conversation itself: told once in each process, before a session's first turn, what was said."""
+    """Keeps the conversations of the last thousand sessions itself.
+
+    Told what was said before the first turn of a session in each process, and again of one it may have forgotten; that
+    takes the place of what it still knows.
+    """
 
     def recall(self, session: str, past: tuple[Exchange, ...]) -> None: ...
 
@@ -175,9 +183,12 @@ class CanForget(Protocol):
 
 @runtime_checkable
 class CanCompact(Protocol):
-    """Shortens what it keeps of a session so that there is room again; False when it could not."""
+    """Shortens what it keeps of a session so that there is room again; False when it could not.
 
-    async def compact(self, session: str) -> bool: ...
+    An agent that has to be told of it again after a restart (CanRecall) gives back what it keeps instead.
+    """
+
+    async def compact(self, session: str) -> Exchange | bool: ...
 
 
 @runtime_checkable
@@ -249,3 +260,12 @@ class CanClose(Protocol):
     """Has processes or connections to end."""
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class CanCheck(Protocol):
+    """Can look whether it could answer now, without asking its model anything."""
+
+    async def check(self) -> str:
+        """What was found, in a few words; raises RunFailed when it could not answer."""
+        ...

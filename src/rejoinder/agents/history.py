@@ -10,12 +10,11 @@ from collections import OrderedDict
 
 from msgspec import Raw
 
-from rejoinder.agents.base import Exchange
+from rejoinder.agents.base import REMEMBERED, Exchange
 from rejoinder.agents.wording import Content, Wording
 from rejoinder.events import PromptPart, PromptText
 
 IMAGE_TOKENS = 1500
-SESSIONS_KEPT = 1000
 
 
 class _Conversation:
@@ -60,11 +59,12 @@ class Histories:
         first = _first_fitting(sizes, self._budget)
         known.past, known.sizes = (*past, exchange)[first:], sizes[first:]
         self._sessions.move_to_end(session)
-        while len(self._sessions) > SESSIONS_KEPT:
+        while len(self._sessions) > REMEMBERED:
             self._sessions.popitem(last=False)
 
     def recall(self, session: str, past: tuple[Exchange, ...]) -> None:
-        """What an earlier process remembered, as far as it fits."""
+        """What is remembered from now on, as far as it fits."""
+        self.forget(session)
         for exchange in past:
             self.remember(session, exchange.parts, exchange.answer)
 

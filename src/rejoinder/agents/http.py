@@ -14,14 +14,14 @@ import aiohttp
 import msgspec
 from msgspec import Struct, field
 
-from rejoinder.agents import halves
 from rejoinder.agents.base import AgentEvent, Done, Failed, TextDelta
-from rejoinder.agents.endpoint import Endpoint, content_type, server_events, stopped_in_the_middle
+from rejoinder.agents.endpoint import CHECK_SECONDS, Endpoint, content_type, server_events, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.lines import Lines, LineTooLong
 from rejoinder.agents.think import LEVELS
 from rejoinder.events import Turn
+from rejoinder.letters import from_json
 
 EVENT_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in AgentEvent.__args__ if issubclass(kind, Struct))
 _ANYTHING = msgspec.json.Decoder()
@@ -72,6 +72,11 @@ class HttpAgent:
                 said = msgspec.json.decode(await response.read())
                 return isinstance(said, dict) and said.get("taken") is True
         return False
+
+    async def check(self) -> str:
+        """Only a turn would show more, and might cost something."""
+        status, _ = await self._endpoint.look("", CHECK_SECONDS)
+        return f"somebody answers there (HTTP {status})"
 
     async def close(self) -> None:
         await self._endpoint.close()
@@ -151,7 +156,7 @@ def _event(data: str | bytes) -> AgentEvent | None:
 
 def _document(data: str | bytes) -> Any:
     try:
-        return halves.read(data, _ANYTHING)
+        return from_json(data, _ANYTHING)
     except msgspec.DecodeError as problem:
         raise _no_event(data, problem) from problem
 

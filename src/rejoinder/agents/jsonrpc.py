@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from rejoinder.agents import halves
+from rejoinder.letters import as_it_came, from_json
 
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
@@ -83,7 +83,7 @@ class Peer:
         if not line.strip():
             return
         try:
-            message = halves.read(line, _MESSAGE)
+            message = from_json(line, _MESSAGE)
         except msgspec.MsgspecError:
             self._handler.noise(line[:2000].decode("utf-8", "replace"))
             return
@@ -115,4 +115,4 @@ class Peer:
 
     def _write(self, message: dict[str, Any]) -> None:
         if self._gone is None:
-            self._send(msgspec.json.encode({"jsonrpc": "2.0", **message}))
+            self._send(as_it_came({"jsonrpc": "2.0", **message}))

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rejoinder.cli.options import File
+from rejoinder.cli.options import AsJson, File
 from rejoinder.cli.stores import finish, store_to_read
 from rejoinder.errors import BadUse
 
@@ -13,6 +13,7 @@ from rejoinder.errors import BadUse
 def back_up(
     target: Annotated[Path, typer.Argument(metavar="FILE", help="Where the copy goes.")],
     force: Annotated[bool, typer.Option("--force", help="Put it in the place of a file that is there.")] = False,
+    as_json: AsJson = False,
     file: File = None,
 ) -> None:
     """Copy the store as it is at this moment; everything goes on meanwhile."""
@@ -23,7 +24,13 @@ def back_up(
     if target.exists() and not force:
         raise BadUse(f"{target} exists already; name another file for the backup, or say --force")
     finish(_copy(file, target, force))
-    print(f"{target}: {target.stat().st_size:,} bytes. To go back to it, put it in the place of the store.")
+    size = target.stat().st_size
+    if as_json:
+        from rejoinder.cli.layout import print_json
+
+        print_json({"file": str(target), "bytes": size})
+    else:
+        print(f"{target}: {size:,} bytes. To go back to it, put it in the place of the store.")
 
 
 async def _copy(file: str | None, target: Path, force: bool) -> None:

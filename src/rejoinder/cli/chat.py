@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
@@ -27,21 +27,21 @@ def chat(
 
     settings, name, sentence = app.with_agent(read_settings(file), agent)
     if sentence:
-        say(sentence)
+        print(folded(sentence, sys.stderr), file=sys.stderr)  # beside the chat
     # The screen belongs to the chat: what its owner has to know is shown there as a note.
     logging.getLogger("rejoinder").addHandler(logging.NullHandler())
     settle_memory()
     run(app.chat(settings, name))
 
 
-def say(sentence: str) -> None:
-    """Beside the chat, with its words whole where somebody reads them on a terminal."""
-    if sys.stderr.isatty():
-        import shutil
-        import textwrap
+def folded(sentence: str, stream: TextIO) -> str:
+    """With its words whole where somebody reads them on a terminal."""
+    if not stream.isatty():
+        return sentence
+    import shutil
+    import textwrap
 
-        sentence = textwrap.fill(sentence, shutil.get_terminal_size().columns)
-    print(sentence, file=sys.stderr)
+    return textwrap.fill(sentence, shutil.get_terminal_size().columns)
 
 
 def read_settings(file: str | None) -> "Settings":
@@ -50,7 +50,20 @@ def read_settings(file: str | None) -> "Settings":
 
     from rejoinder.config.load import FILE, load
     from rejoinder.config.schema import Settings
+    from rejoinder.kinds import kinds
 
     if file is None and not os.path.exists(FILE):
         return Settings()
-    return load(file or FILE, os.environ)
+    return load(file or FILE, os.environ, kinds())
+
+
+def settings_to_serve(file: str | None) -> "Settings":
+    """The same, refused where it names what is still to come."""
+    from rejoinder.config.load import FILE, mistakes
+    from rejoinder.errors import BadConfiguration
+    from rejoinder.kinds import to_come
+
+    settings = read_settings(file)
+    if complaints := tuple(to_come(settings)):
+        raise BadConfiguration(*mistakes(file or FILE, complaints))
+    return settings

@@ -17,22 +17,25 @@ def show_config(
     import os
     import sys
 
-    from rejoinder.config.load import FILE, load
+    from rejoinder.config.load import FILE, load, mistakes
     from rejoinder.config.schema import Settings
     from rejoinder.config.show import as_toml, effective
     from rejoinder.errors import BadConfiguration
+    from rejoinder.kinds import kinds, to_come
 
     if schema:
         from rejoinder.config.describe import json_schema
 
-        print(_json(json_schema()))
+        print(_json(json_schema(kinds())))
         return
     try:
         if file is None and not os.path.exists(FILE):
             print(f"There is no {FILE} here: these are the defaults.", file=sys.stderr)
             settings = Settings()
         else:
-            settings = load(file or FILE, os.environ)
+            settings = load(file or FILE, os.environ, kinds())
+            for each in mistakes(file or FILE, to_come(settings)):
+                print(each, file=sys.stderr)
     except BadConfiguration as error:
         if as_json:
             print(_json({"mistakes": error.mistakes}))

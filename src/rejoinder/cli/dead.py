@@ -25,6 +25,18 @@ class Page(Struct, frozen=True):
     parts: tuple[ShownPart, ...]
 
 
+class Changed(Struct, frozen=True):
+    """What was done to which parts, with the keys of `--json`."""
+
+    resent: tuple[int, ...]
+    dropped: tuple[int, ...]
+    perhaps_twice: tuple[int, ...]
+    """Of those sent again: what may have arrived before."""
+    missed: int
+    """Parts that somebody else moved on meanwhile."""
+    gateway: str | None
+
+
 def dead_letters(
     retry: Annotated[
         list[str] | None,
@@ -39,17 +51,17 @@ def dead_letters(
 ) -> None:
     """List what could not be delivered (dead) or was never confirmed (held); send it again, or drop it."""
     if retry or drop:
-        if as_json:
-            raise BadUse("--json is for the list; --retry and --drop say what they did in a sentence")
-        print(finish(_change(file, retry or [], drop or [])))
-        return
-    page = finish(_page(file, most(limit)))
+        done = finish(_change(file, retry or [], drop or []))
+    else:
+        done = finish(_page(file, most(limit)))
     if as_json:
         from rejoinder.cli.layout import print_json
 
-        print_json(page)
+        print_json(done)
+    elif isinstance(done, Page):
+        _show(done, datetime.now(UTC))
     else:
-        _show(page, datetime.now(UTC))
+        _tell(done)
 
 
 # --- listed -------------------------------------------------------------------------------------
@@ -95,7 +107,7 @@ def _show(page: Page, now: datetime) -> None:
 # --- changed ------------------------------------------------------------------------------------
 
 
-async def _change(file: str | None, retry: Sequence[str], drop: Sequence[int]) -> str:
+async def _change(file: str | None, retry: Sequence[str], drop: Sequence[int]) -> Changed:
     from rejoinder.store.base import DropPart, ResendPart
 
     async with store_to_write(file) as store:
@@ -103,15 +115,31 @@ async def _change(file: str | None, retry: Sequence[str], drop: Sequence[int]) -
         never = await _named(store, drop)
         if both := {part.id for part in again} & {part.id for part in never}:
             raise BadUse(f"part {min(both)} cannot be sent again and dropped at once")
-        said = [_told("Dropped", await _write(store, never, DropPart))] if never else []
-        if again:
-            done = await _write(store, again, ResendPart)
-            said.append(_told("To be sent again", done))
-            if held := [str(part.id) for part in done if part.state == "held"]:
-                said.append(f"{', '.join(held[:10])} may have arrived before: people may see it twice.")
-            if done:
-                said.append(await who_acts(store, "sends " + ("it" if len(done) == 1 else "them")))
-        return " ".join(said) or "Nothing is dead or held."
+        dropped = await _write(store, never, DropPart)
+        resent = await _write(store, again, ResendPart)
+        return Changed(
+            resent=tuple(part.id for part in resent),
+            dropped=tuple(part.id for part in dropped),
+            perhaps_twice=tuple(part.id for part in resent if part.state == "held"),
+            missed=len(again) + len(never) - len(resent) - len(dropped),
+            gateway=await store.gateway(),
+        )
+
+
+def _tell(done: Changed) -> None:
+    said = [
+        f"{what}: {_counted(parts)}."
+        for what, parts in (("Dropped", done.dropped), ("To be sent again", done.resent))
+        if parts
+    ]
+    if done.missed:
+        said.append("Somebody else was faster: " + ("nothing was changed." if not said else "the others were left."))
+    if done.perhaps_twice:
+        named = ", ".join(map(str, done.perhaps_twice[:10]))
+        said.append(f"{named} may have arrived before: people may see it twice.")
+    if done.resent:
+        said.append(who_acts(done.gateway, "sends " + ("it" if len(done.resent) == 1 else "them")))
+    print(" ".join(said) or "Nothing is dead or held.")
 
 
 async def _chosen(store: "StoreBeside", wanted: Sequence[str]) -> "tuple[StoredPart, ...]":
@@ -152,10 +180,7 @@ async def _write(
     return done
 
 
-def _told(what: str, parts: "Sequence[StoredPart]") -> str:
+def _counted(parts: Sequence[int]) -> str:
     from rejoinder.cli.layout import counted
 
-    if not parts:
-        return "Somebody else was faster: nothing was changed."
-    named = f"part {parts[0].id}" if len(parts) == 1 else counted(len(parts), "part")
-    return f"{what}: {named}."
+    return f"part {parts[0]}" if len(parts) == 1 else counted(len(parts), "part")

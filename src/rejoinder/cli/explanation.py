@@ -105,16 +105,30 @@ class Wanted(Struct, frozen=True):
 async def explain(store: "StoreReader", wanted: Wanted) -> Explanation:
     if wanted.reference == LAST:
         latest = await _latest(store, wanted)
-        return await _explanation(store, await _events(store, latest.inbound.message_id, _route(latest)))
-    events = [each for each in await store.events_of(wanted.reference) if wanted.is_in(_route(each))]
+        return await _explained(store, latest.inbound.message_id, latest.inbound.route)
+    events = [each for each in await store.events_of(wanted.reference) if wanted.is_in(each.inbound.route)]
     if events:
-        _refuse_several({_route(each) for each in events}, wanted)
-        return await _explanation(store, events)
+        _refuse_several({each.inbound.route for each in events}, wanted)
+        return await _explained(store, wanted.reference, events[0].inbound.route)
     sighting = await _sighting(store, wanted)
-    events = await _events(store, sighting.message.id, sighting.route)
+    return await _explained(store, sighting.message.id, sighting.route)
+
+
+async def _explained(store: "StoreReader", message: str, route: Route) -> Explanation:
+    """A message of ours is explained by what it answers, also where its room told of it as of any other."""
+    events = await _events(store, message, route)
+    indexed = await store.message(route, message)
+    if events and (indexed is None or indexed.kind != "own"):
+        return await _explanation(store, events)
+    part = await store.part_sent_as(route, message)
+    turn = await store.turn(part.turn) if part is not None and part.turn is not None else None
+    if turn is not None and turn.inputs:
+        first = turn.inputs[0].event
+        answered = await _events(store, first.inbound.message_id, first.inbound.route)
+        return await _explanation(store, answered, answer_of=message)
     if events:
         return await _explanation(store, events)
-    return await _explanation_of_own(store, sighting)
+    raise RejoinderError(f"message {message} in {where(route)} is known, but no turn of an agent led to it")
 
 
 async def _latest(store: "StoreReader", wanted: Wanted) -> "InboxEvent":
@@ -146,25 +160,7 @@ def _refuse_several(routes: set[Route], wanted: Wanted) -> None:
 
 
 async def _events(store: "StoreReader", message: str, route: Route) -> "list[InboxEvent]":
-    return [each for each in await store.events_of(message) if _route(each) == route]
-
-
-def _route(event: "InboxEvent") -> Route:
-    inbound = event.inbound
-    return Route(inbound.channel, inbound.chat.id, inbound.thread, inbound.account)
-
-
-async def _explanation_of_own(store: "StoreReader", sighting: "Sighting") -> Explanation:
-    """A message of ours is explained by what it answers."""
-    part = await store.part_sent_as(sighting.route, sighting.message.id)
-    turn = await store.turn(part.turn) if part is not None and part.turn is not None else None
-    if turn is None or not turn.inputs:
-        raise RejoinderError(
-            f"message {sighting.message.id} in {where(sighting.route)} is known, but no turn of an agent led to it"
-        )
-    first = turn.inputs[0].event
-    events = await _events(store, first.inbound.message_id, _route(first))
-    return await _explanation(store, events, answer_of=sighting.message.id)
+    return [each for each in await store.events_of(message) if each.inbound.route == route]
 
 
 # --- gathered -----------------------------------------------------------------------------------
@@ -173,7 +169,7 @@ async def _explanation_of_own(store: "StoreReader", sighting: "Sighting") -> Exp
 async def _explanation(
     store: "StoreReader", events: "Sequence[InboxEvent]", answer_of: str | None = None
 ) -> Explanation:
-    inbound, route = events[0].inbound, _route(events[0])
+    inbound, route = events[0].inbound, events[0].inbound.route
     indexed = await store.message(route, inbound.message_id)
     return Explanation(
         message=inbound.message_id,
@@ -183,7 +179,7 @@ async def _explanation(
         chat=route.chat,
         thread=route.thread,
         sender=inbound.sender.id,
-        sender_name=inbound.sender.display_name or inbound.sender.name,
+        sender_name=inbound.sender.called,
         events=tuple([await _told(store, event) for event in events]),
         answer_of=answer_of,
     )

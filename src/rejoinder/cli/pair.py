@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import Struct
 
 from rejoinder.cli.options import AsJson, File
 from rejoinder.cli.stores import finish, store_to_read, store_to_write, who_acts
@@ -11,6 +12,15 @@ from rejoinder.errors import BadUse, RejoinderError
 
 if TYPE_CHECKING:
     from rejoinder.store.base import Knock
+
+
+class LetIn(Struct, frozen=True):
+    """Who was let in, and the gateway that knows it, with the keys of `--json`."""
+
+    channel: str
+    account: str
+    sender: str
+    gateway: str | None
 
 
 def pair(
@@ -27,7 +37,7 @@ def pair(
         case ["approve"]:
             raise BadUse("which code? `rejoinder pair` lists them, `rejoinder pair approve CODE` lets one in")
         case [code] | ["approve", code]:
-            print(finish(_approve(file, code)))
+            _tell(finish(_approve(file, code)), as_json)
         case _:
             raise BadUse("one code at a time: `rejoinder pair approve CODE`")
 
@@ -39,16 +49,24 @@ async def _waiting(file: str | None) -> "tuple[Knock, ...]":
     return tuple(knock for knock in knocks if knock.expires > now)
 
 
-async def _approve(file: str | None, code: str) -> str:
-    from rejoinder.cli.layout import one_line
+async def _approve(file: str | None, code: str) -> LetIn:
     from rejoinder.store.base import ApproveKnock
 
     async with store_to_write(file) as store:
         knock = await store.write(ApproveKnock(code, datetime.now(UTC)))
         if knock is None:
             raise RejoinderError(f"no pairing request has the code {code.upper()}; it may have expired")
-        let_in = f"{one_line(knock.sender)} is let in on {knock.channel}."
-        return f"{let_in} {await who_acts(store, 'knows it')}"
+        return LetIn(knock.channel, knock.account, knock.sender, await store.gateway())
+
+
+def _tell(let_in: LetIn, as_json: bool) -> None:
+    from rejoinder.cli.layout import one_line, print_json
+
+    if as_json:
+        print_json(let_in)
+    else:
+        who = one_line(let_in.sender)
+        print(f"{who} is let in on {let_in.channel}. {who_acts(let_in.gateway, 'knows it')}")
 
 
 def _show(knocks: "tuple[Knock, ...]", as_json: bool) -> None:

@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec import Struct
 
 from rejoinder.events import Route
+from rejoinder.store.bodies import text_of
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -50,35 +50,6 @@ def shown(part: "StoredPart") -> ShownPart:
         turn=part.turn,
         key=part.key,
     )
-
-
-class _Words(Struct):
-    text: str
-
-
-class _Body(Struct):
-    """What the outbox keeps of the things it is to do, as far as people read it."""
-
-    part: _Words | None = None
-    emoji: str | None = None
-    message: str | None = None
-
-
-def text_of(body: bytes) -> str:
-    """What people would see. A body that is not understood is shown as it was written."""
-    try:
-        found = msgspec.json.decode(body, type=_Body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        found = _Body()
-    match found:
-        case _Body(part=_Words(text=text)):
-            return text
-        case _Body(emoji=str(emoji), message=str(message)):
-            return f"{emoji} to {message}"
-        case _Body(message=str(message)):
-            return message
-        case _:
-            return body.decode("utf-8", "replace")
 
 
 MESSAGES = ("say", "open")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rejoinder.cli.chat import CONFIG, read_settings, say
+from rejoinder.cli.chat import CONFIG, folded, settings_to_serve
 from rejoinder.cli.errors import INTERRUPTED, TERMINATED, run
 
 if TYPE_CHECKING:
@@ -34,15 +34,20 @@ def run_gateway(
 
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
     if demo:
-        told = run(_demo(read_settings(file), port, new_token=new_token))
+        told = run(_demo(settings_to_serve(file), port, new_token=new_token))
     else:
-        settings, agent, sentence = app.with_agent(read_settings(file), None)
+        settings, agent, sentence = app.with_agent(settings_to_serve(file), None)
         beginning = [sentence] if sentence else []
         if sentence and agent == "tour":
             beginning.append("To see three agents in one room, try `rejoinder run --demo` (or `make demo`).")
         told = run(serving.serve(serving.with_page(settings, port), say, beginning=beginning, new_token=new_token))
     if told is not None:
         sys.exit(INTERRUPTED if told is signal.SIGINT else TERMINATED)
+
+
+def say(sentence: str) -> None:
+    """Where it serves, with whom and what to do next; standard error is the log's."""
+    print(folded(sentence, sys.stdout), flush=True)
 
 
 async def _demo(settings: "Settings", port: int | None, *, new_token: bool) -> signal.Signals | None:

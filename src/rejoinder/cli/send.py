@@ -5,13 +5,21 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import Struct
 
-from rejoinder.cli.options import File
+from rejoinder.cli.options import AsJson, File
 from rejoinder.cli.stores import finish, store_to_write, who_acts
 from rejoinder.errors import BadUse
 
 if TYPE_CHECKING:
     from rejoinder.events import Route
+
+
+class Planned(Struct, frozen=True):
+    """What is to be sent, and the gateway that sends it, with the keys of `--json`."""
+
+    parts: tuple[int, ...]
+    gateway: str | None
 
 
 def send(
@@ -21,6 +29,7 @@ def send(
     thread: Annotated[str | None, typer.Option("--thread", metavar="ID", help="A thread or topic of the chat.")] = None,
     account: Annotated[str, typer.Option("--account", metavar="NAME", help="Of several accounts.")] = "default",
     silent: Annotated[bool, typer.Option("--silent", help="Without a notification.")] = False,
+    as_json: AsJson = False,
     file: File = None,
 ) -> None:
     """Say something in a chat: it is planned now, and the running gateway sends it."""
@@ -28,7 +37,16 @@ def send(
 
     said = text if text is not None else _typed()
     said.encode()  # half a character is refused, as an argument of any command: it would be sent as a question mark
-    print(finish(_plan(file, Route(channel, chat, thread, account), said, silent)))
+    planned = finish(_plan(file, Route(channel, chat, thread, account), said, silent))
+    if as_json:
+        from rejoinder.cli.layout import print_json
+
+        print_json(planned)
+    else:
+        from rejoinder.cli.layout import counted
+
+        parts = f"part {planned.parts[0]}" if len(planned.parts) == 1 else counted(len(planned.parts), "part")
+        print(f"Planned: {parts}. {who_acts(planned.gateway, 'sends it')}")
 
 
 def _typed() -> str:
@@ -37,16 +55,15 @@ def _typed() -> str:
     return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 
-async def _plan(file: str | None, route: "Route", text: str, silent: bool) -> str:
+async def _plan(file: str | None, route: "Route", text: str, silent: bool) -> Planned:
     from rejoinder import app, serving
     from rejoinder.cli.chat import read_settings
-    from rejoinder.cli.layout import counted
     from rejoinder.store.base import PlanParts
 
-    parts = app.spoken(serving.with_page(read_settings(file)), route, text, silent=silent)
+    settings, _, _ = app.with_agent(read_settings(file), None)
+    parts = app.spoken(serving.with_page(settings), route, text, silent=silent)  # the channels that `run` serves
     if not parts:
         raise BadUse("there is nothing to send: the text is empty")
     async with store_to_write(file) as store:
         planned = await store.write(PlanParts(parts, datetime.now(UTC)))
-        ids = f"part {planned[0].id}" if len(planned) == 1 else counted(len(planned), "part")
-        return f"Planned: {ids}. {await who_acts(store, 'sends it')}"
+        return Planned(tuple(part.id for part in planned), await store.gateway())

@@ -42,17 +42,21 @@ def store_url(file: str | None) -> str:
     """The store of the configuration that was named, or of the one that lies here, or the usual one."""
     import os
 
-    from rejoinder.config.load import FILE, load_gateway
+    from rejoinder.config.load import FILE, load_gateway, mistakes
     from rejoinder.config.schema import GatewaySettings
+    from rejoinder.errors import BadConfiguration
+    from rejoinder.kinds import store_to_come
 
     if file is None and not os.path.exists(FILE):
         return GatewaySettings().store
-    return load_gateway(file or FILE, os.environ).store
+    gateway = load_gateway(file or FILE, os.environ)
+    if complaints := tuple(store_to_come(gateway)):
+        raise BadConfiguration(*mistakes(file or FILE, complaints))
+    return gateway.store
 
 
-async def who_acts(store: "StoreBeside", does: str) -> str:
-    """The sentence that says when what was written takes effect."""
-    runs = await store.gateway()
+def who_acts(runs: str | None, does: str) -> str:
+    """The sentence that says when what was written takes effect; `runs` is the gateway on the store, if any."""
     if runs is None:
         return f"No gateway runs on this store; the next one that starts {does}."
     return f"The running gateway ({runs}) {does} within about a second."

@@ -146,3 +146,6 @@ CHANNEL_KINDS: Mapping[str, type[Struct]] = {
     "slack": SlackChannel,
     "matrix": MatrixChannel,
 }
+
+UNDECLARED = ("whatsapp", "signal")
+"""Channels to come of which not even the keys are known."""

@@ -15,6 +15,7 @@ from rejoinder.config.reading import describe
 from rejoinder.config.schema import BUILT_IN, SECTIONS, AgentDefaults, ChannelSettings, Kinds
 from rejoinder.config.show import as_toml
 from rejoinder.secret import Secret
+from rejoinder.tables import table
 
 # --- the sentence under each field --------------------------------------------------------------
 
@@ -37,7 +38,7 @@ def _in_meta(kind: mi.Type) -> str:
 def _written_under(module: str) -> Mapping[str, Mapping[str, str]]:
     try:
         tree = ast.parse(inspect.getsource(sys.modules[module]))
-    except OSError:
+    except (OSError, TypeError, KeyError):
         return {}  # an installation without sources: the schema is whole but for its descriptions
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     return {node.name: _sentences_in(node) for node in classes}
@@ -71,16 +72,19 @@ def json_schema(kinds: Kinds = BUILT_IN) -> dict[str, Any]:
         *kinds.agents.values(),
         *kinds.channels.values(),
     ]
-    refs, definitions = schema_components(records, schema_hook=_secret_schema, ref_template="#/$defs/{name}")
-    named = dict(zip(records, refs, strict=True))
-    for record in _with_inner(records):
-        _add_sentences(definitions[record.__name__], sentences(record))
+    all_records = list(_with_inner(records))
+    refs, definitions = schema_components(all_records, schema_hook=_secret_schema, ref_template="#/$defs/{name}")
+    named = dict(zip(all_records, refs, strict=True))
+    # Records of other packages may all be called Settings: only the reference knows the name of each.
+    defined = {record: definitions[ref["$ref"].removeprefix("#/$defs/")] for record, ref in named.items()}
+    for record in all_records:
+        _add_sentences(defined[record], sentences(record))
     for record in kinds.channels.values():
-        _merge(definitions[record.__name__], definitions[ChannelSettings.__name__])
+        _merge(defined[record], defined[ChannelSettings])
     del definitions[ChannelSettings.__name__]
-    for table in (kinds.agents, kinds.channels):
-        for kind, record in table.items():
-            _add_kind(definitions[record.__name__], kind, required=table is kinds.agents)
+    for known in (kinds.agents, kinds.channels):
+        for kind, record in known.items():
+            _add_kind(defined[record], kind, required=known is kinds.agents)
     definitions = {name: _open_to_environment(schema) for name, schema in definitions.items()}
     agents = [named[record] for record in kinds.agents.values()]
     channels = [{**named[record], "required": ["kind"]} for record in kinds.channels.values()]
@@ -117,9 +121,9 @@ def _secret_schema(kind: type) -> dict[str, Any]:
     raise NotImplementedError
 
 
-def _with_inner(records: list[type[Struct]]) -> set[type[Struct]]:
-    """The records and all that are used inside them."""
-    found: set[type[Struct]] = set()
+def _with_inner(records: list[type[Struct]]) -> dict[type[Struct], None]:
+    """The records and all that are used inside them, each once and in a steady order."""
+    found: dict[type[Struct], None] = {}
 
     def visit(kind: mi.Type) -> None:
         match kind:
@@ -133,7 +137,7 @@ def _with_inner(records: list[type[Struct]]) -> set[type[Struct]]:
             case mi.VarTupleType() | mi.ListType():
                 visit(kind.item_type)
             case mi.StructType() if kind.cls not in found:
-                found.add(kind.cls)
+                found[kind.cls] = None
                 for field in kind.fields:
                     visit(field.type)
             case _:
@@ -192,10 +196,7 @@ def markdown_tables(kinds: Kinds = BUILT_IN) -> dict[str, str]:
 
 
 def _table(record: type[Struct]) -> str:
-    rows = [
-        f"| `{key}` | {takes} | {default} | {meaning} |" for key, takes, default, meaning in _rows(record, "", set())
-    ]
-    return "\n".join(["| key | takes | default | meaning |", "|---|---|---|---|", *rows])
+    return table(["key", "takes", "default", "meaning"], _rows(record, "", set()))
 
 
 def _rows(record: type[Struct], prefix: str, shown: set[type[Struct]]) -> list[tuple[str, str, str, str]]:
@@ -204,8 +205,7 @@ def _rows(record: type[Struct], prefix: str, shown: set[type[Struct]]) -> list[t
     rows: list[tuple[str, str, str, str]] = []
     for field in cast("mi.StructType", mi.type_info(record)).fields:
         key, inner = prefix + field.encode_name, _inner_record(field.type)
-        meaning = written.get(field.name, "").replace("|", "\\|")
-        rows.append((key, describe(field.type).replace("|", "\\|"), _default_of(field), meaning))
+        rows.append((f"`{key}`", describe(field.type), _default_of(field), written.get(field.name, "")))
         if inner is not None and inner not in shown:
             shown.add(inner)
             under = f"{key}.NAME." if isinstance(_bare(field.type), mi.DictType) else f"{key}."

@@ -1,12 +1,13 @@
 """A file becomes Settings, or every mistake in it becomes a sentence with its line and key."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path as FilePath
 from typing import Any, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rejoinder.config.channels import UNDECLARED
 from rejoinder.config.check import check
 from rejoinder.config.environment import Unreadable, fill_in
 from rejoinder.config.positions import Path, positions
@@ -44,6 +45,14 @@ def load_gateway(path: str, environment: Mapping[str, str]) -> GatewaySettings:
     if reader.mistakes:
         raise BadConfiguration(*reader.mistakes)
     return _kept_beside(path, gateway)
+
+
+def mistakes(path: str, complaints: Iterable[tuple[Path, str]]) -> tuple[Mistake, ...]:
+    """What somebody else finds wrong with a file that could be read, each with its line."""
+    reader = Reader(path, positions(_text_of(path)))
+    for key, sentence in complaints:
+        reader.wrong(key, sentence)
+    return tuple(reader.mistakes)
 
 
 def _kept_beside(path: str, gateway: GatewaySettings) -> GatewaySettings:
@@ -161,6 +170,8 @@ def _kind(
         reader.wrong(here, f"expected one of {choices}, found {found(kind)}")
     elif kind in kinds:
         return str(kind)
+    elif name is not None and kind in UNDECLARED:
+        reader.wrong(path, f"the channel {kind} is not written yet; take this section out")
     elif "kind" not in table:
         if near := nearest(kind, kinds):
             sentence = f"there is no channel {shown(kind)}; did you mean {quoted(near)}? Or add its kind"

@@ -26,7 +26,7 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
         str,
         Meta(
             pattern="^(sqlite:.|postgresql://.)",
-            extra={"expected": '"sqlite:FILE" or "postgresql://USER@HOST/DATABASE"'},
+            extra={"expected": '"sqlite:FILE"'},
         ),
     ] = "sqlite:rejoinder.db"
     """Where everything is kept that must survive: `sqlite:FILE`, named from the folder of this configuration, or

@@ -6,6 +6,7 @@ from typing import Final, get_args
 from msgspec import Struct
 
 from rejoinder.events import AskPairing, Inbound
+from rejoinder.inbound.commands.command import read_arguments
 from rejoinder.inbound.directives.table import BY_NAME
 from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.gate import Action, Denied, Role, authorise
@@ -64,7 +65,7 @@ def _group_refusal(inbound: Inbound, channel: ChannelRules) -> str | None:
     match channel.settings.groups:
         case "off":
             return "groups are off on this channel"
-        case "allowlist" if not channel.allow_groups.named(inbound.account, (inbound.chat.id,)):
+        case "allowlist" if not channel.allow_groups.named(inbound.account, (inbound.chat.id, inbound.chat.former)):
             return "this group is not on the allow-list"
         case _:
             return None
@@ -108,9 +109,9 @@ def control_action(message: Message) -> Action | None:
         return Action("/stop", "sender")
     if reading.reset:
         return Action(reading.reset.trigger, "sender")
-    if reading.invocation:
-        command = reading.invocation.command
-        return Action(f"/{reading.invocation.name}", command.auth if command else "sender")
+    if called := reading.invocation:
+        auth = called.command.auth_for(read_arguments(called.command, called.line)) if called.command else "sender"
+        return Action(f"/{called.name}", auth)
     if reading.alone:
         directives = (token for token in reading.tokens if token.kind == "directive")
         strictest = max(directives, key=lambda token: BY_NAME[token.name].auth == "owner")

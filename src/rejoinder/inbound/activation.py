@@ -5,13 +5,13 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from rejoinder.events import Inbound, Overhear, Said
+from rejoinder.events import Chat, Inbound, Overhear, Said
 from rejoinder.inbound.access import control_action
 from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.gate import Allowed, authorise
 from rejoinder.inbound.message import Addressed, Message
 from rejoinder.inbound.outcome import Continue, Drop, Outcome
-from rejoinder.inbound.rooms import members, named_in, who_wakes
+from rejoinder.inbound.rooms import members, named_in, names_everybody, who_is_named, who_wakes, words_for
 from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
 from rejoinder.inbound.settings import GroupSettings
 from rejoinder.session import Session
@@ -27,7 +27,7 @@ def activation(message: Message, session: Session, rules: Rules, now: datetime) 
     channel = channel_rules(rules, message.inbound.channel)
     if not message.in_group:
         return DIRECT if not channel.is_room else _in_room(message, channel)
-    group = group_settings(channel, message.inbound.chat.id)
+    group = group_settings(channel, message.inbound.chat)
     if group.mode == "off":
         return Drop("this group is off")
     if (over := _over_limit(message, group)) and not _answers_itself(message):
@@ -35,7 +35,8 @@ def activation(message: Message, session: Session, rules: Rules, now: datetime) 
     if (wish := control_action(message)) is not None:
         verdict = authorise(message.actor, wish, channel.door)
         if isinstance(verdict, Allowed):
-            return Continue(reason="a command needs no mention")
+            heard = replace(message, listening=True) if group.mode == "listen" else None
+            return Continue(heard, reason="a command needs no mention")
         if message.addressed == "none":
             return Drop(verdict.reason)
     if group.mode == "listen":
@@ -58,8 +59,7 @@ def why_awake(message: Message, session: Session, channel: ChannelRules, group: 
         return "/activation always"
     if session.activation == "mention":
         return None
-    required = channel.settings.require_mention if group.require_mention is None else group.require_mention
-    if not required:
+    if not requires_mention(channel, group):
         return "require_mention = false"
     return _involved(message, channel)
 
@@ -84,20 +84,20 @@ def _in_room(message: Message, channel: ChannelRules) -> Outcome:
 
 
 def _how_meant(message: Message, awake: tuple[str, ...]) -> Addressed:
-    """Among our agents a name or a reply means one of them as elsewhere it means us, if it is a person's."""
+    """Among our agents a reply means one of them as elsewhere it means us, if it is a person's."""
     if message.addressed != "none" or message.inbound.sender.is_bot:
         return message.addressed
-    if any(mention.kind == "everyone" or mention.id in awake for mention in message.inbound.mentions):
-        return "mention"
-    if named_in(message.inbound.text, awake):
-        return "mention"
     return "reply" if message.inbound.reply_to is not None and len(awake) == 1 else "none"
 
 
-def group_settings(channel: ChannelRules, group: str) -> GroupSettings:
+def group_settings(channel: ChannelRules, group: Chat) -> GroupSettings:
     """A group's own settings, else those of `*`."""
     groups = channel.settings.group
-    return groups.get(group) or groups.get("*") or _EVERY_GROUP
+    return groups.get(group.id) or groups.get(group.former) or groups.get("*") or _EVERY_GROUP
+
+
+def requires_mention(channel: ChannelRules, group: GroupSettings) -> bool:
+    return channel.settings.require_mention if group.require_mention is None else group.require_mention
 
 
 def _answers_itself(message: Message) -> bool:
@@ -126,6 +126,8 @@ def who_is_addressed(inbound: Inbound, facts: Facts, channel: ChannelRules, text
     ours = {facts.me.id, *channel.settings.mention_roles}
     if any(mention.id in ours for mention in inbound.mentions):
         return "mention"
+    if channel.is_room and not inbound.sender.is_bot and _names_ours(inbound, channel):
+        return "mention"
     if inbound.mentions and facts.resolves_mentions:
         return "none"
     replied = facts.replies_to_us or (inbound.reply_to is not None and inbound.reply_to.author_id == facts.me.id != "")
@@ -136,12 +138,18 @@ def who_is_addressed(inbound: Inbound, facts: Facts, channel: ChannelRules, text
     return "none"
 
 
-def own_mentions(inbound: Inbound, facts: Facts, channel: ChannelRules) -> tuple[str, ...]:
-    """The words of the text that are only our name, longest first."""
-    if not inbound.mentions:
+def _names_ours(inbound: Inbound, channel: ChannelRules) -> bool:
+    return names_everybody(inbound) or bool(who_is_named(inbound, members(inbound, channel)))
+
+
+def own_mentions(inbound: Inbound, facts: Facts, channel: ChannelRules, *agents: str) -> tuple[str, ...]:
+    """The words of the text that are only our name, longest first; in a room, the name of one of these."""
+    if not inbound.mentions and not channel.is_room:
         return ()
     ours = {facts.me.id, *channel.settings.mention_roles}
     tokens = {mention.token for mention in inbound.mentions if mention.token and mention.id in ours}
+    if channel.is_room:
+        tokens |= words_for(inbound.text, *agents)
     return tuple(sorted(tokens, key=len, reverse=True))
 
 
@@ -159,11 +167,10 @@ def is_named_literally(message: Message, channel: ChannelRules) -> bool:
 def said_by(message: Message) -> Said:
     """The message as history."""
     inbound = message.inbound
-    name = inbound.sender.display_name or inbound.sender.name
     return Said(
         message_id=inbound.message_id,
         author_id=inbound.sender.id,
-        author_name=name,
+        author_name=inbound.sender.called,
         text=message.text,
         is_bot=inbound.sender.is_bot,
     )

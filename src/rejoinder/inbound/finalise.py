@@ -11,7 +11,8 @@ from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.gate import CARRIES, Actor, Source
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.outcome import Continue, Drop, Outcome
-from rejoinder.inbound.reading import NOTHING_READ, read
+from rejoinder.inbound.reading import NOTHING_READ, Names, read
+from rejoinder.inbound.rooms import members, whose_message
 from rejoinder.inbound.rules import Rules, channel_rules
 
 UNKNOWN_TYPE = "application/octet-stream"
@@ -33,10 +34,13 @@ def finalise(message: Message, session: None, rules: Rules, now: datetime) -> Ou
     channel = channel_rules(rules, inbound.channel)
     admission = admit(inbound, facts, channel)
     actor = Actor(admission.role, source, inbound.sender.id)
+    agent = whose_message(inbound, channel)
     reading = NOTHING_READ
     if text and CARRIES[source] is not None:
-        mentions = own_mentions(inbound, facts, channel)
-        reading = read(text, rules, channel, facts.me.name, mentions, entry=inbound.entry)
+        names = Names(facts.me.name, own_mentions(inbound, facts, channel, agent))
+        if channel.is_room:
+            names = replace(names, anyone=own_mentions(inbound, facts, channel, *members(inbound, channel), "all"))
+        reading = read(text, rules, channel.vocabularies[agent], names, entry=inbound.entry)
     return Continue(
         Message(
             inbound=_with_types(inbound),
@@ -45,10 +49,9 @@ def finalise(message: Message, session: None, rules: Rules, now: datetime) -> Ou
             around=around,
             actor=actor,
             refusal=admission.refusal,
-            command_authorised=actor.role in ("owner", "sender"),
             addressed=who_is_addressed(inbound, facts, channel, text),
             reading=reading,
-            agents=(channel.agent.name,),
+            agents=(agent,),
         )
     )
 

@@ -35,12 +35,13 @@ def _start(message: Message, fresh: Session, reset: Reset, channel: ChannelRules
     said = "New session."
     rest = message.text[end:]
     word = rest.split(maxsplit=1)[0] if rest.strip() else ""
-    if word and (model := channel.agent.models.known(word)) and channel.agent.changes_model:
+    agent = channel.agent_called(fresh.agent)
+    if word and (model := agent.models.known(word)) and agent.changes_model:
         fresh = replace(fresh, model=model)
         end = message.text.index(word, end) + len(word)
         said = f"New session with {model}."
     changed = take(message, ((reset.start, end),))
-    if not message.text[end:].strip() and not message.inbound.attachments:
+    if not message.text[end:].strip() and not message.brings_files:
         changed = replace(changed, prompt=GREETING)
     return Continue(changed, fresh, replies=(said,), effects=effects, reason=f"asked by {reset.trigger}")
 

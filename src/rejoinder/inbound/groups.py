@@ -1,10 +1,11 @@
-"""What a group means for the agent: what it overheard, where it is, how to behave there (IN-32, IN-34)."""
+"""What a group means for the agent: what it overheard, when it answers, how to behave there (IN-32, IN-34)."""
+
+from typing import Literal
 
 from rejoinder.events import Said
-from rejoinder.inbound.activation import group_settings
+from rejoinder.inbound.activation import group_settings, requires_mention
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.rules import ChannelRules
-from rejoinder.inbound.untrusted import encode_block
 from rejoinder.session import Session
 
 MOST_OVERHEARD = 50
@@ -24,24 +25,12 @@ def _is_same(one: Said, other: Said) -> bool:
     return (one.author_id, one.text) == (other.author_id, other.text)
 
 
-def group_context(message: Message, session: Session, channel: ChannelRules, boundary: str) -> str:
-    """In every turn: which group this is, who is in it, when the agent answers there."""
-    chat = message.inbound.chat
-    fields = {
-        "title": chat.title,
-        "chat_id": chat.id,
-        "participants": list(message.inbound.participants),
-        "activation": active_mode(message, session, channel),
-    }
-    return encode_block("group", fields, boundary)
-
-
-def active_mode(message: Message, session: Session, channel: ChannelRules) -> str:
+def active_mode(message: Message, session: Session, channel: ChannelRules) -> Literal["mention", "always"]:
+    """When the agent answers in this group."""
     if session.activation is not None:
         return session.activation
-    group = group_settings(channel, message.inbound.chat.id)
-    required = channel.settings.require_mention if group.require_mention is None else group.require_mention
-    return "mention" if required else "always"
+    group = group_settings(channel, message.inbound.chat)
+    return "mention" if requires_mention(channel, group) else "always"
 
 
 def wants_intro(session: Session) -> bool:
@@ -49,7 +38,7 @@ def wants_intro(session: Session) -> bool:
     return session.touched == session.started
 
 
-def group_intro(mode: str) -> str:
+def group_intro(mode: Literal["mention", "always"]) -> str:
     """How to behave among several people, told once."""
     if mode == "mention":
         when = "You were called into a group chat: you are asked when somebody mentions you or answers you."

@@ -23,7 +23,6 @@ class Message(Struct, frozen=True):
     around: str | None = None  # the channel's own words for the agent, where they differ from `text`
     actor: Actor = Actor("stranger")
     refusal: str | None = "nobody has been asked"  # why access is refused; None: let in
-    command_authorised: bool = False
     addressed: Addressed = "none"
     reading: Reading = NOTHING_READ
     taken: tuple[tuple[int, int], ...] = ()
@@ -43,14 +42,24 @@ class Message(Struct, frozen=True):
         return self.around.replace(self.text, text, 1) if self.taken else self.around
 
     @property
+    def command_authorised(self) -> bool:
+        """Whether its sender may use commands; nobody may before an authoriser has said who it is (IN-4)."""
+        return self.actor.role in ("owner", "sender")
+
+    @property
     def route(self) -> Route:
-        inbound = self.inbound
-        return Route(inbound.channel, inbound.chat.id, inbound.thread, inbound.account)
+        return self.inbound.route
 
     @property
     def background(self) -> bool:
         """Nobody wrote it: a turn of the clock (TU-28)."""
         return self.inbound.entry == "cron"
+
+    @property
+    def brings_files(self) -> bool:
+        """Whether there is more than its words; the recording they were spoken into is not more (IN-9)."""
+        spoken = self.actor.source == "transcript"
+        return any(not (spoken and file.mime.startswith("audio/")) for file in self.inbound.attachments)
 
     @property
     def in_group(self) -> bool:

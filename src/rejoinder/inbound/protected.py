@@ -9,11 +9,11 @@ from bisect import bisect_right
 
 _MARKS = re.compile(
     r"""
-      ^[ \t]*(?P<fence>`{3,}|~{3,})[^`\n]*$      # a fence opens on a line of its own
+      ^[ \t]*(?P<fence>`{3,}(?!`)|~{3,}(?!~))[^`\n]*$  # a fence opens on a line of its own, and is all of its marks
     | (?P<ticks>`+)
-    | ^[ \t]*>(?=[ \t>/]|$)[^\n]*                # a quoted line
-    | \[[^\[\]\n]*\]\([^()\s]*\)                 # [text](target)
-    | <[A-Za-z][A-Za-z0-9+.\-]*:[^<>\n]*>        # <target|text>
+    | ^[ \t]*>(?=[ \t>/]|$)[^\n]*                       # a quoted line
+    | \[[^\[\]\n]*\]\([^()\s]*\)                        # [text](target)
+    | <[A-Za-z][A-Za-z0-9+.\-]*:[^<>\n]*>               # <target|text>
     """,
     re.MULTILINE | re.VERBOSE,
 )

@@ -1,14 +1,14 @@
 """What the sender's own text asks for, read once and used by every stage that follows."""
 
-import re
 from typing import Literal
 
 from msgspec import Struct
 
 from rejoinder.events import Entry
 from rejoinder.inbound.commands.parse import Invocation, read_invocation
-from rejoinder.inbound.directives.tokenise import Token, directives_alone, find_tokens
-from rejoinder.inbound.rules import ChannelRules, Rules
+from rejoinder.inbound.directives.argument import skip_blanks
+from rejoinder.inbound.directives.tokenise import Token, Vocabulary, directives_alone, find_tokens
+from rejoinder.inbound.rules import Rules
 from rejoinder.inbound.stop_words import LONGEST, is_stop_command, is_stop_word
 
 
@@ -38,44 +38,58 @@ class Reading(Struct, frozen=True):
 NOTHING_READ = Reading()
 
 
-def read(
-    text: str, rules: Rules, channel: ChannelRules, our_name: str, mentions: tuple[str, ...], *, entry: Entry
-) -> Reading:
-    """Reads a text. `mentions` are words that only say our name."""
+class Names(Struct, frozen=True):
+    """How a text can say whom it means: our name, the words that only say it, in a room also those for the others."""
+
+    own: str
+    mentions: tuple[str, ...] = ()
+    anyone: tuple[str, ...] = ()
+
+
+def read(text: str, rules: Rules, known: Vocabulary, names: Names, *, entry: Entry) -> Reading:
+    """Reads a text."""
     native = entry == "native"
     slash = native or rules.settings.commands.text
-    start = _after_mentions(text, mentions)
-    if len(text) - start <= _SHORT:
-        said = _before_mentions(text, start, mentions)
-        if is_stop_word(said):
-            return Reading(stop="word")
-        if is_stop_command(said, our_name):
-            return Reading(stop="command")
-    if slash and (reset := _find_reset(text, start, rules.triggers, our_name)):
-        return _read_tokens(text, reset.end, channel, our_name, mentions, reset)
+    if stop := _find_stop(text, names):
+        return Reading(stop=stop)
+    start = _after_mentions(text, names.mentions)
+    if slash and (reset := _find_reset(text, start, rules.triggers, names.own)):
+        return _read_tokens(text, reset.end, known, names, reset)
     if "/" not in text and not text.startswith("!", start):
         return NOTHING_READ
-    invocation = read_invocation(text, start, rules, our_name, mentions, native=native)
+    invocation = read_invocation(text, start, rules, names.own, names.mentions, native=native)
     if invocation and invocation.name == "stop":
         return Reading(stop="command")
     if not slash:
         return NOTHING_READ
+    if invocation and invocation.is_skill:
+        tokens = find_tokens(text, known, invocation.at, names.own)
+        return Reading(invocation=invocation, tokens=tuple(token for token in tokens if token.kind == "directive"))
     if invocation:
         return Reading(invocation=invocation)
-    return _read_tokens(text, start, channel, our_name, mentions, None)
+    return _read_tokens(text, start, known, names, None)
 
 
 _SHORT = 4 * LONGEST  # a stop word between mentions
 
 
-def _read_tokens(
-    text: str, start: int, channel: ChannelRules, our_name: str, mentions: tuple[str, ...], reset: Reset | None
-) -> Reading:
+def _find_stop(text: str, names: Names) -> Literal["command", "word"] | None:
+    mentions = names.anyone or names.mentions
+    start = _after_mentions(text, mentions)
+    if len(text) - start > _SHORT:
+        return None
+    said = _before_mentions(text, start, mentions)
+    if is_stop_word(said):
+        return "word"
+    return "command" if is_stop_command(said, names.own) else None
+
+
+def _read_tokens(text: str, start: int, known: Vocabulary, names: Names, reset: Reset | None) -> Reading:
     if "/" not in text[start:]:
         return Reading(reset=reset)
-    if alone := directives_alone(text, channel.vocabulary, start, our_name, mentions):
+    if alone := directives_alone(text, known, start, names.own, names.mentions):
         return Reading(reset=reset, tokens=alone, alone=True)
-    return Reading(reset=reset, tokens=find_tokens(text, channel.vocabulary, start, our_name))
+    return Reading(reset=reset, tokens=find_tokens(text, known, start, names.own))
 
 
 def _find_reset(text: str, start: int, triggers: tuple[str, ...], our_name: str) -> Reset | None:
@@ -93,10 +107,10 @@ def _find_reset(text: str, start: int, triggers: tuple[str, ...], our_name: str)
 
 def _after_mentions(text: str, mentions: tuple[str, ...]) -> int:
     """Where the text begins when white space and our own name before it do not count."""
-    position = _skip_blanks(text, 0)
+    position = skip_blanks(text, 0)
     while mention := next((each for each in mentions if text.startswith(each, position)), None):
         position += len(mention)
-        position = _skip_blanks(text, position + text.startswith((",", ":"), position))
+        position = skip_blanks(text, position + text.startswith((",", ":"), position))
     return position
 
 
@@ -112,13 +126,3 @@ def _before_mentions(text: str, start: int, mentions: tuple[str, ...]) -> str:
 
 
 _AFTER_A_NAME = " \t\n!?.,…。！？"
-
-
-_NOT_BLANK = re.compile(r"\S|\Z")
-
-
-def _skip_blanks(text: str, position: int) -> int:
-    if position < len(text) and not text[position].isspace():
-        return position
-    found = _NOT_BLANK.search(text, position)
-    return found.start() if found else len(text)

@@ -7,6 +7,6 @@ from rejoinder.inbound.outcome import Answer, Drop
 
 def refuse(message: Message, action: Action, reason: str) -> Answer | Drop:
     """Silence and a trace; one fixed line for a known sender in a direct chat. Never an agent run."""
-    if message.actor.role in ("sender", "owner") and not message.in_group:
+    if message.command_authorised and not message.in_group:
         return Answer((f"{action.name} is for the owner.",), reason=reason)
     return Drop(reason)

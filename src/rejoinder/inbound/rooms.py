@@ -31,6 +31,42 @@ def named_in(text: str, agents: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(agent for agent in agents if agent.casefold() in names)
 
 
+def words_for(text: str, *agents: str) -> set[str]:
+    """The words of a text that only say the name of one of these, as they stand there; `all` is everybody's."""
+    if "@" not in text:
+        return set()
+    names = {agent.casefold() for agent in agents}
+    return {match[0] for match in _NAME.finditer(text) if match[1].casefold() in names}
+
+
+def who_is_named(inbound: Inbound, agents: tuple[str, ...]) -> tuple[str, ...]:
+    """By the platform's means or in the words; a bot's reply only implies a name and names nobody (IN-21)."""
+    if not inbound.mentions and "@" not in inbound.text:
+        return ()
+    typed = {
+        mention.id
+        for mention in inbound.mentions
+        if not inbound.sender.is_bot or (mention.token and mention.token in inbound.text)
+    }.union(named_in(inbound.text, agents))
+    return tuple(agent for agent in agents if agent in typed)
+
+
+def names_everybody(inbound: Inbound) -> bool:
+    """`@all`: where the platform knows no such name, a person's words do."""
+    if any(mention.kind == "everyone" or mention.token == EVERYBODY for mention in inbound.mentions):
+        return True
+    return not inbound.sender.is_bot and bool(words_for(inbound.text, EVERYBODY[1:]))
+
+
+def whose_message(inbound: Inbound, channel: ChannelRules) -> str:
+    """The agent whose session it is about: the first that is named, else the first that is here."""
+    if not channel.is_room:
+        return channel.agent.name
+    agents = members(inbound, channel)
+    others = tuple(agent for agent in agents if agent != inbound.sender.id)
+    return (who_is_named(inbound, others) or agents)[0]
+
+
 def who_wakes(
     inbound: Inbound, agents: tuple[str, ...], wake: Literal["lead", "all", "mentions"], answers: str = ""
 ) -> tuple[str, ...]:
@@ -39,14 +75,9 @@ def who_wakes(
     `answers`: who wrote the message it answers, where the platform does not know our agents apart.
     """
     others = tuple(agent for agent in agents if agent != inbound.sender.id)
-    if any(mention.kind == "everyone" or mention.token == EVERYBODY for mention in inbound.mentions):
+    if names_everybody(inbound):
         return others
-    typed = {
-        mention.id
-        for mention in inbound.mentions
-        if not inbound.sender.is_bot or (mention.token and mention.token in inbound.text)
-    }.union(named_in(inbound.text, others))
-    if named := tuple(agent for agent in others if agent in typed):
+    if named := who_is_named(inbound, others):
         return named
     if inbound.sender.is_bot:
         return ()

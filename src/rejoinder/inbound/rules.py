@@ -44,7 +44,7 @@ class ChannelRules(Struct, frozen=True):
     settings: ChannelSettings
     door: Door
     agents: tuple[AgentProfile, ...]
-    vocabulary: Vocabulary
+    vocabularies: Mapping[str, Vocabulary]  # by agent
     allow: Ids
     allow_groups: Ids
     owners: Ids
@@ -57,6 +57,10 @@ class ChannelRules(Struct, frozen=True):
     @property
     def agent(self) -> AgentProfile:
         return self.agents[0]
+
+    def agent_called(self, name: str) -> AgentProfile:
+        """One of the agents here; the first where nobody is called so."""
+        return next((agent for agent in self.agents if agent.name == name), self.agent)
 
     @property
     def is_room(self) -> bool:
@@ -116,7 +120,7 @@ def _channel(
         settings=said,
         door=Door(said.owner_only_commands),
         agents=here,
-        vocabulary=vocabulary(here[0].models, registry.INLINE, taken),
+        vocabularies={agent.name: vocabulary(agent.models, registry.INLINE, taken) for agent in here},
         allow=own("allow", said.allow),
         allow_groups=own("allow_groups", said.allow_groups, "group"),
         owners=owners[0] | owners[1],
@@ -161,7 +165,7 @@ NO_CHANNEL = ChannelRules(
     settings=ChannelSettings(dm="off", groups="off"),
     door=Door(),
     agents=(AgentProfile("none"),),
-    vocabulary=vocabulary(Models(), registry.INLINE, ()),
+    vocabularies={"none": vocabulary(Models(), registry.INLINE, ())},
     allow=NOBODY,
     allow_groups=NOBODY,
     owners=NOBODY,

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import UseTool
+from rejoinder.inbound.directives.removal import remove
 from rejoinder.inbound.gate import Action, Denied, authorise
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.outcome import PASS, Answer, Continue, Outcome
@@ -50,15 +51,19 @@ def read_skill(text: str, folder: str) -> Skill:
 def skills(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
     """`/skill name input` and `/name input` rewrite the prompt, or call the skill's tool."""
     called = message.reading.invocation
-    if called is None or (called.name != "skill" and called.command is not None):
+    if called is None or not called.is_skill:
         return PASS
     action = Action(f"/{called.name}", "sender")
     verdict = authorise(message.actor, action, channel_rules(rules, message.inbound.channel).door)
     if isinstance(verdict, Denied):
         return refuse(message, action, verdict.reason)
-    name, given = called.name, called.rest
+    # Directives among the input have been obeyed, and taken out.
+    name, given = (
+        called.name,
+        remove(called.rest, [(start - called.at, end - called.at) for start, end in message.taken]),
+    )
     if called.command is not None:
-        name, given = (*called.rest.split(maxsplit=1), "", "")[:2]
+        name, given = (*given.split(maxsplit=1), "", "")[:2]
     skill = rules.skills.get(name.lower())
     if skill is None:
         known = ", ".join(sorted(rules.skills)) or "none yet"

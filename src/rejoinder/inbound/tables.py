@@ -1,20 +1,19 @@
 """This floor's tables as Markdown, for the docs: made from what the code does, so they cannot say otherwise."""
 
-from collections.abc import Iterable, Sequence
-
 from rejoinder.inbound import BEFORE_SESSION, WITH_SESSION
 from rejoinder.inbound.commands.registry import BUILT_IN
 from rejoinder.inbound.directives.levels import LEVELS, level_names
 from rejoinder.inbound.directives.table import DIRECTIVES
 from rejoinder.inbound.gate import CARRIES, MAY
 from rejoinder.inbound.stop_words import STOP_WORDS
+from rejoinder.tables import table
 
 
 def stages() -> str:
     """The stages in their order, each with what it says of itself."""
     early = [[f"`{stage.__name__}`", "no", _first_line(stage)] for stage in BEFORE_SESSION]
     late = [[f"`{stage.__name__}`", "yes", _first_line(stage)] for stage in WITH_SESSION]
-    return _table(("stage", "knows the session", "decides"), (*early, *late))
+    return table(("stage", "knows the session", "decides"), (*early, *late))
 
 
 def commands() -> str:
@@ -29,13 +28,13 @@ def commands() -> str:
         for command in BUILT_IN
         if not command.to_come
     ]
-    return _table(("command", "also", "who", "does"), rows)
+    return table(("command", "also", "who", "does"), rows)
 
 
 def commands_to_come() -> str:
     """The commands whose names are kept for later."""
     rows = [[f"`/{each.name}`", each.auth, each.help] for each in BUILT_IN if each.to_come]
-    return _table(("command", "who", "will do"), rows)
+    return table(("command", "who", "will do"), rows)
 
 
 def directives() -> str:
@@ -49,7 +48,7 @@ def directives() -> str:
         ]
         for each in DIRECTIVES
     ]
-    return _table(("write", "who", "argument", "means"), rows)
+    return table(("write", "who", "argument", "means"), rows)
 
 
 def levels() -> str:
@@ -59,30 +58,25 @@ def levels() -> str:
         for name, table in LEVELS.items()
         for level in level_names(name)
     ]
-    return _table(("directive", "level", "also written"), rows)
+    return table(("directive", "level", "also written"), rows)
 
 
 def who_may() -> str:
     """What each role may do."""
     roles = ("owner", "sender", "guest", "stranger", "bot")
     rows = [[auth, *("yes" if role in allowed else "no" for role in roles)] for auth, allowed in MAY.items()]
-    return _table(("a command for", *roles), rows)
+    return table(("a command for", *roles), rows)
 
 
 def what_entries_carry() -> str:
     """How far authority reaches, by the way something came in."""
-    return _table(("came in as", "at most"), [[source, carried or "nothing"] for source, carried in CARRIES.items()])
+    return table(("came in as", "at most"), [[source, carried or "nothing"] for source, carried in CARRIES.items()])
 
 
 def stop_words() -> str:
     """The words that stop a run, by language."""
-    return _table(("language", "words"), [[code, ", ".join(words)] for code, words in STOP_WORDS.items()])
+    return table(("language", "words"), [[code, ", ".join(words)] for code, words in STOP_WORDS.items()])
 
 
 def _first_line(stage: object) -> str:
     return (stage.__doc__ or "").partition("\n")[0]
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = (head, ["---"] * len(head), *rows)
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)

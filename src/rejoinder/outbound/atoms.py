@@ -1,4 +1,5 @@
-"""Pieces of a text that no cut may fall into: addresses, escapes, references, links, code spans, graphemes (DE-11)."""
+"""Pieces of a text that no cut may fall into: addresses, escapes, references, links, code spans, words in bold or
+italics, graphemes (DE-11)."""
 
 import re
 import unicodedata
@@ -10,9 +11,16 @@ _ESCAPE = r"\\[!-/:-@\[-`{-~]"
 _REFERENCE = r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});"
 _BRACKETED = r"<[^<>\s]{1,100}>"
 _LINK = r"!?\[[^\[\]\n]{1,200}\]\((?:[^()\s]|\([^()\s]*\))*\)"
-_ATOM = re.compile("|".join((_LINK, _ADDRESS, _ESCAPE, _REFERENCE, _BRACKETED)), re.IGNORECASE)
+_MARKED = (
+    r"\*\*[^*\n]{1,200}\*\*|~~[^~\n]{1,200}~~|(?<![\w*])\*[^*\s][^*\n]{0,200}\*(?![\w*])|\b_[^_\s][^_\n]{0,200}_\b"
+)
+_ATOM = re.compile("|".join((_LINK, _ADDRESS, _ESCAPE, _REFERENCE, _BRACKETED, _MARKED)), re.IGNORECASE)
 _TICKS_OR_PARAGRAPH = re.compile(r"(?<!\\)`+|\n[ \t]*\n")
 _ZERO_WIDTH_JOINER = "\u200d"
+# The signs that join two letters of an Indic script into one.
+_LINKS = frozenset("\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d")
+# Letters to Unicode, but parts of the one before: of Thai and Lao, of narrow Katakana, of Hangul in pieces.
+_ENDS = frozenset(("\u0e33", "\u0eb3", "\uff9e", "\uff9f", "\u200c", *map(chr, range(0x1160, 0x1200))))
 
 
 class Atoms:
@@ -80,6 +88,8 @@ def is_inside_grapheme(text: str, first: int, at: int) -> bool:
         while begin > first and _is_regional(text[begin - 1]):
             begin -= 1
         return (at - begin) % 2 == 1  # a flag is a pair of them
+    if before in _LINKS and behind.isalpha():
+        return True
     return before == _ZERO_WIDTH_JOINER or before + behind == "\r\n" or _extends(behind)
 
 
@@ -87,6 +97,7 @@ def _extends(character: str) -> bool:
     """Whether it belongs to the character before it: marks, selectors, joiners, skin tones, letters of a flag."""
     return (
         character == _ZERO_WIDTH_JOINER
+        or character in _ENDS
         or "\U0001f3fb" <= character <= "\U0001f3ff"
         or "\U000e0020" <= character <= "\U000e007f"
         or unicodedata.category(character).startswith("M")

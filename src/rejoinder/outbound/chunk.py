@@ -5,7 +5,8 @@ ends in the second half of what fits, elsewhere.
 Rule 2: never inside a grapheme, an escape, an address, a link or a code span, where these fit into a message.
 Rule 3: code and tables are cut at the ends of their lines, closed, and opened again with the fence or the head;
 what that takes counts. Only a line of code that fits nowhere is cut inside.
-Rule 4: white space at a cut goes, but a line that begins a message keeps its indentation. Nothing else goes.
+Rule 4: white space at a cut goes, but a line that begins a message keeps its indentation; where that would make code
+of what was an item of a list, the lines are moved to the left. Nothing else goes.
 Rule 5: the last message has three lines, if the one before can spare them.
 A text that fits stays as it is.
 """
@@ -13,12 +14,14 @@ A text that fits stays as it is.
 import re
 from bisect import bisect_right
 from collections.abc import Callable
+from functools import cached_property
 from typing import Literal
 
 from msgspec import Struct
 
 from rejoinder.outbound.atoms import Atoms, is_inside_grapheme
-from rejoinder.outbound.enclosures import Enclosure, enclosures
+from rejoinder.outbound.enclosures import Enclosure, enclosures, lists_and_code
+from rejoinder.outbound.white_space import is_seen
 
 Unit = Literal["characters", "utf16", "bytes"]
 
@@ -30,6 +33,7 @@ _BOUNDARIES = (_PARAGRAPH, _LINE, _SENTENCE, _WORD)
 _BEYOND = 2  # the end of a line or a paragraph is seen though it begins where the room ends
 _WHITE = re.compile(r"\s*")
 _FEWEST_LAST_LINES = 3
+_MOST_INDENTATION = 3  # of a line that is no code
 
 
 class Chunk(Struct, frozen=True):
@@ -38,10 +42,13 @@ class Chunk(Struct, frozen=True):
     opening: str
     source: str
     closing: str
+    columns: int = 0
+    """By how many its lines are moved to the left, as far as they stand in the list that was cut."""
 
     @property
     def text(self) -> str:
-        return self.opening + self.source + self.closing
+        shown = self.source + self.closing
+        return self.opening + (_moved(shown, self.columns) if self.columns else shown)
 
 
 def length(text: str, unit: Unit = "characters") -> int:
@@ -56,7 +63,7 @@ def length(text: str, unit: Unit = "characters") -> int:
 
 
 def split(text: str, limit: int | None, unit: Unit = "characters") -> list[str]:
-    """The messages a text becomes; none for a text of white space only."""
+    """The messages a text becomes; none for a text that nobody sees."""
     return [chunk.text for chunk in cut(text, limit, unit)]
 
 
@@ -64,11 +71,30 @@ def cut(
     text: str, limit: int | None, unit: Unit = "characters", rendered: Callable[[str], int] | None = None
 ) -> list[Chunk]:
     """The same with what was added kept apart. `rendered` says how long a message is in the platform's own format."""
-    if not text.strip():
+    if not is_seen(text):
         return []
     if limit is None or (length(text, unit) <= limit and (rendered is None or rendered(text) <= limit)):
         return [Chunk("", text, "")]
     return _Cutter(text, limit, unit, rendered).chunks()
+
+
+def _indentation(line: str) -> int:
+    return len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(4))
+
+
+def _is_among(at: int, places: list[tuple[int, int]]) -> bool:
+    return any(start <= at < stop for start, stop in places)
+
+
+def _moved(source: str, columns: int) -> str:
+    """Up to the first line that does not stand so far in."""
+    lines = source.split("\n")
+    for number, line in enumerate(lines):
+        if words := line.strip():
+            if (indentation := _indentation(line)) < columns:
+                break
+            lines[number] = " " * (indentation - columns) + line[line.index(words[0]) :]
+    return "\n".join(lines)
 
 
 class _Cutter:
@@ -125,11 +151,25 @@ class _Cutter:
         return at, end
 
     def _chunk(self, at: int, end: int) -> Chunk:
-        return Chunk(self._opening(at), self._text[at:end].rstrip(), self._closing(end))
+        source = self._text[at:end].rstrip()
+        return Chunk(self._opening(at), source, self._closing(end), self._columns(at, source))
+
+    def _columns(self, at: int, source: str) -> int:
+        columns = _indentation(source) - _MOST_INDENTATION
+        if columns <= 0 or self._opening(at):
+            return 0
+        lists, code = self._lists_and_code
+        return columns if _is_among(at, lists) and not _is_among(at, code) else 0
+
+    @cached_property
+    def _lists_and_code(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        return lists_and_code(self._text)
 
     def _opening(self, at: int) -> str:
         around = self._around(at)
-        return around.opening if around and around.inside <= at else ""
+        if around is None or at < around.inside:
+            return ""
+        return around.opening if self._text[at - 1] in "\r\n" else around.opening + around.prefix
 
     def _closing(self, end: int) -> str:
         around = self._around(end)
@@ -161,6 +201,7 @@ class _Cutter:
                 return around.start
             closed = self._fitting(at, room - self._length(around.closing))
             last = len(self._text[at : around.end].rstrip()) + at - 1  # some of the code is left for the next
+            least = max(least, around.inside + 1)  # two fences are no code span, though they look like one
             end = max(least, min(closed, last))
         return self._anywhere(at, end, least)
 

@@ -3,7 +3,6 @@
 The row keeps the deed as JSON, so that whoever looks into the store can read it.
 """
 
-import json
 from hashlib import blake2b
 
 import msgspec
@@ -11,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.events import Part
+from rejoinder.letters import as_json
 
 
 class Say(Struct, frozen=True, omit_defaults=True, tag="say"):
@@ -27,12 +27,16 @@ class Open(Struct, frozen=True, omit_defaults=True, tag="open"):
 
 
 class Amend(Struct, frozen=True, omit_defaults=True, tag="edit"):
-    """The last word of a message that was being written. `grown`: how much of it the platform was fed already."""
+    """The last word of a message that is there. `grown`: how much of it the platform was fed already.
+
+    `anew`: where the message has been taken away its words are sent as another.
+    """
 
     message: str
     part: Part
     plain: Part | None = None
     grown: int = 0
+    anew: bool = True
 
 
 class React(Struct, frozen=True, omit_defaults=True, tag="react"):
@@ -55,7 +59,6 @@ Sign = React | Remove
 Deed = Words | Sign
 
 _reading = msgspec.json.Decoder[Deed](Deed)
-_writing = msgspec.json.Encoder()
 
 
 def kind(deed: Deed) -> str:
@@ -63,10 +66,7 @@ def kind(deed: Deed) -> str:
 
 
 def encode(deed: Deed) -> bytes:
-    try:
-        return _writing.encode(deed)
-    except UnicodeEncodeError:  # half a character, of a name or a title: no platform would take it either
-        return json.dumps(msgspec.to_builtins(deed), ensure_ascii=False).encode("utf-8", "replace")
+    return as_json(deed)  # of half a letter, in a name or a title, no platform would take either
 
 
 def decode(body: bytes) -> Deed:

@@ -17,10 +17,15 @@ from msgspec.structs import replace
 from rejoinder.outbound import chunk
 from rejoinder.outbound.enclosures import enclosures
 from rejoinder.outbound.plan import Slot
+from rejoinder.outbound.white_space import is_seen
 
 PLACEHOLDER = "…"
 SOON = 0.1
 """Seconds before a mere sign is opened: an answer that is whole by then is one message, and was never another."""
+
+
+_LOOK_AHEAD = 8
+"""Blocks: what lies further ahead changes nothing of where the first one ends, and would be read for each of them."""
 
 
 class Streaming(Struct, frozen=True):
@@ -122,7 +127,7 @@ def next_step(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
         return draft, Rest()
     if draft.streaming.mode == "blocks":
         return _next_block(draft, now)
-    if not draft.slots and not draft.text.strip():
+    if not draft.slots and not is_seen(draft.text):
         return draft, Rest()
     if now < draft.not_before:
         return draft, Wait(draft.not_before)
@@ -168,7 +173,7 @@ def _whole_block(text: str, streaming: Streaming, *, idle: bool) -> tuple[str, i
         return text[:end], end, ""
     if fits:
         return None
-    head, *following = chunk.cut(text, streaming.most)
+    head, *following = chunk.cut(text[: _LOOK_AHEAD * streaming.most], streaming.most)
     if not following:
         return head.text, len(text), ""
     end = text.index(head.source) + len(head.source)

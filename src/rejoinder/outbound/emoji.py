@@ -51,11 +51,6 @@ def project(emoji: str, style: Style, custom: Mapping[str, str] = MappingProxyTy
             return _project_slack(found)
 
 
-def names_of(emoji: str) -> tuple[str, ...]:
-    """Every name the emoji answers to, the usual one first."""
-    return _book().aliases[_bare(emoji)]
-
-
 def every_name() -> tuple[str, ...]:
     """Every name `resolve` knows."""
     return tuple(_book().names)

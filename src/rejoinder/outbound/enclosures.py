@@ -24,13 +24,15 @@ class Enclosure(Struct, frozen=True):
     """What a message that begins in here is opened with."""
     closing: str
     """What a message that ends in here is closed with; nothing in a table."""
+    prefix: str = ""
+    """What every line in here begins with, so what one that was cut goes on with."""
 
 
 def enclosures(text: str) -> list[Enclosure]:
     """All of a text, in order; they do not overlap."""
     if "```" not in text and "~~~" not in text and "|" not in text:
         return []
-    starts = [0, *(end.end() for end in _LINE_END.finditer(text)), len(text)]
+    starts = _line_starts(text)
     found: list[Enclosure] = []
     for token in parse_blocks(text):
         if token.map is None:
@@ -41,6 +43,21 @@ def enclosures(text: str) -> list[Enclosure]:
         elif token.type == "table_open" and token.level == 0:
             found.append(_table(text, starts, first, behind))
     return found
+
+
+def lists_and_code(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Where lists stand, and where lines are code because they are so far in."""
+    starts = _line_starts(text)
+    lists: list[tuple[int, int]] = []
+    code: list[tuple[int, int]] = []
+    for token in parse_blocks(text):
+        if token.map is not None and token.type in ("bullet_list_open", "ordered_list_open", "code_block"):
+            (code if token.type == "code_block" else lists).append((starts[token.map[0]], starts[token.map[1]]))
+    return lists, code
+
+
+def _line_starts(text: str) -> list[int]:
+    return [0, *(end.end() for end in _LINE_END.finditer(text)), len(text)]
 
 
 def _fence(text: str, starts: list[int], first: int, behind: int, run: str) -> Enclosure:
@@ -56,6 +73,7 @@ def _fence(text: str, starts: list[int], first: int, behind: int, run: str) -> E
         stop=stop,
         opening=f"{_as_deep(prefix)}{run}{info}\n",
         closing=f"\n{prefix}{run}",
+        prefix=prefix,
     )
 
 

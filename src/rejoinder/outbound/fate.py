@@ -19,7 +19,7 @@ def fate(
     directive: Directive, registry: Registry, *, can: Collection[str], reactions: Style, granted: Collection[str]
 ) -> Fate:
     """What a platform with these abilities makes of it, under these grants."""
-    declared = next(declared for declared in registry.declarations if declared.name == directive.name)
+    declared = registry.named[directive.name]
     if declared.granted and directive.name not in granted:
         return Fate("denied", f'it needs a grant: [directives] allow = ["{directive.name}"]')
     if declared.ability and declared.ability not in can:

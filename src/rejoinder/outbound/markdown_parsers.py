@@ -28,12 +28,14 @@ def is_too_deep(tokens: Sequence[Token]) -> bool:
     return any(token.level >= _DEEPEST - 1 for token in tokens)
 
 
+# A parser puts its rules together with the first text it reads, in a way that two threads must not do at once.
 @cache
 def whole() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _DEEPEST})
     parser.enable(["table", "strikethrough"]).disable(["reference", "lheading"])
     parser.block.ruler.at("table", _table, {"alt": ["paragraph"]})
     parser.inline.ruler.at("emphasis", _emphasis)
+    parser.parse("a")
     return parser
 
 
@@ -43,12 +45,15 @@ def blocks() -> MarkdownIt:
     parser.enable("table").disable(["reference", "lheading"])
     parser.block.ruler.at("table", _table, {"alt": ["paragraph"]})
     parser.core.ruler.enableOnly(["normalize", "block"])
+    parser.parse("a")
     return parser
 
 
 @cache
 def no_markdown() -> MarkdownIt:
-    return MarkdownIt("zero")
+    parser = MarkdownIt("zero")
+    parser.parse("a")
+    return parser
 
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:

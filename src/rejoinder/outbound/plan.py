@@ -5,6 +5,8 @@ Rule 2: a reply stands on the first message only, unless the reply mode says all
 Rule 3: no deed for what is not there to be seen (DE-14), and none for a message that already says it.
 """
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -17,6 +19,8 @@ from rejoinder.outbound.render import Message, messages
 from rejoinder.outbound.render.tables import Tables
 
 ReplyMode = Literal["off", "first", "all"]
+LONG, LONG_REMEMBERED = 4096, 8
+"""Characters from which on a text takes long to cut; and how many such are remembered, for who asks again."""
 
 
 class Manner(Struct, frozen=True):
@@ -63,7 +67,14 @@ def reply_mode(configured: ReplyMode | None, *, direct: bool, other_bot: bool) -
 
 
 def cut(text: str, manner: Manner) -> list[Message]:
+    return list(_cut_long(text, manner)) if len(text) > LONG else _cut(text, manner)
+
+
+def _cut(text: str, manner: Manner) -> list[Message]:
     return messages(text, manner.platform, manner.limit, manner.unit, manner.tables)
+
+
+_cut_long = lru_cache(LONG_REMEMBERED)(_cut)
 
 
 def part_of(message: Message, route: Route, wording: Wording, *, first: bool) -> Part:
@@ -118,6 +129,17 @@ def show_file(
 def _with_choices(said: Say, choices: tuple[Choice, ...]) -> Say:
     plain = None if said.plain is None else replace(said.plain, choices=choices)
     return Say(replace(said.part, choices=choices), plain)
+
+
+def put_instead(text: str, shown: Sequence[str], route: Route, manner: Manner, stem: str) -> list[Planned]:
+    """Other words in these messages, and no buttons under them; nothing, where they are gone."""
+    chunks = cut(text, manner)
+    amended = [
+        Amend(message, *_both(chunk, route, Wording(), first=False), anew=False)
+        for message, chunk in zip(shown, chunks, strict=False)
+    ]
+    put = [Planned(*keyed(deed, f"{stem}/{number}/instead")) for number, deed in enumerate(amended)]
+    return put + [Planned(*keyed(Remove(message), f"{stem}/delete")) for message in shown[len(chunks) :]]
 
 
 def settle(

@@ -20,7 +20,6 @@ BLOCK = "actions"
 MARKER = "no-reply"
 
 _LONGEST_NAME = 64
-_BEHIND_NAME = " \t\r\n/>"
 _CLOSER = re.compile(r"</([A-Za-z][A-Za-z0-9_-]{0,63})(?:[ \t\r\n/][^<>]{0,255})?>")
 _UNFINISHED_CLOSER = re.compile(r"</?\Z|</[A-Za-z][A-Za-z0-9_-]{0,63}(?:[ \t\r\n/][^<>]{0,255})?\Z")
 _CLOSER_LENGTH = 2 + 64 + 256 + 1

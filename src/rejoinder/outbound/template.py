@@ -34,7 +34,7 @@ def _squashed(name: str) -> str:
 def _shown(value: object) -> str:
     match value:
         case Sender():
-            return value.display_name or value.name or value.id
+            return value.called or value.id
         case Chat():
             return value.title or value.id
         case str():

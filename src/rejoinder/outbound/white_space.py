@@ -23,3 +23,14 @@ WHITES = re.compile(f"[{WHITE}]+")
 
 MOST_WHITE = 65_536
 """So much white space is kept back at most (OD-5)."""
+
+# Controls, marks that only turn or join what is around them, fillers, and the empty pattern of Braille.
+_SEEN = re.compile(
+    "[^\\s\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\U000e0000-\U000e0fff]"
+)
+
+
+def is_seen(text: str) -> bool:
+    """Whether there is a character in it that anybody sees; platforms refuse a message without (DE-14)."""
+    return _SEEN.search(text) is not None

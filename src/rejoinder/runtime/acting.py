@@ -39,11 +39,12 @@ from rejoinder.store.base import Run
 log = logging.getLogger(__name__)
 
 MOST_ACTIONS = 20
-HandOver = Callable[[str, str, str], HandedRow]
-Act = Callable[[Given], Awaitable[None]]
 ACTING = 10.0
 """Seconds that another package's directive has; meanwhile nothing more of the answer is shown."""
+
+HandOver = Callable[[str, str, str], HandedRow]
 """The row that gives the agent of this name, or those the words name, a turn with these words, once under this id."""
+Act = Callable[[Given], Awaitable[None]]
 
 
 class Occasion(Struct, frozen=True):

@@ -156,9 +156,9 @@ def _system_part(scene: Scene) -> SystemPart:
     group, intro, extra = None, "", [here.extra_system_prompt]
     if message.in_group:
         mode = active_mode(message, scene.session, channel)
-        group = Group(inbound.chat.title, inbound.participants, "always" if mode == "always" else "mention")
+        group = Group(inbound.chat.title, inbound.participants, mode)
         intro = group_intro(mode)
-        extra.append(group_settings(channel, inbound.chat.id).extra_system_prompt)
+        extra.append(group_settings(channel, inbound.chat).extra_system_prompt)
     folder = outbox_folder(scene.run, settings)
     return SystemPart(
         system_prompt=filled(settings.system_prompts.get(agent.name, ""), scene),
@@ -219,7 +219,7 @@ def _spoken(asked: Asked, agent: Agent, *, among_agents: bool) -> Spoken:
         else Sender(
             sender_id=sender.id,
             sender_name=sender.name,
-            display_name=sender.display_name or sender.name,
+            display_name=sender.called,
             channel=inbound.channel,
             channel_id=inbound.chat.id,
             thread_id=inbound.thread,
@@ -263,4 +263,7 @@ def _quoted(inbound: Inbound, conversation: Conversation) -> Quoted | None:
 
 
 def people_of(run: Run) -> frozenset[str]:
-    return frozenset(asked.message.inbound.sender.id for asked in run.asked if not asked.message.background)
+    """Who asked for this run; a bot that did cannot answer for it, nor the clock, nor who is only listened to."""
+    messages = (asked.message for asked in run.asked)
+    inbounds = (message.inbound for message in messages if not (message.background or message.listening))
+    return frozenset(inbound.sender.id for inbound in inbounds if not inbound.sender.is_bot)

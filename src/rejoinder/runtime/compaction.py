@@ -6,14 +6,15 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from rejoinder.agents.base import Agent, CanAnswer, CanCompact, Failed, Question
+from rejoinder.agents.base import Agent, CanAnswer, CanCompact, Exchange, Failed, Question
 from rejoinder.events import PromptText, Turn
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.recent import Bounded
+from rejoinder.runtime.reminding import Reminder
 from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.unit import Unit
 from rejoinder.session import with_event
-from rejoinder.store.base import Store
+from rejoinder.store.base import AppendTranscript, Entry, Store
 from rejoinder.turns.compaction import FLUSH_PROMPT, Fullness, after_compaction, plan
 
 log = logging.getLogger(__name__)
@@ -28,17 +29,30 @@ class CompactionSettings(Struct, frozen=True, kw_only=True):
     """What each agent is told again, by its name."""
 
 
+class Shortened(Struct, frozen=True):
+    """What the next turn is to be told of it, and what is written so that a restart does not undo it."""
+
+    note: str
+    kept: tuple[AppendTranscript, ...] = ()
+
+
 class Compaction:
     """Remembers how full each session is, as far as its agent tells, and which have been shortened."""
 
     def __init__(
-        self, settings: CompactionSettings, sessions: Sessions, store: Store, clock: Callable[[], datetime]
+        self,
+        settings: CompactionSettings,
+        sessions: Sessions,
+        store: Store,
+        clock: Callable[[], datetime],
+        reminder: Reminder,
     ) -> None:
         self.context: Bounded[str, int] = Bounded(SESSIONS)
         self._settings = settings
         self._sessions = sessions
         self._store = store
         self._clock = clock
+        self._reminder = reminder
         self._flushed: Bounded[str, bool] = Bounded(SESSIONS)
         self._untold: Bounded[str, bool] = Bounded(SESSIONS)  # shortened, and the people have not been told
 
@@ -59,23 +73,27 @@ class Compaction:
             else:
                 log.warning("%s: %s could not shorten the conversation", session, agent.name)
 
-    async def shorten(self, session: str, agent: Agent) -> str | None:
-        """What the next turn is to be told of it; None when it cannot be done."""
+    async def shorten(self, session: str, agent: Agent) -> Shortened | None:
+        """None when it cannot be done."""
         name = agent.name
-        if not can(agent, CanCompact) or not await agent.compact(session):
+        since = (await self._sessions.find(session, name, self._clock())).started
+        await self._reminder.remind(session, agent, since)
+        kept = await agent.compact(session) if can(agent, CanCompact) else False
+        if kept is False:
             return None
         self.context.pop(session, None)
         self._flushed.pop(session, None)
-        return after_compaction(self._settings.startup_notes.get(name, ""))
+        note = after_compaction(self._settings.startup_notes.get(name, ""))
+        return Shortened(note, () if kept is True else (_summary(session, kept, self._clock()),))
 
     async def compact(self, session: str, agent: Agent) -> bool:
         """False when it cannot be done; else the next turn is told of it."""
-        name, note = agent.name, await self.shorten(session, agent)
-        if note is None:
+        name, shortened = agent.name, await self.shorten(session, agent)
+        if shortened is None:
             return False
         async with self._sessions.changing(session, name, self._clock()) as held:
-            told = with_event(held.session, note)
-            await Unit(*held.becomes(told)).insist(self._store)
+            told = with_event(held.session, shortened.note)
+            await Unit(*held.becomes(told), *shortened.kept).insist(self._store)
             held.became(told)
         return True
 
@@ -96,3 +114,8 @@ class Compaction:
         finally:
             if isinstance(events, AsyncGenerator):
                 await events.aclose()
+
+
+def _summary(session: str, kept: Exchange, now: datetime) -> AppendTranscript:
+    answer = (Entry("agent", (PromptText(kept.answer),), now),) if kept.answer else ()
+    return AppendTranscript(session, (Entry("user", kept.parts, now, stands_for_all=True), *answer))

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import filterfalse
 
 from msgspec.structs import replace
 
@@ -19,7 +20,7 @@ from rejoinder.outbound.emoji import project
 from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.fates import message_of
+from rejoinder.runtime.fates import Fate, message_of
 from rejoinder.runtime.messages import Messages
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.performing import intent
@@ -87,7 +88,7 @@ class Conversation:
         OD-50) and is a message of its own turn, the rest is history.
         """
         for event in await self.store.events_of(message.id):
-            if _route(event.inbound) != self.route:
+            if event.inbound.route != self.route:
                 continue
             if event.state == "settled":
                 return event.reason.startswith(OVERHEARD)
@@ -180,21 +181,27 @@ class Conversation:
 
     # --- what the gateway says itself --------------------------------------------------------------
 
-    async def send(
-        self, text: str, *, reply_to: str | None = None, silent: bool = False, choices: tuple[Choice, ...] = ()
-    ) -> str | None:
+    async def send(self, text: str, *, reply_to: str | None = None, silent: bool = False) -> str | None:
         """Says something of the gateway's own; the platform id, or None when it was not taken, or not yet."""
-        wording = Wording(reply_to=reply_to, silent=silent, choices=choices)
+        wording = Wording(reply_to=reply_to, silent=silent)
         return await self._post(
             plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
         )
 
-    async def amend(self, message: str, text: str) -> None:
-        """Puts other words into a message of the gateway's own, where the platform can; what could be pressed goes."""
-        if can(self.channel, CanEdit):
-            manner, stem = self.how.speech.manner, self.outbox.new_stem()
-            slots = (Slot(message, ""),)
-            await self._post(plan.settle(redact(text), slots, self.route, manner, Wording(), stem, may_move=False))
+    def offer(self, text: str, choices: tuple[Choice, ...]) -> Callable[[str], None]:
+        """Says something with buttons under it. What comes back puts other words there, and nothing to press."""
+        manner, stem = self.how.speech.manner, self.outbox.new_stem()
+        posted = self.sender.post(plan.say(redact(text), self.route, manner, Wording(choices=choices), stem))
+
+        def close(words: str) -> None:
+            if can(self.channel, CanEdit):
+                posted[-1].add_done_callback(lambda _: self._put_instead(words, posted, stem))
+
+        return close
+
+    def _put_instead(self, words: str, posted: "Sequence[asyncio.Future[Fate]]", stem: str) -> None:
+        shown = [message for message in map(message_of, posted) if message]
+        self.sender.post(plan.put_instead(redact(words), shown, self.route, self.how.speech.manner, stem))
 
     def to_say(self, texts: Iterable[str], now: datetime, *, reply_to: str | None = None, stem: str = "") -> PlanParts:
         """The same, for whoever decides it to commit with the decision; the sender is woken when that is done.
@@ -255,11 +262,18 @@ class Conversation:
         return message in self._traces
 
     def trace_of(self, message: str | None) -> tuple[Step, ...]:
-        """What became of this message; without one, of the last that was no command: whose answer is known already."""
+        """What became of this message; without one, of the last that somebody else wrote and that was no command,
+        whose answer is known already."""
         if message is not None and message in self._traces:
             return self._traces[message]
-        newest = tuple(reversed(self._traces.values()))
-        return next((steps for steps in newest if not _was_command(steps)), newest[0] if newest else ())
+        asked = (steps for id, steps in reversed(self._traces.items()) if not self._is_ours(id))
+        latest = next(asked, ())
+        return latest if not _was_command(latest) else next(filterfalse(_was_command, asked), latest)
+
+    def _is_ours(self, message: str) -> bool:
+        """One of our agents said it, and the room told of it."""
+        known = self.messages.get(message)
+        return known is not None and known.kind == "own"
 
 
 def _was_command(steps: tuple[Step, ...]) -> bool:
@@ -280,7 +294,7 @@ class Conversations:
         )
 
     def of(self, message: Inbound) -> Conversation:
-        return self._places.get(_route(message))
+        return self._places.get(message.route)
 
     def has(self, channel: str) -> bool:
         """Whether it is configured still."""
@@ -291,14 +305,10 @@ class Conversations:
         return self._places.get(route) if route.channel in self._channels else None
 
 
-def _route(message: Inbound) -> Route:
-    return Route(message.channel, message.chat.id, message.thread, message.account)
-
-
 def _noted(inbound: Inbound, now: datetime, text: str, *, ours: bool) -> Message:
     sender = inbound.sender
     kind = "own" if sender.is_self or ours else "bot" if sender.is_bot else "human"
-    return Message(inbound.message_id, sender.id, now, kind, sender.display_name or sender.name, text)
+    return Message(inbound.message_id, sender.id, now, kind, sender.called, text)
 
 
 def _quoted(quote: Quote, now: datetime, *, readable: bool) -> Message:

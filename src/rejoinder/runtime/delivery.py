@@ -22,10 +22,11 @@ from rejoinder.outbound.plan import Planned, Wording
 from rejoinder.outbound.prefix import Speaker, prefixed
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.outbound.reveal import Reveal
+from rejoinder.outbound.white_space import is_seen
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.acting import Acting, HandOver, Occasion
 from rejoinder.runtime.conversations import Conversation
-from rejoinder.runtime.drafting import Drafting, streaming_for
+from rejoinder.runtime.drafting import Drafting, foresee, streaming_for
 from rejoinder.runtime.fates import Sent, Unsent, hear, message_of
 from rejoinder.runtime.outcomes import Outcomes
 from rejoinder.runtime.unit import Unit
@@ -156,6 +157,7 @@ class Answer:
 
     async def abandon(self) -> None:
         """Ends the answer here: what was shown stays as it is, what was held back is never said."""
+        self._conversation.sender.hurry()
         await self._drafting.close()
         self._acting.call_off()
         draft = self._drafting.draft
@@ -190,7 +192,7 @@ class Answer:
                 return
             text = "\n" * (2 - _trailing_newlines(self._end)) + text  # segments are paragraphs
         self._between_segments = False
-        self._has_words = self._has_words or not text.isspace()
+        self._has_words = self._has_words or is_seen(text)
         self._grow(text)
 
     def _grow(self, text: str) -> None:
@@ -220,6 +222,7 @@ class Answer:
         if draft.streaming.mode == "blocks":
             planned = self._drafting.say_rest()
         else:
+            await foresee(draft.text, self._conversation.how.speech.manner)
             planned = self._settled(draft.text, self._stem)
         if sentence:
             planned += self._say(sentence, is_error=True)

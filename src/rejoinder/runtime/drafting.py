@@ -7,6 +7,8 @@ import asyncio
 from collections.abc import Callable, Iterable
 from random import uniform
 
+from msgspec.structs import replace
+
 from rejoinder.channels.base import CanEdit, CanStream, Delivered, Rejected, RetryAfter, Unknown
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Part, Rendering
@@ -101,8 +103,11 @@ class Drafting:
     async def work(self) -> float | None:
         if self._opening is not None:
             return None
-        now = asyncio.get_running_loop().time()
-        self.draft, step = drafts.next_step(self.draft, now, self._sources)
+        now, text = asyncio.get_running_loop().time(), self.draft.text
+        if self.draft.streaming.mode == "edits" and now >= self.draft.not_before:
+            await foresee(text, self._manner)
+        draft, step = drafts.next_step(replace(self.draft, text=text), now, self._sources)
+        self.draft = replace(draft, text=self.draft.text)  # it may have grown meanwhile
         match step:
             case Rest():
                 return None
@@ -188,13 +193,19 @@ class Drafting:
         """The messages of what no block has said yet, with a human pause before each (DE-22)."""
         said = [planned for block in drafts.last_blocks(self.draft) for planned in self.say(block)]
         if said and self.draft.blocks:
-            self._sender.pace.pause(self.draft.not_before - asyncio.get_running_loop().time())
+            self._sender.pace.rest(self.draft.not_before - asyncio.get_running_loop().time())
         for planned in said[:-1]:
             self._sender.pauses[planned.key] = uniform(*self._human_delay)
         return said
 
     def _refuse(self, step: Step, until: float | None) -> None:
         self.draft = drafts.refused(self.draft, step, until)
+
+
+async def foresee(text: str, manner: Manner) -> None:
+    """Cuts a long text in a thread, where it holds nobody up; who cuts it next finds it done."""
+    if len(text) > plan.LONG and manner.limit is not None:
+        await asyncio.to_thread(plan.cut, text, manner)
 
 
 def streaming_for(wanted: Streaming, sender: Sender, manner: Manner, *, other_bot: bool) -> Streaming:

@@ -33,7 +33,7 @@ from rejoinder.inbound.debounce import joined
 from rejoinder.inbound.finalise import arrived
 from rejoinder.inbound.message import Message as Decided
 from rejoinder.inbound.outcome import Answer, Continue, Walk, walk
-from rejoinder.inbound.rooms import members
+from rejoinder.inbound.rooms import members, whose_message
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.access import Access
 from rejoinder.runtime.asked import Granted
@@ -251,10 +251,11 @@ class Engine:
     async def _decide(self, group: tuple[InboxEvent, ...], conversation: Conversation) -> None:
         now, rules = self._clock(), self._settings.rules
         inbound, event, before = joined(tuple(event.inbound for event in group)), group[-1], group[:-1]
-        here = members(inbound, channel_rules(rules, inbound.channel))
-        agent, ours = here[0], self._world.is_member(inbound)
+        channel = channel_rules(rules, inbound.channel)
+        here, agent = members(inbound, channel), whose_message(inbound, channel)
+        ours = self._world.is_member(inbound)
         keys = [session_key(inbound, rules.settings.session, each) for each in here]
-        key = keys[0]
+        key = keys[here.index(agent)]
         await conversation.open(now)
         for each, its_key in zip(here, keys, strict=True):
             await conversation.recall(each, its_key)

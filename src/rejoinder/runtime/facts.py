@@ -93,7 +93,7 @@ class World:
 
     async def _turns_today(self, inbound: Inbound, now: datetime) -> tuple[int, int]:
         """Of the group and of the sender in it, where there is a limit to them (IN-33)."""
-        group = group_settings(channel_rules(self._settings.rules, inbound.channel), inbound.chat.id)
+        group = group_settings(channel_rules(self._settings.rules, inbound.channel), inbound.chat)
         of_group = await self._tally.of_group(inbound, now) if group.daily_limit is not None else 0
         of_sender = await self._tally.of_sender(inbound, now) if group.daily_limit_per_user is not None else 0
         return of_group, of_sender

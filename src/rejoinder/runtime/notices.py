@@ -3,6 +3,7 @@
 Rule 1: who writes that something is so adds the notice of it to the same unit. A crash finds both or neither, so
         nobody is told twice, and nobody waits for an answer that will not come (DU-2, TU-5).
 Rule 2: who has written it wakes the sender of the place.
+Rule 3: where the agent only listens nobody is owed anything (IN-33).
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,6 +18,7 @@ from rejoinder.store.base import MOST_ATTEMPTS, PlanParts, StoredPart
 from rejoinder.turns.signals import Reason
 
 PUT_ASIDE: Final = f"This message could not be handled {MOST_ATTEMPTS} times in a row and has been put aside."
+UNREADABLE: Final = "Another version of this gateway has kept this message, and this one cannot read it; send it again."
 TIMED_OUT: Final = "The agent did not answer in time; please try again."
 CRASHED: Final = "Something went wrong while this was being answered; please try again."
 INTERRUPTED: Final = "A restart interrupted the answer to this message; send it again if you still want one."
@@ -28,6 +30,12 @@ TOO_MANY_SHORTENED: Final = "Too many messages are waiting: the agent gets this 
 
 def put_aside(conversation: Conversation, message: str, now: datetime, parts: tuple[StoredPart, ...] = ()) -> PlanParts:
     return _instead_of(parts, conversation, PUT_ASIDE, message, now)
+
+
+def unreadable(
+    conversation: Conversation, message: str, now: datetime, parts: tuple[StoredPart, ...] = ()
+) -> PlanParts:
+    return _instead_of(parts, conversation, UNREADABLE, message, now)
 
 
 def why_it_ended(overdue: bool, crashed: bool) -> tuple[str, ...]:
@@ -66,7 +74,7 @@ def away(conversation: Conversation, gathered: tuple[Asked, ...], now: datetime)
 
 def left_out(asked: Asked, reason: Reason | None, now: datetime) -> PlanParts | None:
     """By a mark on the message, or in words where there are no marks (TU-5). Who said stop knows."""
-    if reason == "stopped":
+    if reason == "stopped" or asked.message.listening:
         return None
     message, sign = asked.message.inbound.message_id, SHORTENED if reason is None else DROPPED
     marked = asked.conversation.to_mark(message, sign, now)

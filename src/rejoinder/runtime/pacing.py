@@ -59,6 +59,7 @@ class Pace:
     def __init__(self, account: Account) -> None:
         self._account = account
         self._until = 0.0
+        self._rests_until = 0.0
         self._bucket: Bucket | None = None
 
     def has_room(self, rank: Rank) -> bool:
@@ -67,10 +68,11 @@ class Pace:
 
     def seconds_to_wait(self, rank: Rank) -> float:
         account = self._account
-        if not (self._until or account.until or account.trouble or account.rate or account.chat_rate):
+        until = max(self._until, self._rests_until, account.until)
+        if not (until or account.trouble or account.rate or account.chat_rate):
             return 0.0  # nobody has ever set a limit
         now = asyncio.get_running_loop().time()
-        seconds = max(0.0, self._until - now, account.until - now, account.refused_until - now)
+        seconds = max(0.0, until - now, account.refused_until - now)
         if account.rate is not None:
             seconds = max(seconds, wait(account.bucket or full(account.rate, now), account.rate, rank, now))
         if account.chat_rate is not None:
@@ -95,3 +97,11 @@ class Pace:
             self._account.until = max(self._account.until, until)
         else:
             self._until = max(self._until, until)
+
+    def rest(self, seconds: float) -> None:
+        """A pause of our own, as a person makes one (DE-22)."""
+        self._rests_until = max(self._rests_until, asyncio.get_running_loop().time() + seconds)
+
+    def hurry(self) -> None:
+        """The rest is over."""
+        self._rests_until = 0.0

@@ -7,6 +7,7 @@ Rule 3: what is no longer asked cannot be pressed any more, and says what became
 """
 
 import asyncio
+from collections.abc import Callable
 from hashlib import blake2b
 
 from msgspec import Struct
@@ -16,7 +17,6 @@ from rejoinder.events import Choice, Route
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.runs import Runs
-from rejoinder.session import ExecChoice
 
 UNKNOWN = "There is no request {which} for you here; it may have been answered or have run out."
 ALLOWED, DENIED = "allow-once", "deny"
@@ -24,15 +24,15 @@ WITHDRAWN, TOO_LATE = "No longer asked: the run is over.", "Denied: nobody answe
 
 
 class Open(Struct, frozen=True):
-    """A question that waits. `session`: of whose run; `people`: who may answer; `shown`: the message it stands in."""
+    """A question that waits. `session`: of whose run; `people`: who may answer; `close`: with what became of it."""
 
     session: str
     agent: Agent
     question: Question
-    conversation: Conversation
+    route: Route
     people: frozenset[str]
     timer: asyncio.TimerHandle
-    shown: "asyncio.Future[str | None]"
+    close: Callable[[str], None]
 
 
 class Questions:
@@ -44,43 +44,37 @@ class Questions:
         # Of this process: the button under a question from before a restart allows nothing new.
         self._mark = blake2b(str(generation).encode(), digest_size=2).hexdigest()
 
-    async def ask(
+    def ask(
         self,
         session: str,
         question: Question,
         agent: Agent,
         conversation: Conversation,
         people: frozenset[str],
-        decided: str | None,
+        decided: bool | None,
     ) -> None:
         """`decided`: the answer that was given beforehand."""
         if decided is not None:
-            self._tell(agent, question.id, decided)
+            self._tell(agent, question.id, ALLOWED if decided else DENIED)
             return
         if not people:
             self._tell(agent, question.id, None)  # nobody was there when it began, nobody can answer
             return
         self._count += 1
         which = f"q{self._count}-{self._mark}"
-        loop = asyncio.get_running_loop()
-        timer = loop.call_later(self._seconds, self._time_is_up, which)
-        shown: asyncio.Future[str | None] = loop.create_future()
-        self._open[which] = Open(session, agent, question, conversation, people, timer, shown)
+        timer = asyncio.get_running_loop().call_later(self._seconds, self._time_is_up, which)
         # The agent's own words are shown as they are: it is they that are being allowed.
         offered = f"Options of the agent: {', '.join(question.options)}.\n" if question.options else ""
-        message: str | None = None
-        try:
-            message = await conversation.send(
-                f"{question.text}\n\n{offered}/approve {which} allows it once; /approve {which} {DENIED} does not.",
-                choices=(Choice("Allow once", f"/approve {which}"), Choice("Deny", f"/approve {which} {DENIED}")),
-            )
-        finally:
-            shown.set_result(message)
+        close = conversation.offer(
+            f"{question.text}\n\n{offered}/approve {which} allows it once; /approve {which} {DENIED} does not.",
+            (Choice("Allow once", f"/approve {which}"), Choice("Deny", f"/approve {which} {DENIED}")),
+        )
+        self._open[which] = Open(session, agent, question, conversation.route, people, timer, close)
 
     def answer(self, which: str, option: str, route: Route, sender: str) -> str | None:
         """Takes somebody's answer; a sentence when it does not count."""
         asked = self._open.get(which)
-        if asked is None or asked.conversation.route != route or sender not in asked.people:
+        if asked is None or asked.route != route or sender not in asked.people:
             return UNKNOWN.format(which=which)
         self._close(which, "Denied." if option == DENIED else "Allowed once.")
         self._tell(asked.agent, asked.question.id, option)
@@ -101,25 +95,9 @@ class Questions:
     def _close(self, which: str, outcome: str) -> Open:
         asked = self._open.pop(which)
         asked.timer.cancel()
-        self._runs.start(f"close:{which}", _show(asked, outcome))
+        asked.close(f"{asked.question.text}\n\n{outcome}")
         return asked
 
     def _tell(self, agent: Agent, question: str, option: str | None) -> None:
         if can(agent, CanAnswer):
             self._runs.start(f"answer:{question}", agent.answer(question, None if option == DENIED else option))
-
-
-async def _show(asked: Open, outcome: str) -> None:
-    if (message := await asked.shown) is not None:
-        await asked.conversation.amend(message, f"{asked.question.text}\n\n{outcome}")
-
-
-def policy_of(chosen: ExecChoice, elevated: str | None) -> str | None:
-    """What `/elevated` and `/exec` have decided beforehand; None: the person is asked (IN-59)."""
-    if chosen.security == "deny":
-        return DENIED
-    if chosen.ask == "always":
-        return None
-    if elevated == "full" or chosen.security == "full":
-        return ALLOWED
-    return DENIED if chosen.ask == "off" else None

@@ -3,18 +3,23 @@
 Rule 1: everything stands in its line before a channel is opened, so nobody who writes now overtakes.
 Rule 2: no decision is taken again: what was routed goes on as it was decided.
 Rule 3: an attempt is counted before it is made. What has been tried before is tried alone, so that what ends the
-        process is found, and nothing else is given up for it (DU-2).
+        process is found, and nothing else is given up for it (DU-2). A stop in good order is nobody's fault: what it
+        leaves undecided was not tried.
+Rule 4: what another version has kept in a form of its own is put aside by itself, and its people are told.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
+from msgspec import MsgspecError
 from msgspec.structs import replace
 
 from rejoinder.crashpoint import crashpoint
+from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Route
 from rejoinder.runtime import notices
 from rejoinder.runtime.asked import Asked, Resumed
@@ -34,6 +39,7 @@ from rejoinder.store.base import (
     InboxEvent,
     Input,
     OpenTurn,
+    ReleaseEvents,
     ResumeTurn,
     Run,
     SettleEvent,
@@ -50,6 +56,7 @@ log = logging.getLogger(__name__)
 OnCrash = Literal["rerun", "ask", "drop"]
 
 AT_ONCE = 200
+UNREADABLE = "%s was put aside, for what was kept of it cannot be read: %s"
 
 
 class Senders(Protocol):
@@ -93,6 +100,8 @@ class Recovery:
         self._clock = clock
         self._began = clock()
         self._senders = senders
+        self._tried: list[int] = []
+        self._stopped = False
 
     async def run(self) -> None:
         """Everything is in its line, or under way, when this returns."""
@@ -100,10 +109,21 @@ class Recovery:
         crashpoint("K25")
         self._senders.recover(found.unknown, found.to_send)
         for turn in found.turns:
-            await self._go_on(turn)
+            try:
+                await self._go_on(turn)
+            except MsgspecError as problem:
+                await self._put_turn_aside(turn, problem)
         for backlog in found.backlogs:
             await self._queue(backlog)
         await self._decide(tuple([event for event in found.events if await self._can_be_decided(event)]))
+
+    async def stop(self) -> None:
+        """The gateway goes down."""
+        self._stopped = True
+        tried, self._tried = tuple(self._tried), []
+        if tried:
+            with suppress(StoreUnavailable):
+                await self._store.write(ReleaseEvents(tried))
 
     # --- turns that were begun --------------------------------------------------------------------
 
@@ -116,7 +136,7 @@ class Recovery:
         elif conversation is None or not inputs or (decided := unpack(inputs[0].payload)).agent not in self._agents:
             await self._close(open, "dropped", "its channel or its agent is no longer configured")
         elif self._on_crash != "rerun":
-            about, told = inputs[-1].event.inbound.message_id, self._on_crash == "ask"
+            about, told = inputs[-1].event.inbound.message_id, self._on_crash == "ask" and not decided.listening
             notice = notices.interrupted(conversation, about, self._clock(), open.parts, told=told)
             await self._close(open, "dropped", "a restart interrupted it", WithdrawParts(turn.id), notice)
             notices.wake((conversation,))
@@ -138,6 +158,17 @@ class Recovery:
         if isinstance(claim, Run):
             await Unit(EndRun(claim, outcome, now, detail), *also).write(self._store)
 
+    async def _put_turn_aside(self, open: OpenTurn, problem: MsgspecError) -> None:
+        turn, now = open.turn, self._clock()
+        log.error(
+            "%s: turn %d was put aside, for what was kept of it cannot be read: %s", turn.session, turn.id, problem
+        )
+        conversation = self._conversations.at(turn.route)
+        assert conversation is not None, "without its channel nothing of it is read"
+        notice = notices.unreadable(conversation, open.inputs[-1].event.inbound.message_id, now, open.parts)
+        await self._store.write(ResumeTurn(turn.id, now, now, most=0), WithdrawParts(turn.id), notice)
+        notices.wake((conversation,))
+
     # --- what waited for a turn -------------------------------------------------------------------
 
     async def _queue(self, backlog: Backlog) -> None:
@@ -145,7 +176,11 @@ class Recovery:
         if conversation is None:
             log.warning("%s is no longer configured: what waits there goes on waiting", backlog.route.channel)
             return
-        waiting = (*backlog.gathered, *backlog.singly)
+        gathered = await self._readable(backlog.gathered, conversation)
+        singly = await self._readable(backlog.singly, conversation)
+        waiting = (*gathered, *singly)
+        if not waiting:
+            return
         agent = unpack(waiting[0].payload).agent
         if agent not in self._agents:
             events = tuple(put.event.id for put in waiting)
@@ -157,18 +192,39 @@ class Recovery:
         lane = self._lanes.lane(backlog.session, agent, queue, backlog.route)
         left_out = [self._asked(put, conversation) for put in waiting if put.state == "summarised"]
         lane.remember(tuple(self._queueing.in_line(each.message, session) for each in left_out))
-        gathered = tuple(self._asked(put, conversation) for put in backlog.gathered if put.state == "waiting")
-        if len(gathered) > 1:
-            await self._store.write(notices.away(conversation, gathered, self._clock()))
+        together = tuple(self._asked(put, conversation) for put in gathered if put.state == "waiting")
+        if len(together) > 1 and not together[-1].message.listening:
+            await self._store.write(notices.away(conversation, together, self._clock()))
             notices.wake((conversation,))
-        if gathered:
-            message = self._queueing.in_line(gathered[-1].message, session)
+        if together:
+            message = self._queueing.in_line(together[-1].message, session)
             alone = replace(queue, mode=Mode.FOLLOWUP, debounce_ms=0)
-            lane.arrive(gathered, replace(message, id=f"gathered/{message.id}", settings=alone))
-        for put in backlog.singly:
+            lane.arrive(together, replace(message, id=f"gathered/{message.id}", settings=alone))
+        for put in singly:
             if put.state == "waiting":
                 asked = self._asked(put, conversation)
                 lane.arrive((asked,), self._queueing.in_line(asked.message, session))
+
+    async def _readable(self, inputs: tuple[Input, ...], conversation: Conversation) -> tuple[Input, ...]:
+        """Those of them that can be told to an agent."""
+        found: list[Input] = []
+        for put in inputs:
+            try:
+                unpack(put.payload)
+            except MsgspecError as problem:
+                about, now = put.event.inbound.message_id, self._clock()
+                log.error(
+                    "%s: message %s was put aside, for what was kept of it cannot be read: %s",
+                    put.session,
+                    about,
+                    problem,
+                )
+                dropped = DropInputs(put.session, (put.event.id,), "cannot be read by this version")
+                await self._store.write(dropped, notices.unreadable(conversation, about, now))
+                notices.wake((conversation,))
+            else:
+                found.append(put)
+        return tuple(found)
 
     def _asked(self, put: Input, conversation: Conversation) -> Asked:
         decided, inbound = unpack(put.payload), put.event.inbound
@@ -193,16 +249,25 @@ class Recovery:
     async def _decide(self, events: tuple[InboxEvent, ...]) -> None:
         if not any(event.attempts for event in events):
             for start in range(0, len(events), AT_ONCE):
-                await self._store.write(TryEvents(tuple(event.id for event in events[start : start + AT_ONCE])))
+                if self._stopped:
+                    return
+                await self._try(*events[start : start + AT_ONCE])
             for event in events:
                 self._take(event)
             return
         for event in events:
+            if self._stopped:
+                return
             if event.attempts >= MOST_ATTEMPTS - 1:
                 await self._put_aside(event)
             else:
-                await self._store.write(TryEvents((event.id,)))
+                await self._try(event)
                 await self._runs.wait(self._decide_alone(event))
+
+    async def _try(self, *events: InboxEvent) -> None:
+        ids = tuple(event.id for event in events)
+        self._tried += ids
+        await self._store.write(TryEvents(ids))
 
     async def _put_aside(self, event: InboxEvent) -> None:
         inbound = event.inbound

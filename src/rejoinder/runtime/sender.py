@@ -162,6 +162,11 @@ class Sender:
         else:
             self.wake(rows=True)
 
+    def hurry(self) -> None:
+        """What was to be said with human pauses is not said any more: nobody waits for the end of one."""
+        self.pauses.clear()
+        self.pace.hurry()
+
     def wake(self, *, rows: bool = False) -> None:
         """There may be something to do. `rows`: somebody else has put it into the store."""
         self._rows = self._rows or rows
@@ -446,7 +451,14 @@ class Sender:
             await self._bury(row, problem)
             return self.wake(rows=True)
         error = row.error or "the gateway ended while it was being sent"
-        verdict = judge(Unknown(error), deed, self.channel, tries=row.attempts, on_unknown=self._account.on_unknown)
+        verdict = judge(
+            Unknown(error),
+            deed,
+            self.channel,
+            tries=row.attempts,
+            conceded=conceded_in(row.error),
+            on_unknown=self._account.on_unknown,
+        )
         try:
             match verdict:
                 case Look():
@@ -487,7 +499,7 @@ class Sender:
         self._ours.discard(row.key)
         self._looking.discard(row.id)
         if seconds := self.pauses.pop(row.key, 0.0):
-            self.pace.pause(seconds)
+            self.pace.rest(seconds)
         settle_all(self._following.pop(row.key, ()), fate)
 
 

@@ -1,7 +1,5 @@
 """What a message keeps while it waits for its turn, so that a restart takes no decision again (DU-2, TU-10)."""
 
-import json
-
 import msgspec
 from msgspec import Struct
 
@@ -9,6 +7,7 @@ from rejoinder.events import Inbound, Said
 from rejoinder.inbound.facts import Facts, Me
 from rejoinder.inbound.gate import Actor
 from rejoinder.inbound.message import Addressed, Message
+from rejoinder.letters import as_json
 from rejoinder.session import ExecChoice, QueueChoice
 from rejoinder.turns.backlog import Summary
 
@@ -82,7 +81,6 @@ def message_of(decided: Decided, came: Inbound) -> Message:
         around=decided.around,
         actor=decided.actor,
         refusal=None,
-        command_authorised=decided.actor.role in ("owner", "sender"),
         addressed=decided.addressed,
         taken=decided.taken,
         choices={name: choice for name, choice in choices.items() if choice is not None},
@@ -95,9 +93,8 @@ def message_of(decided: Decided, came: Inbound) -> Message:
 def _encode(value: Struct) -> bytes:
     try:
         return _encoder.encode(value)
-    except UnicodeEncodeError:  # half a surrogate pair: it stands as a question mark, as in the inbox
-        plain = json.dumps(msgspec.to_builtins(value), ensure_ascii=False).encode("utf-8", "replace")
-        return _encoder.encode(json.loads(plain))
+    except UnicodeEncodeError:
+        return _encoder.encode(msgspec.json.decode(as_json(value)))
 
 
 def pack_told(told: Told) -> bytes:

@@ -8,11 +8,11 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from rejoinder.agents.base import Agent, CanLoad, CanRecall, CanSteer, Exchange, Failed, Question, Usage
+from rejoinder.agents.base import Agent, CanSteer, Failed, Question, Usage
 from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
-from rejoinder.events import Inbound, PromptPart, PromptText, TurnEnded
-from rejoinder.inbound.directives.effective import effective_exec
+from rejoinder.events import Inbound, TurnEnded
+from rejoinder.inbound.directives.permission import decided_beforehand
 from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import wants_intro
 from rejoinder.outbound.deeds import React, kind
@@ -33,9 +33,10 @@ from rejoinder.runtime.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lane import Run
 from rejoinder.runtime.presence import TypingSign
-from rejoinder.runtime.questions import Questions, policy_of
+from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.recent import Bounded
 from rejoinder.runtime.relay import Ears, Relay, Shows, Watcher
+from rejoinder.runtime.reminding import Reminder
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import RuntimeSettings
@@ -43,7 +44,6 @@ from rejoinder.runtime.unit import Unit
 from rejoinder.session import Session, with_event
 from rejoinder.store.base import (
     EndRun,
-    Entry,
     Outcome,
     RenewRun,
     SaveAgentSession,
@@ -87,9 +87,9 @@ class Workers:
         self._clock = clock
         self._watcher = watcher
         self._tell = tell
-        self.compaction = Compaction(settings.compaction, sessions, store, clock)
+        self._reminder = Reminder(store)
+        self.compaction = Compaction(settings.compaction, sessions, store, clock, self._reminder)
         self._attempts = Attempts(self.compaction.compact)
-        self._reminded: Bounded[str, bool] = Bounded(SESSIONS)
 
     # --- a turn -----------------------------------------------------------------------------------
 
@@ -97,7 +97,7 @@ class Workers:
         assert run.granted is not None
         began = monotonic()
         agent, session, asked = self.agents[run.agent], run.granted.session, run.message.inbound
-        await self._remind(run, agent, session)
+        await self._reminder.remind(run.session, agent, session.started)
         scene = scene_of(run, session, self._settings, agent)
         turn = brief(scene)
         run.told.append(turn.parts)
@@ -167,16 +167,6 @@ class Workers:
         if self.compaction.untold(run.session):
             await notice(COMPACTED)
 
-    async def _remind(self, run: Run, agent: Agent, session: Session) -> None:
-        """Once in each process the agent is told under which name it kept the session, or what was said (TU-33)."""
-        if run.session in self._reminded:
-            return
-        self._reminded[run.session] = True
-        if can(agent, CanLoad) and (saved := await self._store.agent_session(run.session)) is not None:
-            agent.load_session(run.session, saved)
-        if can(agent, CanRecall) and (past := await self._store.transcript(run.session, session.started)):
-            agent.recall(run.session, exchanges(past))
-
     async def _end(self, run: Run, usage: Usage, answer: Answer, failed: Failed | None, step: Step) -> None:
         """The turn is over, in one commit with what the next one and `/status` are told of it."""
         now = self._clock()
@@ -233,9 +223,9 @@ class Workers:
     def _ears(self, run: Run, agent: Agent, scene: Scene) -> Ears:
         async def asks(question: Question) -> None:
             session = await self._sessions.find(run.session, run.agent, self._clock())  # as it is now
-            elevated = scene.choices.get("elevated") or session.elevated
-            decided = policy_of(effective_exec(scene.choices, session), elevated)
-            await self._questions.ask(run.session, question, agent, run.conversation, people_of(run), decided)
+            heard = [asked.message for asked in run.heard]
+            decided = decided_beforehand(scene.choices, session, heard, self._settings.rules)
+            self._questions.ask(run.session, question, agent, run.conversation, people_of(run), decided)
 
         async def opened(saved: str) -> None:
             await Unit(SaveAgentSession(run.session, saved)).insist(self._store)
@@ -247,6 +237,7 @@ class Workers:
     async def steer(self, run: Run, asked: tuple[Asked, ...]) -> bool:
         agent = self.agents[run.agent]
         assert run.granted is not None
+        run.heard += asked  # also when it refuses: nobody knows what it has made of it
         further = brief_further(scene_of(run, run.granted.session, self._settings, agent), asked)
         taken = can(agent, CanSteer) and await agent.steer(further)
         if taken:
@@ -270,19 +261,6 @@ class Workers:
         if (said := notices.left_out_in_words(asked, reason, self._clock())) is not None:
             await Unit(said).insist(self._store)
             notices.wake((asked.conversation,))
-
-
-def exchanges(entries: tuple[Entry, ...]) -> tuple[Exchange, ...]:
-    """A transcript as questions and answers; a question that was followed by another has none."""
-    found: list[Exchange] = []
-    asked: tuple[PromptPart, ...] = ()
-    for entry in entries:
-        if entry.role == "agent":
-            found.append(Exchange(asked, "".join(p.text for p in entry.parts if isinstance(p, PromptText))))
-            asked = ()
-        else:
-            asked += entry.parts
-    return (*found, Exchange(asked)) if asked else tuple(found)
 
 
 def _occasion(scene: Scene) -> Occasion:
@@ -311,7 +289,7 @@ def _shows(scene: Scene) -> Shows:
         return Shows()
     verbose, reasoning, tools = scene.level("verbose"), scene.level("reasoning"), "none"
     if verbose != "off":
-        trusted = all(asked.message.actor.role in ("owner", "sender") for asked in run.asked)
+        trusted = all(asked.message.command_authorised for asked in run.asked)
         tools = display_for(run.conversation.how.tool_display, group=in_group, trusted=trusted)
     output = verbose == "full" and tools == "full" and not in_group
     return Shows(tools, output, reasoning == "on", reasoning == "stream")

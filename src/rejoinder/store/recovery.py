@@ -15,7 +15,7 @@ def backlogs(waiting: Iterable[Input], now: datetime, singly: int, within: timed
     """Given in order of arrival, returned by who has waited longest."""
     lines: dict[tuple[str, Route], list[Input]] = {}
     for each in waiting:
-        lines.setdefault((each.session, route_of(each)), []).append(each)
+        lines.setdefault((each.session, each.event.inbound.route), []).append(each)
     return tuple(_backlog(*lane, line, now - within, singly) for lane, line in lines.items())
 
 
@@ -23,8 +23,3 @@ def _backlog(session: str, route: Route, line: list[Input], since: datetime, sin
     old = sum(each.event.accepted < since for each in line)  # a clock that was set back gathers more, never less
     cut = max(old, len(line) - singly)
     return Backlog(session, route, tuple(line[:cut]), tuple(line[cut:]))
-
-
-def route_of(waiting: Input) -> Route:
-    inbound = waiting.event.inbound
-    return Route(inbound.channel, inbound.chat.id, inbound.thread, inbound.account)

@@ -5,7 +5,7 @@ on with it compare its state and generation with the row, and raise `Superseded`
 A generation is a number nobody had before: opening the store draws one, and so does every claim.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -191,6 +191,11 @@ class Later(Struct, frozen=True):
     at: datetime
 
 
+LATEST: Final = timedelta(minutes=15)
+"""What is to be tried again later than this was put off by a clock that has been set back since: its time has come.
+A limit that is longer is known to the sender, which counts its seconds without a clock, until the next start."""
+
+
 # --- what is remembered -------------------------------------------------------------------------
 
 
@@ -208,6 +213,8 @@ class Entry(Struct, frozen=True):
     parts: tuple[PromptPart, ...]
     at: datetime
     turn: int | None = None
+    stands_for_all: bool = False
+    """A summary: to the agent it is in the place of all that was said before it."""
 
 
 class Message(Struct, frozen=True):

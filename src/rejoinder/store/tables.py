@@ -1,12 +1,13 @@
 """The tables of the store as Markdown: docs/store.md is filled from `BLOCKS`."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Final, TypeVar
 
 from rejoinder.errors import FAULTS
 from rejoinder.store.base import EVENT_STATES, INPUT_STATES, PART_MOVES, PART_STATES, TURN_STATES
+from rejoinder.tables import table
 
 State = TypeVar("State", bound=str)
 
@@ -22,24 +23,20 @@ def table_list() -> str:
         for comment, name, columns in _COMMENTED.findall(step.read_text("utf-8")):
             purpose = " ".join(line.removeprefix("-- ") for line in comment.splitlines())
             rows.append([f"`{name}`", purpose, ", ".join(f"`{column}`" for column in _COLUMN.findall(columns))])
-    return _table(["table", "what it keeps", "columns"], rows)
+    return table(["table", "what it keeps", "columns"], rows)
 
 
 def part_moves() -> str:
     rows = [[f"`{verb.__name__}`", " or ".join(sources), target] for verb, (sources, target) in PART_MOVES.items()]
-    return _table(["verb", "from", "to"], rows)
+    return table(["verb", "from", "to"], rows)
 
 
 def _states(meanings: Mapping[State, str]) -> Callable[[], str]:
-    return lambda: _table(["state", "means"], ([f"`{state}`", meaning] for state, meaning in meanings.items()))
+    return lambda: table(["state", "means"], ([f"`{state}`", meaning] for state, meaning in meanings.items()))
 
 
 def _faults() -> str:
-    return _table(["fault", "what it says"], ([f"`{fault}`", advice] for fault, advice in FAULTS.items()))
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *rows])
+    return table(["fault", "what it says"], ([f"`{fault}`", advice] for fault, advice in FAULTS.items()))
 
 
 BLOCKS: Final[dict[str, Callable[[], str]]] = {

@@ -63,6 +63,12 @@ class TryEvents(Verb[tuple[int, ...]], frozen=True):
     most: int = MOST_ATTEMPTS
 
 
+class ReleaseEvents(Verb[None], frozen=True):
+    """Those of them that are not decided yet have an attempt less: the gateway goes down in good order."""
+
+    events: tuple[int, ...]
+
+
 class Destination(Struct, frozen=True):
     """A session an event goes to, with what the router wants to find again when its turn comes."""
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rejoinder.agents.scripted import ScriptedAgent
     from rejoinder.testing.channel_contract import ChannelContract
     from rejoinder.testing.chat import Chat, conversation
-    from rejoinder.testing.contracts import AgentContract
+    from rejoinder.testing.contracts import AgentContract, Agents
     from rejoinder.testing.fake_channel import FakeChannel, FakeKeeper, FakeMessenger, FakeRoom, Shown
     from rejoinder.testing.model_server import ModelServer
     from rejoinder.testing.platform import FakePlatform, RemotePlatform
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "AgentContract": "rejoinder.testing.contracts",
+    "Agents": "rejoinder.testing.contracts",
     "ChannelContract": "rejoinder.testing.channel_contract",
     "Chat": "rejoinder.testing.chat",
     "FakeChannel": "rejoinder.testing.fake_channel",
@@ -39,6 +40,7 @@ _HOME = {
 
 __all__ = [
     "AgentContract",
+    "Agents",
     "ChannelContract",
     "Chat",
     "FakeChannel",

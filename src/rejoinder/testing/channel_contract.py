@@ -30,7 +30,7 @@ from rejoinder.channels.base import (
     Unknown,
 )
 from rejoinder.errors import StoreUnavailable
-from rejoinder.events import Inbound, Part, Route
+from rejoinder.events import Inbound, Part
 from rejoinder.testing.platform import FakePlatform
 from rejoinder.testing.platform.faults import Kind
 
@@ -85,7 +85,7 @@ class Opened:
         self.platform = platform
         self.inlet = inlet
         self.first = first
-        self.route = Route(first.channel, first.chat.id, first.thread, first.account)
+        self.route = first.route
 
     async def send(self, text: str = "hello") -> str:
         outcome = await self.channel.send(Part(self.route, text))

@@ -8,15 +8,14 @@ Rule 4: the boundary is stated nowhere but in the turn's first tag, which is alw
         system part stays the same from turn to turn, and providers can cache it.
 """
 
-import json
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final, Literal
 
-import msgspec
 from msgspec import Struct
 
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
+from rejoinder.letters import as_json
 from rejoinder.turns.backlog import Summary, summary_line
 
 SENDER_SCHEMA: Final = "rejoinder.sender.v1"
@@ -233,17 +232,12 @@ def _fields(value: Struct) -> dict[str, Any]:
     return {name: told for name in value.__struct_fields__ if (told := getattr(value, name)) is not None}
 
 
-_QUICK = msgspec.json.Encoder()
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _HARMLESS = [(mark, f"\\u{ord(mark):04x}") for mark in ("<", ">", "\u2028", "\u2029", "\x85")]
 
 
 def _json(value: object) -> str:
     """One line of JSON in which nothing looks like a tag."""
-    try:
-        encoded = _QUICK.encode(value).decode()
-    except UnicodeEncodeError:  # half a surrogate pair, which only the slower of the two lets stand
-        encoded = _ENCODER.encode(value)
+    encoded = as_json(value).decode()
     for mark, harmless in _HARMLESS:
         encoded = encoded.replace(mark, harmless)
     return encoded

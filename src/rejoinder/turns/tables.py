@@ -1,9 +1,10 @@
 """The tables of this floor as Markdown: docs/turns.md is filled from `BLOCKS`."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Final
 
+from rejoinder.tables import table
 from rejoinder.turns.fallback import ON_FAILURE
 from rejoinder.turns.lane import ON_ARRIVAL, ON_EVENT, OnArrival, OnEvent, Phase
 from rejoinder.turns.modes import MODES, Mode, QueueSettings
@@ -11,7 +12,7 @@ from rejoinder.turns.status import EMOJI
 
 
 def mode_table() -> str:
-    return _table(
+    return table(
         ["mode", "a message that comes while a run is active", "gathers", "debounce", "cap and drop"],
         (
             [f"`{mode}`", traits.meaning, *map(_yes, (traits.gathers, traits.debounced, traits.capped))]
@@ -23,7 +24,7 @@ def mode_table() -> str:
 def settings_table() -> str:
     defaults = QueueSettings()
     fields = QueueSettings.__struct_fields__
-    return _table(["setting", "default"], ([f"`{field}`", f"`{getattr(defaults, field)}`"] for field in fields))
+    return table(["setting", "default"], ([f"`{field}`", f"`{getattr(defaults, field)}`"] for field in fields))
 
 
 def phase_list() -> str:
@@ -32,25 +33,25 @@ def phase_list() -> str:
 
 def arrival_table() -> str:
     """What an arrival does, phase by mode."""
-    table = _table(
+    grid = table(
         ["phase", *(f"`{mode}`" for mode in Mode)],
         ([_word(phase), *(_word(ON_ARRIVAL[phase, mode]) for mode in Mode)] for phase in Phase),
     )
-    return f"{table}\n\n{_list(OnArrival)}"
+    return f"{grid}\n\n{_list(OnArrival)}"
 
 
 def event_table() -> str:
     """What every other event does, phase by event."""
     events = list(dict.fromkeys(event for _, event in ON_EVENT))
-    table = _table(
+    grid = table(
         ["phase", *(event.__name__ for event in events)],
         ([_word(phase), *(_word(ON_EVENT[phase, event]) for event in events)] for phase in Phase),
     )
-    return f"{table}\n\n{_list(each for each in OnEvent if each is not OnEvent.NOTHING)}"
+    return f"{grid}\n\n{_list(each for each in OnEvent if each is not OnEvent.NOTHING)}"
 
 
 def failure_table() -> str:
-    return _table(
+    return table(
         ["failure", "means", "again", "next model", "cool-down"],
         (
             [
@@ -66,7 +67,7 @@ def failure_table() -> str:
 
 
 def status_table() -> str:
-    return _table(["state", "reaction"], ([f"`{state}`", emoji] for state, emoji in EMOJI.items()))
+    return table(["state", "reaction"], ([f"`{state}`", emoji] for state, emoji in EMOJI.items()))
 
 
 BLOCKS: Final[dict[str, Callable[[], str]]] = {
@@ -78,10 +79,6 @@ BLOCKS: Final[dict[str, Callable[[], str]]] = {
     "model-failures": failure_table,
     "status-reactions": status_table,
 }
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
 
 
 def _list(members: Iterable[Enum]) -> str:

@@ -161,7 +161,7 @@ def routes(house: House, flow: Flow) -> list[BaseRoute]:
     async def described(_: Request) -> Response:
         return Response(document, media_type="application/json")
 
-    made: list[BaseRoute] = [Route("/api/openapi.json", described)]
+    made: list[BaseRoute] = [Route(path, described) for path in ("/api", "/api/openapi.json")]
     return made + [Route(each.path, _served(each, house, flow), methods=[each.method]) for each in ENDPOINTS]
 
 

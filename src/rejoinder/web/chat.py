@@ -7,15 +7,16 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
 from rejoinder.channels.web import UPLOAD_LIMIT, reading
 from rejoinder.channels.web.journal import Journal
 from rejoinder.channels.web.protocol import Command
-from rejoinder.channels.web.sockets import Connection, Transmit
+from rejoinder.channels.web.sockets import LEFT
 from rejoinder.channels.web.talk import Greeting, Receive, Talk
 from rejoinder.web.house import House
 from rejoinder.web.pages import lost
+from rejoinder.web.writing import write_frames
 
 SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
 """Kinds that are named as what they are; everything else is bytes to whoever asks."""
@@ -29,16 +30,16 @@ def routes(house: House) -> list[BaseRoute]:
         commands = tuple(Command(name, help) for name, help in channel.menu)
         talk = Talk(channel.keeper, channel.hub, Greeting(house.version, commands, UPLOAD_LIMIT))
         await socket.accept()
-        receive, transmit = _ends(socket)
+        receive = _frames_of(socket)
         greeted = await talk.greet(receive)
         if isinstance(greeted, int):
-            return await _close(socket, greeted)
-        house.start("socket", _write(socket, greeted, transmit))
+            return await socket.close(greeted)
+        house.start("socket", write_frames(socket, greeted))
         try:
             await talk.hear(greeted, receive)
         finally:
             channel.hub.leave(greeted)
-            greeted.close(1000)
+            greeted.close(LEFT)
 
     async def upload(request: Request) -> Response:
         name = _file_name(request.query_params.get("name", ""))
@@ -71,7 +72,7 @@ def routes(house: House) -> list[BaseRoute]:
     ]
 
 
-def _ends(socket: WebSocket) -> tuple[Receive, Transmit]:
+def _frames_of(socket: WebSocket) -> Receive:
     async def receive() -> str | None:
         message = await socket.receive()
         if message["type"] == "websocket.disconnect":
@@ -79,18 +80,7 @@ def _ends(socket: WebSocket) -> tuple[Receive, Transmit]:
         text = message.get("text")
         return text if text is not None else message["bytes"].decode("utf-8", "replace")
 
-    return receive, socket.send_text
-
-
-async def _write(socket: WebSocket, connection: Connection, transmit: Transmit) -> None:
-    try:
-        await _close(socket, await connection.write(transmit))
-    except (WebSocketDisconnect, RuntimeError, OSError):  # it left; `hear` has noticed too
-        connection.close(1000)
-
-
-async def _close(socket: WebSocket, code: int) -> None:
-    await socket.close(code)
+    return receive
 
 
 def _file_name(wanted: str) -> str:

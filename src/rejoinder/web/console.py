@@ -1,11 +1,12 @@
 """The console's socket: one way, from the house to the operator."""
 
 from starlette.routing import BaseRoute, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
-from rejoinder.channels.web.sockets import Connection
+from rejoinder.channels.web.sockets import LEFT, Connection
 from rejoinder.web.flow import Flow
 from rejoinder.web.house import House
+from rejoinder.web.writing import write_frames
 
 
 def routes(house: House, flow: Flow) -> list[BaseRoute]:
@@ -15,19 +16,12 @@ def routes(house: House, flow: Flow) -> list[BaseRoute]:
         for frame in flow.recent:
             connection.put(frame)
         flow.watching.add(connection)
-        house.start("console", _write(socket, connection))
+        house.start("console", write_frames(socket, connection))
         try:
             while (await socket.receive())["type"] != "websocket.disconnect":
                 pass  # nothing is expected, and nothing is obeyed
         finally:
             flow.watching.discard(connection)
-            connection.close(1000)
+            connection.close(LEFT)
 
     return [WebSocketRoute("/console/socket", socket)]
-
-
-async def _write(socket: WebSocket, connection: Connection) -> None:
-    try:
-        await socket.close(await connection.write(socket.send_text))
-    except (WebSocketDisconnect, RuntimeError, OSError):  # it left; who reads has noticed too
-        connection.close(1000)

@@ -57,7 +57,7 @@ class Flow:
             self._came.popitem(last=False)
         if not message.sender.is_bot:
             self._asked[message.channel, message.chat.id, message.thread] = now
-        sender = message.sender.display_name or message.sender.name or message.sender.id
+        sender = message.sender.called or message.sender.id
         text = message.text[:LONGEST_EXCERPT]
         place = (message.channel, message.chat.id, message.message_id)
         self._show(FlowReceived(_now(), *place, sender, text, message.entry, message.thread))

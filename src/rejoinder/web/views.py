@@ -2,11 +2,10 @@
 
 from datetime import datetime
 
-import msgspec
 from msgspec import Struct
 
-from rejoinder.events import Part
 from rejoinder.store.base import InboxEvent, Input, KeptSession, Knock, StoredPart, TraceLine
+from rejoinder.store.bodies import text_of
 from rejoinder.web.console_frames import Gauges, Step
 from rejoinder.web.house import ChannelState
 
@@ -178,7 +177,7 @@ def part_view(part: StoredPart) -> PartView:
         part.planned,
         part.retry_at,
         part.error,
-        _words(part.body)[:LONGEST_EXCERPT],
+        text_of(part.body)[:LONGEST_EXCERPT],
     )
 
 
@@ -206,14 +205,4 @@ def knock_view(knock: Knock) -> KnockView:
 
 def _name(event: InboxEvent) -> str:
     sender = event.inbound.sender
-    return sender.display_name or sender.name or sender.id
-
-
-def _words(body: bytes) -> str:
-    """What a part says; not every part says something."""
-    for decode in (msgspec.json.decode, msgspec.msgpack.decode):
-        try:
-            return decode(body, type=Part).text
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            continue
-    return ""
+    return sender.called or sender.id

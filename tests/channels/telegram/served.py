@@ -1,7 +1,6 @@
 """A bot that serves a fake Telegram, in a hurry."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
@@ -13,6 +12,7 @@ from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
 from rejoinder.testing.platform.telegram.world import TOKEN
+from rejoinder.testing.ports import free_port
 
 QUICK = Pace(long_poll=5, first_pause=0.02, longest_pause=0.05, after_conflict=0.05, quiet_album=0.1, longest_album=1.0)
 
@@ -22,8 +22,7 @@ def bot(platform: FakePlatform, *, token: str = TOKEN, hook: Hook | None = None,
 
 
 def hook() -> Hook:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     return Hook(f"http://127.0.0.1:{port}/telegram", "127.0.0.1", port)
 
 

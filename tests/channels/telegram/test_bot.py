@@ -11,6 +11,7 @@ from aiohttp.test_utils import TestServer
 from rejoinder.channels.base import Delivered, Rejected, RetryAfter
 from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.bot import TelegramBot
+from rejoinder.channels.telegram.cursor import read_cursor, write_cursor
 from rejoinder.channels.telegram.webhook import MOST_BYTES, SECRET_HEADER
 from rejoinder.errors import ChannelStopped
 from rejoinder.events import Choice, Part, Route
@@ -147,15 +148,67 @@ async def test_a_reaction_telegram_does_not_have_is_refused(platform):
 # --- where it goes ------------------------------------------------------------------------------
 
 
-async def test_a_group_that_moved_is_found(platform, caplog):
-    """A group that became a supergroup: the message goes to its new id, and the owner is told."""
-    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+async def test_a_group_that_moved_is_found(platform, way, caplog):
+    """A group that became a supergroup: what is said goes to its new id, what comes is known by the one it had, also
+    after a restart, and the operator is told."""
+    inlet = KeptInlet()
+    async with listening(way(platform), inlet) as channel:
         await platform.says("#old", "ann", "hi")
         await inlet.message("hi")
         platform.people.moves("#old", "#new")
         assert isinstance(await channel.send(Part(route(platform, "#old"), "hello")), Delivered)
         assert [seen.text for seen in platform.truth.messages("#new")] == ["hello"]
-        assert "write its new id there" in caplog.text
+        assert "go on under the old id" in caplog.text
+        await platform.says("#new", "ann", "there")
+        await inlet.message("there")
+    calls = len(platform.truth.calls)
+    async with listening(way(platform), inlet) as channel:
+        await platform.says("#new", "ann", "and here")
+        chats = [(await inlet.message(text)).chat for text in ("there", "and here")]
+        await channel.send(Part(route(platform, "#old"), "hello again"))
+    assert [(chat.id, chat.former) for chat in chats] == [(platform.id_of("#new"), platform.id_of("#old"))] * 2
+    assert not oracles.refused(platform.truth.calls[calls:])
+
+
+@pytest.mark.parametrize("told", ["told", "not told"])
+async def test_no_message_of_a_group_that_moved_is_taken_for_another(platform, told):
+    """OD-62: its numbers are other messages in the new group; what replies to one or changes one is refused."""
+    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+        message = await platform.says("#old", "ann", "hi")
+        await inlet.message("hi")
+        old, new = platform.people.world.room("#old"), platform.people.world.room("#new")
+        new.last = int(message) - 1
+        await channel.send(Part(route(platform, "#new"), "mine"))
+        if told == "told":
+            platform.people.moves("#old", "#new")
+            await channel.send(Part(route(platform, "#old"), "hello"))
+        else:
+            old.moved_to = new.id
+        here = route(platform, "#old")
+        outcomes = [
+            await channel.send(Part(here, "yes", reply_to=message)),
+            await channel.edit(here, message, Part(here, "changed")),
+            await channel.react(here, message, "👍"),
+            await channel.delete(here, message),
+        ]
+    assert [getattr(outcome, "why", outcome) for outcome in outcomes] == ["target"] * 4
+    mine = platform.truth.messages("#new")[0]
+    assert (mine.id, mine.text, mine.reactions) == (message, "mine", "")
+
+
+@pytest.mark.parametrize(
+    ("kept", "written"),
+    [
+        (None, "{}"),
+        ("7", "7"),
+        ('[{"update_id":3}]', '{"waiting":[{"update_id":3}]}'),
+        ('{"offset":7,"moved":{"-5":-1005}}', '{"offset":7,"moved":{"-5":-1005}}'),
+    ],
+)
+def test_a_cursor_is_read_as_it_was_written(kept, written):
+    """DU-14: also one of an earlier version; and a number stays a number."""
+    assert write_cursor(read_cursor(kept)) == written
+    assert write_cursor(read_cursor(written)) == written
 
 
 @pytest.mark.parametrize(
@@ -210,7 +263,7 @@ async def test_topics_are_kept_apart(platform):
 @pytest.mark.parametrize(
     ("text", "heard"),
     [
-        (rb'"a\ud83d b"', "a? b"),
+        (rb'"a\ud83d b"', "a� b"),
         (b'"a\xff b"', "a\ufffd b"),
         (b'"a\\u0000b"', "a\0b"),
         (b'"quiet", "entities": null', "quiet"),
@@ -391,7 +444,7 @@ async def test_the_door_is_guarded(platform):
         half = rb'{"update_id": 2, "message": {"message_id": 2, "chat": {"id": 1}, "text": "half \ud83d"}}'
         async with session.post(door.url, data=half, headers={SECRET_HEADER: secret}) as answer:
             assert answer.status == 200
-        assert inlet.texts == ["let me in", "half ?"]
+        assert inlet.texts == ["let me in", "half �"]
 
 
 async def test_a_door_that_is_taken_is_said_clearly(platform):

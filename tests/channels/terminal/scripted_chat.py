@@ -9,9 +9,19 @@ import logging
 import sys
 from functools import partial
 
-from rejoinder.app import serve
+from rejoinder.agents.base import Agent
+from rejoinder.app import SELF, Gateway, with_channel
 from rejoinder.channels.terminal import Settings, open_channel
+from rejoinder.config.schema import Settings as Configured
 from rejoinder.testing import ScriptedAgent
+
+
+async def chat(agent: Agent) -> None:
+    settings = with_channel(Configured(), "terminal", agent.name, (SELF,))
+    channel = open_channel("terminal", Settings(agent=agent.name))
+    async with Gateway(settings, agents={agent.name: agent}, channels=[channel]) as gateway:
+        await gateway.serve()
+
 
 if __name__ == "__main__":
     logging.getLogger("rejoinder").addHandler(logging.NullHandler())
@@ -22,4 +32,4 @@ if __name__ == "__main__":
         else each
         for each in written
     ]
-    asyncio.run(serve(open_channel("terminal", Settings(agent="bot")), ScriptedAgent(*replies, name="bot")))
+    asyncio.run(chat(ScriptedAgent(*replies, name="bot")))

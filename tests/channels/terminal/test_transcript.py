@@ -1,6 +1,6 @@
 """What is live and what has left: in order, complete, however the text was cut."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rejoinder.channels.terminal.transcript import LONGEST_LINE, Block, Transcript
@@ -18,6 +18,7 @@ def drawn(transcript, width=20, height=100):
 
 
 @given(st.lists(TEXT), st.integers(1, 6), st.integers(8, 40))
+@example(["\r \n", " "], 1, 8)
 def test_any_chunking_and_any_height_give_the_same_rows(pieces, height, width):
     """What leaves early and what leaves last are together what one draws of the whole text."""
     transcript, gone = Transcript(), []

@@ -197,6 +197,19 @@ async def test_what_people_do_is_told(channel):
     assert len({message.event_id for message in got}) == 3
 
 
+async def test_buttons_that_go_are_no_edit(channel):
+    """TU-34: the words are the same, so nobody is told that they were changed."""
+    async with browsers(channel, "Ann Lee") as [ann]:
+        asks = await sent(channel, "Sure?", choices=(Choice("Yes", "/approve 1"),))
+        await channel.edit(LOBBY, asks, Part(LOBBY, "Sure?"))
+        shown = await ann.told("edited")
+        await channel.edit(LOBBY, asks, Part(LOBBY, "Surely?"))
+        changed = await ann.told("edited", text="Surely?")
+    assert "edited" not in shown
+    assert "choices" not in shown
+    assert changed["edited"]
+
+
 async def test_agents_of_a_room_hear_each_other_when_whole(channel):
     """IN-21: an agent's message is told as a bot's, once, when it is complete; the gateway's own never."""
     inlet = Inlet()

@@ -12,12 +12,13 @@ from rejoinder.events import Entity, Rendering
 from rejoinder.outbound.chunk import length
 from rejoinder.outbound.render import messages, render, renderer
 from rejoinder.outbound.render.tables import Tables
+from rejoinder.outbound.white_space import is_seen
 
 RENDERED = ("telegram", "slack", "discord", "matrix", "whatsapp", "signal")
 TABLES: tuple[Tables, ...] = ("code", "bullets", "off")
 PIECES = st.sampled_from(
     [
-        *"ab19 é日👍*_~`#>-+|<!@[]\\\n.:=^&\"'\u0301\u200d",
+        *"ab19 é日👍*_~`#>-+|<!@[]\\\n.:=^&\"'\u0301\u200d\u200b",
         "\n\n",
         "    ",
         "**",
@@ -141,7 +142,7 @@ def test_every_message_fits_as_it_is_sent(platform: str, source: str, limit: int
         for rendering in (message.rendering, message.fallback):
             assert length(rendering.text, unit) <= limit
             assert not by.size or by.size(rendering) <= limit
-        assert message.rendering.text.strip()  # DE-14
+        assert is_seen(message.rendering.text)  # DE-14
         if platform == "telegram":
             check_entities(message.rendering)
 
@@ -157,7 +158,22 @@ def test_nobody_is_called(source: str, tables: Tables) -> None:
 
 
 @pytest.mark.parametrize("platform", sorted(PLATFORMS))
-@pytest.mark.parametrize("text", ["", " \n", "\n\n\t"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " \n",
+        "\n\n\t",
+        "\u200b",
+        "\ufeff \u2060",
+        "\xad",
+        "\u3164",
+        "\u2800\n\u00a0",
+        "\ufe0f",
+        "\x00",
+        "\u200b" * 500,
+    ],
+)
 def test_nothing_to_see_is_no_message(platform: str, text: str) -> None:
     """DE-14."""
     assert messages(text, platform, 100) == []

@@ -13,7 +13,17 @@ from rejoinder.channels.platforms import platform
 from rejoinder.channels.telegram import payloads
 from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.intake import Intake
-from rejoinder.channels.telegram.outcomes import ALREADY_SO, TOO_MANY, Answer, Ok, Refused, failure
+from rejoinder.channels.telegram.moves import Moves
+from rejoinder.channels.telegram.outcomes import (
+    ALREADY_SO,
+    BAD_REQUEST,
+    TOO_MANY,
+    UPGRADED,
+    Answer,
+    Ok,
+    Refused,
+    failure,
+)
 from rejoinder.channels.telegram.parse import Me
 from rejoinder.channels.telegram.patient import Pace, Patient
 from rejoinder.channels.telegram.poll import poll
@@ -28,6 +38,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 _sent = msgspec.json.Decoder(Sent)
 
+CHECK_SECONDS = 15.0
 TYPING_SECONDS = 5.0
 """As long as the sign stands: one that takes longer is of no use."""
 
@@ -46,7 +57,7 @@ class TelegramBot:
         self._patient = Patient(name, api, self._pace)
         self._reactions = Reactions()
         self._windows = Windows()
-        self._moved: dict[int | str, int] = {}  # groups that have become supergroups, by the ids they had
+        self._moves = Moves(name)
 
     @property
     def trouble(self) -> str:
@@ -58,13 +69,19 @@ class TelegramBot:
         self.own_id, self.own_name = str(me.id), me.username
         await self._offer_menu()
         log.info("%s: serving @%s", self.name, self.own_name)
-        intake = Intake(Me(self.name, self.own_id, self.own_name), self._api, deliver, self._note_move)
+        intake = Intake(Me(self.name, self.own_id, self.own_name), self._api, deliver, self._moves)
         if self._hook is not None:
             from rejoinder.channels.telegram.webhook import serve_webhook  # noqa: PLC0415 - who polls needs no server
 
-            await serve_webhook(self._hook, patient, intake, deliver, self._pace)
+            await serve_webhook(self._hook, patient, intake, self._pace)
         else:
-            await poll(patient, intake, deliver, self._pace)
+            await poll(patient, intake, self._pace)
+
+    async def check(self) -> str:
+        me = msgspec.json.decode(await self._patient.ask_once("getMe", CHECK_SECONDS), type=User)
+        if me.can_read_all_group_messages:
+            return f"it is @{me.username}, and sees everything in its groups"
+        return f"it is @{me.username}; in groups it sees commands, mentions and replies to it (privacy mode)"
 
     async def close(self) -> None:
         await self._api.close()
@@ -111,9 +128,15 @@ class TelegramBot:
         return failure(answer)
 
     async def _call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
-        """To the chat where it is now, and only when Telegram has not said to wait."""
+        """To the chat where it is now, and only when Telegram has not said to wait.
+
+        What names a message of a group that has moved goes nowhere: that message is in no chat that is there.
+        """
         chat: int | str = payload["chat_id"]
-        here = self._moved.get(chat, chat)
+        here = self._moves.where(chat)
+        names_message = "message_id" in payload or "reply_parameters" in payload
+        if names_message and here != chat:
+            return Refused(BAD_REQUEST, UPGRADED)
         if (left := self._windows.left(here, monotonic())) > 0:
             return Refused(TOO_MANY, f"Telegram has said to wait for {left:.1f} s more", left)
         answer = await self._api.call(method, {**payload, "chat_id": here}, seconds)
@@ -121,22 +144,12 @@ class TelegramBot:
             return answer
         if answer.code == TOO_MANY and answer.retry_after is not None:
             self._windows.close(here, monotonic(), answer.retry_after)
-        if answer.moved_to not in (None, here):
-            self._note_move(chat, answer.moved_to)
-            return await self._api.call(method, {**payload, "chat_id": answer.moved_to}, seconds)
-        return answer
-
-    def _note_move(self, old: int | str, new: int) -> None:
-        if self._moved.get(old) == new:
-            return
-        self._moved[old] = new
-        log.warning(
-            "%s: the group %s has become a supergroup and is %s now; if it stands in allow_groups or as a [group], "
-            "write its new id there",
-            self.name,
-            old,
-            new,
-        )
+        if answer.moved_to is None or not isinstance(here, int):
+            return answer
+        self._moves.note(here, answer.moved_to)
+        if names_message:
+            return answer
+        return await self._api.call(method, {**payload, "chat_id": answer.moved_to}, seconds)
 
     async def _offer_menu(self) -> None:
         if not self.menu:

@@ -2,14 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from rejoinder.channels.base import Inlet
 from rejoinder.channels.telegram.albums import gather
 from rejoinder.channels.telegram.api import Api
+from rejoinder.channels.telegram.cursor import Cursor, read_cursor, write_cursor
+from rejoinder.channels.telegram.moves import Moves
 from rejoinder.channels.telegram.parse import Me, join, parse
 from rejoinder.channels.telegram.repair import repaired
 from rejoinder.channels.telegram.wire import Update
@@ -44,20 +47,26 @@ def read(raw: bytes | Raw) -> Update:
 
 
 class Intake:
-    def __init__(self, me: Me, api: Api, deliver: Inlet, moved: Callable[[int, int], None]) -> None:
+    def __init__(self, me: Me, api: Api, deliver: Inlet, moves: Moves) -> None:
         self._me = me
         self._api = api
         self._deliver = deliver
-        self._moved = moved
+        self._moves = moves
 
-    async def take(self, updates: Sequence[Update], cursor: str | None) -> None:
-        """Returns when they are safe. Who pressed a button sees then that it was felt."""
-        for update in updates:
-            if update.message is not None and update.message.migrate_to_chat_id is not None:
-                self._moved(update.message.chat.id, update.message.migrate_to_chat_id)
+    async def resume(self) -> Cursor:
+        """Where we were."""
+        cursor = read_cursor(await self._deliver.cursor())
+        self._moves.recall(cursor.moved)
+        return cursor
+
+    async def take(self, updates: Sequence[Update], cursor: Cursor | None) -> None:
+        """Returns when they are safe. Who pressed a button sees then that it was felt. None: it stays where it is."""
+        if self._moves.heard(updates) and cursor is None:
+            cursor = Cursor()
         messages = [joined for members in gather(updates) if (joined := self._join(members)) is not None]
         crashpoint("K2")
-        await self._deliver(*messages, cursor=cursor)
+        kept = None if cursor is None else write_cursor(replace(cursor, moved=self._moves.known))
+        await self._deliver(*messages, cursor=kept)
         pressed = [update.callback_query.id for update in updates if update.callback_query is not None]
         await asyncio.gather(*map(self._felt, pressed))
 
@@ -65,7 +74,7 @@ class Intake:
         parsed = [heard for member in members if (heard := parse(member, self._me)) is not None]
         if len(parsed) > 1:
             parsed.sort(key=lambda member: int(member.message_id))  # as they stand in the chat
-        return join(tuple(parsed)) if parsed else None
+        return self._moves.known_by_former(join(tuple(parsed))) if parsed else None
 
     async def _felt(self, query: str) -> None:
         await self._api.call("answerCallbackQuery", {"callback_query_id": query}, BUTTON_SECONDS)

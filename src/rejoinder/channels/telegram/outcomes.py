@@ -45,11 +45,15 @@ Answer = Ok | Refused | Unreached | Unheard
 
 Why = Literal["formatting", "target", "gone", "account", "other"]
 
+UPGRADED = "group chat was upgraded to a supergroup chat"
+"""Said to a call that names a message: it stayed behind in the old group."""
+
 # By the first pattern that is found in the description.
 REFUSALS: tuple[tuple[int, str, Why], ...] = (
     (400, r"can't parse (entities|MessageEntity)|entity (begin|URL)|incorrect (offset|length)", "formatting"),
     (400, r"ENTIT(Y|IES)_", "formatting"),
     (400, r"message to be replied not found|repl(y|ied) message not found|REPLY_MESSAGE_ID_INVALID", "target"),
+    (400, UPGRADED, "target"),
     (400, r"message to (edit|react|delete) not found|message can't be (edited|deleted)|MESSAGE_ID_INVALID", "target"),
     (400, r"chat not found|PEER_ID_INVALID|group chat was deactivated|user is deactivated", "gone"),
     (400, r"not enough rights|have no rights|CHAT_WRITE_FORBIDDEN|CHAT_RESTRICTED|thread not found|TOPIC_", "gone"),
@@ -61,6 +65,7 @@ REFUSALS: tuple[tuple[int, str, Why], ...] = (
 ALREADY_SO = re.compile("message is not modified|message to delete not found")
 """Refusals that say that all is as it was asked for."""
 
+BAD_REQUEST = 400
 SERVER_FAULT = 500
 TOO_MANY = 429
 

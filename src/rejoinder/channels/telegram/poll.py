@@ -14,10 +14,9 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from rejoinder.channels.base import Inlet
 from rejoinder.channels.telegram.albums import Patience
+from rejoinder.channels.telegram.cursor import Cursor
 from rejoinder.channels.telegram.intake import Intake, read
-from rejoinder.channels.telegram.journal import read_journal
 from rejoinder.channels.telegram.patient import Pace, Patient
 from rejoinder.channels.telegram.wire import UPDATES
 from rejoinder.crashpoint import crashpoint
@@ -31,9 +30,9 @@ GRACE_SECONDS = 15.0
 _batch = msgspec.json.Decoder(list[Raw])
 
 
-async def poll(patient: Patient, intake: Intake, deliver: Inlet, pace: Pace) -> None:
+async def poll(patient: Patient, intake: Intake, pace: Pace) -> None:
     """For ever."""
-    offset = await _first_offset(intake, deliver, pace)
+    offset = await _first_offset(intake, pace)
     patience = Patience(pace.quiet_album, pace.longest_album)
     delivered: set[int] = set()  # what is safe already, though the offset has not passed it
     waiting = confirming = False
@@ -52,7 +51,7 @@ async def poll(patient: Patient, intake: Intake, deliver: Inlet, pace: Pace) -> 
         fresh = [update for update in sorted.ready if update.update_id not in delivered]
         if fresh or (following is not None and following != offset):
             try:
-                await intake.take(fresh, None if following is None else str(following))
+                await intake.take(fresh, None if following is None else Cursor(following))
             except StoreUnavailable as problem:
                 log.debug("%s", problem)  # the store itself says it once, in the log
                 await asyncio.sleep(pace.first_pause)
@@ -70,14 +69,14 @@ def _question(offset: int | None, seconds: int) -> dict[str, Any]:
     return question if offset is None else {**question, "offset": offset}
 
 
-async def _first_offset(intake: Intake, deliver: Inlet, pace: Pace) -> int | None:
+async def _first_offset(intake: Intake, pace: Pace) -> int | None:
     """Where we were. What a webhook had left to wait is taken in first."""
     while True:
         try:
-            cursor = await deliver.cursor()
-            if cursor is None or cursor.isdecimal():
-                return None if cursor is None else int(cursor)
-            await intake.take([read(each) for each in read_journal(cursor)], "0")
+            cursor = await intake.resume()
+            if not cursor.waiting:
+                return cursor.offset
+            await intake.take([read(each) for each in cursor.waiting], Cursor(0))
         except StoreUnavailable as problem:
             log.debug("%s", problem)  # the store itself says it once, in the log
             await asyncio.sleep(pace.first_pause)

@@ -10,13 +10,15 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from rejoinder.letters import mended
+
 _any = msgspec.json.Decoder(Raw)
 
 
 def repaired(raw: bytes) -> bytes:
     """Without what is null, and with what is no text replaced. Raises ValueError for what is no JSON."""
     found = json.loads(raw.decode("utf-8", "replace"), object_pairs_hook=_given)
-    return json.dumps(found, ensure_ascii=False).encode("utf-8", "replace")
+    return mended(json.dumps(found, ensure_ascii=False)).encode()
 
 
 def sound(raw: bytes) -> bytes:

@@ -17,12 +17,11 @@ from time import monotonic
 from urllib.parse import urlsplit
 
 from aiohttp import web
-from msgspec import DecodeError, Struct
+from msgspec import DecodeError, Raw, Struct
 
-from rejoinder.channels.base import Inlet
 from rejoinder.channels.telegram.albums import Patience, album_of
+from rejoinder.channels.telegram.cursor import Cursor
 from rejoinder.channels.telegram.intake import Intake, read
-from rejoinder.channels.telegram.journal import read_journal, write_journal
 from rejoinder.channels.telegram.patient import Pace, Patient
 from rejoinder.channels.telegram.repair import sound
 from rejoinder.channels.telegram.wire import UPDATES
@@ -42,10 +41,10 @@ class Hook(Struct, frozen=True):
     port: int
 
 
-async def serve_webhook(hook: Hook, patient: Patient, intake: Intake, deliver: Inlet, pace: Pace) -> None:
+async def serve_webhook(hook: Hook, patient: Patient, intake: Intake, pace: Pace) -> None:
     """For ever."""
     secret = secrets.token_urlsafe(32)  # Telegram is told a new one with each start
-    receiver = Receiver(intake, deliver, pace)
+    receiver = Receiver(intake, pace)
     await receiver.resume()
     async with _listening(hook, secret, receiver):
         asked = {"url": hook.url, "secret_token": secret, "allowed_updates": list(UPDATES)}
@@ -54,11 +53,10 @@ async def serve_webhook(hook: Hook, patient: Patient, intake: Intake, deliver: I
 
 
 class Receiver:
-    """Takes updates one by one; those that wait are in the journal."""
+    """Takes updates one by one; those that wait are in the cursor."""
 
-    def __init__(self, intake: Intake, deliver: Inlet, pace: Pace) -> None:
+    def __init__(self, intake: Intake, pace: Pace) -> None:
         self._intake = intake
-        self._deliver = deliver
         self._pace = pace
         self._patience = Patience(pace.quiet_album, pace.longest_album)
         self._waiting: dict[int, bytes] = {}
@@ -67,7 +65,8 @@ class Receiver:
 
     async def resume(self) -> None:
         """Takes up what had been waiting when we ended."""
-        self._waiting = {read(raw).update_id: raw for raw in read_journal(await self._deliver.cursor())}
+        waiting = map(bytes, (await self._intake.resume()).waiting)
+        self._waiting = {read(raw).update_id: raw for raw in waiting}
         if self._waiting:
             self._came.set()
 
@@ -102,7 +101,7 @@ class Receiver:
         updates = [read(raw) for raw in self._waiting.values()]
         sorted = self._patience.sort(updates, monotonic())
         waiting = {update.update_id: self._waiting[update.update_id] for update in sorted.waiting}
-        await self._intake.take(sorted.ready, write_journal(waiting.values()))
+        await self._intake.take(sorted.ready, Cursor(waiting=tuple(map(Raw, waiting.values()))))
         self._waiting = waiting
 
 

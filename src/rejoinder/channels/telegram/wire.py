@@ -17,6 +17,7 @@ class User(Struct, frozen=True):
     first_name: str = ""
     last_name: str = ""
     username: str = ""
+    can_read_all_group_messages: bool = False  # of the bot itself only
 
 
 class Chat(Struct, frozen=True):
@@ -40,12 +41,10 @@ class Entity(Struct, frozen=True):
 class Origin(Struct, frozen=True):
     """Whose words they were first: a user, one who hides, a chat or a channel."""
 
-    type: str = ""
     sender_user: User | None = None
     sender_user_name: str = ""
     sender_chat: Chat | None = None
     chat: Chat | None = None
-    message_id: int | None = None
     author_signature: str = ""
 
 
@@ -106,7 +105,7 @@ class Dice(Struct, frozen=True):
 
 
 class Topic(Struct, frozen=True):
-    name: str = ""
+    """That there is one is all we read of it."""
 
 
 class Message(Struct, frozen=True):
@@ -144,12 +143,13 @@ class Message(Struct, frozen=True):
     dice: Dice | None = None
     forum_topic_created: Topic | None = None
     migrate_to_chat_id: int | None = None
+    migrate_from_chat_id: int | None = None
 
 
 class ReactionType(Struct, frozen=True):
-    type: str
+    """Empty where it is none that everybody has."""
+
     emoji: str = ""
-    custom_emoji_id: str = ""
 
 
 class ReactionUpdated(Struct, frozen=True):

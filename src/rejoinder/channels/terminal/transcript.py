@@ -23,10 +23,13 @@ class _Line:
         self._rows: list[Row] = []
         self._fence = ""
 
+    @property
+    def shown(self) -> str:
+        return clean(self.text).replace("\t", TAB).removesuffix("␍")
+
     def rows(self, fence: str, width: int) -> tuple[list[Row], str]:
         if self._drawn != (drawn := (width, fence, len(self.text), self.growing)):
-            text = clean(self.text).replace("\t", TAB).removesuffix("␍")
-            self._rows, self._fence = lay_out(text, fence, width, growing=self.growing)
+            self._rows, self._fence = lay_out(self.shown, fence, width, growing=self.growing)
             self._drawn = drawn
         return self._rows, self._fence
 
@@ -71,7 +74,7 @@ class Block:
 
     def finish(self) -> None:
         self.complete = True
-        while self._lines and not self._lines[-1].text.strip():
+        while self._lines and not self._lines[-1].shown.strip():
             self._lines.pop()
         if self._lines:
             self._lines[-1].growing = False

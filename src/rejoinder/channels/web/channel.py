@@ -10,12 +10,12 @@ from rejoinder.channels.web import UPLOAD_LIMIT, reading
 from rejoinder.channels.web.faces import OWNER
 from rejoinder.channels.web.journal import Journal, NoTarget, Sent
 from rejoinder.channels.web.keeper import Keeper
-from rejoinder.channels.web.nouns import Choice, File, Room
+from rejoinder.channels.web.nouns import File, Room
 from rejoinder.channels.web.protocol import Note, TypingNow
 from rejoinder.channels.web.sockets import Growing, Hub
 from rejoinder.crashpoint import answer_unread, crashpoint
 from rejoinder.errors import StoreUnavailable
-from rejoinder.events import Attachment, Part, Route
+from rejoinder.events import Attachment, Choice, Part, Route
 
 OWN_ID = "rejoinder"
 PAUSE = 1.0
@@ -122,8 +122,7 @@ class WebChannel:
             await self._complete(message, growing.text, None)
 
     async def edit(self, route: Route, message: str, part: Part) -> Outcome:
-        choices = tuple(Choice(choice.label, choice.says) for choice in part.choices)
-        return await self._complete(message, part.text, choices)
+        return await self._complete(message, part.text, part.choices)
 
     async def _complete(self, message: str, text: str, choices: tuple[Choice, ...] | None) -> Outcome:
         return await self._change(message, lambda journal: journal.complete(message, text, choices))

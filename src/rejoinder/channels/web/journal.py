@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from rejoinder.channels.web import inbounds, reading
 from rejoinder.channels.web.faces import person_member
-from rejoinder.channels.web.nouns import Choice, File, Member, Message, Quoted, Room
+from rejoinder.channels.web.nouns import File, Member, Message, Quoted, Room
 from rejoinder.channels.web.protocol import (
     Deleted,
     Edited,
@@ -28,7 +28,7 @@ from rejoinder.channels.web.protocol import (
     encode,
 )
 from rejoinder.channels.web.reading import Details, Kept
-from rejoinder.events import Entry, Inbound, Part
+from rejoinder.events import Choice, Entry, Inbound, Part
 
 KEPT_EVENTS = 50_000
 """How many events a browser may have missed at most and still resume; older ones that were answered are removed."""
@@ -270,7 +270,7 @@ class Journal:
             thread=part.route.thread,
             reply_to=quoted,
             files=tuple(file for each in part.files if (file := reading.file(self.db, each.id)) is not None),
-            choices=_choices(part),
+            choices=part.choices,
             only_for=part.only_for or "",
             silent=part.silent,
             growing=growing,
@@ -287,7 +287,8 @@ class Journal:
         wanted = kept.message.choices if choices is None else choices
         grew = kept.state != "whole"
         if grew or text != kept.message.text or wanted != kept.message.choices:
-            self._change(kept, text, wanted, edited=not grew, entry="text" if grew else None)
+            edited = not grew and text != kept.message.text
+            self._change(kept, text, wanted, edited=edited, entry="text" if grew else None)
         return True
 
     def delete(self, id: str) -> bool:
@@ -431,7 +432,3 @@ class Journal:
         """The gateway has it up to here. What was told long ago besides is not needed any more."""
         self.db.execute("UPDATE journal SET taken = ?", (seq,))
         self.db.execute("DELETE FROM events WHERE seq <= ?", (min(seq, self.seq - KEPT_EVENTS),))
-
-
-def _choices(part: Part) -> tuple[Choice, ...]:
-    return tuple(Choice(choice.label, choice.says) for choice in part.choices)

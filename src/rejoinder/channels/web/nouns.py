@@ -8,6 +8,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from rejoinder.events import Choice
+
 
 class Face(Struct, frozen=True, omit_defaults=True):
     """How somebody looks: `hue` in degrees, for each theme to choose its shade; an emoji before initials."""
@@ -67,13 +69,6 @@ class Reaction(Struct, frozen=True):
     """Ids of those who gave it, in order."""
 
 
-class Choice(Struct, frozen=True):
-    """A button under a message; pressing it sends a `press` with `says`."""
-
-    label: str
-    says: str
-
-
 class Thread(Struct, frozen=True):
     """What hangs under a message that began a thread."""
 
@@ -100,6 +95,7 @@ class Message(Struct, frozen=True, omit_defaults=True):
     files: tuple[File, ...] = ()
     reactions: tuple[Reaction, ...] = ()
     choices: tuple[Choice, ...] = ()
+    """Its buttons: pressing one sends a `press` with what it `says`."""
     under: Thread | None = None
     """The thread it began, if any."""
     client: str = ""

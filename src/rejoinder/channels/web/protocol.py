@@ -14,7 +14,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from rejoinder.channels.web.nouns import Choice, Member, Message, Reaction, Room
+from rejoinder.channels.web.nouns import Member, Message, Reaction, Room
+from rejoinder.events import Choice
 
 PROTOCOL = 1
 """Goes up when an old page could not talk to a new server. A page that meets another number reloads itself."""

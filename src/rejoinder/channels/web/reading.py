@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from rejoinder.channels.web import inbounds
 from rejoinder.channels.web.faces import person_member
-from rejoinder.channels.web.nouns import Choice, File, Member, Message, Quoted, Reaction, Room, Thread
-from rejoinder.events import Inbound
+from rejoinder.channels.web.nouns import File, Member, Message, Quoted, Reaction, Room, Thread
+from rejoinder.events import Choice, Inbound
 
 MOST_RESUMED = 1000
 """How many events are replayed to a browser that comes back; with more, beginning anew is faster."""

@@ -47,7 +47,7 @@ CREATE TABLE IF NOT EXISTS messages (
   audience TEXT,
   only_for TEXT,
   part     TEXT UNIQUE,    -- the key under which the gateway sent it
-  state    TEXT NOT NULL DEFAULT 'whole' CHECK (state IN ('growing', 'interrupted', 'whole')),
+  state    TEXT NOT NULL DEFAULT 'whole' CHECK (state = 'growing' OR state = 'interrupted' OR state = 'whole'),
   edited   INTEGER NOT NULL DEFAULT 0,
   deleted  INTEGER NOT NULL DEFAULT 0
 ) STRICT;

@@ -17,7 +17,7 @@ from rejoinder.channels.web.protocol import Delta, ToBrowser, encode
 MOST_FRAMES = 2000
 MOST_CHARACTERS = 4_000_000
 
-BROKEN, TOO_SLOW, OTHER_PROTOCOL, GOING_AWAY, TRY_LATER = 4000, 4001, 4002, 1001, 1013
+BROKEN, TOO_SLOW, OTHER_PROTOCOL, LEFT, GOING_AWAY, TRY_LATER = 4000, 4001, 4002, 1000, 1001, 1013
 """Why a socket is closed; `docs/web-protocol.md` says what a page does about each."""
 
 Transmit = Callable[[str], Awaitable[None]]

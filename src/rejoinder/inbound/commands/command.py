@@ -56,6 +56,10 @@ class Command(Struct, frozen=True):
     owner_when: Callable[[dict[str, str]], bool] | None = None  # arguments that only an owner may give
     to_come: bool = False  # the name is kept and guarded; what it does is not there yet
 
+    def auth_for(self, args: dict[str, str] | None) -> Auth:
+        """What it takes with these arguments; None: they do not fit."""
+        return "owner" if args is not None and self.owner_when is not None and self.owner_when(args) else self.auth
+
     @property
     def usage(self) -> str:
         return " ".join((f"/{self.name}", *map(str, self.args)))

@@ -19,7 +19,13 @@ class Invocation(Struct, frozen=True):
 
     name: str
     rest: str
+    at: int  # where `rest` begins in the text
     command: Command | None = None  # None: a skill called by its name
+
+    @property
+    def is_skill(self) -> bool:
+        """What follows is for the agent, or for a tool."""
+        return self.command is None or self.command.stage == "skills"
 
     @property
     def is_answered(self) -> bool:
@@ -36,7 +42,7 @@ def read_invocation(
 ) -> Invocation | None:
     """The command this text calls, if it is one of ours."""
     if shell := _SHELL.match(text, start):
-        return Invocation("bash", text[shell.end() :], rules.commands["bash"])
+        return Invocation("bash", text[shell.end() :], shell.end(), rules.commands["bash"])
     found = _FORM.match(text, start)
     if not found:
         return None
@@ -46,18 +52,25 @@ def read_invocation(
     rest = _without_mentions(text[found.end() :], mentions)
     command = rules.commands.get(name)
     if command is None:
-        return Invocation(name, rest.strip()) if name in rules.skills else None
+        return Invocation(name, rest, found.end()) if name in rules.skills else None
     if command.stage in ("inline_directives", "freshness_and_reset"):
         return None
     if command.scope == ("text" if native else "native"):
         return None
     if command.inline and rest.strip():
         return None
-    return Invocation(command.name, rest, command)
+    return Invocation(command.name, rest, found.end(), command)
 
 
 def _without_mentions(rest: str, mentions: tuple[str, ...]) -> str:
     """Our own name after a command is no argument of it."""
-    while mention := next((each for each in mentions if rest.rstrip().endswith(each)), None):
-        rest = rest.rstrip()[: -len(mention)]
-    return rest
+    end = len(rest)
+    while mentions:
+        bare = end
+        while bare and rest[bare - 1].isspace():
+            bare -= 1
+        mention = next((each for each in mentions if rest.endswith(each, 0, bare)), None)
+        if mention is None:
+            break
+        end = bare - len(mention)
+    return rest[:end]

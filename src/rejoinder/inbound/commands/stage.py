@@ -32,7 +32,7 @@ def inline_commands(message: Message, session: Session, rules: Rules, now: datet
     said = tuple(reply for each in replies.values() for reply in each)
     rest = take(message, tuple(spans))
     why = f"answered inside the text: {', '.join(replies)}"
-    if not rest.agent_text.strip() and not message.inbound.attachments:
+    if not rest.agent_text.strip() and not message.brings_files:
         return Answer(said, reason=why)
     return Continue(rest, replies=said, reason=why)
 
@@ -54,8 +54,8 @@ def commands(message: Message, session: Session, rules: Rules, now: datetime) ->
     args = read_arguments(command, called.line)
     if args is None:
         return Answer((f"Usage: {command.usage}",), reason="the arguments do not fit")
-    if command.owner_when and command.owner_when(args):
-        action = Action(action.name, "owner")
+    if (auth := command.auth_for(args)) != command.auth:
+        action = Action(action.name, auth)
         verdict = authorise(message.actor, action, channel.door)
         if isinstance(verdict, Denied):
             return refuse(message, action, verdict.reason)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def status_text(message: "Message", session: Session, rules: "Rules", channel: "ChannelRules", now: datetime) -> str:
     """All there is to know in one reply; what is not known is left out."""
-    runs, agent = message.facts.runs, channel.agent
+    runs, agent = message.facts.runs, channel.agent_called(session.agent)
     model = effective_model(message.choices, session, agent)
     levels = ", ".join(
         f"{name} {effective_level(name, message.choices, session, rules, agent).value}"
@@ -71,9 +71,10 @@ def _usage(call: Call) -> Answer:
 
 
 def _models(call: Call) -> Answer:
-    models = call.channel.agent.models
-    now_used = effective_model({}, call.session, call.channel.agent).value
-    lines = [f"{call.channel.agent.name} answers with {now_used}."]
+    agent = call.channel.agent_called(call.session.agent)
+    models = agent.models
+    now_used = effective_model({}, call.session, agent).value
+    lines = [f"{agent.name} answers with {now_used}."]
     lines += [f"{alias} = {model}" for alias, model in models.aliases.items() if alias != model]
     others = [name for name in models.names() if name not in models.aliases or models.aliases[name] == name]
     lines.append(f"To choose: /model {'|'.join(others) or '<name>'}")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, one_of, option
+from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, one_of, option, quoted
 from rejoinder.session import ExecChoice
 
 OPTIONS: dict[str, tuple[str, ...]] = {
@@ -24,7 +24,7 @@ def usage(*, takes_host: bool, has_list: bool) -> str:
 
 
 def read_exec(words: Iterator[Word]) -> Argument:
-    choice, end = ExecChoice(), None
+    choice, end, problem = ExecChoice(), None, None
     for word in words:
         pair = option(word.text)
         if pair is None or pair[0] not in OPTIONS:
@@ -32,7 +32,11 @@ def read_exec(words: Iterator[Word]) -> Argument:
         key, value = pair
         valid = OPTIONS[key]
         chosen = value.lower() if valid else value
-        if not chosen or (valid and chosen not in valid):
-            return Bad(f"exec {key} cannot be {value!r}; {one_of(valid or ('<id>',))}", word.end)
-        choice, end = replace(choice, **{key: chosen}), word.end
-    return Good(choice, end) if end is not None else None
+        if chosen and (not valid or chosen in valid):
+            choice = replace(choice, **{key: chosen})
+        else:
+            problem = problem or f"exec {key} cannot be {quoted(value)}; {one_of(valid or ('<id>',))}"
+        end = word.end
+    if end is None:
+        return None
+    return Bad(problem, end) if problem else Good(choice, end)

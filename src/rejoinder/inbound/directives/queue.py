@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, one_of, option
+from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, one_of, option, quoted
 from rejoinder.session import QueueChoice
 
 MODES = ("steer", "followup", "collect", "interrupt", "steer-backlog", "queue")
@@ -14,29 +14,32 @@ DEFAULTS = ("default", "reset")
 UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 USAGE = f"{'|'.join(MODES)} debounce=<n>{'|'.join(UNITS)} cap=<n> drop={'|'.join(DROPS)}, or {'|'.join(DEFAULTS)}"
 
-_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)?", re.IGNORECASE)
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)?")
 _COUNT = re.compile(r"\d{1,9}")
 
 
 def read_queue(words: Iterator[Word]) -> Argument:
-    choice, end = QueueChoice(), None
+    choice, end, problem = QueueChoice(), None, None
     for word in words:
         said = word.text.lower()
-        if said in DEFAULTS:
+        if said in DEFAULTS and problem is None:
             return _default(choice, end, word, next(words, None))
         pair = option(word.text)
         if said in MODES:
             choice = replace(choice, mode=said)
-        elif pair is None or pair[0] not in _READERS:
-            break
-        else:
+        elif pair is not None and pair[0] in _READERS:
             key, value = pair
             changed = _READERS[key](choice, value.lower())
             if isinstance(changed, str):
-                return Bad(f"queue {key} cannot be {value!r}; {changed}", word.end)
-            choice = changed
+                problem = problem or f"queue {key} cannot be {quoted(value)}; {changed}"
+            else:
+                choice = changed
+        elif said not in DEFAULTS:
+            break
         end = word.end
-    return Good(choice, end) if end is not None else None
+    if end is None:
+        return None
+    return Bad(problem, end) if problem else Good(choice, end)
 
 
 def _default(choice: QueueChoice, end: int | None, word: Word, following: Word | None) -> Argument:

@@ -5,13 +5,13 @@ from typing import Any
 
 from rejoinder.inbound.commands.command import Call
 from rejoinder.inbound.directives.check import Here, find_problem
-from rejoinder.inbound.directives.store import TITLES, current, keep, plain, resolve, spoken
+from rejoinder.inbound.directives.store import TITLES, current, keep, plain, spoken, values
 from rejoinder.inbound.directives.table import BY_NAME, ORDER
 from rejoinder.inbound.directives.tokenise import Token
 from rejoinder.inbound.gate import Action, Denied, authorise
 from rejoinder.inbound.ids import candidates
 from rejoinder.inbound.message import Message, take
-from rejoinder.inbound.outcome import PASS, Answer, Outcome
+from rejoinder.inbound.outcome import PASS, Answer, Drop, Outcome
 from rejoinder.inbound.outcome import Continue as On
 from rejoinder.inbound.refusal import refuse
 from rejoinder.inbound.rules import Rules, channel_rules
@@ -25,12 +25,15 @@ def inline_directives(message: Message, session: Session, rules: Rules, now: dat
     if not tokens:
         return PASS
     if message.listening:
-        return On(take(message, _spans(tokens)), reason="directives are taken out, not obeyed, while listening")
+        why = "directives are taken out, not obeyed, while listening"
+        heard = take(message, _spans(tokens))
+        return On(heard, reason=why) if heard.agent_text.strip() or heard.brings_files else Drop(why)
     inbound = message.inbound
     channel = channel_rules(rules, inbound.channel)
-    here = Here(rules, channel, message.actor, inbound.account, candidates(inbound.channel, inbound.sender))
+    ids, agent = candidates(inbound.channel, inbound.sender), channel.agent_called(session.agent)
+    here = Here(rules, channel, message.actor, inbound.account, ids, agent)
     tokens.sort(key=lambda token: ORDER[token.name])
-    if message.reading.alone and not inbound.attachments:
+    if message.reading.alone and not message.brings_files:
         asked = [token.name for token in message.reading.tokens if token.kind == "command"]
         return _alone(message, session, tokens, list(dict.fromkeys(asked)), here, now)
     return _in_text(message, tokens, here)
@@ -52,14 +55,14 @@ def _alone(
             return Answer((problem,), refuses=True, reason=f"/{token.name} is refused, nothing is stored")
     said: list[str] = []
     stored: dict[str, Any] = {}
-    for token in tokens:
-        if token.value is None:
-            said.append(current(token.name, session, here.rules, here.channel))
+    meant = values((token for token in tokens if token.value is not None), here.agent)
+    for name in dict.fromkeys(token.name for token in tokens):
+        if (value := meant.get(name)) is None:
+            said.append(current(name, session, here.rules, here.channel))
             continue
-        value = resolve(token, here.channel)
-        session = keep(session, token.name, value)
-        stored[token.name] = plain(value)
-        said.append(f"{TITLES[token.name]}: {spoken(value)}.")
+        session = keep(session, name, value)
+        stored[name] = plain(value)
+        said.append(f"{TITLES[name]}: {spoken(value)}.")
     replies = (" ".join(said),) if said else ()
     for name in asked:
         if handle := commands[name].handle:
@@ -79,7 +82,7 @@ def _in_text(message: Message, tokens: list[Token], here: Here) -> Outcome:
         obeyed.append(token)
     if not obeyed:
         return On(reason="directives of somebody who may not use them are text")
-    choices = {token.name: resolve(token, here.channel) for token in obeyed}
+    choices = values(obeyed, here.agent)
     told = ", ".join(f"{TITLES[name].lower()} {spoken(value)}" for name, value in choices.items())
     changed = take(message, _spans(obeyed), choices={**message.choices, **choices})
     return On(changed, replies=(f"For this turn: {told}.",), reason=f"for this turn: {', '.join(choices)}")

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, words
+from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, quoted, skip_blanks, words
 from rejoinder.inbound.directives.model import Models, ReadModel
 from rejoinder.inbound.directives.table import BY_NAME, DIRECTIVES
 from rejoinder.inbound.protected import Protected, protected
@@ -83,7 +83,7 @@ def find_tokens(text: str, known: Vocabulary, start: int, our_name: str) -> tupl
     done = start
     place: Place = "before"
     for match in found:
-        if match.start() < done or match.start() in closed or not _is_ours(match, our_name):
+        if match.start() < done or match.start() in closed or not _is_ours(match, known, our_name):
             continue
         if place == "before" and text[done : match.start()].strip():
             place = "amid"
@@ -94,9 +94,13 @@ def find_tokens(text: str, known: Vocabulary, start: int, our_name: str) -> tupl
     return tuple(tokens)
 
 
-def _is_ours(match: re.Match[str], our_name: str) -> bool:
+def _is_ours(match: re.Match[str], known: Vocabulary, our_name: str) -> bool:
     addressee = match["addressee"]
-    return addressee is None or addressee.lower() == our_name.lower()
+    if addressee is not None and addressee.lower() != our_name.lower():
+        return False
+    # A pattern that ignores case takes `ı` for `i` and `ſ` for `s`; the names do not.
+    typed = (match["name"] or match["bracketed"]).lower()
+    return typed in known.names or typed in known.inline_commands
 
 
 def _in_prose(text: str, match: re.Match[str], known: Vocabulary, closed: Protected, place: Place) -> Token | None:
@@ -118,12 +122,12 @@ def directives_alone(
     tokens: list[Token] = []
     bare_letter = False
     position = start
-    while word := next(words(text, position, in_line=False), None):
-        if word.text in ignored:
-            position = word.end
+    while (position := skip_blanks(text, position)) < len(text):
+        if ignorable := next((word for word in ignored if _stands_at(text, position, word)), None):
+            position += len(ignorable)
             continue
-        match = known.pattern.match(text, word.end - len(word.text))
-        if match is None or not _is_ours(match, our_name):
+        match = known.pattern.match(text, position)
+        if match is None or not _is_ours(match, known, our_name):
             return None
         closed = closed or protected(text)
         if match.start() in closed:
@@ -136,10 +140,15 @@ def directives_alone(
                 return None
             bare_letter |= name.is_letter and token.value is None
         tokens.append(token)
+        if bare_letter and len(tokens) > 1:
+            return None
         position = token.end
-    if bare_letter and len(tokens) > 1:
-        return None
     return tuple(tokens) if any(token.kind == "directive" for token in tokens) else None
+
+
+def _stands_at(text: str, position: int, word: str) -> bool:
+    end = position + len(word)
+    return text.startswith(word, position) and (end == len(text) or text[end].isspace())
 
 
 def _inline_command(text: str, match: re.Match[str], known: Vocabulary) -> Token | None:
@@ -175,7 +184,7 @@ def _alone(
         return None
     if isinstance(argument, Bad):
         return Token(name.directive, start, argument.end, problem=argument.problem)
-    problem = f"{name.directive} cannot be {following.text!r}; valid: {BY_NAME[name.directive].options}"
+    problem = f"{name.directive} cannot be {quoted(following.text)}; valid: {BY_NAME[name.directive].options}"
     return Token(name.directive, start, following.end, problem=problem)
 
 

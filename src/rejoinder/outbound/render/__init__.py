@@ -13,6 +13,7 @@ from rejoinder.events import Rendering
 from rejoinder.outbound.chunk import Unit, cut, length
 from rejoinder.outbound.render import discord, matrix, plain, slack, telegram, whatsapp
 from rejoinder.outbound.render.tables import Tables
+from rejoinder.outbound.white_space import is_seen
 
 REMEMBERED, LONGEST_REMEMBERED = 128, 4096
 """How many renderings are kept, and of how long a source."""
@@ -75,7 +76,7 @@ def render(source: str, platform: str, tables: Tables = "code") -> Rendering:
 def _rendered(source: str, platform: str, tables: Tables) -> Rendering:
     by = renderer(platform)
     rendering = by.render(source, tables)
-    return rendering if rendering.text.strip() else by.plain(source)
+    return rendering if is_seen(rendering.text) else by.plain(source)
 
 
 _remembered = lru_cache(REMEMBERED)(
@@ -88,7 +89,7 @@ def messages(
 ) -> list[Message]:
     """The messages of a text; none when there is nothing to see (DE-14)."""
     by = renderer(platform)
-    if is_prose(text):
+    if is_prose(text) and is_seen(text):
         shown = Rendering(text)
         if limit is None or (by.size(shown) if by.size else length(text, unit)) <= limit:
             return [Message(text, shown, shown)]
@@ -97,5 +98,5 @@ def messages(
         both = render(source, platform, tables), by.plain(source)
         return max(by.size(rendering) if by.size else length(rendering.text, unit) for rendering in both)
 
-    sources = [chunk.text for chunk in cut(text, limit, unit, size)]
+    sources = [chunk.text for chunk in cut(text, limit, unit, size) if is_seen(chunk.text)]
     return [Message(source, render(source, platform, tables), by.plain(source)) for source in sources]

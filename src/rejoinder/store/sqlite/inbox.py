@@ -6,6 +6,7 @@ from rejoinder.store.base import (
     DropInputs,
     InboxEvent,
     MoveCursor,
+    ReleaseEvents,
     RouteEvent,
     SettleEvent,
     SummariseInputs,
@@ -56,6 +57,11 @@ def try_events(db: Connection, verb: TryEvents) -> tuple[int, ...]:
         if db.execute("SELECT 1 FROM inbox WHERE id = ? AND state = 'quarantined'", (event,)).fetchone():
             given_up.append(event)
     return tuple(given_up)
+
+
+def release_events(db: Connection, verb: ReleaseEvents) -> None:
+    sql = "UPDATE inbox SET attempts = attempts - 1 WHERE id = ? AND state = 'new' AND attempts > 0"
+    db.executemany(sql, ((event,) for event in verb.events))
 
 
 def route_event(db: Connection, verb: RouteEvent) -> None:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from rejoinder.errors import BadUse, Superseded
 from rejoinder.store.base import (
     IN_FLIGHT,
+    LATEST,
     PART_MOVES,
     BuryPart,
     ClaimPart,
@@ -103,7 +104,7 @@ def claim_part(db: Connection, verb: ClaimPart) -> StoredPart | Later | None:
     part = part_from(row)
     if part.state not in PART_MOVES[ClaimPart][0]:
         return None
-    if part.retry_at is not None and part.retry_at > verb.now:
+    if part.retry_at is not None and verb.now < part.retry_at <= verb.now + LATEST:
         return Later(part.retry_at)
     claim: dict[str, Any] = {
         "generation": db.numbers.next_generation(),

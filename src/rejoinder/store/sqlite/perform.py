@@ -12,6 +12,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.Accept: inbox.accept,
     base.MoveCursor: inbox.move_cursor,
     base.TryEvents: inbox.try_events,
+    base.ReleaseEvents: inbox.release_events,
     base.RouteEvent: inbox.route_event,
     base.SettleEvent: inbox.settle_event,
     base.DropInputs: inbox.drop_inputs,

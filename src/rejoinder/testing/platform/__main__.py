@@ -6,6 +6,7 @@ import signal
 import sys
 
 from rejoinder.testing.platform import FakePlatform
+from rejoinder.testing.platform.fake import PERSONALITIES
 
 
 async def serve(personality: str, port: int, seed: int) -> None:
@@ -20,7 +21,7 @@ async def serve(personality: str, port: int, seed: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m rejoinder.testing.platform", description=__doc__)
-    parser.add_argument("personality", help="such as telegram")
+    parser.add_argument("personality", choices=PERSONALITIES)
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one; the address is printed")
     parser.add_argument("--seed", type=int, default=0, help="what the faults are drawn from")
     given = parser.parse_args()

@@ -15,10 +15,14 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from rejoinder.errors import BadUse
+from rejoinder.outbound.draft import PLACEHOLDER
 from rejoinder.testing.platform.control import control_routes
 from rejoinder.testing.platform.faults import Fault, Faults, Kind, Verb
 from rejoinder.testing.platform.personality import Personality, Stage
 from rejoinder.testing.platform.truth import PATIENCE, Seen, Truth
+
+PERSONALITIES = ("telegram", "web")
 
 
 class FakePlatform:
@@ -31,6 +35,8 @@ class FakePlatform:
         rates: Mapping[tuple[Verb, Kind], float] | None = None,
         **options: Any,
     ) -> None:
+        if personality not in PERSONALITIES:
+            raise BadUse(f"no platform called {personality!r} can be played; there are: {', '.join(PERSONALITIES)}")
         self.truth = Truth()
         self.faults = Faults(seed, rates)
         self.url = ""
@@ -75,11 +81,18 @@ class FakePlatform:
     # --- what people see --------------------------------------------------------------------------
 
     async def hears(self, chat: str, text: str | None = None, *, seconds: float = PATIENCE) -> Seen:
-        """The next message of the bot in this chat; its text has to be this one."""
-        await self.truth.until(lambda: bool(self._unheard(chat)), seconds)
+        """The next message of the bot in this chat, as soon as it says this; without a text, anything.
+
+        What is still being written grows on after it was heard without a text.
+        """
+
+        def is_said() -> bool:
+            said = next((seen.text for seen in self._unheard(chat)), PLACEHOLDER)
+            return said == text if text is not None else said != PLACEHOLDER
+
+        await self.truth.until(is_said, seconds)
         seen = self._unheard(chat)[0]
         self._heard.add((chat, seen.id))
-        assert text is None or seen.text == text, f"heard {seen.text!r} instead of {text!r}"
         return seen
 
     def _unheard(self, chat: str) -> list[Seen]:

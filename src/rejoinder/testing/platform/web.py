@@ -10,7 +10,6 @@ something twice, as a browser does that has heard no answer.
 """
 
 import asyncio
-import socket
 import time
 from contextlib import suppress
 from itertools import count
@@ -47,6 +46,7 @@ from rejoinder.channels.web.protocol import (
 )
 from rejoinder.testing.platform.personality import Personality, Stage
 from rejoinder.testing.platform.truth import BOT, Call, Frame, Kind
+from rejoinder.testing.ports import free_port
 
 AGAIN_SECONDS = 0.05
 
@@ -77,7 +77,7 @@ class Browsers:
         self.clients = count(1)
         self.rooms: dict[str, str] = {}  # what people call each room, by its id
         self.texts: dict[str, str] = {}  # of every message of the bot, as it was last shown
-        self._port = int(stage.options.get("port", 0)) or _free_port()
+        self._port = int(stage.options.get("port", 0)) or free_port()
         self._numbers: set[int] = set()
         self._places: dict[str, tuple[str, str]] = {}  # the chat and the author of every message
         self._here: dict[str, Browser] = {}
@@ -314,9 +314,3 @@ class Browser:
     def _settle(self, client: str) -> "asyncio.Future[str]":
         pending = self._pending.pop(client, None)
         return pending.done if pending is not None else asyncio.get_running_loop().create_future()
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]

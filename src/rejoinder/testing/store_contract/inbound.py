@@ -4,7 +4,17 @@ import asyncio
 from pathlib import Path
 
 from rejoinder.events import Chat, Inbound, Sender
-from rejoinder.store.base import Accept, Cursor, Destination, InboxEvent, MoveCursor, RouteEvent, SettleEvent, TryEvents
+from rejoinder.store.base import (
+    Accept,
+    Cursor,
+    Destination,
+    InboxEvent,
+    MoveCursor,
+    ReleaseEvents,
+    RouteEvent,
+    SettleEvent,
+    TryEvents,
+)
 from rejoinder.testing.store_contract.given import NOW, SOON, accepted, an_inbound, loses
 from rejoinder.testing.store_contract.opened import Opened
 
@@ -80,6 +90,16 @@ class Events(Opened):
                 assert await store.write(TryEvents((bad.id,))) == ()
             assert await store.write(TryEvents((bad.id, good.id))) == (bad.id,)
             assert [event.id for event in (await store.recover(NOW)).events] == [good.id]
+
+    async def test_a_release_gives_attempts_back(self, tmp_path: Path) -> None:
+        """DU-2: of what is still undecided, and no more than were counted."""
+        async with self.opened(tmp_path) as store:
+            twice, once, never, decided = await accepted(store, 1, 2, 3, 4)
+            await store.write(TryEvents((twice.id, once.id, decided.id)))
+            await store.write(TryEvents((twice.id,)))
+            await store.write(SettleEvent(decided.id, "answered"))
+            await store.write(ReleaseEvents((twice.id, once.id, never.id, decided.id)))
+            assert [event.attempts for event in (await store.recover(NOW)).events] == [1, 0, 0]
 
     async def test_odd_text_is_kept(self, tmp_path: Path) -> None:
         """DU-1: no message can hold up the ones behind it, whatever is in it."""

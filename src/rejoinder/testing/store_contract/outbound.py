@@ -4,6 +4,7 @@ from pathlib import Path
 
 from rejoinder.errors import BadUse
 from rejoinder.store.base import (
+    LATEST,
     BuryPart,
     ClaimPart,
     EndRun,
@@ -16,6 +17,7 @@ from rejoinder.store.base import (
     PlanParts,
     ResendPart,
     RetryPart,
+    StoredPart,
     WithdrawParts,
 )
 from rejoinder.testing.store_contract.given import HERE, NOW, SOON, THREAD, an_intent, begun, claimed, loses, refused
@@ -69,6 +71,16 @@ class Parts(Opened):
             assert (again.key, again.body, again.attempts, again.error) == ("key-1", body, 2, "502")
             limited = await store.write(RetryPart(again, SOON, "429", counted=False))
             assert limited.attempts == 1
+
+    async def test_a_clock_that_was_set_back_keeps_nobody_waiting(self, tmp_path: Path) -> None:
+        """DE-32: a time so far ahead was never meant; the others hold as they are."""
+        async with self.opened(tmp_path) as store:
+            await store.write(PlanParts((an_intent(1),), NOW))
+            put_off = await store.write(RetryPart(await claimed(store), NOW, "502"))
+            assert isinstance(await store.write(ClaimPart(HERE, NOW - LATEST, SOON)), Later)
+            again = await store.write(ClaimPart(HERE, NOW - 2 * LATEST, SOON))
+            assert isinstance(again, StoredPart)
+            assert again.id == put_off.id
 
     async def test_a_part_somebody_else_moved_on_is_lost(self, tmp_path: Path) -> None:
         """DU-11: every transition compares state and generation; a late sender writes nothing."""

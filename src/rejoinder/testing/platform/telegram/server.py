@@ -192,8 +192,10 @@ class TelegramServer:
         """A group becomes a supergroup, under a new id."""
         old, new = self.world.room(chat), self.world.room(to)
         old.moved_to = new.id
-        note = self.world.add(old, next(iter(old.messages.values())).by, {"migrate_to_chat_id": new.id}, None, None)
-        self.updates.push("message", self.world.message(old, note), chat)
+        by = next(iter(old.messages.values())).by
+        for room, fact in ((old, {"migrate_to_chat_id": new.id}), (new, {"migrate_from_chat_id": old.id})):
+            note = self.world.add(room, by, fact, None, None)
+            self.updates.push("message", self.world.message(room, note), room.name)
 
     def _pictures(self, count: int, caption: str) -> list[dict[str, Any]]:
         self._albums += 1

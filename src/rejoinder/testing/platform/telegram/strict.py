@@ -1,5 +1,6 @@
 """What Telegram does not take, in its own words."""
 
+import re
 from typing import Any, NoReturn
 
 from rejoinder.outbound.emoji import TELEGRAM_REACTIONS
@@ -21,6 +22,10 @@ NOT_MODIFIED = (
     "Bad Request: message is not modified: specified new message content and reply markup are exactly the same as a "
     "current content and reply markup of the message"
 )
+
+
+# What Telegram does not take for a blank.
+_SEEN = re.compile("[^\\s\x00-\x1f\u180e\u200b-\u200f\u202a-\u202e\u2800\ufeff\ufffc\U000e0000-\U000e007f]")
 
 
 class Refusal(Exception):
@@ -62,7 +67,7 @@ def shown_text(payload: dict[str, Any]) -> str:
         bad("message text is empty")
     check_entities(text, payload.get("entities", []))
     shown = text.rstrip() if payload.get("entities") else text.strip()
-    if not shown:
+    if not _SEEN.search(shown):
         bad("text must be non-empty")
     if units(shown) > MOST_UNITS:
         bad("message is too long")

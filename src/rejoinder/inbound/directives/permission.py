@@ -1,0 +1,36 @@
+"""What `/elevated` and `/exec` have decided before the agent asks (IN-59).
+
+Rule 1: they set the policy of the session, and what lowers it holds for everybody who speaks in it.
+Rule 2: what lifts it lends nobody a right: it counts in a turn in which every word is of somebody who could lift it.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rejoinder.inbound.directives.effective import effective_exec
+from rejoinder.inbound.ids import candidates
+from rejoinder.inbound.message import Message
+from rejoinder.inbound.rules import Rules, channel_rules
+from rejoinder.session import Session
+
+
+def decided_beforehand(
+    choices: dict[str, Any], session: Session, words: Iterable[Message], rules: Rules
+) -> bool | None:
+    """Whether the agent may do what it asks for; None: its person says. `words`: all that it has heard in the turn."""
+    chosen, elevated = effective_exec(choices, session), choices.get("elevated") or session.elevated
+    if chosen.security == "deny":
+        return False
+    if chosen.ask == "always":
+        return None
+    of_people = [message for message in words if not message.background]
+    lifted = chosen.security == "full" or (elevated == "full" and all(_may_elevate(each, rules) for each in of_people))
+    if lifted and all(each.actor.role == "owner" for each in of_people):
+        return True
+    return False if chosen.ask == "off" else None
+
+
+def _may_elevate(message: Message, rules: Rules) -> bool:
+    inbound, listed = message.inbound, channel_rules(rules, message.inbound.channel).elevated
+    named = listed.named(inbound.account, candidates(inbound.channel, inbound.sender))
+    return named and rules.settings.commands.elevated.enabled

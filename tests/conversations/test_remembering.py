@@ -1,0 +1,100 @@
+"""Agents that keep a conversation only as long as their process lives: the store remembers it for them."""
+
+import pytest
+
+from rejoinder.agents.base import Exchange, Usage
+from rejoinder.config.agents import AgentDefaults
+from rejoinder.config.schema import Settings
+from rejoinder.events import PromptText
+from rejoinder.testing import ScriptedAgent
+from tests.conversations.restarting import Machine
+
+
+def text_of(turn) -> str:
+    return "\n".join(part.text for part in turn.parts)
+
+
+class Recalling(ScriptedAgent):
+    """Keeps what was said, in its process alone."""
+
+    def __init__(self, *replies):
+        super().__init__(*replies)
+        self.recalled = []
+
+    def recall(self, session, past):
+        self.recalled += [(text_of(each), each.answer) for each in past]
+
+
+class Summarising(Recalling):
+    async def compact(self, session):
+        return Exchange((PromptText(f"In short: {len(self.recalled)} recalled."),), "Understood.")
+
+
+async def test_an_agent_without_a_memory_of_its_own_is_reminded(tmp_path):
+    """TU-33: once in each process; a reset starts later and is not undone."""
+    machine = Machine(tmp_path)
+    async with machine.running(Recalling("Hi, Ann.")):
+        await machine.chat.says("I am Ann.")
+        await machine.chat.hears("Hi, Ann.")
+    second = Recalling("Ann.", "Yes.")
+    async with machine.running(second):
+        await machine.chat.says("Who am I?")
+        await machine.chat.hears("Ann.")
+        await machine.chat.says("Sure?")
+        await machine.chat.hears("Yes.")
+    ((question, answer),) = second.recalled
+    assert ("I am Ann." in question, answer) == (True, "Hi, Ann.")
+    third = Recalling("Who?")
+    async with machine.running(third):
+        await machine.chat.says("/new")
+        await machine.chat.hears()
+        await machine.chat.says("And now?")
+        await machine.chat.hears("Who?")
+    assert third.recalled == []
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+async def test_a_shortened_conversation_stays_short(tmp_path, by_hand):
+    """TU-23, DU-5: the summary is in the place of what was said before it, in the next process too."""
+    settings = Settings(agent_defaults=AgentDefaults(context_tokens=None if by_hand else 1000, memory_flush=False))
+    machine = Machine(tmp_path, settings)
+    async with machine.running(Summarising(["Hi, Ann.", Usage(900, 200, context_tokens=1100)], "Ann.")):
+        await machine.chat.says("I am Ann.")
+        await machine.chat.hears("Hi, Ann.")
+        if by_hand:
+            await machine.chat.says("/compact")
+            await machine.chat.hears()
+        await machine.chat.says("Who am I?")
+        await machine.chat.hears("Ann.")
+    second = Recalling("Yes.")
+    async with machine.running(second):
+        await machine.chat.says("Sure?")
+        await machine.chat.hears("Yes.")
+    (summary, understood), (question, answer) = second.recalled
+    assert (summary, understood) == ("In short: 0 recalled.", "Understood.")
+    assert ("Who am I?" in question, answer) == (True, "Ann.")
+
+
+async def test_a_conversation_from_before_a_restart_can_be_shortened(tmp_path):
+    """TU-23: `/compact` as the first word to a new process."""
+    machine = Machine(tmp_path)
+    async with machine.running(Summarising("Hi, Ann.")):
+        await machine.chat.says("I am Ann.")
+        await machine.chat.hears("Hi, Ann.")
+    second = Summarising()
+    async with machine.running(second):
+        await machine.chat.says("/compact")
+        assert "nothing to shorten" not in (await machine.chat.hears()).text
+    assert len(second.recalled) == 1
+
+
+async def test_who_has_rested_long_is_told_again(tmp_path, monkeypatch):
+    """DU-5, TU-33: an agent keeps as many conversations as it has room for; the store keeps them all."""
+    monkeypatch.setattr("rejoinder.runtime.reminding.REMEMBERED", 4)
+    machine, agent = Machine(tmp_path), Recalling(*["Hi."] * 5)
+    async with machine.running(agent):
+        for sender in ("ann", "bob", "cid", "ann", "cid"):
+            await machine.chat.says(f"I am {sender}.", sender=sender, chat=sender)
+            await machine.chat.hears("Hi.")
+    ((question, answer),) = agent.recalled
+    assert ("I am ann." in question, answer) == (True, "Hi.")

@@ -1,0 +1,135 @@
+"""A channel and an agent of somebody else's package are configured like ours: one module and an entry point."""
+
+import json
+import sys
+from types import ModuleType
+from typing import Annotated
+
+import pytest
+from msgspec import Meta, defstruct
+from typer.testing import CliRunner
+
+from rejoinder import plugins
+from rejoinder.agents.base import Done, TextDelta
+from rejoinder.app import Gateway, open_channels
+from rejoinder.cli import app
+from rejoinder.cli.chat import read_settings
+from rejoinder.config.load import load
+from rejoinder.errors import BadConfiguration
+from rejoinder.kinds import kinds
+from rejoinder.secret import Secret
+from rejoinder.testing import FakeChannel
+
+CONFIGURED = """
+[agents.polly]
+kind = "parrot"
+word = "Ahoy"
+
+[channels.deck]
+kind = "ship"
+token = "canary"
+dm = "open"
+"""
+
+
+Word = defstruct("Settings", [("word", Annotated[str, Meta(description="What it says.")])], module="parrots")
+Berth = defstruct("Settings", [("token", Secret)], module="ships")
+
+
+class Parrot:
+    def __init__(self, name, settings):
+        self.name, self.settings = name, settings
+
+    async def run(self, turn):
+        yield TextDelta(self.settings.word)
+        yield Done()
+
+
+class Ship(FakeChannel):
+    def __init__(self, name, settings):
+        super().__init__(name)
+        self.settings = settings
+
+
+@pytest.fixture(autouse=True)
+def installed(monkeypatch):
+    def bring(name, **defines):
+        module = ModuleType(name)
+        vars(module).update(defines)
+        monkeypatch.setitem(sys.modules, name, module)
+        return name
+
+    theirs = {
+        "rejoinder.agents": {"parrot": bring("their_parrot", Settings=Word, open_agent=Parrot)},
+        "rejoinder.channels": {"ship": bring("their_ship", Settings=Berth, open_channel=Ship)},
+    }
+    monkeypatch.setattr(plugins, "installed", lambda: theirs)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "rejoinder.toml"
+    path.write_text(CONFIGURED)
+    return str(path)
+
+
+async def test_they_serve(file):
+    """From the file to the answer, with their own settings."""
+    settings = load(file, {}, kinds())
+    (channel,) = open_channels(settings)
+    assert isinstance(channel, Ship)
+    assert channel.settings.token.reveal() == "canary"
+    async with Gateway(settings, channels=[channel]) as gateway:
+        assert gateway.agents["polly"].settings == Word("Ahoy")
+        gateway.runs.start("serve", gateway.serve())
+        await channel.until(lambda: channel.listens)
+        await channel.says("hello", sender="ann", chat="ann")
+        await channel.until(lambda: any(shown.text == "Ahoy" for shown in channel.messages.values()))
+        await channel.close()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "sentence"),
+    [
+        ("word", "wrod", 'agents.polly.wrod: there is no such key; did you mean "word"'),
+        ('"parrot"', '"parot"', 'agents.polly.kind: "parot" is not a choice here; did you mean "parrot"'),
+        ('"ship"', '"shop"', 'channels.deck.kind: "shop" is not a choice here; did you mean "ship"'),
+    ],
+)
+def test_mistakes_are_told_like_ours(file, wrong, right, sentence):
+    with open(file, "w") as rewritten:
+        rewritten.write(CONFIGURED.replace(wrong, right, 1))
+    with pytest.raises(BadConfiguration, match=sentence):
+        load(file, {}, kinds())
+
+
+def test_every_command_knows_them(file):
+    shown = CliRunner().invoke(app, ["config", "--json", "-c", file])
+    assert shown.exit_code == 0, shown.stderr
+    document = json.loads(shown.stdout)
+    assert document["agents"]["polly"] == {"kind": "parrot", "word": "Ahoy"}
+    assert document["channels"]["deck"]["token"] == "***"
+    schema = json.loads(CliRunner().invoke(app, ["config", "--schema"]).stdout)
+    assert schema["$defs"]["parrots.Settings"]["properties"]["word"]["description"] == "What it says."
+    assert "dm" in schema["$defs"]["ships.Settings"]["properties"]
+    assert read_settings(file).agents["polly"].settings == Word("Ahoy")
+
+
+@pytest.mark.parametrize("settings", [{}, {"Settings": dict}])
+def test_one_without_settings_is_refused(monkeypatch, file, settings):
+    module = ModuleType("their_odd")
+    vars(module).update(open_agent=Parrot, **settings)
+    monkeypatch.setitem(sys.modules, "their_odd", module)
+    monkeypatch.setattr(plugins, "installed", lambda: {"rejoinder.agents": {"parrot": "their_odd"}})
+    with pytest.raises(BadConfiguration, match=r"^their_odd is no agent: its Settings are no msgspec.Struct$"):
+        load(file, {}, kinds())
+
+
+def test_whoever_is_not_named_is_not_imported(tmp_path, monkeypatch):
+    monkeypatch.setattr(plugins, "installed", lambda: {"rejoinder.agents": {"parrot": "no_such_module"}})
+    path = tmp_path / "rejoinder.toml"
+    path.write_text('[agents.guide]\nkind = "tour"')
+    assert load(str(path), {}, kinds()).agents["guide"].kind == "tour"
+    path.write_text('[agents.polly]\nkind = "parrot"')
+    with pytest.raises(BadConfiguration, match="the agent 'parrot' cannot be loaded from no_such_module"):
+        load(str(path), {}, kinds())

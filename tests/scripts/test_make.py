@@ -24,7 +24,8 @@ def make_run(folder: Path) -> Iterator[subprocess.Popen[str]]:
     shutil.copy(HOUSE / "scripts" / "gateway", folder / "scripts")
     venv = Path(sys.prefix)
     command = ["make", "-f", str(HOUSE / "Makefile"), "-o", str(venv / ".run"), f"VENV={venv}", "run"]
-    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, process_group=0) as program:
+    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, cwd=folder, text=True, process_group=0, **both) as program:
         try:
             yield program
         finally:
@@ -36,7 +37,7 @@ def test_a_bad_configuration_keeps_its_status(tmp_path):
     """Make itself ends with 2 whatever happens; the status it tells is the gateway's."""
     (tmp_path / "rejoinder.toml").write_text("[gateway\n")
     with make_run(tmp_path) as program:
-        _, said = program.communicate(timeout=PATIENCE)
+        said, _ = program.communicate(timeout=PATIENCE)
     assert program.returncode == 2
     sentence, complaint = said.splitlines()
     assert sentence.startswith("rejoinder: rejoinder.toml:1:")
@@ -44,8 +45,8 @@ def test_a_bad_configuration_keeps_its_status(tmp_path):
 
 
 def until_it_serves(program: subprocess.Popen[str]) -> None:
-    assert program.stderr is not None
-    for line in program.stderr:
+    assert program.stdout is not None
+    for line in program.stdout:
         if line.startswith("The console is at "):
             return
     pytest.fail("it has ended")
@@ -60,7 +61,7 @@ def test_who_ends_make_ends_the_gateway(tmp_path):
     with make_run(tmp_path) as program:
         until_it_serves(program)
         program.terminate()
-        program.communicate(timeout=PATIENCE)  # until nobody holds the other end of stderr
+        program.communicate(timeout=PATIENCE)  # until nobody holds the other end of what it says
 
 
 def test_ctrl_c_is_no_mistake(tmp_path):
@@ -69,5 +70,5 @@ def test_ctrl_c_is_no_mistake(tmp_path):
     with make_run(tmp_path) as program:
         until_it_serves(program)
         os.killpg(program.pid, signal.SIGINT)
-        _, said = program.communicate(timeout=PATIENCE)
+        said, _ = program.communicate(timeout=PATIENCE)
     assert "***" not in said

@@ -18,7 +18,8 @@ from aiohttp import web
 
 async def answer(request: web.Request) -> web.StreamResponse:
     turn = await request.json()
-    said = " ".join(part["text"] for part in turn["parts"] if part["type"] == "text")
+    # The last text is the message; blocks of the gateway before it tell who wrote it, and where.
+    said = [part["text"] for part in turn["parts"] if part["type"] == "text"][-1]
     response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
     await response.prepare(request)
 

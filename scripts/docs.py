@@ -32,6 +32,7 @@ from rejoinder.outbound.emoji import TELEGRAM_NEAREST, Projection, project
 from rejoinder.store.tables import BLOCKS as store_blocks
 from rejoinder.tables import table
 from rejoinder.turns.tables import BLOCKS as turns_blocks
+from rejoinder.web.metrics import Metrics
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -153,11 +154,21 @@ def agent_failures() -> str:
     return table(["kind", "what the person reads"], [[f"`{kind}`", said] for kind, said in SENTENCES.items()])
 
 
+def metrics() -> str:
+    """What `/metrics` tells, by name."""
+    rows = [
+        [f"`{each.name}{'_total' if each.type == 'counter' else ''}`", each.type, each.documentation]
+        for each in Metrics().registry.collect()
+    ]
+    return table(["metric", "type", "what"], rows)
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "abilities": abilities,
     "agent-failures": agent_failures,
     "directives-keys": directives_keys,
     "directives-tags": directives_tags,
+    "metrics": metrics,
     "operate-commands": operate_commands,
     "reactions": reactions,
     "reactions-telegram": reactions_telegram,

@@ -1,5 +1,7 @@
 """Errors of providers, classified."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,6 +92,9 @@ def test_what_may_be_sent_once_more(status: int, transient: bool):
     assert failed_response(status, "", {}).transient is transient
 
 
+NOW = "Wed, 21 Oct 2015 07:28:00 GMT"
+
+
 @pytest.mark.parametrize(
     ("value", "seconds"),
     [
@@ -99,11 +104,15 @@ def test_what_may_be_sent_once_more(status: int, transient: bool):
         ("-1", None),
         ("nan", None),
         ("9e9", None),
+        ("Wed, 21 Oct 2015 07:28:04 GMT", 4.0),
+        ("Wed, 21 Oct 2015 07:27:00 GMT", None),
+        ("Wed, 21 Oct 2015 07:28:04", None),
     ],
 )
 def test_retry_after(value: str, seconds: float | None):
     """TU-22: the wait a provider asks for is passed on; nonsense is not."""
-    assert failed_response(429, "", {"retry-after": value}).retry_after == seconds
+    assert failed_response(429, "", {"retry-after": value, "date": NOW}).retry_after == seconds
+    assert failed_response(429, "", {"retry-after": "Wed, 21 Oct 2015 07:28:04 GMT"}).retry_after is None
 
 
 def test_the_key_is_not_in_the_detail():
@@ -116,3 +125,16 @@ def test_the_key_is_not_in_the_detail():
 def test_no_body_breaks_it(status: int, body: str):
     """Whatever a proxy in the way says, there is a sentence."""
     assert failed_response(status, body, {}).sentence
+
+
+@pytest.mark.parametrize("said", ["\ud83d", {"message": "\ud83d"}, ["\ud83d"], {"\ud83d": 1}])
+def test_half_a_letter_in_an_error_is_no_other_error(said: Any):
+    """TU-22: what is classified can be written down, too."""
+    failure = failed_stream(said)
+    assert failure.kind == "overloaded"
+    failure.detail.encode()
+
+
+def test_an_error_nested_beyond_measure():
+    body = '{"error":' * 5000 + "1" + "}" * 5000
+    assert failed_response(401, body, {}).kind == "auth"

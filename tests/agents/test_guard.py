@@ -50,6 +50,20 @@ async def test_exceptions_become_failures():
     assert "somebody else's" in last.detail
 
 
+async def test_what_is_cancelled_within_has_failed():
+    """TU-20: nobody has stopped the run, so somebody waits for a word about it."""
+
+    async def waiting():
+        yield TextDelta("a")
+        task = asyncio.ensure_future(asyncio.sleep(60))
+        task.cancel()
+        await task
+
+    (_, last) = await told(waiting(), idle=60.0)
+    assert isinstance(last, Failed)
+    assert last.kind == "crashed"
+
+
 async def test_silence_and_length_are_two_timeouts():
     """TU-20: idle and hard are separate, and say which of them it was."""
 

@@ -13,6 +13,7 @@ from aiohttp import web
 from rejoinder.agents.base import Done, Failed, Question, TextDelta, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.http import EVENT_TYPES, Settings, open_agent
 from rejoinder.events import PromptImage, PromptText, Turn
+from rejoinder.testing import conversation
 from rejoinder.testing.contracts import AgentContract, Agents, a_turn, everything, text_of
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -230,6 +231,8 @@ async def test_the_example_works():
     async with serving(module.make_app()) as url:
         agent = open_agent("mine", Settings(url=f"{url}/turn"))
         events = await everything(agent, a_turn("one two three"))
-        await agent.close()
+        async with conversation(agent) as chat:
+            await chat.says("one two")
+            await chat.hears("You said 2 words, and the last was two.")
     assert events[:2] == [ToolStarted("1", "counting the words"), ToolEnded("1", True, "3")]
     assert text_of(events) == "You said 3 words, and the last was three."

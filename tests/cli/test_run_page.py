@@ -20,11 +20,12 @@ NO_AGENT = {"PATH": "/nowhere", "HOME": "/nowhere"}
 def started(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
     """The program and what it says until it tells its address."""
     command = [REJOINDER, "run", "--port", "0", *arguments]
-    with subprocess.Popen(command, cwd=folder, env=NO_AGENT, stderr=subprocess.PIPE, text=True) as program:
-        assert program.stderr is not None
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=folder, env=NO_AGENT, stdout=pipe, stderr=pipe, text=True) as program:
+        assert program.stdout is not None
         said: list[str] = []
         try:
-            for line in program.stderr:
+            for line in program.stdout:
                 said.append(line.rstrip("\n"))
                 if line.startswith("The chat is at "):
                     break
@@ -34,7 +35,7 @@ def started(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[st
 
 
 def test_without_configuration_there_is_a_page(tmp_path):
-    """It says which agent answers and why, and serves at the address it tells."""
+    """It says which agent answers and why, and serves at the address it tells, all on standard output."""
     with started(tmp_path) as (_, said):
         assert said[0].startswith("Answering with the built-in tour, for want of an agent or a key.")
         assert "`rejoinder run --demo`" in said[1]
@@ -53,8 +54,10 @@ def test_told_to_end_it_ends_without_a_word(tmp_path, number, status):
         with socket.create_connection((host, int(port)), PATIENCE):
             program.send_signal(number)
             assert program.wait(PATIENCE) == status
+        assert program.stdout is not None
         assert program.stderr is not None
-        assert program.stderr.read() in ("", f"The console is at http://{host}:{port}/console\n")
+        assert program.stdout.read() == f"The console is at http://{host}:{port}/console\n"
+        assert program.stderr.read() == ""
 
 
 def test_a_taken_port_is_told_with_what_to_do(tmp_path):

@@ -64,7 +64,9 @@ async def listening(folder, rehearsed_after):
 
         async def loaded() -> set[str]:
             process.send_signal(signal.SIGUSR1)
-            return set((await process.stdout.readline()).decode().split())
+            while "rejoinder.cli" not in (modules := (await process.stdout.readline()).decode().split()):
+                assert modules, "it has ended"
+            return set(modules)
 
         while b"serving @testbot" not in (line := await process.stderr.readline()):
             assert line, "it has ended"

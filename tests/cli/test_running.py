@@ -45,8 +45,8 @@ class Running:
         self.told: list[str] = []
 
     async def says(self, *parts: str) -> str:
-        """Waits for a line on stderr that has all of these in it."""
-        while line := (await self.process.stderr.readline()).decode():
+        """Waits for a line, its own or the log's, that has all of these in it."""
+        while line := (await self.process.stdout.readline()).decode():
             self.told.append(line.rstrip("\n"))
             if all(part in line for part in parts):
                 return self.told[-1]
@@ -60,7 +60,7 @@ class Running:
         return await self.ended()
 
     async def ended(self) -> int:
-        rest = (await self.process.stderr.read()).decode()
+        rest = (await self.process.stdout.read()).decode()
         self.told += rest.splitlines()
         return await self.process.wait()
 
@@ -80,7 +80,12 @@ async def command(folder, *words: str) -> str:
 
 
 async def start(folder, *words: str) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(*(*PROGRAM, "run", *words), stderr=asyncio.subprocess.PIPE, cwd=folder)
+    return await asyncio.create_subprocess_exec(
+        *(*PROGRAM, "run", *words),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        cwd=folder,
+    )
 
 
 @asynccontextmanager
@@ -178,7 +183,7 @@ async def test_a_second_gateway_on_the_same_store_is_refused(tmp_path):
     async with running(tmp_path) as here:
         await here.says("serving @testbot")
         second = await start(tmp_path)
-        _, told = await second.communicate()
+        told, _ = await second.communicate()
         assert second.returncode == 1
         assert told.decode() == (
             f"rejoinder: The store kept.db is unavailable (a gateway is running on it: process {here.process.pid}). "
@@ -202,7 +207,7 @@ async def test_a_store_that_cannot_be_opened_is_one_sentence(tmp_path, content, 
         (tmp_path / "there").mkdir()
         (tmp_path / "there/kept.db").write_bytes(content)
     process = await start(tmp_path)
-    _, told = await process.communicate()
+    told, _ = await process.communicate()
     assert process.returncode == 1
     assert told.decode().count("\n") == 1
     assert sentence in told.decode()

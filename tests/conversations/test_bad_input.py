@@ -1,5 +1,6 @@
 """Agents that fail, each in its own way: the person gets one sentence, the owner finds the rest, the lane is free."""
 
+import asyncio
 import sys
 
 import pytest
@@ -107,3 +108,18 @@ async def test_an_agent_that_breaks_where_nobody_expects_it():
         await chat.hears("Something went wrong while this was being answered; please try again.")
         await chat.says("hello?")
         await chat.hears("Hello again.")
+
+
+async def test_an_agent_whose_own_work_is_cancelled():
+    """TU-20: nobody said stop, so the person reads a sentence."""
+
+    class Entangled(ScriptedAgent):
+        async def run(self, turn):
+            task = asyncio.ensure_future(asyncio.sleep(60))
+            task.cancel()
+            await task
+            yield
+
+    async with conversation(Entangled()) as chat:
+        await chat.says("hello")
+        await chat.hears("scripted failed and could not answer.")

@@ -131,3 +131,18 @@ async def test_who_has_read_the_answer_may_compact_though_the_disk_is_slow(monke
         await chat.says("/compact")
         assert "at work" not in (await chat.hears()).text
     assert agent.log == [["one"], "shortened"]
+
+
+async def test_an_agent_that_does_not_come_back_does_not_hold_up_the_chat(monkeypatch):
+    """TU-23: `/compact` is given up in the end, and the next message is answered."""
+    monkeypatch.setattr("rejoinder.runtime.effects.COMPACT_PATIENCE", 0.01)
+
+    class Lost(ScriptedAgent):
+        async def compact(self, session):
+            await asyncio.Event().wait()
+
+    async with conversation(Lost("One.")) as chat:
+        await chat.says("/compact")
+        await chat.hears("The agent took too long; the conversation is as it was.")
+        await chat.says("one")
+        await chat.hears("One.")

@@ -6,6 +6,7 @@ import pytest
 
 from rejoinder.agents import python
 from rejoinder.agents.python import PythonAgent
+from rejoinder.runtime.books import StoreBooks
 from rejoinder.testing import ScriptedAgent, conversation
 from tests.conversations.agents import Steerable, said, told
 from tests.conversations.settings import queueing
@@ -116,6 +117,74 @@ async def test_steer_goes_into_the_running_turn():
     assert len(agent.turns) == 1
     assert said(agent.offered[0]) == ["two"]
     assert '"handle":"m3"' in told(agent.offered[0])
+
+
+async def test_an_agent_takes_its_time_to_come_to_its_next_step(monkeypatch):
+    """TU-3: at its next step, however long the one before it takes."""
+    monkeypatch.setattr("rejoinder.runtime.lane.STEER_PATIENCE", 0.01)
+
+    class Slow(Steerable):
+        async def steer(self, turn) -> bool:
+            await super().steer(turn)
+            await asyncio.sleep(0.1)  # ten times as long as anybody waits for a run that is over
+            return True
+
+    go = asyncio.Event()
+    agent = Slow(["One", go.wait, " with two."])
+    async with conversation(agent, settings=queueing("steer")) as chat:
+        await chat.says("one")
+        await chat.sees("One")
+        await chat.says("two")
+        while (await chat.gateway.store.census()).inputs.get("steered") != 1:
+            continue
+        go.set()
+        await chat.hears("One with two.")
+    assert len(agent.turns) == 1
+
+
+async def test_a_run_that_is_over_is_not_waited_for_long(monkeypatch):
+    """TU-3, TU-9: an agent that never says whether it took a message in did not; the lane goes on."""
+    monkeypatch.setattr("rejoinder.runtime.lane.STEER_PATIENCE", 0.01)
+
+    class Mute(Steerable):
+        async def steer(self, turn) -> bool:
+            await super().steer(turn)
+            await asyncio.Event().wait()
+            return True
+
+    go = asyncio.Event()
+    agent = Mute(["One", go.wait, "."], "Two.")
+    async with conversation(agent, settings=queueing("steer", debounce_ms=1)) as chat:
+        await chat.says("one")
+        await chat.sees("One")
+        await chat.says("two")
+        await agent.was_offered.wait()
+        go.set()
+        await chat.hears("One.")
+        await chat.hears("Two.")
+
+
+async def test_what_was_taken_in_is_never_run_as_well_though_the_disk_is_slow(monkeypatch):
+    """TU-2, TU-3: the agent has it; that this is still being written down changes nothing."""
+    monkeypatch.setattr("rejoinder.runtime.lane.STEER_PATIENCE", 0.01)
+    steered, over = StoreBooks.steered, asyncio.Event()
+
+    async def steered_late(self, *args):
+        await over.wait()
+        await asyncio.sleep(0.1)
+        await steered(self, *args)
+
+    monkeypatch.setattr(StoreBooks, "steered", steered_late)
+    agent = Steerable(["One", over.wait, " with two."])
+    async with conversation(agent, settings=queueing("steer", debounce_ms=1)) as chat:
+        await chat.says("one")
+        await chat.sees("One")
+        await chat.says("two")
+        await agent.was_offered.wait()
+        over.set()
+        await chat.hears("One with two.")
+        await chat.rests()
+    assert len(agent.turns) == 1
 
 
 async def test_a_function_is_steered():

@@ -6,14 +6,14 @@ from time import monotonic
 import pytest
 from msgspec.structs import replace
 
-from rejoinder.agents.base import Failed, SessionOpened, Thought, ToolEnded, ToolStarted, Usage
+from rejoinder.agents.base import Done, Failed, SessionOpened, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.failures import failed
 from rejoinder.app import with_channel
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, Settings
 from rejoinder.readied import runtime_settings
-from rejoinder.testing import FakeChannel, ScriptedAgent, conversation
+from rejoinder.testing import FakeChannel, FakeMessenger, ScriptedAgent, conversation
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.signals import Stop
 from tests.conversations.agents import Asking, Deaf, Steerable, said, told
@@ -264,6 +264,36 @@ async def test_thoughts_are_shown_to_who_wants_them_before_the_answer():
         await chat.hears("💭 Hm, yes.")
         await chat.hears("B.")
     assert "Reasoning is now on." in told(agent.turns[1])
+
+
+async def test_the_agent_is_done_with_though_its_thoughts_are_still_being_said():
+    """TU-20: whatever a stop finds a run at, it ends on the agent's side too."""
+    ended, saying = asyncio.Event(), asyncio.Event()
+
+    class Pensive(ScriptedAgent):
+        async def run(self, turn):
+            try:
+                yield Thought("Hm.")
+                yield Done()
+            finally:
+                ended.set()
+
+    class Slow(FakeMessenger):
+        async def send(self, part):
+            if "Hm." in part.text:
+                saying.set()
+                await asyncio.sleep(0.2)
+            return await super().send(part)
+
+    async with conversation(Pensive(), Slow()) as chat:
+        await chat.says("/reasoning on")
+        await chat.hears()
+        await chat.says("hello")
+        await saying.wait()
+        await chat.says("/stop")
+        await asyncio.wait_for(ended.wait(), 5)
+        await chat.hears()
+        await chat.hears("Agent was aborted.")
 
 
 async def test_thoughts_can_be_watched():

@@ -127,16 +127,17 @@ async def test_a_permission_is_given_by_a_button(label, told):
 
 
 @pytest.mark.parametrize(
-    ("ends", "became"),
+    ("ends", "seconds", "became"),
     [
-        ("/approve {which}", "Allowed once."),
-        ("/approve {which} deny", "Denied."),
-        ("/stop", "No longer asked: the run is over."),
+        ("/approve {which}", 300, "Allowed once."),
+        ("/approve {which} deny", 300, "Denied."),
+        ("/stop", 300, "No longer asked: the run is over."),
+        ("wait", 1, "Denied: nobody answered in time."),
     ],
 )
-async def test_the_buttons_go_with_the_question(ends, became):
+async def test_the_buttons_go_with_the_question(ends, seconds, became):
     """TU-34: whatever ends a request, there is nothing left to press, and it says what became of it."""
-    async with telegram(Asking()) as platform:
+    async with telegram(Asking(), f"[gateway]\nquestion_timeout_s = {seconds}") as platform:
         await platform.says("ann", "ann", "clean up")
         question = await platform.hears("ann")
         words = question.text.partition("\n")[0]
@@ -181,6 +182,22 @@ async def test_a_group_that_moved_goes_on():
         await platform.says("#bigteam", "ann", "what was it?")
         await platform.hears("#bigteam", "Still here.")
     assert agent.turns[0].session == agent.turns[1].session
+
+
+async def test_an_answer_that_is_being_written_moves_with_its_group():
+    """OD-62: neither the draft nor the question is in the new group: the whole answer is said there, plainly, once."""
+    go = asyncio.Event()
+    agent = ScriptedAgent(["Once upon a time ", go.wait, "there was a bot."], "The end.")
+    async with telegram(agent) as platform:
+        await platform.says("#team", "ann", "@testbot tell me")
+        await platform.truth.until(lambda: "Once" in platform.truth.transcript())
+        platform.people.moves("#team", "#bigteam")
+        go.set()
+        told = await platform.hears("#bigteam", "Once upon a time there was a bot.")
+        assert told.reply_to is None
+        await platform.says("#bigteam", "ann", "@testbot and then?")
+        await platform.hears("#bigteam", "The end.")
+        assert len(platform.truth.messages("#bigteam")) == 2
 
 
 async def test_a_message_that_comes_twice_is_answered_once():

@@ -191,7 +191,12 @@ SHAPES = {
     "slashes": "/",
     "tags": "<a:",
     "tildes": "~",
+    "commands in brackets": "[[/status]]",
+    "one command and our name": "@ourbot\n",
 }
+
+
+BEFORE = {"one exec": "/exec ", "one command and our name": "/compact "}
 
 
 def calls_for(text: str) -> int:
@@ -216,7 +221,8 @@ def calls_for(text: str) -> int:
 def test_work_grows_no_faster_than_the_text(shape: str) -> None:
     """Twice the text, at most twice the work."""
     piece = SHAPES[shape]
-    once, twice = (calls_for("/exec " * (shape == "one exec") + piece * (size // len(piece))) for size in (8000, 16000))
+    before = BEFORE.get(shape, "")
+    once, twice = (calls_for(before + piece * (size // len(piece))) for size in (8000, 16000))
     assert twice <= 2 * once + 500
 
 
@@ -225,8 +231,10 @@ def test_a_million_characters_are_decided(shape: str) -> None:
     """Linear where calls do not show it: in the patterns."""
     piece = SHAPES[shape]
     size = 1_000_000 if len(piece) < 6 else 200_000
-    walk = send(says(piece * (size // len(piece)) + "`\n/think high"), HOUSES[0])
-    assert walk.trace
+    for after in ("", "`\n/think high"):
+        walk = send(says(BEFORE.get(shape, "") + piece * (size // len(piece)) + after, mentions=AT_US), HOUSES[0])
+        assert walk.trace
+        assert sum(map(len, walk.replies)) < 10_000
 
 
 def test_time_is_a_parameter() -> None:

@@ -124,11 +124,14 @@ def test_what_goes_on_in_a_list_is_no_code(text: str, limit: int, chunks: list[s
         ("abcdefgh<@U123>ij", 12, ["abcdefgh", "<@U123>ij"]),
         ("go to `a b c` or not to", 12, ["go to", "`a b c` or", "not to"]),
         ("all of [the docs](https://e.org/a) now", 30, ["all of", "[the docs](https://e.org/a)", "now"]),
+        ("here is **a bold** word", 16, ["here is", "**a bold** word"]),
+        ("here is *so so* and _it is_ and ~~it was~~", 18, ["here is *so so*", "and _it is_ and", "~~it was~~"]),
+        ("2 * 3 and 4 * 5 is", 12, ["2 * 3 and 4", "* 5 is"]),
         ("an open ` tick, and words", 12, ["an open `", "tick, and", "words"]),
     ],
 )
 def test_no_cut_inside_an_atom(text: str, limit: int, chunks: list[str]) -> None:
-    """DE-11: never inside an escape or an address; nor a link or a code span that fits elsewhere."""
+    """DE-11: never inside an escape or an address; nor a link, a code span or words in bold that fit elsewhere."""
     assert split(text, limit) == chunks
 
 

@@ -9,12 +9,23 @@ from rejoinder.channels.base import Delivered, Limits, Rejected, RetryAfter, Unk
 from rejoinder.events import DeliveryFailed, Part, ReplySent, Route
 from rejoinder.outbound import plan
 from rejoinder.outbound.budget import Rate
-from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, words
+from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, keyed, words
 from rejoinder.outbound.plan import Manner, Wording
 from rejoinder.runtime import pacing, sender
 from rejoinder.runtime.fates import Sent
 from rejoinder.runtime.performing import intent
-from rejoinder.runtime.verdict import MOST_TRIES, Again, Arrived, Forget, GiveUp, Hold, Look, judge
+from rejoinder.runtime.verdict import (
+    MOST_TRIES,
+    Again,
+    Arrived,
+    Forget,
+    GiveUp,
+    Hold,
+    Look,
+    conceded_in,
+    judge,
+    remembered,
+)
 from rejoinder.store.base import ClaimPart, Intent, MarkSent, PlanParts, RetryPart
 from rejoinder.testing import FakeKeeper, FakeMessenger
 from tests.runtime.places import place
@@ -52,7 +63,8 @@ BLIND, KEYS, FINDS = FakeMessenger(), FakeKeeper(), Finder()
         (Rejected("bad", "formatting"), REACT, BLIND, GiveUp("bad")),
         (Rejected("gone", "target"), REPLY, BLIND, Again(0, "gone", counted=False, concedes="target")),
         (Rejected("gone", "target"), SAY, BLIND, GiveUp("gone")),
-        (Rejected("gone", "target"), EDIT, BLIND, Again(0, "gone", counted=False, concedes="target")),
+        (Rejected("gone", "target"), EDIT, BLIND, Again(0, "gone", counted=False, concedes="message")),
+        (Rejected("gone", "target"), Amend("5", PLAIN, anew=False), BLIND, Forget("gone")),
         (Rejected("gone", "target"), REACT, BLIND, GiveUp("gone")),
         (Rejected("kicked", "gone"), SAY, KEYS, GiveUp("kicked")),
         (Rejected("kicked", "gone"), Open(PLAIN), BLIND, Forget("kicked")),
@@ -81,11 +93,20 @@ def test_what_follows_from_an_outcome(outcome, deed, channel, verdict):
         (Rejected("bad", "formatting"), FORMATTED, {"formatting"}),
         (Rejected("bad", "formatting"), SAY, {"formatting"}),
         (Rejected("gone", "target"), REPLY, {"target"}),
+        (Rejected("gone", "target"), EDIT, {"message"}),
+        (Rejected("gone", "target"), Amend("5", Part(ROUTE, "hi", reply_to="7")), {"message", "target"}),
     ],
 )
 def test_a_concession_is_made_once(outcome, deed, conceded):
     """DE-13, OD-62: once, for that chunk only."""
     assert isinstance(judge(outcome, deed, BLIND, tries=2, conceded=frozenset(conceded)), GiveUp)
+
+
+def test_an_edit_that_became_a_message_is_one():
+    """DU-3: it may have arrived, and said again it would stand twice; also where a restart found it."""
+    became = frozenset({"message"})
+    assert judge(Unknown("reset"), EDIT, BLIND, tries=1, conceded=became) == Hold("reset")
+    assert conceded_in(remembered("gone", "message", frozenset({"formatting"}))) == {"formatting", "message"}
 
 
 def test_pauses_grow_and_end():
@@ -177,6 +198,19 @@ async def test_a_target_that_is_gone_costs_the_reply_and_not_the_message():
         here.channel.fails(Rejected("message to be replied not found", "target"))
         await here.conversation.send("hi", reply_to="404")
         assert [(part.text, part.reply_to) for part in here.channel.parts] == [("hi", "404"), ("hi", None)]
+        assert here.seen() == ["hi"]
+
+
+async def test_an_answer_of_which_everything_else_is_gone_is_said():
+    """OD-62, DU-2: the draft was deleted and so was the question: first as a reply, then plainly, and once."""
+    async with place(FakeMessenger()) as here:
+        gone = Rejected("not found", "target")
+        here.channel.fails(gone, gone)
+        answer = Amend("404", Part(ROUTE, "hi", reply_to="403"))
+        (fate,) = here.sender.post((plan.Planned(*keyed(answer, "t1")),))
+        assert isinstance(await fate, Sent)
+        assert here.channel.calls == ["edit", "send", "send"]
+        assert [part.reply_to for part in here.channel.parts[-2:]] == ["403", None]
         assert here.seen() == ["hi"]
 
 

@@ -19,10 +19,10 @@ ROOM = "tour~you"
 @asynccontextmanager
 async def gateway(folder: Path, port: str) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
     (folder / "rejoinder.toml").write_text(CONFIG)
-    process = await asyncio.create_subprocess_exec(*PROGRAM, "--port", port, cwd=folder, stderr=asyncio.subprocess.PIPE)
+    process = await asyncio.create_subprocess_exec(*PROGRAM, "--port", port, cwd=folder, stdout=asyncio.subprocess.PIPE)
     try:
-        assert process.stderr is not None
-        async for line in process.stderr:
+        assert process.stdout is not None
+        async for line in process.stdout:
             if line.startswith(b"The chat is at "):
                 yield process, line.decode().removeprefix("The chat is at ").strip()
                 break

@@ -92,14 +92,21 @@ class AcpAgent:
         return guarded(self._events(turn), idle=limits.idle_timeout, hard=limits.hard_timeout)
 
     async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+        sessions = await self._work()
+        async with aclosing(sessions.events(turn, self._saved.pop(turn.session, None))) as events:
+            async for event in events:
+                yield event
+
+    async def check(self) -> str:
+        return await (await self._work()).check()
+
+    async def _work(self) -> "Sessions":
         if self._sessions is None:
             work = await asyncio.to_thread(import_module, "rejoinder.agents.acp_sessions")
             # Another session's first turn may have been quicker.
             self._sessions = self._sessions or work.Sessions(self.name, self._settings)
             assert self._sessions is not None
-        async with aclosing(self._sessions.events(turn, self._saved.pop(turn.session, None))) as events:
-            async for event in events:
-                yield event
+        return self._sessions
 
     def load_session(self, session: str, saved: str) -> None:
         self._saved[session] = saved

@@ -105,6 +105,10 @@ class Sessions:
         finally:
             connection.leave(run)
 
+    async def check(self) -> str:
+        version = (await self._connected()).abilities.version
+        return f"{self._settings.command[0]} starts and speaks version {version} of the protocol"
+
     async def _connected(self) -> Connection:
         async with self._connecting:
             if self._connection is not None and self._connection.dead is None:

@@ -29,6 +29,8 @@ def open_agent(name: str, settings: Settings) -> "AnthropicAgent":
 
 
 class AnthropicAgent(ModelAgent):
+    _models_path = "/v1/models"
+
     def __init__(self, name: str, settings: Settings) -> None:
         headers = {"anthropic-version": VERSION}
         if settings.api_key:

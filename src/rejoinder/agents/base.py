@@ -260,3 +260,12 @@ class CanClose(Protocol):
     """Has processes or connections to end."""
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class CanCheck(Protocol):
+    """Can look whether it could answer now, without asking its model anything."""
+
+    async def check(self) -> str:
+        """What was found, in a few words; raises RunFailed when it could not answer."""
+        ...

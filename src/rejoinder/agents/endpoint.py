@@ -1,5 +1,6 @@
 """The one place where an agent speaks HTTP: POST a body, get bytes back, and every mishap as a Failed."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any, TypeVar
 
@@ -16,6 +17,8 @@ CONNECT_SECONDS = 5.0
 """Of each of two tries (TU-22): an address that nobody answers for is told within ten seconds. In five the system has
 knocked three times."""
 ERROR_BODY_BYTES = 64 << 10
+LOOKED_AT_BYTES = 1 << 20
+CHECK_SECONDS = 15.0
 
 
 class Endpoint:
@@ -45,6 +48,20 @@ class Endpoint:
             if not kept:
                 raise
             return await session.post(url, data=body, allow_redirects=False)
+
+    async def look(self, path: str, seconds: float) -> tuple[int, bytes]:
+        """The status and the beginning of what stands there; RunFailed when nobody answers."""
+        url = self._base_url + path
+        try:
+            async with asyncio.timeout(seconds), self._open_session().get(url, allow_redirects=False) as response:
+                return response.status, await response.content.read(LOOKED_AT_BYTES)
+        except TimeoutError:
+            raise RunFailed(failed("timeout", f"{url}: no answer within {seconds:.0f} s")) from None
+        except MISHAPS as problem:
+            raise _failure(url, problem) from problem
+
+    def refusal(self, status: int, said: bytes) -> RunFailed:
+        return RunFailed(failed_response(status, said.decode("utf-8", "replace"), {}, self.secret))
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:

@@ -7,11 +7,13 @@ Rule 2: the sentence names nothing secret and blames nobody; it says what the pe
 
 import re
 from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import msgspec
 
 from rejoinder.agents.base import Failed, FailureKind
+from rejoinder.letters import as_json, from_json, mended
 
 SENTENCES: dict[FailureKind, str] = {
     "billing": "The account behind this agent has no credit left; its operator has to top it up.",
@@ -81,6 +83,9 @@ _STATUS: dict[int, FailureKind] = {
 }
 
 
+_ANYTHING = msgspec.json.Decoder()
+
+
 class RunFailed(Exception):
     """Carries a Failed out of the depths of an agent; the guard makes it the run's last event."""
 
@@ -107,7 +112,7 @@ def failed_response(status: int, body: str, headers: Mapping[str, str], secret: 
 
 def failed_stream(error: Any, secret: str = "") -> Failed:
     """An error that a provider sent in the middle of a stream that began well."""
-    words = _provider_words(msgspec.json.encode(error).decode())
+    words = _words_of(error)
     code: Any = error.get("code") if isinstance(error, dict) else None
     kind = kind_of(words) or (_STATUS.get(code) if isinstance(code, int) else None) or "overloaded"
     return failed(kind, _without(secret, f"in the stream: {words[:2000]}"))
@@ -120,26 +125,37 @@ def kind_of(words: str) -> FailureKind | None:
 
 
 def _provider_words(body: str) -> str:
-    """`type code message` of the two error shapes in use, or the body as it is."""
     try:
-        document = msgspec.json.decode(body)
+        document = from_json(body, _ANYTHING)
     except msgspec.DecodeError:
         return " ".join(body.split())
+    return _words_of(document)
+
+
+def _words_of(document: Any) -> str:
+    """`type code message` of the two error shapes in use, or all of it as it is."""
     error: Any = document.get("error", document) if isinstance(document, dict) else document
     if isinstance(error, dict):
         said = [error.get(key) for key in ("type", "code", "message", "detail")]
-        return " ".join(str(word) for word in said if word) or msgspec.json.encode(error).decode()
-    return error if isinstance(error, str) else msgspec.json.encode(error).decode()
+        return mended(" ".join(str(word) for word in said if word)) or as_json(error).decode()
+    return mended(error) if isinstance(error, str) else as_json(error).decode()
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds only: a date would need a clock, and providers of models send seconds."""
+    """A number of seconds, or a date, which is read by the clock of whoever sent it."""
     value = headers.get("retry-after", "")
     try:
         seconds = float(value)
     except ValueError:
-        return None
+        seconds = _until(value, headers.get("date", ""))
     return seconds if 0 <= seconds < 86_400 else None
+
+
+def _until(then: str, now: str) -> float:
+    try:
+        return (parsedate_to_datetime(then) - parsedate_to_datetime(now)).total_seconds()
+    except (ValueError, TypeError):  # no dates, or one of them without a zone
+        return -1
 
 
 def _without(secret: str, text: str) -> str:

@@ -15,6 +15,8 @@ from rejoinder.agents.base import AgentEvent, Done, Failed, Question
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.alarms import Alarm, call_at
 
+CANCELLED_WITHIN = "something it waited for was cancelled"
+
 
 async def guarded(
     events: AsyncGenerator[AgentEvent, None], *, idle: float | None = None, hard: float | None = None
@@ -34,9 +36,9 @@ async def guarded(
                 event = failed("timeout", f"inside the agent: {problem!r}")
             except asyncio.CancelledError:
                 late = watch.end()
-                if late is None:
+                if late is None and _is_told_to_end():
                     raise
-                event = failed("timeout", late)
+                event = failed("timeout", late) if late is not None else failed("crashed", CANCELLED_WITHIN)
             except Exception as problem:  # noqa: BLE001 - Rule 2: whatever it is, a person waits for a sentence
                 event = failed("crashed", f"{type(problem).__name__}: {problem}")
             watch.end()
@@ -50,6 +52,12 @@ async def guarded(
     finally:
         watch.close()
         await events.aclose()
+
+
+def _is_told_to_end() -> bool:
+    """Whether somebody has cancelled what runs here; else a CancelledError is only something that went wrong within."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 class _Watch:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct, field
 
 from rejoinder.agents.base import AgentEvent, Done, Failed, TextDelta
-from rejoinder.agents.endpoint import Endpoint, content_type, server_events, stopped_in_the_middle
+from rejoinder.agents.endpoint import CHECK_SECONDS, Endpoint, content_type, server_events, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.lines import Lines, LineTooLong
@@ -72,6 +72,11 @@ class HttpAgent:
                 said = msgspec.json.decode(await response.read())
                 return isinstance(said, dict) and said.get("taken") is True
         return False
+
+    async def check(self) -> str:
+        """Only a turn would show more, and might cost something."""
+        status, _ = await self._endpoint.look("", CHECK_SECONDS)
+        return f"somebody answers there (HTTP {status})"
 
     async def close(self) -> None:
         await self._endpoint.close()

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from rejoinder.agents.base import AgentEvent
+from rejoinder.agents.base import AgentEvent, Exchange
 from rejoinder.agents.chat_completions import ChatAgent
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.model_agent import ModelSettings
@@ -56,14 +56,25 @@ class LocalAgent:
         self._starting = asyncio.Lock()
         self._server: Any = None
         self._agent: ChatAgent | None = None
+        self._past: dict[str, tuple[Exchange, ...]] = {}  # what it was told before the start
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         limits = self._settings
         return guarded(self._events(turn), idle=limits.idle_timeout, hard=limits.hard_timeout)
 
+    def recall(self, session: str, past: tuple[Exchange, ...]) -> None:
+        if self._agent is None:
+            self._past[session] = past
+        else:
+            self._agent.recall(session, past)
+
     def forget(self, session: str) -> None:
+        self._past.pop(session, None)
         if self._agent is not None:
             self._agent.forget(session)
+
+    async def compact(self, session: str) -> Exchange | bool:
+        return await (await self._started()).compact(session)
 
     async def close(self) -> None:
         async with self._starting:
@@ -95,6 +106,9 @@ class LocalAgent:
                     options={"max_tokens": self._settings.max_tokens},
                 )
                 self._agent = ChatAgent(self.name, settings)
+                for session, past in self._past.items():
+                    self._agent.recall(session, past)
+                self._past.clear()
             return self._agent
 
 

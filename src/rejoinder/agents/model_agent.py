@@ -11,10 +11,11 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 import aiohttp
+import msgspec
 from msgspec import Raw, Struct, field
 
 from rejoinder.agents.base import AgentEvent, Done, Exchange, Failed, ModelSelected, TextDelta, ToolEnded
-from rejoinder.agents.endpoint import Endpoint, content_type, no_answer
+from rejoinder.agents.endpoint import CHECK_SECONDS, Endpoint, content_type, no_answer
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.history import Histories, fitting, tokens_of
@@ -24,6 +25,7 @@ from rejoinder.events import PromptPart, PromptText, Turn
 
 LAST_BYTES = 0.05
 """Seconds to wait for the end of a response whose answer is complete."""
+NO_LIST = (404, 405)
 NO_TOOLS = "the model asked for a tool, and this agent runs none"
 
 TO_COMPACT = (
@@ -75,10 +77,21 @@ class Reading(Protocol):
     def finish(self) -> list[AgentEvent]: ...
 
 
+class _Listed(Struct, frozen=True):
+    id: str
+
+
+class _Models(Struct, frozen=True):
+    """What both APIs answer when they are asked for their models."""
+
+    data: list[_Listed]
+
+
 class ModelAgent:
     think_levels = LEVELS
     shows_thoughts = True
     sees_images = True
+    _models_path = "/models"
 
     def __init__(self, name: str, settings: ModelSettings, path: str, headers: dict[str, str]) -> None:
         self.name = name
@@ -133,6 +146,20 @@ class ModelAgent:
         if isinstance(last, Failed):
             return last
         return reading.answer.strip() or failed("other", "the summary was empty")
+
+    async def check(self) -> str:
+        """By the list of models, which costs nothing; an endpoint without one has answered all the same."""
+        status, said = await self._endpoint.look(self._models_path, CHECK_SECONDS)
+        if status in NO_LIST:
+            return "the endpoint answers, and has no list of models"
+        if not 200 <= status < 300:
+            raise self._endpoint.refusal(status, said)
+        model = self._limits.known_as(None)
+        with suppress(msgspec.MsgspecError):
+            known = {each.id for each in msgspec.json.decode(said, type=_Models).data}
+            if model not in known:
+                return f"the endpoint takes the key; {model} is not among the {len(known)} models it lists"
+        return f"the endpoint takes the key and serves {model}"
 
     async def close(self) -> None:
         await self._endpoint.close()

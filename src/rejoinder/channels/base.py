@@ -115,6 +115,15 @@ class CanClose(Protocol):
 
 
 @runtime_checkable
+class CanCheck(Protocol):
+    """Can look whether its platform would serve it now, without reading or saying anything."""
+
+    async def check(self) -> str:
+        """What was found, in a few words; raises ChannelStopped when it would not."""
+        ...
+
+
+@runtime_checkable
 class KnowsItself(Protocol):
     """Knows under which id and name the bot stands on the platform, so that a mention of it is one of us."""
 

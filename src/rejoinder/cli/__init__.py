@@ -9,6 +9,7 @@ from rejoinder.cli.backup import back_up
 from rejoinder.cli.chat import chat
 from rejoinder.cli.config import show_config
 from rejoinder.cli.dead import dead_letters
+from rejoinder.cli.doctor import examine
 from rejoinder.cli.errors import Door
 from rejoinder.cli.explain import explain_message
 from rejoinder.cli.export import export
@@ -49,6 +50,7 @@ def _options(
 app.command("run")(run_gateway)
 app.command()(chat)
 app.command("config")(show_config)
+app.command("doctor")(examine)
 app.command("message")(try_message)
 app.command()(reply)
 app.command("explain", rich_help_panel=OPERATE)(explain_message)

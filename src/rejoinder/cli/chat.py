@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
@@ -26,21 +26,21 @@ def chat(
 
     settings, name, sentence = app.with_agent(read_settings(file), agent)
     if sentence:
-        say(sentence)
+        print(folded(sentence, sys.stderr), file=sys.stderr)  # beside the chat
     # The screen belongs to the chat: what its owner has to know is shown there as a note.
     logging.getLogger("rejoinder").addHandler(logging.NullHandler())
     settle_memory()
     run(app.chat(settings, name))
 
 
-def say(sentence: str) -> None:
-    """Beside the chat, with its words whole where somebody reads them on a terminal."""
-    if sys.stderr.isatty():
-        import shutil
-        import textwrap
+def folded(sentence: str, stream: TextIO) -> str:
+    """With its words whole where somebody reads them on a terminal."""
+    if not stream.isatty():
+        return sentence
+    import shutil
+    import textwrap
 
-        sentence = textwrap.fill(sentence, shutil.get_terminal_size().columns)
-    print(sentence, file=sys.stderr)
+    return textwrap.fill(sentence, shutil.get_terminal_size().columns)
 
 
 def read_settings(file: str | None) -> "Settings":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rejoinder.cli.chat import say, settings_to_serve
+from rejoinder.cli.chat import folded, settings_to_serve
 from rejoinder.cli.errors import INTERRUPTED, TERMINATED, run
 from rejoinder.cli.options import File
 
@@ -44,6 +44,11 @@ def run_gateway(
         told = run(serving.serve(serving.with_page(settings, port), say, beginning=beginning, new_token=new_token))
     if told is not None:
         sys.exit(INTERRUPTED if told is signal.SIGINT else TERMINATED)
+
+
+def say(sentence: str) -> None:
+    """Where it serves, with whom and what to do next; standard error is the log's."""
+    print(folded(sentence, sys.stdout), flush=True)
 
 
 async def _demo(settings: "Settings", port: int | None, *, new_token: bool) -> signal.Signals | None:

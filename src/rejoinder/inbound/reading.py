@@ -1,12 +1,12 @@
 """What the sender's own text asks for, read once and used by every stage that follows."""
 
-import re
 from typing import Literal
 
 from msgspec import Struct
 
 from rejoinder.events import Entry
 from rejoinder.inbound.commands.parse import Invocation, read_invocation
+from rejoinder.inbound.directives.argument import skip_blanks
 from rejoinder.inbound.directives.tokenise import Token, Vocabulary, directives_alone, find_tokens
 from rejoinder.inbound.rules import Rules
 from rejoinder.inbound.stop_words import LONGEST, is_stop_command, is_stop_word
@@ -107,10 +107,10 @@ def _find_reset(text: str, start: int, triggers: tuple[str, ...], our_name: str)
 
 def _after_mentions(text: str, mentions: tuple[str, ...]) -> int:
     """Where the text begins when white space and our own name before it do not count."""
-    position = _skip_blanks(text, 0)
+    position = skip_blanks(text, 0)
     while mention := next((each for each in mentions if text.startswith(each, position)), None):
         position += len(mention)
-        position = _skip_blanks(text, position + text.startswith((",", ":"), position))
+        position = skip_blanks(text, position + text.startswith((",", ":"), position))
     return position
 
 
@@ -126,13 +126,3 @@ def _before_mentions(text: str, start: int, mentions: tuple[str, ...]) -> str:
 
 
 _AFTER_A_NAME = " \t\n!?.,…。！？"
-
-
-_NOT_BLANK = re.compile(r"\S|\Z")
-
-
-def _skip_blanks(text: str, position: int) -> int:
-    if position < len(text) and not text[position].isspace():
-        return position
-    found = _NOT_BLANK.search(text, position)
-    return found.start() if found else len(text)

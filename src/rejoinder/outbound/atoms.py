@@ -1,4 +1,5 @@
-"""Pieces of a text that no cut may fall into: addresses, escapes, references, links, code spans, graphemes (DE-11)."""
+"""Pieces of a text that no cut may fall into: addresses, escapes, references, links, code spans, words in bold or
+italics, graphemes (DE-11)."""
 
 import re
 import unicodedata
@@ -10,7 +11,10 @@ _ESCAPE = r"\\[!-/:-@\[-`{-~]"
 _REFERENCE = r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});"
 _BRACKETED = r"<[^<>\s]{1,100}>"
 _LINK = r"!?\[[^\[\]\n]{1,200}\]\((?:[^()\s]|\([^()\s]*\))*\)"
-_ATOM = re.compile("|".join((_LINK, _ADDRESS, _ESCAPE, _REFERENCE, _BRACKETED)), re.IGNORECASE)
+_MARKED = (
+    r"\*\*[^*\n]{1,200}\*\*|~~[^~\n]{1,200}~~|(?<![\w*])\*[^*\s][^*\n]{0,200}\*(?![\w*])|\b_[^_\s][^_\n]{0,200}_\b"
+)
+_ATOM = re.compile("|".join((_LINK, _ADDRESS, _ESCAPE, _REFERENCE, _BRACKETED, _MARKED)), re.IGNORECASE)
 _TICKS_OR_PARAGRAPH = re.compile(r"(?<!\\)`+|\n[ \t]*\n")
 _ZERO_WIDTH_JOINER = "\u200d"
 # The signs that join two letters of an Indic script into one.

@@ -125,8 +125,9 @@ class StoreBooks:
         now, unit = self._clock(), Unit()
         claimed = unit.add(ResumeTurn(turn.id, now, now + LEASE))
         if turn.attempts >= MOST_ATTEMPTS:
-            told = notices.put_aside(run.conversation, run.trigger, now, resumed.parts)
-            unit.add_all((WithdrawParts(turn.id), told))
+            unit.add_all((WithdrawParts(turn.id),))
+            if not run.message.listening:
+                unit.add_all((notices.put_aside(run.conversation, run.trigger, now, resumed.parts),))
         run.is_claiming = True
         await unit.insist(self._store)
         claim = claimed()

@@ -263,6 +263,7 @@ def _quoted(inbound: Inbound, conversation: Conversation) -> Quoted | None:
 
 
 def people_of(run: Run) -> frozenset[str]:
-    """Who asked for this run; a bot that did cannot answer for it, nor the clock."""
-    inbounds = (asked.message.inbound for asked in run.asked if not asked.message.background)
+    """Who asked for this run; a bot that did cannot answer for it, nor the clock, nor who is only listened to."""
+    messages = (asked.message for asked in run.asked)
+    inbounds = (message.inbound for message in messages if not (message.background or message.listening))
     return frozenset(inbound.sender.id for inbound in inbounds if not inbound.sender.is_bot)

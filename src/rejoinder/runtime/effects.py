@@ -5,6 +5,7 @@ the decision's own replies: nobody is told that something was done which was not
 done here but written by the engine, in the commit that keeps the decision.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, assert_never
@@ -38,6 +39,9 @@ from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.questions import Questions
 from rejoinder.store.base import ClearBotTurns, SaveAgentSession, Verb
+
+COMPACT_PATIENCE = 60.0
+"""Seconds in which an agent has to shorten a conversation at somebody's word: the whole chat waits for it."""
 
 
 def _nothing() -> None:
@@ -130,7 +134,11 @@ class Effects:
             return Performed(says=f"The agent {agent} keeps its memory itself: /new begins anew.")
         if (lane := self._lanes.get(session)) is not None and lane.is_running:
             return Performed(says="The agent is at work; /compact again when it has answered.")
-        shortened = await self._compaction.shorten(session, self._agents[agent])
+        try:
+            async with asyncio.timeout(COMPACT_PATIENCE):
+                shortened = await self._compaction.shorten(session, self._agents[agent])
+        except TimeoutError:
+            return Performed(says="The agent took too long; the conversation is as it was.")
         if shortened is None:
             return Performed(says="There was nothing to shorten, or it did not work.")
         return Performed(shortened.kept, tells=shortened.note)

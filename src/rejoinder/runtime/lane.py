@@ -10,7 +10,6 @@ Rule 4: a run that does not end when it is told to is left behind: its lane goes
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from time import monotonic
 from typing import Protocol
 
@@ -56,6 +55,7 @@ log = logging.getLogger(__name__)
 GRACE = 1.5
 """Seconds a run has to end after it was told to; then its lane goes on without it."""
 STEER_PATIENCE = 10.0
+"""Seconds a run that is over has to say whether it took in what it was offered; while it runs its steps may be long."""
 
 
 class Crew(Protocol):
@@ -182,6 +182,7 @@ class SessionLane:
         self._resumed: Resumed | None = None
         self._granted: Granted | None = None  # for the turn that the next message starts
         self._timers: dict[str, asyncio.Task[None]] = {}
+        self._offering: asyncio.Timeout | None = None
         self._crew = crew
         self._books = books
         self._runs = runs
@@ -341,6 +342,9 @@ class SessionLane:
         if run.over:
             return
         run.over = True
+        if self._offering is not None:
+            self._offering.reschedule(asyncio.get_running_loop().time() + STEER_PATIENCE)
+            self._offering = None
         if run.closed:
             self._free(run)
         else:
@@ -403,11 +407,19 @@ class SessionLane:
         run = self.run
         if run is None or run.over or run.start.run != steer.run:
             return
-        with suppress(TimeoutError):
-            async with asyncio.timeout(STEER_PATIENCE):
-                if await self._crew.steer(run, asked):
-                    await self._books.steered(run, asked)
-                    self.feed(SteerTaken(steer.run, steer.ids))
+        taken = False
+        self._offering = offering = asyncio.timeout(None)
+        try:
+            async with offering:
+                taken = await self._crew.steer(run, asked)
+        except TimeoutError:
+            log.warning("%s: the agent did not say whether it took a message in", self.key)
+        finally:
+            if self._offering is offering:
+                self._offering = None
+        if taken:
+            await self._books.steered(run, asked)
+            self.feed(SteerTaken(steer.run, steer.ids))
 
     async def _leave_out(self, asked: tuple[Asked, ...], reason: Reason | None) -> None:
         told = await self._books.left_out(self.key, asked, reason)

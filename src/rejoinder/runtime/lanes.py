@@ -122,9 +122,10 @@ class Lanes:
         lanes = (self._lanes.get(key) for key in self._keys_at.get(route, ()))
         return [lane for lane in lanes if lane is not None and lane.is_at(route)]
 
-    async def stop(self, lanes: list[SessionLane]) -> None:
-        for lane in lanes:
-            await lane.stop()
+    @staticmethod
+    async def stop(lanes: list[SessionLane]) -> None:
+        """All at once: who says stop in a room waits for the slowest of its agents, not for one after the other."""
+        await asyncio.gather(*(lane.stop() for lane in lanes))
 
     async def forget(self, key: str) -> None:
         """The session begins anew: what ran for the old one ends, what waited is dropped, nothing is told of it."""

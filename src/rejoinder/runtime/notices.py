@@ -3,6 +3,7 @@
 Rule 1: who writes that something is so adds the notice of it to the same unit. A crash finds both or neither, so
         nobody is told twice, and nobody waits for an answer that will not come (DU-2, TU-5).
 Rule 2: who has written it wakes the sender of the place.
+Rule 3: where the agent only listens nobody is owed anything (IN-33).
 """
 
 from collections.abc import Iterable, Iterator
@@ -73,7 +74,7 @@ def away(conversation: Conversation, gathered: tuple[Asked, ...], now: datetime)
 
 def left_out(asked: Asked, reason: Reason | None, now: datetime) -> PlanParts | None:
     """By a mark on the message, or in words where there are no marks (TU-5). Who said stop knows."""
-    if reason == "stopped":
+    if reason == "stopped" or asked.message.listening:
         return None
     message, sign = asked.message.inbound.message_id, SHORTENED if reason is None else DROPPED
     marked = asked.conversation.to_mark(message, sign, now)

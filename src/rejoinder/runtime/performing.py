@@ -47,8 +47,8 @@ async def perform(
 
 async def _amend(deed: Amend, channel: Channel, route: Route, conceded: frozenset[str]) -> Outcome:
     part = deed.part
-    if "target" in conceded:  # the message has been taken away: the words are not
-        part = form_of(part, deed.plain, conceded - {"target"})
+    if "message" in conceded:  # it has been taken away: the words are not
+        part = form_of(part, deed.plain, conceded)
         return await channel.send(replace(part, key=f"{part.key}/anew"))
     if can(channel, CanEdit):
         return await channel.edit(route, deed.message, form_of(part, deed.plain, conceded))

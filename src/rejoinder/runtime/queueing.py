@@ -56,7 +56,8 @@ class Queueing:
     ) -> Asked:
         status = self._settings.channel(message.inbound.channel).status
         about = message.inbound.message_id
-        signs = StatusSigns(self._runs, conversation, about, status, agent) if status.enabled and about else None
+        shows = status.enabled and about and not message.listening
+        signs = StatusSigns(self._runs, conversation, about, status, agent) if shows else None
         return Asked(_id(message), event, message, conversation, handle, overheard, signs)
 
 

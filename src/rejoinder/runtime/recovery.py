@@ -122,7 +122,7 @@ class Recovery:
         elif conversation is None or not inputs or (decided := unpack(inputs[0].payload)).agent not in self._agents:
             await self._close(open, "dropped", "its channel or its agent is no longer configured")
         elif self._on_crash != "rerun":
-            about, told = inputs[-1].event.inbound.message_id, self._on_crash == "ask"
+            about, told = inputs[-1].event.inbound.message_id, self._on_crash == "ask" and not decided.listening
             notice = notices.interrupted(conversation, about, self._clock(), open.parts, told=told)
             await self._close(open, "dropped", "a restart interrupted it", WithdrawParts(turn.id), notice)
             notices.wake((conversation,))
@@ -179,7 +179,7 @@ class Recovery:
         left_out = [self._asked(put, conversation) for put in waiting if put.state == "summarised"]
         lane.remember(tuple(self._queueing.in_line(each.message, session) for each in left_out))
         together = tuple(self._asked(put, conversation) for put in gathered if put.state == "waiting")
-        if len(together) > 1:
+        if len(together) > 1 and not together[-1].message.listening:
             await self._store.write(notices.away(conversation, together, self._clock()))
             notices.wake((conversation,))
         if together:

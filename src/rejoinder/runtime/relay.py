@@ -1,7 +1,8 @@
 """Passes one run's events on: words to the answer, signs of life to the lease, the rest where it belongs."""
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from msgspec import Struct
 
@@ -82,12 +83,22 @@ class Relay:
         """One try at the turn; None when it was answered, or nobody may hear it any more."""
         try:
             return await self._hear(turn)
-        except Exception as error:  # an agent may be anybody's code
+        except (Exception, asyncio.CancelledError) as error:  # an agent may be anybody's code
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise  # it is this run that is to end, not something the agent waited for
             log.exception("%s failed in %s", self._agent.name, turn.session)
             return Failed("crashed", CRASHED.format(agent=self._agent.name), f"{type(error).__name__}: {error}")
 
     async def _hear(self, turn: Turn) -> Failed | None:
         events = self._agent.run(turn)
+        try:
+            return await self._pass_on(events)
+        finally:
+            if (close := getattr(events, "aclose", None)) is not None:
+                await close()  # ends the run on the agent's side too, now and not at the next collection
+
+    async def _pass_on(self, events: AsyncIterator[AgentEvent]) -> Failed | None:
         try:
             async for event in events:
                 self._run.seen()
@@ -100,8 +111,6 @@ class Relay:
             self._end_tools()
             if self._thoughts.open:
                 await self._thoughts.end()
-            if (close := getattr(events, "aclose", None)) is not None:
-                await close()  # ends the run on the agent's side too, now and not at the next collection
         return None
 
     async def _take(self, event: AgentEvent) -> None:

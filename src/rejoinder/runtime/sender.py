@@ -451,7 +451,14 @@ class Sender:
             await self._bury(row, problem)
             return self.wake(rows=True)
         error = row.error or "the gateway ended while it was being sent"
-        verdict = judge(Unknown(error), deed, self.channel, tries=row.attempts, on_unknown=self._account.on_unknown)
+        verdict = judge(
+            Unknown(error),
+            deed,
+            self.channel,
+            tries=row.attempts,
+            conceded=conceded_in(row.error),
+            on_unknown=self._account.on_unknown,
+        )
         try:
             match verdict:
                 case Look():

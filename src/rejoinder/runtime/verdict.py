@@ -4,20 +4,20 @@
 | --- | --- |
 | delivered | it has arrived, under that id |
 | rejected, formatting | once more in plain words, under a new key |
-| rejected, target | once more without the reply; an edit becomes a message of its own |
+| rejected, target | once more without the reply; an edit becomes a message of its own, with its reply at first |
 | rejected, account | everything of that account waits; nothing is given up |
 | rejected, gone or other | given up, and the owner is told |
 | rejected, and it opened a draft | forgotten: it is not the answer, which comes without it |
 | rejected, and it took buttons away | forgotten: the words are there, or were taken away with them |
 | retry | again, later each time; given up after so many tries |
 | limited | again when the platform says; that is no try |
-| unknown, and doing it twice is harmless | again |
+| unknown, and doing it twice is harmless, as an edit is that has not become a message | again |
 | unknown, and the channel can look | it looks |
 | unknown, configured to hold, and it opened a draft | forgotten: it has no words, the answer comes without it |
 | unknown otherwise | held, or sent again, as configured |
 """
 
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
@@ -25,6 +25,9 @@ from rejoinder.channels.base import CanFind, Channel, Delivered, KeepsKeys, Outc
 from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, Sign
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.settings import OnUnknown
+
+Concession = Literal["formatting", "message", "target"]
+"""What is done without: the format, the message that was to be edited, the one that was to be replied to."""
 
 LONGEST_PAUSE: Final = 30.0
 """Seconds: so soon after an outage what has waited is said."""
@@ -47,7 +50,7 @@ class Again(Struct, frozen=True):
     counted: bool = True
     everywhere: bool = False
     refused: bool = False
-    concedes: Literal["formatting", "target", None] = None
+    concedes: "Concession | None" = None
 
 
 class Look(Struct, frozen=True):
@@ -89,8 +92,8 @@ def judge(
             return Arrived(message)
         case Rejected(reason=reason, why="formatting") if _has_words(deed) and "formatting" not in conceded:
             return Again(0.0, reason, counted=False, concedes="formatting")
-        case Rejected(reason=reason, why="target") if _can_stand_alone(deed) and "target" not in conceded:
-            return Again(0.0, reason, counted=False, concedes="target")
+        case Rejected(reason=reason, why="target") if (lost := _lost_target(deed, conceded)) is not None:
+            return Again(0.0, reason, counted=False, concedes=lost)
         case Rejected(reason=reason, why="account"):
             return Again(0.0, reason, counted=False, refused=True)
         case Rejected(reason=reason):
@@ -101,7 +104,8 @@ def judge(
         case RetryAfter(seconds=seconds, reason=reason):
             return _again(deed, seconds or 0.0, reason or "not taken", tries, jitter)
         case Unknown(reason=reason):
-            if can(channel, KeepsKeys) or isinstance(deed, Amend | React | Remove):
+            is_edit = isinstance(deed, Amend) and "message" not in conceded
+            if can(channel, KeepsKeys) or is_edit or isinstance(deed, React | Remove):
                 return _again(deed, 0.0, reason, tries, jitter)
             if can(channel, CanFind):
                 return Look(reason)
@@ -132,14 +136,15 @@ def _has_words(deed: Deed) -> bool:
     return isinstance(deed, Say | Amend)
 
 
-def _can_stand_alone(deed: Deed) -> bool:
+def _lost_target(deed: Deed, conceded: frozenset[str]) -> Concession | None:
+    """Which message is not there, where there is another way to say it without."""
     match deed:
-        case Say(part=part) | Open(part=part):
-            return part.reply_to is not None
-        case Amend(anew=anew):
-            return anew
-        case React() | Remove():
-            return False
+        case Amend() if "message" not in conceded:
+            return "message" if deed.anew else None
+        case Say(part=part) | Open(part=part) | Amend(part=part) if part.reply_to is not None:
+            return None if "target" in conceded else "target"
+        case _:
+            return None
 
 
 def is_blind(channel: Channel) -> bool:
@@ -159,4 +164,4 @@ def remembered(error: str, concedes: str | None, before: frozenset[str]) -> str:
 def conceded_in(error: str) -> frozenset[str]:
     if not error:
         return frozenset()
-    return frozenset(what for what in ("formatting", "target") if f"[without {what}]" in error)
+    return frozenset(what for what in get_args(Concession) if f"[without {what}]" in error)

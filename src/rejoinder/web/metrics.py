@@ -3,31 +3,45 @@
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from rejoinder.errors import StoreUnavailable
+from rejoinder.store.base import EVENT_STATES, INPUT_STATES, PART_STATES, TURN_STATES
 from rejoinder.web.house import House
 
+STATES = {"events": EVENT_STATES, "inputs": INPUT_STATES, "turns": TURN_STATES, "parts": PART_STATES}
+"""The tables of a census, and the states their rows can be in."""
 SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 
 class Metrics:
     def __init__(self) -> None:
         own = self.registry = CollectorRegistry()
-        self.received = Counter("rejoinder_messages_received", "Messages that came in.", ["channel"], registry=own)
-        self.decided = Counter(
-            "rejoinder_messages_decided", "Messages by what became of them.", ["channel", "outcome"], registry=own
+        self.received = Counter(
+            "rejoinder_messages_received", "Messages that came in, by `channel`.", ["channel"], registry=own
         )
-        self.sent = Counter("rejoinder_messages_sent", "Messages that platforms took.", ["channel"], registry=own)
-        self.turns = Counter("rejoinder_turns", "Turns that ended.", ["agent", "outcome"], registry=own)
+        self.decided = Counter(
+            "rejoinder_messages_decided",
+            "Messages by `channel` and what became of them (`outcome`).",
+            ["channel", "outcome"],
+            registry=own,
+        )
+        self.sent = Counter(
+            "rejoinder_messages_sent", "Messages that platforms took, by `channel`.", ["channel"], registry=own
+        )
+        self.turns = Counter(
+            "rejoinder_turns", "Turns that ended, by `agent` and `outcome`.", ["agent", "outcome"], registry=own
+        )
         self.first_word = Histogram(
             "rejoinder_first_reply_seconds", "From a message to the first reply.", buckets=SECONDS, registry=own
         )
         self.answered = Histogram(
             "rejoinder_answer_seconds", "From a message to the end of its turn.", buckets=SECONDS, registry=own
         )
-        self._rows = Gauge("rejoinder_store_rows", "Rows of the store by state.", ["table", "state"], registry=own)
+        self._rows = Gauge(
+            "rejoinder_store_rows", "Rows of the store by `table` and `state`.", ["table", "state"], registry=own
+        )
         self._runs = Gauge("rejoinder_runs", "Agents at work.", registry=own)
         self._sockets = Gauge("rejoinder_web_sockets", "Browsers that are connected.", registry=own)
         self._dropped = Gauge("rejoinder_web_sockets_dropped", "Browsers let go as too slow.", registry=own)
-        self._up = Gauge("rejoinder_channel_up", "Whether a channel listens.", ["channel"], registry=own)
+        self._up = Gauge("rejoinder_channel_up", "Whether a `channel` listens.", ["channel"], registry=own)
         self._store = Gauge("rejoinder_store_up", "Whether the store can be read.", registry=own)
 
     async def text(self, house: House) -> bytes:
@@ -43,7 +57,8 @@ class Metrics:
         else:
             self._store.set(1)
             self._runs.set(census.runs)
-            for table in ("events", "inputs", "turns", "parts"):
-                for state, count in getattr(census, table).items():
-                    self._rows.labels(table, state).set(count)
+            for table, states in STATES.items():
+                counted = getattr(census, table)
+                for state in states:  # also those that no row is in any more
+                    self._rows.labels(table, state).set(counted.get(state, 0))
         return generate_latest(self.registry)

@@ -78,6 +78,11 @@ ALONE: list[tuple[str, dict[str, Any]]] = [
     ("/model cf/@cf/meta/x", {"model": "cf/@cf/meta/x"}),
     ("/model", {}),
     ("/status", {}),
+    ("/model DEFAULT", {"model": "default"}),
+    ("/think high /think low", {"think": "low"}),
+    ("/think /think low", {"think": "low"}),
+    ("/exec host=node /exec ask=off", {"exec": {"host": "node", "ask": "off"}}),
+    ("/queue steer cap=2 /queue default", {"queue": {"mode": "default"}}),
     ("/think high /verbose on", {"think": "high", "verbose": "on"}),
     ("/verbose on\n/think high", {"think": "high", "verbose": "on"}),
     ("/think /verbose", {}),
@@ -121,6 +126,7 @@ MIXED: list[tuple[str, str, dict[str, Any]]] = [
     ("a /t low b", "a b", {"think": "low"}),
     ("a /think high /verbose on b", "a b", {"think": "high", "verbose": "on"}),
     ("a /think high /verbose on", "a", {"think": "high", "verbose": "on"}),
+    ("/queue steer a /queue cap=2 b", "a b", {"queue": {"mode": "steer", "cap": 2}}),
     ("/think high /t", "/t", {"think": "high"}),
     ("/v /t low", "/v", {"think": "low"}),
     ("/queue collect banana", "banana", {"queue": {"mode": "collect"}}),
@@ -225,6 +231,7 @@ def test_directives_alone_are_answered(ask: Any, text: str, stored: dict[str, An
     nothing_else = text == "/status" or "banana" in text
     assert len(answer["replies"]) == 1 + (0 if nothing_else else asked)
     assert ".." not in answer["replies"][0]
+    assert all(answer["replies"][0].count(f"{title}: ") < 2 for title in ("Thinking", "Exec", "Queue", "Model"))
 
 
 @pytest.mark.parametrize(("text", "rest", "chosen"), MIXED, ids=[repr(row[0]) for row in MIXED])

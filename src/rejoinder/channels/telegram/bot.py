@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 _sent = msgspec.json.Decoder(Sent)
 
+CHECK_SECONDS = 15.0
 TYPING_SECONDS = 5.0
 """As long as the sign stands: one that takes longer is of no use."""
 
@@ -75,6 +76,12 @@ class TelegramBot:
             await serve_webhook(self._hook, patient, intake, self._pace)
         else:
             await poll(patient, intake, self._pace)
+
+    async def check(self) -> str:
+        me = msgspec.json.decode(await self._patient.ask_once("getMe", CHECK_SECONDS), type=User)
+        if me.can_read_all_group_messages:
+            return f"it is @{me.username}, and sees everything in its groups"
+        return f"it is @{me.username}; in groups it sees commands, mentions and replies to it (privacy mode)"
 
     async def close(self) -> None:
         await self._api.close()

@@ -61,6 +61,15 @@ class Patient:
         self._known, self.trouble = True, ""
         return answer.result
 
+    async def ask_once(self, method: str, seconds: float) -> Raw:
+        """For who wants to know now; what would pass by itself ends it too."""
+        answer = await self._api.call(method, {}, seconds)
+        if isinstance(answer, Ok):
+            return answer.result
+        self._give_up(answer)
+        said = answer.description if isinstance(answer, Refused) else answer.reason
+        raise ChannelStopped(f"[channels.{self._name}] Telegram does not answer under this api_root ({said})")
+
     def _pause(self, answer: Answer) -> float:
         if isinstance(answer, Refused) and answer.code == CONFLICT:
             return self._pace.after_conflict

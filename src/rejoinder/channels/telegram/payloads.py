@@ -7,7 +7,8 @@ Rule 3: a reply goes to the message that was meant, or is refused: it is never s
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -88,19 +89,24 @@ def _quiet(part: Part) -> tuple[Entity, ...]:
     """The entities with every name that is not addressed made code."""
     if "@" not in part.text:
         return part.entities
-    called = {name.removeprefix("@").lower() for name in part.addressed}
-    spans = [
-        _units(part.text, found.start(), found.end())
-        for found in _NAME.finditer(part.text)
-        if found[1].lower() not in called and not _ADDRESS.search(part.text, 0, found.start())
-    ]
     entities = part.entities
-    for start, end in spans:
-        if not any(_covers(entity, start, end) for entity in entities if entity.type in _KEEPS_NAMES_QUIET):
-            around = (piece for entity in entities for piece in _without(entity, start, end))
-            entities = (*around, Entity("code", start, end - start))
+    for start, end in islice(_loud(part), MOST_ENTITIES + 1):  # with so many, all that follows is made code below
+        around = (piece for entity in entities for piece in _without(entity, start, end))
+        entities = (*around, Entity("code", start, end - start))
     entities = tuple(sorted(entities, key=lambda entity: (entity.offset, -entity.length)))
     return entities if len(entities) <= MOST_ENTITIES else _cut(entities, _units(part.text, 0, len(part.text))[1])
+
+
+def _loud(part: Part) -> Iterator[tuple[int, int]]:
+    """Where somebody is named who is not addressed, and it is not in code."""
+    called = {name.removeprefix("@").lower() for name in part.addressed}
+    quiet = [entity for entity in part.entities if entity.type in _KEEPS_NAMES_QUIET]
+    for found in _NAME.finditer(part.text):
+        if found[1].lower() in called or _ADDRESS.search(part.text, 0, found.start()):
+            continue
+        start, end = _units(part.text, found.start(), found.end())
+        if not any(_covers(entity, start, end) for entity in quiet):
+            yield start, end
 
 
 def _cut(entities: tuple[Entity, ...], end: int) -> tuple[Entity, ...]:

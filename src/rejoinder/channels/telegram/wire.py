@@ -17,6 +17,7 @@ class User(Struct, frozen=True):
     first_name: str = ""
     last_name: str = ""
     username: str = ""
+    can_read_all_group_messages: bool = False  # of the bot itself only
 
 
 class Chat(Struct, frozen=True):

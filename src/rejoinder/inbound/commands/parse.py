@@ -64,6 +64,13 @@ def read_invocation(
 
 def _without_mentions(rest: str, mentions: tuple[str, ...]) -> str:
     """Our own name after a command is no argument of it."""
-    while mention := next((each for each in mentions if rest.rstrip().endswith(each)), None):
-        rest = rest.rstrip()[: -len(mention)]
-    return rest
+    end = len(rest)
+    while mentions:
+        bare = end
+        while bare and rest[bare - 1].isspace():
+            bare -= 1
+        mention = next((each for each in mentions if rest.endswith(each, 0, bare)), None)
+        if mention is None:
+            break
+        end = bare - len(mention)
+    return rest[:end]

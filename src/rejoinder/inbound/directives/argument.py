@@ -43,6 +43,25 @@ def words(text: str, position: int, *, in_line: bool) -> Iterator[Word]:
         position = found.end()
 
 
+def skip_blanks(text: str, position: int) -> int:
+    """Where the next word begins; the end of the text when there is none."""
+    if position < len(text) and not text[position].isspace():
+        return position
+    found = _NOT_BLANK.search(text, position)
+    return found.start() if found else len(text)
+
+
+_NOT_BLANK = re.compile(r"\S|\Z")
+
+
+def quoted(word: str) -> str:
+    """A word as an answer repeats it: the beginning of a long one is enough to know it again."""
+    return repr(word if len(word) <= _RECOGNISABLE else f"{word[:_RECOGNISABLE]}…")
+
+
+_RECOGNISABLE = 60
+
+
 def option(word: str) -> tuple[str, str] | None:
     """`key=value` or `key:value`, as (key, value)."""
     found = _OPTION.fullmatch(word)

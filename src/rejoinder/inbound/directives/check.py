@@ -7,6 +7,7 @@ do nothing.
 from msgspec import Struct
 
 from rejoinder.inbound.directives import levels
+from rejoinder.inbound.directives.model import DEFAULT_MODEL
 from rejoinder.inbound.directives.tokenise import Token
 from rejoinder.inbound.gate import Actor
 from rejoinder.inbound.rules import AgentProfile, ChannelRules, Rules
@@ -77,7 +78,7 @@ def _exec(token: Token, here: Here) -> str | None:
 
 def _model(token: Token, here: Here) -> str | None:
     models = here.agent.models
-    if token.value.lower() == "default":
+    if token.value.lower() == DEFAULT_MODEL:
         return None
     if not here.agent.changes_model:
         return f"The agent {here.agent.name} does not change its model."

@@ -5,7 +5,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, one_of, option
+from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, one_of, option, quoted
 from rejoinder.session import ExecAsk, ExecChoice, ExecHost, ExecSecurity
 
 OPTIONS: dict[str, tuple[str, ...]] = {
@@ -36,7 +36,7 @@ def read_exec(words: Iterator[Word]) -> Argument:
         if chosen and (not valid or chosen in valid):
             choice = replace(choice, **{key: chosen})
         else:
-            problem = problem or f"exec {key} cannot be {value!r}; {one_of(valid or ('<id>',))}"
+            problem = problem or f"exec {key} cannot be {quoted(value)}; {one_of(valid or ('<id>',))}"
         end = word.end
     if end is None:
         return None

@@ -14,6 +14,7 @@ from rejoinder.inbound.directives.argument import Argument, Good, Word
 
 _REFERENCE = re.compile(r"[A-Za-z0-9][\w.:\-]*(?:/[\w.:@\-]+)*(?:@[\w.\-]+)?")
 _LONGEST = 200
+DEFAULT_MODEL = "default"  # the agent's own, whatever it is
 
 
 Place = Literal["alone", "before", "amid"]

@@ -6,7 +6,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, one_of, option
+from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, one_of, option, quoted
 from rejoinder.session import QueueChoice, QueueDrop, QueueMode
 
 MODES: tuple[QueueMode, ...] = get_args(QueueMode)
@@ -32,7 +32,7 @@ def read_queue(words: Iterator[Word]) -> Argument:
             key, value = pair
             changed = _READERS[key](choice, value.lower())
             if isinstance(changed, str):
-                problem = problem or f"queue {key} cannot be {value!r}; {changed}"
+                problem = problem or f"queue {key} cannot be {quoted(value)}; {changed}"
             else:
                 choice = changed
         elif said not in DEFAULTS:

@@ -5,7 +5,7 @@ from typing import Any
 
 from rejoinder.inbound.commands.command import Call
 from rejoinder.inbound.directives.check import Here, find_problem
-from rejoinder.inbound.directives.store import TITLES, current, keep, plain, resolve, spoken
+from rejoinder.inbound.directives.store import TITLES, current, keep, plain, spoken, values
 from rejoinder.inbound.directives.table import BY_NAME, ORDER
 from rejoinder.inbound.directives.tokenise import Token
 from rejoinder.inbound.gate import Action, Denied, authorise
@@ -55,14 +55,14 @@ def _alone(
             return Answer((problem,), refuses=True, reason=f"/{token.name} is refused, nothing is stored")
     said: list[str] = []
     stored: dict[str, Any] = {}
-    for token in tokens:
-        if token.value is None:
-            said.append(current(token.name, session, here.rules, here.channel))
+    meant = values((token for token in tokens if token.value is not None), here.agent)
+    for name in dict.fromkeys(token.name for token in tokens):
+        if (value := meant.get(name)) is None:
+            said.append(current(name, session, here.rules, here.channel))
             continue
-        value = resolve(token, here.agent)
-        session = keep(session, token.name, value)
-        stored[token.name] = plain(value)
-        said.append(f"{TITLES[token.name]}: {spoken(value)}.")
+        session = keep(session, name, value)
+        stored[name] = plain(value)
+        said.append(f"{TITLES[name]}: {spoken(value)}.")
     replies = (" ".join(said),) if said else ()
     for name in asked:
         if handle := commands[name].handle:
@@ -82,7 +82,7 @@ def _in_text(message: Message, tokens: list[Token], here: Here) -> Outcome:
         obeyed.append(token)
     if not obeyed:
         return On(reason="directives of somebody who may not use them are text")
-    choices = {token.name: resolve(token, here.agent) for token in obeyed}
+    choices = values(obeyed, here.agent)
     told = ", ".join(f"{TITLES[name].lower()} {spoken(value)}" for name, value in choices.items())
     changed = take(message, _spans(obeyed), choices={**message.choices, **choices})
     return On(changed, replies=(f"For this turn: {told}.",), reason=f"for this turn: {', '.join(choices)}")

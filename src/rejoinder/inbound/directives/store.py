@@ -1,11 +1,13 @@
 """What a directive leaves in the session, what it says, and what the agent is told (IN-54, IN-58)."""
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 from msgspec.structs import asdict, replace
 
 from rejoinder.inbound.directives.effective import effective_level, effective_model
 from rejoinder.inbound.directives.exec import usage
+from rejoinder.inbound.directives.model import DEFAULT_MODEL
 from rejoinder.inbound.directives.table import BY_NAME
 from rejoinder.inbound.directives.tokenise import Token
 from rejoinder.inbound.rules import AgentProfile, ChannelRules, Rules
@@ -38,11 +40,21 @@ def spoken(value: Any) -> str:
     return " ".join(f"{key}={said}" for key, said in cast("dict[str, Any]", shown).items())
 
 
-def resolve(token: Token, agent: AgentProfile) -> Any:
-    """The value meant: a model's short name becomes the model."""
-    if token.name == "model" and token.value.lower() != "default":
-        return agent.models.choose(token.value)
-    return token.value
+def values(tokens: Iterable[Token], agent: AgentProfile) -> dict[str, Any]:
+    """What is meant, by directive: what is said twice holds as it was said last, options each by itself."""
+    meant: dict[str, Any] = {}
+    for token in tokens:
+        value, before = _resolved(token, agent), meant.get(token.name)
+        options = isinstance(before, ExecChoice | QueueChoice) and value != QueueChoice()
+        meant[token.name] = _merged(before, value) if options else value
+    return meant
+
+
+def _resolved(token: Token, agent: AgentProfile) -> Any:
+    """A model's short name becomes the model."""
+    if token.name != "model":
+        return token.value
+    return DEFAULT_MODEL if token.value.lower() == DEFAULT_MODEL else agent.models.choose(token.value)
 
 
 def keep(session: Session, name: str, value: Any) -> Session:
@@ -56,7 +68,7 @@ def keep(session: Session, name: str, value: Any) -> Session:
 
 def _stored(session: Session, name: str, value: Any) -> Any:
     if name == "model":
-        return None if value.lower() == "default" else value
+        return None if value == DEFAULT_MODEL else value
     if name == "queue":
         return None if value == QueueChoice() else _merged(session.queue or QueueChoice(), value)
     if name == "exec":

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, words
+from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, quoted, skip_blanks, words
 from rejoinder.inbound.directives.model import Models, Place, ReadModel
 from rejoinder.inbound.directives.table import BY_NAME, DIRECTIVES
 from rejoinder.inbound.protected import Protected, protected
@@ -119,11 +119,11 @@ def directives_alone(
     tokens: list[Token] = []
     bare_letter = False
     position = start
-    while word := next(words(text, position, in_line=False), None):
-        if word.text in ignored:
-            position = word.end
+    while (position := skip_blanks(text, position)) < len(text):
+        if ignorable := next((word for word in ignored if _stands_at(text, position, word)), None):
+            position += len(ignorable)
             continue
-        match = known.pattern.match(text, word.end - len(word.text))
+        match = known.pattern.match(text, position)
         if match is None or not _is_ours(match, known, our_name):
             return None
         closed = closed or protected(text)
@@ -141,6 +141,11 @@ def directives_alone(
             return None
         position = token.end
     return tuple(tokens) if any(token.kind == "directive" for token in tokens) else None
+
+
+def _stands_at(text: str, position: int, word: str) -> bool:
+    end = position + len(word)
+    return text.startswith(word, position) and (end == len(text) or text[end].isspace())
 
 
 def _inline_command(text: str, match: re.Match[str], known: Vocabulary) -> Token | None:
@@ -176,7 +181,7 @@ def _alone(
         return None
     if isinstance(argument, Bad):
         return Token(name.directive, start, argument.end, problem=argument.problem)
-    problem = f"{name.directive} cannot be {following.text!r}; valid: {BY_NAME[name.directive].options}"
+    problem = f"{name.directive} cannot be {quoted(following.text)}; valid: {BY_NAME[name.directive].options}"
     return Token(name.directive, start, following.end, problem=problem)
 
 

@@ -1,0 +1,70 @@
+"""`rejoinder doctor`: whether a gateway of this configuration would work, and what to do where it would not."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+from msgspec import Struct
+
+from rejoinder.cli.errors import FAILED
+from rejoinder.cli.options import AsJson, File, configuration, print_json
+
+if TYPE_CHECKING:
+    from rejoinder.config.schema import Settings
+    from rejoinder.doctor import Finding
+
+
+class Report(Struct, frozen=True):
+    """The keys of `--json`."""
+
+    ok: bool
+    checks: "tuple[Finding, ...]"
+
+
+def examine(as_json: AsJson = False, file: File = None) -> None:
+    """Check the configuration, agents, tokens, store, disk and clock; each line is ok, or what to do."""
+    from rejoinder import app, serving
+    from rejoinder.cli.chat import settings_to_serve
+    from rejoinder.cli.errors import run
+    from rejoinder.config.load import FILE
+    from rejoinder.doctor import Finding
+
+    settings, _, sentence = app.with_agent(settings_to_serve(file), None)
+    found = configuration(file)
+    read = f"{found} can be read." if found else f"There is no {FILE}: the defaults hold."
+    first = Finding("configuration", True, f"{read} {sentence}".strip())
+    findings = run(_gather(first, serving.with_page(settings), aloud=not as_json))
+    report = Report(all(each.ok for each in findings), findings)
+    if as_json:
+        print_json(report)
+    if not report.ok:
+        raise typer.Exit(FAILED)
+
+
+async def _gather(first: "Finding", settings: "Settings", *, aloud: bool) -> "tuple[Finding, ...]":
+    """Each is told as soon as it is known: an agent may take long to start."""
+    from rich.console import Console
+
+    from rejoinder.doctor import examined
+
+    findings = [first]
+    if aloud:
+        _tell(first)
+    with Console(stderr=True).status("Looking ...") as status:  # moves on a terminal, and is nothing elsewhere
+        async for each in examined(settings):
+            findings.append(each)
+            if aloud:
+                status.stop()
+                _tell(each)
+                status.start()
+    return tuple(findings)
+
+
+def _tell(finding: "Finding") -> None:
+    from rich.text import Text
+
+    from rejoinder.cli.layout import console, one_line
+
+    mark = ("ok   ", "green") if finding.ok else ("wrong", "bold red")
+    console().print(Text.assemble(mark, f"  {finding.what}: {one_line(finding.found)}"))
+    sys.stdout.flush()

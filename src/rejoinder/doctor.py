@@ -1,0 +1,196 @@
+"""What `rejoinder doctor` looks at: whether a gateway of this configuration would work, and if not, what to do.
+
+Rule 1: looking changes nothing, asks no model anything and says nothing in any chat.
+Rule 2: whatever is found is a finding; one that cannot be made keeps no other from being made.
+"""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from msgspec import Struct
+
+from rejoinder import app, serving
+from rejoinder.agents.base import CanCheck as AgentCanCheck
+from rejoinder.agents.base import CanClose as AgentCanClose
+from rejoinder.agents.base import FailureKind
+from rejoinder.agents.failures import RunFailed
+from rejoinder.channels.base import CanCheck as ChannelCanCheck
+from rejoinder.channels.base import CanClose as ChannelCanClose
+from rejoinder.config import schema
+from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
+from rejoinder.store.sqlite import open_reader
+from rejoinder.store.sqlite.beside import open_beside
+
+SECONDS = 70.0
+"""Longer than any agent may take to start by default."""
+ENOUGH_BYTES = 200 << 20
+EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
+TOLERATED = timedelta(minutes=2)
+
+
+ADVICE: dict[FailureKind, str] = {
+    "auth": "set the right key",
+    "billing": "top up the account of this key",
+    "rate_limit": "wait a moment, and look again",
+    "model_not_found": "choose another model",
+    "timeout": "look again; where it stays so, something on the way is in trouble",
+    "format": "see whether the right program answers there, and update it",
+    "overloaded": "wait a moment, and look again",
+    "unreachable": "see whether it is installed, and whether the address and the network are right",
+    "crashed": "start it by hand to see why",
+}
+"""What the operator does about an agent that cannot answer."""
+
+
+class Finding(Struct, frozen=True):
+    """One thing that was looked at, with the keys of `--json`."""
+
+    what: str
+    ok: bool
+    found: str
+    """What was found; where something is wrong, what to do."""
+
+
+Look = Callable[[], Awaitable[str]]
+
+
+async def examined(settings: schema.Settings) -> AsyncIterator[Finding]:
+    for name, agent in settings.agents.items():
+        yield await _looked(f"agents.{name}", lambda name=name, said=agent: _agent(name, said, settings))
+    for name, channel in settings.channels.items():
+        if channel.kind != "terminal":
+            yield await _looked(f"channels.{name}", lambda name=name, said=channel: _channel(name, said, settings))
+    store = settings.gateway.store
+    yield await _looked("store", lambda: _store(store))
+    yield await _looked("disk", lambda: _disk(store))
+    yield await _looked("clock", lambda: _clock(store))
+
+
+async def _looked(what: str, look: Look) -> Finding:
+    try:
+        async with asyncio.timeout(SECONDS):
+            return Finding(what, True, await look())
+    except RunFailed as problem:
+        failure = problem.failure
+        return Finding(what, False, "; ".join(filter(None, (failure.detail, ADVICE.get(failure.kind)))))
+    except TimeoutError:
+        return Finding(what, False, f"nothing came of it within {SECONDS:.0f} s")
+    except (RejoinderError, OSError) as problem:
+        return Finding(what, False, str(problem).removeprefix(f"[{what}] "))
+
+
+# --- what is looked at ------------------------------------------------------------------------------
+
+
+async def _agent(name: str, said: schema.Agent, settings: schema.Settings) -> str:
+    agent = app.open_agents(schema.Settings(gateway=settings.gateway, agents={name: said}))[name]
+    try:
+        if isinstance(agent, AgentCanCheck):
+            return await agent.check()
+        return f"{said.kind}: it can be opened, and needs nothing from outside"
+    finally:
+        if isinstance(agent, AgentCanClose):
+            await agent.close()
+
+
+async def _channel(name: str, said: schema.Channel, settings: schema.Settings) -> str:
+    if said.kind == "web":
+        return await _page(serving.page_settings(said, settings).host, said.settings.port, settings.gateway.store)
+    channel = app.open_channel(name, said)
+    try:
+        if isinstance(channel, ChannelCanCheck):
+            return await channel.check()
+        return f"{said.kind}: it can be opened, and needs nothing from outside"
+    finally:
+        if isinstance(channel, ChannelCanClose):
+            await channel.close()
+
+
+async def _page(host: str, port: int, store: str) -> str:
+    from rejoinder.web.server import bind  # noqa: PLC0415 - only here
+
+    if running := await _gateway(store):
+        return f"a gateway runs already ({running}); whether the port is free cannot be told"
+    bind(host, port).close()
+    return f"port {port} of {host} is free" if port else "takes any free port"
+
+
+async def _store(store: str) -> str:
+    if store == app.MEMORY:
+        return "in memory: nothing outlives the process"
+    if (file := _file(store)) is None:
+        return _to_be_made(Path(store.removeprefix("sqlite:")))
+    reader = open_reader(store)
+    try:
+        await reader.check()
+        sessions = await reader.count_sessions()
+    finally:
+        await reader.close()
+    held = f", and a gateway runs on it ({running})" if (running := await _gateway(store)) else ""
+    return f"{file} is whole, with {sessions} session{'' if sessions == 1 else 's'}{held}"
+
+
+def _to_be_made(file: Path) -> str:
+    try:
+        with tempfile.TemporaryFile(dir=file.parent):
+            return f"{file} is made by the first gateway"
+    except OSError as problem:
+        raise BadUse(
+            f"nothing can be written in {file.parent} ({problem.strerror}); make that folder, or mend its owner"
+        ) from None
+
+
+async def _gateway(store: str) -> str | None:
+    """Who has the store now."""
+    if _file(store) is None:
+        return None
+    beside = open_beside(store)
+    try:
+        return await beside.gateway()
+    finally:
+        await beside.close()
+
+
+async def _disk(store: str) -> str:
+    folder = (_file(store) or Path("here")).parent
+    free = shutil.disk_usage(folder).free
+    if free < ENOUGH_BYTES:
+        raise BadUse(f"only {free >> 20} MB are free in {folder}; free some space, or put gateway.store elsewhere")
+    return f"{free >> 20:,} MB are free in {folder}"
+
+
+async def _clock(store: str) -> str:
+    """By what is known without asking anybody: a clock that went back would make what waits look young for ever."""
+    now = datetime.now(UTC)
+    if now < EARLIEST:
+        raise BadUse(f"the clock says {now:%Y-%m-%d %H:%M} UTC, which is long past; set it")
+    latest = await _latest(store)
+    if latest is not None and latest > now + TOLERATED:
+        raise BadUse(f"the clock says {now:%Y-%m-%d %H:%M} UTC, but a message came at {latest:%Y-%m-%d %H:%M}; set it")
+    return f"{now:%Y-%m-%d %H:%M} UTC"
+
+
+async def _latest(store: str) -> datetime | None:
+    if _file(store) is None:
+        return None
+    try:
+        reader = open_reader(store)
+    except StoreUnavailable:
+        return None  # the store's own finding says why
+    try:
+        event = await reader.latest_event()
+    except StoreUnavailable:
+        return None
+    finally:
+        await reader.close()
+    return event.accepted if event is not None else None
+
+
+def _file(store: str) -> Path | None:
+    """The store's file, if it is there."""
+    file = Path(store.removeprefix("sqlite:"))
+    return file if store != app.MEMORY and file.exists() else None

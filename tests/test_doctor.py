@@ -1,0 +1,217 @@
+"""`rejoinder doctor`: each thing is fine, or it is said what to do."""
+
+import asyncio
+import json
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from typer.testing import CliRunner
+
+from rejoinder import doctor
+from rejoinder.cli import app
+from rejoinder.config.load import read
+from rejoinder.store.base import Accept
+from rejoinder.store.sqlite import open_store
+from rejoinder.testing import FakePlatform
+from tests.cli.a_store import ANNA, received
+
+FAKE_AGENT = str(Path(__file__).parent / "agents" / "fake_acp_agent.py")
+
+
+async def findings(text: str) -> dict[str, doctor.Finding]:
+    settings = read('[gateway]\nstore = "sqlite::memory:"\n' + text, "x.toml", {})
+    return {each.what: each async for each in doctor.examined(settings)}
+
+
+async def found(text: str, what: str) -> tuple[bool, str]:
+    each = (await findings(text))[what]
+    return each.ok, each.found
+
+
+# --- agents ---------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def endpoint(status: int, body: object) -> AsyncIterator[str]:
+    async def models(_: web.Request) -> web.Response:
+        return web.json_response(body, status=status)
+
+    site = web.Application()
+    site.router.add_get("/v1/models", models)
+    runner = web.AppRunner(site)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+def model(kind: str, url: str) -> str:
+    base = f"{url}/v1" if kind == "openai" else url
+    return f'[agents.a]\nkind = "{kind}"\nmodel = "m"\nbase_url = "{base}"\napi_key = "canary"\n'
+
+
+@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+@pytest.mark.parametrize(
+    ("status", "body", "ok", "words"),
+    [
+        (200, {"data": [{"id": "m"}]}, True, "the endpoint takes the key and serves m"),
+        (200, {"data": [{"id": "n"}]}, True, "the endpoint takes the key; m is not among the 1 models it lists"),
+        (200, [], True, "the endpoint takes the key and serves m"),
+        (404, {}, True, "the endpoint answers, and has no list of models"),
+        (401, {"error": {"message": "Incorrect API key: canary"}}, False, "; set the right key"),
+        (402, {"error": {"message": "credit balance"}}, False, "; top up the account of this key"),
+    ],
+)
+async def test_an_endpoint(kind, status, body, ok, words):
+    """Asked for its models, which costs nothing; the key is never repeated."""
+    async with endpoint(status, body) as url:
+        fine, said = await found(model(kind, url), "agents.a")
+    assert (fine, said.endswith(words)) == (ok, True), said
+    assert "canary" not in said
+
+
+@pytest.mark.parametrize(
+    ("agent", "ok", "words"),
+    [
+        ('kind = "tour"', True, "tour: it can be opened"),
+        ('kind = "scripted"\nscript = "nowhere.json"', False, "`script` nowhere.json cannot be read"),
+        ('kind = "python"\ncall = "no_such_module:x"', False, "cannot import 'no_such_module'"),
+        ('kind = "openai"\nmodel = "m"\nbase_url = "http://127.0.0.1:1/v1"', False, "the network are right"),
+        ('kind = "http"\nurl = "http://127.0.0.1:1/turn"', False, "the network are right"),
+        ('kind = "acp"\ncommand = ["no-such-agent"]', False, "see whether it is installed"),
+        (f'kind = "acp"\ncommand = ["{sys.executable}", "-c", "pass"]', False, "exited"),
+        (f'kind = "acp"\ncommand = ["{sys.executable}", "{FAKE_AGENT}"]', True, "speaks version 1 of the protocol"),
+    ],
+)
+async def test_an_agent(agent, ok, words):
+    """TU-33: a program is started and greeted, and ended again."""
+    fine, said = await found(f"[agents.a]\n{agent}\n", "agents.a")
+    assert (fine, words in said) == (ok, True), said
+
+
+# --- channels -------------------------------------------------------------------------------------
+
+TOUR = '[agents.tour]\nkind = "tour"\n'
+
+
+async def test_telegram():
+    async with FakePlatform("telegram") as platform:
+        fine, said = await found(f"{TOUR}[channels.telegram]\n{platform.config()}", "channels.telegram")
+        assert fine
+        assert said.startswith("it is @testbot")
+        wrong = platform.config().replace('token = "7', 'token = "8')
+        fine, said = await found(f"{TOUR}[channels.telegram]\n{wrong}", "channels.telegram")
+        assert not fine
+        assert said.startswith("Telegram does not know this bot")
+        assert said.endswith("Take the token from @BotFather once more and set it as `token`.")
+    fine, said = await found(f"{TOUR}[channels.telegram]\n{platform.config()}", "channels.telegram")
+    assert not fine
+    assert said.startswith("Telegram does not answer under this api_root")
+
+
+async def test_a_taken_port():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        fine, said = await found(f"{TOUR}[channels.web]\nport = {port}", "channels.web")
+        assert not fine
+        assert said.startswith(f"port {port} of 127.0.0.1 is taken")
+    assert await found(f"{TOUR}[channels.web]\nport = {port}", "channels.web") == (
+        True,
+        f"port {port} of 127.0.0.1 is free",
+    )
+
+
+# --- store, disk, clock, and the command ----------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rejoinder.toml").write_text(f"{TOUR}[channels.web]\nport = 0\n")
+    return tmp_path
+
+
+def examined(*more: str, status: int = 0) -> dict[str, tuple[bool, str]]:
+    result = CliRunner().invoke(app, ["doctor", "--json", *more])
+    assert result.exit_code == status, result.output
+    report = json.loads(result.stdout)
+    assert report["ok"] is (status == 0)
+    return {each["what"]: (each["ok"], each["found"]) for each in report["checks"]}
+
+
+def keep(later: timedelta = timedelta()) -> None:
+    async def kept() -> None:
+        store = open_store("sqlite:rejoinder.db")
+        await store.write(Accept((received(ANNA, 1, "hi"),), datetime.now(UTC) + later))
+        await store.close()
+
+    asyncio.run(kept())
+
+
+def test_before_the_first_start(folder):
+    """Everything has a line, and nothing is left behind."""
+    report = examined()
+    assert list(report) == ["configuration", "agents.tour", "channels.web", "store", "disk", "clock"]
+    assert report["store"] == (True, "rejoinder.db is made by the first gateway")
+    assert os.listdir(folder) == ["rejoinder.toml"]
+
+
+def test_a_store_that_is_whole_and_one_that_is_not(folder):
+    keep()
+    assert examined()["store"] == (True, "rejoinder.db is whole, with 0 sessions")
+    content = bytearray((folder / "rejoinder.db").read_bytes())
+    content[:100] = bytes(100)
+    (folder / "rejoinder.db").write_bytes(content)
+    fine, said = examined(status=1)["store"]
+    assert not fine
+    assert "damaged" in said
+
+
+def test_a_folder_that_is_not_there(folder):
+    (folder / "other.toml").write_text(f'[gateway]\nstore = "sqlite:nowhere/x.db"\n{TOUR}[channels.web]\nport = 0\n')
+    fine, said = examined("-c", "other.toml", status=1)["store"]
+    assert not fine
+    assert said.startswith("nothing can be written in nowhere")
+
+
+def test_a_clock_that_went_back(folder):
+    keep(timedelta(days=1))
+    fine, said = examined(status=1)["clock"]
+    assert not fine
+    assert said.endswith("; set it")
+
+
+def test_a_full_disk(folder, monkeypatch):
+    monkeypatch.setattr(doctor, "ENOUGH_BYTES", 1 << 60)
+    fine, said = examined(status=1)["disk"]
+    assert not fine
+    assert "free some space" in said
+
+
+def test_for_a_person(folder):
+    """A line each, as it is found; the status says whether all is well."""
+    shown = CliRunner().invoke(app, ["doctor"])
+    assert shown.exit_code == 0
+    assert shown.stdout.splitlines()[0] == "ok     configuration: rejoinder.toml can be read."
+    (folder / "rejoinder.toml").write_text(
+        '[agents.a]\nkind = "scripted"\nscript = "x.json"\n[channels.web]\nport = 0\n'
+    )
+    shown = CliRunner().invoke(app, ["doctor"])
+    assert shown.exit_code == 1
+    assert "wrong  agents.a: agent 'a': `script` x.json cannot be read" in shown.stdout
+
+
+def test_a_bad_configuration_is_told_before_anything_is_looked_at(folder):
+    (folder / "rejoinder.toml").write_text("[sesion]\n")
+    shown = CliRunner().invoke(app, ["doctor"])
+    assert (shown.exit_code, shown.stdout) == (2, "")
+    assert shown.stderr.startswith("rejoinder: rejoinder.toml:1: sesion: ")

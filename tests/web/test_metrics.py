@@ -1,0 +1,35 @@
+"""`/metrics`: what is counted, and what is there now."""
+
+from types import SimpleNamespace
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from rejoinder.store.base import PART_STATES, Census
+from rejoinder.web.metrics import Metrics
+
+
+class Store:
+    def __init__(self, *parts):
+        self._parts = iter(parts)
+
+    async def census(self):
+        return Census({}, {}, {}, next(self._parts), 0)
+
+
+def house(store):
+    return SimpleNamespace(
+        channel=SimpleNamespace(hub=SimpleNamespace(connections=(), dropped=0)), channels=lambda: (), store=store
+    )
+
+
+async def rows(metrics, house):
+    families = text_string_to_metric_families((await metrics.text(house)).decode())
+    (found,) = (family for family in families if family.name == "rejoinder_store_rows")
+    return {each.labels["state"]: each.value for each in found.samples if each.labels["table"] == "parts"}
+
+
+async def test_every_state_is_there_and_none_stays_behind():
+    """An alarm on dead letters begins at none, and ends when they were sent again."""
+    metrics, at = Metrics(), house(Store({"dead": 2, "sent": 1}, {"sent": 3}))
+    assert await rows(metrics, at) == {**dict.fromkeys(PART_STATES, 0), "dead": 2, "sent": 1}
+    assert await rows(metrics, at) == {**dict.fromkeys(PART_STATES, 0), "sent": 3}

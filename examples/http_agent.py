@@ -11,15 +11,23 @@ and in rejoinder.toml:
 
 import asyncio
 import json
+import re
 import sys
+from typing import Any
 
 from aiohttp import web
 
 
+def said_in(turn: dict[str, Any]) -> str:
+    """What people said. The other texts are blocks of the gateway's, about who said it: all of them end with the word
+    that stands in the turn's very first tag, and nobody else knows it."""
+    texts = [part["text"] for part in turn["parts"] if part["type"] == "text"]
+    first = re.match(r"<\w+(-\w+>)\n", texts[0]) if texts else None
+    return "\n".join(text for text in texts if first is None or not text.endswith(first[1]))
+
+
 async def answer(request: web.Request) -> web.StreamResponse:
-    turn = await request.json()
-    # The last text is the message; blocks of the gateway before it tell who wrote it, and where.
-    said = [part["text"] for part in turn["parts"] if part["type"] == "text"][-1]
+    said = said_in(await request.json())
     response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
     await response.prepare(request)
 

@@ -327,11 +327,11 @@ def _revealed(value: Any) -> Any:
     return value
 
 
-def discovered() -> tuple[schema.Agent, str]:
-    """The agent for somebody who chose none, and the sentence that says which and why."""
+def discovered() -> tuple[str, schema.Agent, str]:
+    """The agent for somebody who chose none, under its name, and the sentence that says which and why."""
     installed = [program.command[0] for program in PROGRAMS if shutil.which(program.command[0])]
     choice = discover(installed, os.environ, can_acp=find_spec("acp") is not None)
-    return schema.Agent(choice.kind, choice.settings), choice.sentence
+    return choice.name, schema.Agent(choice.kind, choice.settings), choice.sentence
 
 
 def with_agent(settings: schema.Settings, wanted: str | None) -> tuple[schema.Settings, str, str]:
@@ -352,8 +352,8 @@ def with_agent(settings: schema.Settings, wanted: str | None) -> tuple[schema.Se
         terminal = settings.channels.get("terminal")
         chosen = terminal.common.agent if terminal is not None else None
         return settings, chosen or next(iter(settings.agents)), ""
-    agent, sentence = discovered()
-    return replace(settings, agents={agent.kind: agent}), agent.kind, sentence
+    name, agent, sentence = discovered()
+    return replace(settings, agents={name: agent}), name, sentence
 
 
 def with_channel(settings: schema.Settings, name: str, agent: str, owners: tuple[str, ...]) -> schema.Settings:

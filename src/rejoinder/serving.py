@@ -44,7 +44,7 @@ def with_page(settings: schema.Settings, port: int | None = None) -> schema.Sett
     if not any(said.kind != "terminal" for said in settings.channels.values()):
         names = tuple(settings.agents)
         common = ChannelSettings(dm="open", groups="open", require_mention=False)
-        common = replace(common, agents=names) if len(names) > 1 else replace(common, agent=next(iter(names)))
+        common = replace(common, agents=names) if len(names) > 1 else replace(common, agent=next(iter(names), None))
         settings = replace(settings, channels={**settings.channels, "web": schema.Channel("web", common, WebSection())})
     channels = {name: _owned(said, port) if said.kind == "web" else said for name, said in settings.channels.items()}
     return replace(settings, channels=channels)

@@ -13,7 +13,7 @@ def test_a_program_comes_before_a_key():
     """An agent on PATH is the best there is; it gets the keys it may need and no others."""
     environment = {"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o", "TELEGRAM_TOKEN": "t"}
     choice = discover({"codex-acp", "git"}, environment)
-    assert choice.kind == "acp"
+    assert (choice.name, choice.kind) == ("codex", "acp")
     assert choice.settings == {"command": ["codex-acp"], "pass_env": ["OPENAI_API_KEY"]}
     assert "codex-acp is on your PATH" in choice.sentence
 

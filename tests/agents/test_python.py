@@ -13,12 +13,18 @@ import pytest
 from rejoinder.agents.base import Done, Failed, TextDelta, ToolEnded, ToolStarted
 from rejoinder.agents.python import PythonAgent, Settings, open_agent, text_of
 from rejoinder.errors import BadConfiguration
-from rejoinder.events import Turn
+from rejoinder.events import PromptText, Turn
 from rejoinder.testing import conversation
 from rejoinder.testing.contracts import AgentContract, Agents, a_turn, begun, everything
 from rejoinder.testing.contracts import text_of as text_in
 
 EXAMPLES = str(Path(__file__).parents[2] / "examples")
+
+
+def as_asked(text: str) -> Turn:
+    """As the gateway asks: with a block that says who does."""
+    block = PromptText('<sender_context-a1b2>\n{"schema":"rejoinder.sender.v1"}\n</sender_context-a1b2>')
+    return Turn("session-1", (block, PromptText(text)))
 
 
 def agent_of(call: Callable[[Turn], Any], **settings: Any) -> PythonAgent:
@@ -195,7 +201,7 @@ async def test_silence_is_given_up():
 async def test_found_by_name():
     """`module:function`, from a directory of one's own."""
     agent = open_agent("shout", Settings(call="python_agent:shout", path=EXAMPLES))
-    assert text_in(await everything(agent, a_turn("be quiet"))) == "BE QUIET "
+    assert text_in(await everything(agent, as_asked("be quiet"))) == "BE QUIET "
 
 
 @pytest.mark.parametrize("call", ["shout", "shout_on"])

@@ -33,6 +33,14 @@ def test_the_menu_names_every_trick(text):
         assert f"**{trick.invite}**" in menu.text
 
 
+@pytest.mark.parametrize(
+    ("text", "is_command"), [("/statsu", True), ("/Foo bar", True), ("/tmp/x", False), ("a /statsu", False)]
+)
+def test_a_command_that_nobody_knows(text, is_command):
+    """IN-60: it goes to the agent; the guide says so, and where the commands are listed."""
+    assert ("**/commands**" in reading(text).text) is is_command
+
+
 @pytest.mark.parametrize("trick", TRICKS, ids=lambda trick: trick.invite)
 def test_what_the_menu_offers_is_done(trick):
     """Only what works is advertised: each invitation, typed as it stands, does something."""

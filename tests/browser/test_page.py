@@ -308,6 +308,23 @@ async def test_completion(open_page: Open, quiet: Playing) -> None:
     await expect(box(page)).to_have_value("hi @bee 🚀 ")
 
 
+async def test_a_slip_in_a_command_is_seen_before_it_is_sent(open_page: Open, quiet: Playing) -> None:
+    """The nearest command is offered; Tab takes it, Enter sends what was typed, for the agent may know it (IN-60)."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(page.locator("h1")).to_have_text("lobby")
+    offered = page.get_by_role("option", name="/think")
+    await box(page).press_sequentially("/thnik")
+    await expect(offered).to_contain_text("Did you mean this?")
+    await box(page).press("Tab")
+    await expect(box(page)).to_have_value("/think ")
+    await box(page).fill("/thnik")
+    await expect(offered).to_be_visible()
+    await box(page).press("Enter")
+    await expect(message(page, "/thnik")).to_be_visible()
+    await box(page).press_sequentially("/tmp")
+    await expect(page.get_by_role("option")).to_have_count(0)
+
+
 async def test_first_visit_invites(open_page: Open, quiet: Playing) -> None:
     page = await open_page(f"{quiet.url}/#dm-ada")
     await expect(page.get_by_role("heading", name="Say hello to Ada")).to_be_visible()

@@ -46,11 +46,23 @@ TEAM_SESSION = "coder:discord:default:group:1491365150664560881:thread:150260607
 STAGES = (
     ("finalise", "continue", None, 0.000_041),
     ("own_message", "continue", None, 0.000_003),
-    ("access", "continue", "owner", 0.000_012),
-    ("activation", "continue", "direct chat", 0.000_008),
-    ("prompt", "turn", None, 0.000_102),
-    ("agent", "turn", "helper answered, 1,204 tokens", 1.834),
+    ("bot_rules", "continue", None, 0.000_001),
+    ("access", "continue", "let in as owner", 0.000_012),
+    ("abort", "continue", None, 0.000_002),
+    ("activation", "continue", "a direct chat", 0.000_008),
+    ("freshness_and_reset", "continue", None, 0.000_009),
+    ("inline_directives", "continue", None, 0.000_003),
+    ("skills", "continue", None, 0.000_001),
+    ("inline_commands", "continue", None, 0.000_002),
+    ("commands", "continue", None, 0.000_001),
+    ("send_policy", "continue", None, 0.000_004),
+    ("agent helper", "answered", None, 1.834),
 )
+
+BLOCK = PromptText(
+    '<sender_context-a1b2>\n{"schema":"rejoinder.sender.v1","display_name":"Anna"}\n</sender_context-a1b2>'
+)
+"""What the agent is told of who wrote."""
 
 
 def said(route: Route, key: str, text: str) -> Intent:
@@ -109,7 +121,7 @@ async def fill(store: Store) -> None:
     await store.write(BuryPart(await sending(store, ANNA), "403 Forbidden: bot was blocked by the user"))
     await store.write(EndRun(run, "answered", later))
     entries = (
-        Entry("user", (PromptText("What is the weather in Riga?"), PromptImage("image/png", b"\x89PNG")), NOW),
+        Entry("user", (BLOCK, PromptText("What is the weather in Riga?"), PromptImage("image/png", b"\x89PNG")), NOW),
         Entry("agent", (PromptText("It is **4 °C** and raining."),), later),
     )
     await store.write(AppendTranscript(SESSION, entries))

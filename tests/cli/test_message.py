@@ -25,6 +25,7 @@ def test_a_person_sees_the_outcome_and_every_stage() -> None:
         "for this turn: think",
     ):
         assert part in done.stdout
+    assert not any(line.endswith(" ") for line in done.stdout.splitlines()), "in a pipe nothing trails"
 
 
 def test_a_drop_says_why() -> None:

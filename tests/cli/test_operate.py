@@ -14,6 +14,9 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from rejoinder.cli import app
+from rejoinder.cli.export import Transcript, as_markdown
+from rejoinder.events import PromptText
+from rejoinder.session import Session
 from rejoinder.store.base import Accept, Entry
 from rejoinder.store.sqlite import open_store
 from tests.cli.a_store import ANNA, NOW, SESSION, TEAM, TEAM_SESSION, make, received
@@ -68,7 +71,7 @@ def test_explain_tells_the_whole_way(folder):
     """Each stage with its reason and time, the turn, each part with its receipt."""
     lines = told("explain", "17").splitlines()
     assert lines[0] == "message 17 m1 of Anna (anna) in telegram 1001"
-    assert any(line.split() == ["access", "continue", "12", "µs", "owner"] for line in lines)
+    assert any(line.split() == ["access", "continue", "12", "µs", "let", "in", "as", "owner"] for line in lines)
     assert "  turn 1  answered after 2.0 s" in lines
     assert any(line.split()[:7] == ["1", "sent", "2.0", "s", "1", "m2", "18"] for line in lines)
     assert any("dead" in line and "403 Forbidden: bot was blocked by the user" in line for line in lines)
@@ -85,7 +88,7 @@ def test_explain_as_a_document(folder):
         "anna",
     ]
     (event,) = explained["events"]
-    assert [stage["stage"] for stage in event["stages"]][:3] == ["finalise", "own_message", "access"]
+    assert [stage["stage"] for stage in event["stages"]][:4] == ["finalise", "own_message", "bot_rules", "access"]
     (handed,) = event["sessions"]
     turn = handed["turn"]
     assert (handed["session"], turn["outcome"], turn["attempts"], turn["seconds"]) == (SESSION, "answered", 1, 2.0)
@@ -253,6 +256,15 @@ def test_send_plans_what_the_gateway_sends(folder):
     assert len({part["key"] for part in parts}) == 4
 
 
+def test_send_reaches_the_page_that_needs_no_configuration(tmp_path, monkeypatch):
+    """`rejoinder run` serves the page where no channel is configured; so what is said there can be sent there."""
+    monkeypatch.chdir(tmp_path)
+    make("rejoinder.db")
+    assert told("send", "--channel", "web", "--chat", "helper~you", "hello").startswith("Planned: part 6. ")
+    wrong = refused(2, "send", "--channel", "wbe", "--chat", "helper~you", "hello")
+    assert wrong == "no channel called 'wbe' is configured; there are: web"
+
+
 def test_send_says_what_is_wrong(folder):
     wrong = refused(2, "send", "--channel", "telegarm", "--chat", "1", "hi")
     assert wrong == "no channel called 'telegarm' is configured; there are: telegram, web"
@@ -309,6 +321,15 @@ def test_export(folder):
     assert set(exported["entries"][0]) == set(Entry.__struct_fields__)
     assert refused(1, "export", "zzz").startswith("no session has 'zzz' in its key")
     assert refused(2, "export", "default").startswith("several sessions have 'default' in their key: ")
+
+
+def test_export_is_the_chat_as_people_had_it():
+    """Without the blocks that a model is told; under the name of who wrote, made harmless."""
+    who = '{"schema":"rejoinder.sender.v1","display_name":"Anna\\u001b[31m"}'
+    block = f"<sender_context-a1b2>\n{who}\n</sender_context-a1b2>"
+    asked = Entry("user", (PromptText(block), PromptText("Is it raining?")), NOW)
+    page = as_markdown(Transcript(Session("s", "helper", NOW, NOW), (asked,)))
+    assert page.endswith("## Anna [31m, 2024-01-02 03:04:05 UTC\n\nIs it raining?\n")
 
 
 # --- beside a gateway ---------------------------------------------------------------------------

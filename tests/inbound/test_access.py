@@ -72,6 +72,14 @@ def test_who_may_command(lists: Any, sender: str, role: str) -> None:
     assert send(says("x", sender), rules).message.actor.role == role
 
 
+@pytest.mark.parametrize(("sender", "role"), [(OWNER, "owner"), (SENDER, "sender"), (STRANGER, "guest")])
+def test_who_is_let_in_is_told_as_whom(sender: str, role: str) -> None:
+    """IN-64: the trace says why a message came further, not only why one did not."""
+    reasons = {step.stage: step.reason for step in send(says("x", sender), house(dm="open")).trace}
+    assert reasons["access"] == f"let in as {role}"
+    assert reasons["activation"] == "a direct chat"
+
+
 def test_an_open_door_makes_guests() -> None:
     """IN-4: being let in by an open door authorises nothing."""
     rules = house(commands={"allow_from": {}}, dm="open")

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent, Done, TextDelta
 from rejoinder.agents.think import LEVELS
-from rejoinder.agents.told import last_message
 from rejoinder.events import Turn
+from rejoinder.told import last_message
 
 PACE = 0.045
 """Seconds between two words: about as fast as one reads."""

@@ -30,8 +30,9 @@ class Key(Struct, frozen=True):
 
 
 class Choice(Struct, frozen=True):
-    """`kind` and `settings` as in an [agents.NAME] section; `sentence` is for the person who started us."""
+    """`name`, `kind` and `settings` as in an [agents.NAME] section; `sentence` is for the person who started us."""
 
+    name: str
     kind: str
     settings: dict[str, Any] = field(default_factory=dict[str, Any])
     sentence: str = ""
@@ -75,21 +76,30 @@ def discover(installed: Collection[str], environment: Mapping[str, str], *, can_
     return structs.replace(choice, sentence=f"{choice.sentence} {missing}")
 
 
+def _name(title: str) -> str:
+    """What people call it in the chat."""
+    return title.lower().replace(" ", "-")
+
+
 def _with_program(program: Program, environment: Mapping[str, str]) -> Choice:
     keys = [name for name in program.keys if environment.get(name)]
     because = f"because {program.command[0]} is on your PATH"
     settings = {"command": list(program.command), "pass_env": keys}
-    return Choice("acp", settings, f"Answering with {program.title}, {because}. {TO_CHOOSE}")
+    return Choice(_name(program.title), "acp", settings, f"Answering with {program.title}, {because}. {TO_CHOOSE}")
 
 
 def _with_key(key: Key, environment: Mapping[str, str]) -> Choice:
     base_url = environment.get(key.variable.replace("_API_KEY", "_BASE_URL")) or key.base_url
     because = f"because {key.variable} is in your environment"
     settings = {"base_url": base_url, "model": key.model, "api_key": environment[key.variable]}
-    return Choice(key.kind, settings, f"Answering with {key.model} of {key.title}, {because}. {TO_CHOOSE}")
+    return Choice(
+        _name(key.title), key.kind, settings, f"Answering with {key.model} of {key.title}, {because}. {TO_CHOOSE}"
+    )
 
 
 def _tour() -> Choice:
     variables = " or ".join(key.variable for key in KEYS[:2])
     instead = f"Install an agent (for instance {PROGRAMS[0].command[0]}) or set {variables}."
-    return Choice("tour", {}, f"Answering with the built-in tour, for want of an agent or a key. {instead} {TO_CHOOSE}")
+    return Choice(
+        "tour", "tour", {}, f"Answering with the built-in tour, for want of an agent or a key. {instead} {TO_CHOOSE}"
+    )

@@ -24,9 +24,9 @@ from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.further import Further
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.think import LEVELS
-from rejoinder.agents.told import messages
 from rejoinder.errors import BadConfiguration
-from rejoinder.events import Turn
+from rejoinder.events import PromptText, Turn
+from rejoinder.told import own_words
 
 AHEAD = 64
 """So many pieces a plain generator may be ahead of its reader."""
@@ -90,8 +90,8 @@ class PythonAgent:
 
 
 def text_of(turn: Turn) -> str:
-    """What people said, for functions that care for nothing else: without the blocks that tell who they are."""
-    return "\n\n".join(text for text, _ in messages(turn))
+    """What people said, for functions that care for nothing else: not who they are, and what else is known."""
+    return "\n\n".join(part.text for part in own_words(turn.parts) if isinstance(part, PromptText))
 
 
 def _wants_further(call: Callable[..., Any]) -> bool:

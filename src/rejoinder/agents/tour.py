@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent, Done, TextDelta
 from rejoinder.agents.think import LEVELS
-from rejoinder.agents.told import Teller, messages
 from rejoinder.events import Turn
+from rejoinder.told import Teller, messages
 
 PACE = 0.025
 LONGEST_QUOTE = 60
@@ -166,6 +166,9 @@ or two at once, or name a message: **react to m1 with heart**. Without me work
 
 
 def _lost(asked: Asked) -> str:
+    if name := re.match(r"/[a-z][a-z_-]*(?!\S)", asked.text, re.I):
+        unknown = _quoted(name[0])
+        return f"No command is called {unknown}, so it came to me, the agent. **/commands** lists those there are."
     first, second = TRICKS[1].invite, TRICKS[0].invite
     heard = f"I heard {_quoted(asked.text)}"
     if asked.replied_to:

@@ -73,8 +73,15 @@ def as_markdown(transcript: Transcript) -> str:
 
 
 def _entry(entry: "Entry", agent: str) -> str:
-    who = agent if entry.role == "agent" else "user"
-    return f"## {who}, {_moment(entry.at)}\n\n" + "\n\n".join(map(_part, entry.parts))
+    """What people read in the chat; `--json` has all that the agent was told."""
+    from rejoinder.cli.layout import one_line
+    from rejoinder.told import own_words, tellers
+
+    who, parts = agent, entry.parts
+    if entry.role != "agent":
+        names = dict.fromkeys(teller.display_name or teller.sender_id for teller in tellers(parts))
+        who, parts = " and ".join(filter(None, names)) or "user", own_words(parts)
+    return f"## {one_line(who)}, {_moment(entry.at)}\n\n" + "\n\n".join(map(_part, parts))
 
 
 def _part(part: "PromptPart") -> str:

@@ -2,10 +2,9 @@
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
-from rejoinder.cli.layout import COLOURS, worded
+from rejoinder.cli.layout import COLOURS, print_table, worded
 from rejoinder.inbound.directives.store import spoken
 from rejoinder.inbound.dry_run import as_document
 from rejoinder.inbound.outcome import Walk
@@ -30,7 +29,7 @@ def show(walk: Walk) -> None:
     for name, value in document["directives"].items():
         console.print(_labelled(name, spoken(value), "magenta"))
     console.print()
-    console.print(_stages(walk))
+    _print_stages(console, walk)
 
 
 def _labelled(label: str, text: str, colour: str) -> Text:
@@ -39,15 +38,14 @@ def _labelled(label: str, text: str, colour: str) -> Text:
     return Text.assemble((f"{label:>10}  ", colour), text.replace("\n", margin))
 
 
-def _stages(walk: Walk) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for title in ("stage", "decision", "µs", "reason"):
-        table.add_column(title, justify="right" if title == "µs" else "left", header_style="dim")
-    for step in walk.trace:
-        table.add_row(
+def _print_stages(console: Console, walk: Walk) -> None:
+    rows = [
+        (
             Text(step.stage),
             worded(step.decision),
             Text(f"{step.took * 1e6:.0f}", style="dim"),
             Text(step.reason or "", style="dim" if step.decision == "continue" else ""),
         )
-    return table
+        for step in walk.trace
+    ]
+    print_table(console, ("stage", "decision", "µs", "reason"), rows, right=("µs",))

@@ -1,6 +1,7 @@
 """Who may talk (IN-10, IN-11): people and groups by id, everybody where it is open, strangers by pairing."""
 
 from datetime import datetime
+from typing import Final, get_args
 
 from msgspec import Struct
 
@@ -11,9 +12,11 @@ from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.gate import Action, Denied, Role, authorise
 from rejoinder.inbound.ids import candidates
 from rejoinder.inbound.message import Message
-from rejoinder.inbound.outcome import PASS, Answer, Drop, Outcome
+from rejoinder.inbound.outcome import Answer, Continue, Drop, Outcome
 from rejoinder.inbound.pairing import VALID_FOR, Silence, answer_knock
 from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
+
+ADMITTED: Final = {role: Continue(reason=f"let in as {role}") for role in get_args(Role)}
 
 
 class Admission(Struct, frozen=True):
@@ -71,7 +74,7 @@ def _group_refusal(inbound: Inbound, channel: ChannelRules) -> str | None:
 def access(message: Message, session: None, rules: Rules, now: datetime) -> Outcome:
     """Lets in, drops, or tells a stranger a pairing code. Nothing of a stranger's text goes further."""
     if message.refusal is None:
-        return PASS
+        return ADMITTED[message.actor.role]
     inbound = message.inbound
     channel = channel_rules(rules, inbound.channel)
     if channel.settings.dm != "pairing" or message.in_group:

@@ -10,12 +10,13 @@ from rejoinder.inbound.access import control_action
 from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.gate import Allowed, authorise
 from rejoinder.inbound.message import Addressed, Message
-from rejoinder.inbound.outcome import PASS, Continue, Drop, Outcome
+from rejoinder.inbound.outcome import Continue, Drop, Outcome
 from rejoinder.inbound.rooms import members, named_in, names_everybody, who_is_named, who_wakes, words_for
 from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
 from rejoinder.inbound.settings import GroupSettings
 from rejoinder.session import Session
 
+DIRECT = Continue(reason="a direct chat")
 _EVERY_GROUP = GroupSettings()
 # What people do not see must not hide a name from a pattern.
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
@@ -25,7 +26,7 @@ def activation(message: Message, session: Session, rules: Rules, now: datetime) 
     """Direct messages pass. In a group somebody has to mean us; what is not for us is kept as history."""
     channel = channel_rules(rules, message.inbound.channel)
     if not message.in_group:
-        return PASS if not channel.is_room else _in_room(message, channel)
+        return DIRECT if not channel.is_room else _in_room(message, channel)
     group = group_settings(channel, message.inbound.chat)
     if group.mode == "off":
         return Drop("this group is off")

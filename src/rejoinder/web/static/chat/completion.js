@@ -1,14 +1,20 @@
-/** Completes `/commands` at the beginning, `@names` and `:emoji:` anywhere: a list above the message box. */
+/**
+ * Completes `/commands` at the beginning, `@names` and `:emoji:` anywhere: a list above the message box.
+ *
+ * A command that nobody knows is text for the agent. Where it looks like a slip the nearest one is offered, and Enter
+ * still sends what was typed.
+ */
 
 import { fill, h } from "../shared/dom.js";
 import { findEmoji } from "./emoji.js";
 
 /**
- * @typedef {{insert: string, label: string, detail: string, mark?: Node | string}} Offer
+ * @typedef {{insert: string, label: string, detail: string, mark?: Node | string, guessed?: boolean}} Offer
  * @typedef {{from: number, to: number, offers: Offer[]}} Found
  */
 
 const MOST = 8;
+const SLIPS = 2; // letters that may be wrong, missing, too many or in another order
 
 /**
  * What could be completed at the cursor; pure, so that tests need no page.
@@ -20,11 +26,14 @@ export function completions(text, cursor, known) {
   const before = text.slice(0, cursor);
   const command = /^\/([\w-]*)$/.exec(before);
   if (command) {
-    const fitting = known.commands.filter(({ name }) => bare(name).startsWith(command[1].toLowerCase()));
-    const offers = fitting.map(({ name, description }) => ({
+    const typed = command[1].toLowerCase();
+    const fitting = known.commands.filter(({ name }) => bare(name).startsWith(typed));
+    const guessed = !fitting.length;
+    const offers = (guessed ? nearest(typed, known.commands) : fitting).map(({ name, description }) => ({
       insert: `/${bare(name)} `,
       label: `/${bare(name)}`,
-      detail: description,
+      detail: guessed ? `Did you mean this? ${description}` : description,
+      guessed,
     }));
     return found(0, cursor, offers);
   }
@@ -49,6 +58,29 @@ export function completions(text, cursor, known) {
     return found(cursor - emoji[1].length - 1, cursor, offers);
   }
   return null;
+}
+
+/** @param {string} typed @param {{name: string, description: string}[]} commands */
+function nearest(typed, commands) {
+  const far = (/** @type {{name: string}} */ { name }) => slips(typed, bare(name));
+  const least = Math.min(...commands.map(far));
+  // Of a short word too little is left that could be meant.
+  return least <= SLIPS && least * 2 < typed.length ? commands.filter((each) => far(each) === least) : [];
+}
+
+/** How many slips make the one word of the other. @param {string} a @param {string} b */
+function slips(a, b) {
+  let [before, last] = [/** @type {number[]} */ ([]), Array.from({ length: b.length + 1 }, (_, i) => i)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      row[j] = Math.min(last[j] + 1, row[j - 1] + 1, last[j - 1] + same);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j], before[j - 2] + 1);
+    }
+    [before, last] = [last, row];
+  }
+  return last[b.length];
 }
 
 /** @param {string} name */
@@ -97,10 +129,11 @@ export class Completion {
     return true;
   }
 
-  /** A command that is typed out is sent by Enter, not completed once more. */
+  /** A command that is typed out is sent by Enter, not completed once more; so is what we can only guess. */
   #isWhole() {
     const { from, to, offers } = /** @type {Found} */ (this.#found);
-    return offers[this.#chosen].insert.trim() === this.box.value.slice(from, to);
+    const { insert, guessed } = offers[this.#chosen];
+    return guessed || insert.trim() === this.box.value.slice(from, to);
   }
 
   /** @param {number} index */

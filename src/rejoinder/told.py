@@ -2,13 +2,15 @@
 
 import json
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
 
-from rejoinder.events import PromptText, Turn
+from rejoinder.events import PromptPart, PromptText, Turn
 
+FIRST_TAG = re.compile(r"<\w+-(\w+)>\n")
 BLOCK = re.compile(r"<sender_context-(\w+)>")
 
 
@@ -24,6 +26,24 @@ class Teller(Struct, frozen=True):
     display_name: str = ""
     is_bot: bool = False
     reply_to: Quoted | None = None
+
+
+def own_words(parts: Sequence[PromptPart]) -> tuple[PromptPart, ...]:
+    """What people said and sent, without the blocks that the gateway put around it."""
+    blocks = _blocks(parts)
+    return tuple(part for part in parts if part not in blocks)
+
+
+def tellers(parts: Sequence[PromptPart]) -> tuple[Teller, ...]:
+    """Who wrote them, in order."""
+    return tuple(_teller([block.text]) for block in _blocks(parts) if BLOCK.match(block.text))
+
+
+def _blocks(parts: Sequence[PromptPart]) -> list[PromptText]:
+    """The boundary is the word in the very first tag; a block with another one is somebody's text."""
+    texts = [part for part in parts if isinstance(part, PromptText)]
+    tag = FIRST_TAG.match(texts[0].text) if texts else None
+    return [] if tag is None else [text for text in texts if text.text.endswith(f"-{tag[1]}>")]
 
 
 def last_message(turn: Turn) -> tuple[str, Teller]:

@@ -138,6 +138,15 @@ def operate_commands() -> str:
     return table(["command", "does"], rows)
 
 
+def metrics() -> str:
+    """What `/metrics` tells, by name."""
+    rows = [
+        [f"`{each.name}{'_total' if each.type == 'counter' else ''}`", each.type, each.documentation]
+        for each in Metrics().registry.collect()
+    ]
+    return table(["metric", "type", "what"], rows)
+
+
 def think_levels() -> str:
     """What each level of /think adds to a request."""
     rows: list[list[str]] = []
@@ -152,15 +161,6 @@ def think_levels() -> str:
 def agent_failures() -> str:
     """The sentence for each kind of failure."""
     return table(["kind", "what the person reads"], [[f"`{kind}`", said] for kind, said in SENTENCES.items()])
-
-
-def metrics() -> str:
-    """What `/metrics` tells, by name."""
-    rows = [
-        [f"`{each.name}{'_total' if each.type == 'counter' else ''}`", each.type, each.documentation]
-        for each in Metrics().registry.collect()
-    ]
-    return table(["metric", "type", "what"], rows)
 
 
 BLOCKS: dict[str, Callable[[], str]] = {

@@ -47,15 +47,24 @@ def test_an_unknown_agent():
     assert "no agent called 'tuor'; did you mean tour? there are:" in result.stderr
 
 
-@pytest.mark.parametrize("command", [("explain",), ("export",), ("send", "--channel", "none", "--chat", "x")])
+@pytest.mark.parametrize("command", ["explain", "export"])
 def test_an_argument_that_is_no_text(tmp_path, command):
     """Bytes of another encoding come as half characters: a sentence, no traceback."""
-    program = [sys.executable, "-c", "from rejoinder.cli import main; main()", *command, b"\xff"]
-    asyncio.run(_store_in(tmp_path))
-    ended = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False)
-    assert "Traceback" not in ended.stderr
+    ended = _told_no_text(tmp_path, command)
     assert ended.returncode in (1, 2)
     assert ended.stderr.startswith("rejoinder: ")
+
+
+def test_words_that_are_no_text_are_sent_as_if_they_were_typed(tmp_path):
+    """Of bytes that are no letter the sign for them is left, as on standard input."""
+    ended = _told_no_text(tmp_path, "send", "--channel", "web", "--chat", "x")
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def _told_no_text(folder, *command):
+    program = [sys.executable, "-c", "from rejoinder.cli import main; main()", *command, b"\xff"]
+    asyncio.run(_store_in(folder))
+    return subprocess.run(program, cwd=folder, capture_output=True, text=True, timeout=30, check=False)
 
 
 async def _store_in(folder):

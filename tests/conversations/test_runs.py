@@ -309,6 +309,29 @@ async def test_thoughts_can_be_watched():
         await chat.hears("B.")
 
 
+async def test_a_thought_that_is_stopped_as_it_appears_is_not_left_open():
+    """IN-59, IN-70: nothing stands there as if it were still being written."""
+    appearing, stopped = asyncio.Event(), asyncio.Event()
+
+    class Slow(FakeChannel):
+        async def begin(self, part):
+            appearing.set()
+            await stopped.wait()
+            return await super().begin(part)
+
+    async with conversation(ScriptedAgent([Thought("Hm."), asyncio.Event().wait]), Slow()) as chat:
+        await chat.says("/reasoning stream")
+        await chat.hears()
+        await chat.says("hello")
+        await appearing.wait()
+        await chat.says("/stop")
+        while (await chat.gateway.store.census()).events != {"settled": 1, "routed": 1, "new": 1}:
+            continue
+        stopped.set()
+        await chat.hears("💭 Hm.")
+        await chat.hears("Agent was aborted.")
+
+
 async def test_usage_is_counted_and_shown_when_wanted():
     """TU-29: stored in the session; /usage appends one line to the last part."""
     agent = ScriptedAgent(["A.", Usage(10, 2)], ["B.", Usage(20, 3)])

@@ -9,14 +9,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from rejoinder.events import Attachment, Chat, Forward, Inbound, Mention, Quote, Said, Sender
+from rejoinder.events import (
+    AskPairing,
+    Attachment,
+    Chat,
+    Forward,
+    Inbound,
+    Mention,
+    Overhear,
+    Quote,
+    Said,
+    Sender,
+)
 from rejoinder.inbound import decide
 from rejoinder.inbound.directives.removal import BLANKS, remove
 from rejoinder.inbound.dry_run import as_document, rehearsal_rules, rehearse
 from rejoinder.inbound.facts import Facts, Me, RunFacts, ThreadFacts
-from rejoinder.inbound.outcome import Answer, Continue, Drop
-from rejoinder.inbound.rules import AgentProfile
-from tests.inbound.floor import AT_US, NOW, house, says, send, session
+from rejoinder.inbound.outcome import Answer, Continue, Drop, Walk
+from rejoinder.inbound.rules import AgentProfile, make_rules
+from rejoinder.inbound.settings import GroupSettings
+from rejoinder.inbound.skills import Skill
+from tests.inbound.floor import AGENT, AT_US, NOW, house, says, send, session
+from tests.inbound.texts import TEXTS, is_left_of
 
 TOKENS = [
     "/think high",
@@ -96,12 +110,8 @@ def test_a_text_without_tokens_is_never_touched(text: str) -> None:
 
 # --- no message is too odd ----------------------------------------------------------------------
 
-WORDS = st.one_of(
-    st.text(max_size=30),
-    st.lists(
-        st.sampled_from([*TOKENS, "/new", "/stop", "stop", "```", "`", "> ", "@ourbot", "/config show", "\n", "! ls"])
-    ).map(" ".join),
-)
+CALLS = ["/new", "/stop", "stop", "```", "`", "> ", "@ourbot", "@a", "@all", "/config show", "/poem", "\n", "! ls"]
+WORDS = st.one_of(st.text(max_size=30), TEXTS, st.lists(st.sampled_from([*TOKENS, *CALLS])).map(" ".join))
 MAYBE = st.none() | WORDS
 INBOUND = st.builds(
     Inbound,
@@ -159,18 +169,34 @@ HOUSES = [
     house(bot_messages="all", require_mention=False, dm="open", groups="open", mention_patterns=("rob.",)),
     house(AgentProfile("a"), AgentProfile("helper"), agents=("a", "helper"), wake="all", groups="open"),
     house(commands={"text": False, "config": True, "debug": True}),
+    house(group={"*": GroupSettings(mode="listen")}, groups="open", dm="open"),
+    make_rules(house().settings, (AGENT,), skills=(Skill("poem", "Writes.", "Rhyme."), Skill("clock", tool="time"))),
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(INBOUND, FACTS, st.sampled_from(HOUSES))
 def test_no_message_raises(inbound: Inbound, facts: Facts, rules: Any) -> None:
-    """For every message there is an outcome with a reason, and the agent's text can be had."""
-    walk = decide(inbound, facts, lambda message: session(), rules, NOW, lambda: 0.0)
+    """For every message there is an outcome with a reason, the same each time, and nobody gets more than is theirs."""
+
+    def decided() -> Walk:
+        return decide(inbound, facts, lambda message: session(agent=message.agents[0]), rules, NOW, lambda: 0.0)
+
+    walk = decided()
+    assert walk == decided()
     assert isinstance(walk.outcome, Continue | Answer | Drop)
-    assert isinstance(walk.message.agent_text, str)
-    if not isinstance(walk.outcome, Continue):
-        assert walk.outcome.reason
+    assert isinstance(walk.outcome, Continue) or walk.outcome.reason
+    message, role = walk.message, walk.message.actor.role
+    if message.prompt is None and message.around is None:
+        assert is_left_of(message.agent_text, message.text)
+    if isinstance(walk.outcome, Continue):
+        assert role != "stranger"
+        assert not (message.listening and message.choices)
+        assert role in ("owner", "sender") or not (message.choices or walk.effects)
+    if role != "owner" and walk.session is not None:
+        assert (walk.session.exec, walk.session.elevated, walk.session.send_policy) == (None, None, None)
+    if inbound.entry == "edit":
+        assert {type(effect) for effect in walk.effects} <= {Overhear, AskPairing}
 
 
 # --- long messages ------------------------------------------------------------------------------

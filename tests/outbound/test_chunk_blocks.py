@@ -101,7 +101,7 @@ def test_code_and_tables_are_closed_and_opened_again(text: str, limit: int, chun
 @pytest.mark.parametrize(
     ("text", "limit", "chunks"),
     [
-        ("- a\n  - b\n    - c c c\n    - d d d\n- e", 20, ["- a\n  - b\n    - c c", "c\n    - d d d\n- e"]),
+        ("- a\n  - b\n    - c c c\n    - d d d\n- e", 20, ["- a\n  - b\n    - c c", "c\n   - d d d\n- e"]),
         ("- a\n  - b\n    - ccc\n    - ddd\n- eeee", 20, ["- a\n  - b\n    - ccc", "   - ddd\n- eeee"]),
         ("1. aaaaaaa\n\n    bbbb\n\n    cccc", 20, ["1. aaaaaaa", "   bbbb\n\n   cccc"]),
         ("- a\n\n      code\n      more", 16, ["- a\n\n      code", "      more"]),

@@ -2,7 +2,8 @@
 
 Rule 1: a cut falls behind a paragraph, a line, a sentence or a word, in this order, and only where none of them
 ends in the second half of what fits, elsewhere.
-Rule 2: never inside a grapheme, an escape, an address, a link or a code span, where these fit into a message.
+Rule 2: never inside a grapheme, an escape, an address, a link, a code span or words in bold, where these fit into a
+message.
 Rule 3: code and tables are cut at the ends of their lines, closed, and opened again with the fence or the head;
 what that takes counts. Only a line of code that fits nowhere is cut inside.
 Rule 4: white space at a cut goes, but a line that begins a message keeps its indentation; where that would make code
@@ -30,6 +31,7 @@ _WORD = re.compile(r"(?=\s)")
 _BOUNDARIES = (_PARAGRAPH, _LINE, _SENTENCE, _WORD)
 _BEYOND = 2  # the end of a line or a paragraph is seen though it begins where the room ends
 _WHITE = re.compile(r"\s*")
+_WHOLE_LINE = re.compile(r"(?:(?<=\n)|\A)[ \t]*\S")
 _FEWEST_LAST_LINES = 3
 _MOST_INDENTATION = 3  # of a line that is no code
 
@@ -90,7 +92,9 @@ def _moved(source: str, columns: int) -> str:
     for number, line in enumerate(lines):
         if words := line.strip():
             if (indentation := _indentation(line)) < columns:
-                break
+                if number:
+                    break
+                continue  # it was begun in the message before
             lines[number] = " " * (indentation - columns) + line[line.index(words[0]) :]
     return "\n".join(lines)
 
@@ -153,11 +157,12 @@ class _Cutter:
         return Chunk(self._opening(at), source, self._closing(end), self._columns(at, source))
 
     def _columns(self, at: int, source: str) -> int:
-        columns = _indentation(source) - _MOST_INDENTATION
-        if columns <= 0 or self._opening(at):
+        whole_line = _WHOLE_LINE.search(self._text, max(at - 1, 0), at + len(source))
+        columns = _indentation(whole_line[0]) - _MOST_INDENTATION if whole_line else 0
+        if whole_line is None or columns <= 0 or self._opening(at):
             return 0
-        lists, code = self._lists_and_code
-        return columns if _is_among(at, lists) and not _is_among(at, code) else 0
+        place, (lists, code) = whole_line.start(), self._lists_and_code
+        return columns if _is_among(place, lists) and not _is_among(place, code) else 0
 
     @cached_property
     def _lists_and_code(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:

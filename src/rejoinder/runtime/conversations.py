@@ -231,10 +231,11 @@ class Conversation:
         planned = Planned(*keyed(React(message, sign), self.outbox.new_stem()))
         return PlanParts((intent(planned, self.route),), now)
 
-    async def begin(self, text: str, *, silent: bool) -> str | None:
+    def begin(self, text: str, *, silent: bool) -> "asyncio.Future[Fate]":
         """Opens a message that grows, on a channel that can show one."""
         part = Part(route=self.route, text=text, silent=silent)
-        return await self._post([Planned(*keyed(Open(part), self.outbox.new_stem()))])
+        (fate,) = self.sender.post([Planned(*keyed(Open(part), self.outbox.new_stem()))])
+        return fate
 
     async def _post(self, planned: list[Planned]) -> str | None:
         fates = self.sender.post(planned)

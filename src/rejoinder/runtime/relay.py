@@ -28,6 +28,7 @@ from rejoinder.letters import Letters, mended
 from rejoinder.outbound.tools import Display, tool_line
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.delivery import Answer
+from rejoinder.runtime.fates import Fate, message_of
 from rejoinder.runtime.lane import Run
 from rejoinder.runtime.presence import TypingSign
 from rejoinder.turns.status import State, state_of_tool
@@ -36,6 +37,8 @@ log = logging.getLogger(__name__)
 
 CRASHED = "{agent} failed and could not answer."
 LONGEST_OUTPUT = 500
+PATIENCE = 5.0
+"""Seconds for which a thought that is to be shown holds up the answer."""
 
 
 class Shows(Struct, frozen=True):
@@ -201,27 +204,31 @@ class _Thoughts:
         self._shows = shows
         channel = run.conversation.channel
         self._live = channel if shows.thoughts_live and can(channel, CanStream) else None
-        self._slot: str | None = None
+        self._opening: asyncio.Future[Fate] | None = None  # of the message that shows them live
         self._kept = ""
 
     @property
     def open(self) -> bool:
-        return self._slot is not None or self._kept != ""
+        return self._opening is not None or self._kept != ""
 
     async def add(self, text: str) -> None:
         if not (self._shows.thoughts or self._shows.thoughts_live):
             return
         if self._live is None:
             self._kept += text
-        elif self._slot is not None:
-            await self._live.append(self._run.conversation.route, self._slot, text)
-        elif text.strip():
-            self._slot = await self._run.conversation.begin(f"💭 {text}", silent=True)
+        elif self._opening is None and text.strip():
+            self._opening = self._run.conversation.begin(f"💭 {text}", silent=True)
+            await asyncio.wait((self._opening,), timeout=PATIENCE)
+        elif self._opening is not None and (slot := message_of(self._opening)):
+            await self._live.append(self._run.conversation.route, slot, text)
 
     async def end(self) -> None:
+        """Whoever is stopped in here comes here again: no message is left as if it were still being written."""
         kept, self._kept = self._kept.strip(), ""
-        slot, self._slot = self._slot, None
-        if slot is not None and self._live is not None:
-            await self._live.complete(self._run.conversation.route, slot)
+        if self._opening is not None and self._live is not None:
+            await asyncio.wait((self._opening,), timeout=PATIENCE)
+            if slot := message_of(self._opening):
+                await self._live.complete(self._run.conversation.route, slot)
+            self._opening = None
         if kept and self._run.may_speak():
             await self._run.conversation.send(f"💭 {kept}", silent=True)

@@ -28,15 +28,18 @@ class Reminder:
 
 
 def exchanges(entries: tuple[Entry, ...]) -> tuple[Exchange, ...]:
-    """A transcript as questions and answers; a question that was followed by another has none."""
+    """A transcript as questions and answers; a question that was followed by another has none.
+
+    It may begin in the middle: an answer whose question is out of reach is left out: a model takes none without one.
+    """
     found: list[Exchange] = []
     asked: tuple[PromptPart, ...] = ()
     for entry in entries:
         if entry.stands_for_all:
             found, asked = [], ()
-        if entry.role == "agent":
+        if entry.role == "user":
+            asked += entry.parts
+        elif asked:
             found.append(Exchange(asked, "".join(p.text for p in entry.parts if isinstance(p, PromptText))))
             asked = ()
-        else:
-            asked += entry.parts
     return (*found, Exchange(asked)) if asked else tuple(found)

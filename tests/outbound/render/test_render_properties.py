@@ -146,6 +146,37 @@ def test_every_message_fits_as_it_is_sent(platform: str, source: str, limit: int
             check_entities(message.rendering)
 
 
+STYLED = ("alpha", "**bold beta**", "_so so_", "~~not this~~", "[a link](https://e.org/p)", "`co de`", "Well.", "日本")
+LINE = st.lists(st.sampled_from(STYLED), min_size=1, max_size=8).map(" ".join)
+LINES = st.lists(LINE, min_size=1, max_size=8)
+DOCUMENT = st.lists(
+    LINE
+    | LINES.map(lambda lines: "\n".join(f"> {line}" for line in lines))
+    | LINES.map(lambda lines: "- top\n" + "\n".join(f"  - {line}" for line in lines))
+    | LINES.map(lambda lines: "- top\n  - sub\n" + "\n".join(f"    - {line}" for line in lines))
+    | LINES.map(lambda lines: "1. top\n\n" + "\n\n".join(f"    {line}" for line in lines))
+    | LINES.map(lambda lines: "```py\n" + "\n".join(lines) + "\n```"),
+    min_size=1,
+    max_size=6,
+).map("\n\n".join)
+
+
+def in_style(rendering: Rendering, style: str) -> str:
+    units = rendering.text.encode("utf-16-le")
+    spans = [(2 * each.offset, 2 * (each.offset + each.length)) for each in rendering.entities if each.type == style]
+    return "".join("".join(units[start:end].decode("utf-16-le").split()) for start, end in spans)
+
+
+@settings(deadline=None)
+@given(DOCUMENT, st.sampled_from([200, 400]))
+def test_a_cut_changes_no_style(source: str, limit: int) -> None:
+    """DE-11, DE-12: what is bold, italic, struck out, a link or code in the whole is so in its messages."""
+    whole = render(source, "telegram")
+    parts = [message.rendering for message in messages(source, "telegram", limit, "utf16")]
+    for style in ("bold", "italic", "strikethrough", "text_link", "code", "pre"):
+        assert "".join(in_style(part, style) for part in parts) == in_style(whole, style)
+
+
 @given(WITH_CODE_AND_LINKS, st.sampled_from(TABLES))
 def test_nobody_is_called(source: str, tables: TableStyle) -> None:
     """DE-34: on Slack no `<` of the agent is one, in the rendering and in what is sent instead of it."""

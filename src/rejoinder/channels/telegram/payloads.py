@@ -102,7 +102,8 @@ def _loud(part: Part) -> Iterator[tuple[int, int]]:
     called = {name.removeprefix("@").lower() for name in part.addressed}
     quiet = [entity for entity in part.entities if entity.type in _KEEPS_NAMES_QUIET]
     for found in _NAME.finditer(part.text):
-        if found[1].lower() in called or _ADDRESS.search(part.text, 0, found.start()):
+        word = part.text.rfind(" ", 0, found.start()) + 1
+        if found[1].lower() in called or _ADDRESS.search(part.text, word, found.start()):
             continue
         start, end = _units(part.text, found.start(), found.end())
         if not any(_covers(entity, start, end) for entity in quiet):

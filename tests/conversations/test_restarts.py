@@ -364,7 +364,8 @@ async def test_who_is_stopped_while_waiting_for_room_is_not_begun(tmp_path):
         await machine.chat.asked(agent, 1)
         at_work, waits = sorted(lanes.running, key=lambda run: run.task is None)
         stopping = asyncio.ensure_future(lanes.stop(lanes.at(waits.conversation.route)))
-        await asyncio.sleep(0)  # it has heard of it, and its end is not written yet
+        for _ in "all", "one":  # all lanes are told, then each: it has heard of it, and its end is not written yet
+            await asyncio.sleep(0)
         assert (waits.over, waits.gone.is_set()) == (True, False)
         lanes._slots.release(at_work.session)
         await stopping

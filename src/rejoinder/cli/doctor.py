@@ -1,6 +1,5 @@
 """`rejoinder doctor`: whether a gateway of this configuration would work, and what to do where it would not."""
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -8,7 +7,7 @@ import typer
 from msgspec import Struct
 
 from rejoinder.cli.errors import FAILED
-from rejoinder.cli.options import AsJson, File, print_json
+from rejoinder.cli.options import AsJson, File, configuration, print_json
 
 if TYPE_CHECKING:
     from rejoinder.config.schema import Settings
@@ -31,7 +30,8 @@ def examine(as_json: AsJson = False, file: File = None) -> None:
     from rejoinder.doctor import Finding
 
     settings, _, sentence = app.with_agent(settings_to_serve(file), None)
-    read = f"{file or FILE} can be read." if file or os.path.exists(FILE) else f"There is no {FILE}: the defaults hold."
+    found = configuration(file)
+    read = f"{found} can be read." if found else f"There is no {FILE}: the defaults hold."
     first = Finding("configuration", True, f"{read} {sentence}".strip())
     findings = run(_gather(first, serving.with_page(settings), aloud=not as_json))
     report = Report(all(each.ok for each in findings), findings)

@@ -70,12 +70,12 @@ def _asked(line: bytes, number: int) -> _Asked:
 
 
 def _walk(asked: _Asked, rules: "Rules") -> "Walk":
-    from rejoinder.inbound.dry_run import ACTORS, PLACES, rehearse
+    from rejoinder.inbound.dry_run import ACTORS, CHATS, rehearse
 
     if asked.actor not in ACTORS:
         raise BadUse(f"nobody is called {asked.actor!r}; there are: {', '.join(ACTORS)}")
-    if asked.chat not in PLACES:
-        raise BadUse(f"there is no chat {asked.chat!r}; there are: {', '.join(PLACES)}")
+    if asked.chat not in CHATS:
+        raise BadUse(f"there is no chat {asked.chat!r}; there are: {', '.join(CHATS)}")
     return rehearse(
         asked.text,
         asked.actor,

@@ -24,7 +24,7 @@ from rejoinder.session import Session, session_key
 
 ACTORS: tuple[Role, ...] = get_args(Role)
 Place = Literal["direct", "group"]
-PLACES: tuple[Place, ...] = get_args(Place)
+CHATS: tuple[Place, ...] = get_args(Place)
 
 CHANNEL = "rehearsal"
 _MENTION = re.compile(r"(?<![\w@./])@bot(?![\w\-]|\.\w)", re.IGNORECASE)

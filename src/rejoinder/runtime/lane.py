@@ -251,12 +251,11 @@ class SessionLane:
         if settings != self.lane.settings:
             self.feed(ModeChanged(settings))
 
-    async def stop(self) -> None:
-        """Returns when what ran has ended, or has been left behind."""
+    def stop(self) -> Run | None:
+        """What ran, if anything did: it is `gone` when it has ended, or has been left behind."""
         run = self.run
         self.feed(Stop())
-        if run is not None:
-            await run.gone.wait()
+        return run
 
     async def drain(self) -> None:
         """Gives back what runs, to be run again by the next process."""

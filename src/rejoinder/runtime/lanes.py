@@ -125,12 +125,14 @@ class Lanes:
     @staticmethod
     async def stop(lanes: list[SessionLane]) -> None:
         """All at once: who says stop in a room waits for the slowest of its agents, not for one after the other."""
-        await asyncio.gather(*(lane.stop() for lane in lanes))
+        for run in [lane.stop() for lane in lanes]:
+            if run is not None:
+                await run.gone.wait()
 
     async def forget(self, key: str) -> None:
         """The session begins anew: what ran for the old one ends, what waited is dropped, nothing is told of it."""
         if lane := self._lanes.pop(key, None):
-            await lane.stop()
+            await self.stop([lane])
 
     def _watch(self) -> None:
         """A run has begun. One timer looks after all: no lease can run out before the first that was looked at."""

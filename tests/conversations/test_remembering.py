@@ -6,6 +6,7 @@ from rejoinder.agents.base import Exchange, Usage
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.schema import Settings
 from rejoinder.events import PromptText
+from rejoinder.session import SessionSettings
 from rejoinder.testing import ScriptedAgent
 from tests.conversations.restarting import Machine
 
@@ -73,6 +74,31 @@ async def test_a_shortened_conversation_stays_short(tmp_path, by_hand):
     (summary, understood), (question, answer) = second.recalled
     assert (summary, understood) == ("In short: 0 recalled.", "Understood.")
     assert ("Who am I?" in question, answer) == (True, "Ann.")
+
+
+@pytest.mark.parametrize("inherits", [True, False])
+async def test_a_thread_begins_with_what_was_said_in_its_chat(tmp_path, inherits):
+    """IN-45: once, if it may at all; neither a restart nor a reset of the thread brings it again."""
+    machine = Machine(tmp_path, Settings(session=SessionSettings(thread_inherits=inherits)))
+
+    async def ask(text, answer, thread=None):
+        await machine.channel.says(text, kind="group", mention=True, thread=thread)
+        await machine.chat.hears(answer)
+
+    first = Recalling("Hi, Ann.", "Ann.", "Yes.")
+    async with machine.running(first):
+        await ask("I am Ann.", "Hi, Ann.")
+        await ask("Who am I?", "Ann.", "t1")
+        await ask("Sure?", "Yes.", "t1")
+    assert [("I am Ann." in question, answer) for question, answer in first.recalled] == [(True, "Hi, Ann.")] * inherits
+    second = Recalling("Still Ann.", "Who?")
+    async with machine.running(second):
+        await ask("And now?", "Still Ann.", "t1")
+        assert [answer for _, answer in second.recalled] == ["Hi, Ann."] * inherits + ["Ann.", "Yes."]
+        second.recalled.clear()
+        await ask("/new", None, "t1")
+        await ask("And now?", "Who?", "t1")
+    assert second.recalled == []
 
 
 async def test_a_conversation_from_before_a_restart_can_be_shortened(tmp_path):

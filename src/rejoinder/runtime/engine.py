@@ -46,6 +46,7 @@ from rejoinder.runtime.effects import Effects, Performed
 from rejoinder.runtime.facts import World
 from rejoinder.runtime.handoff import HandedRow
 from rejoinder.runtime.hooks import Hooks
+from rejoinder.runtime.inheriting import Inheritance
 from rejoinder.runtime.lanes import MOMENT, PATIENCE, Lanes
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.owners import Owners
@@ -146,6 +147,7 @@ class Engine:
         self._store = store
         self._tally = Tally(store)
         self._sessions = Sessions(store)
+        self._inheritance = Inheritance(settings.rules.settings.session, self._sessions, store)
         self._hooks = hooks = hooks or Hooks()
         self._tell = hooks.tell
         self.nowhere = Nowhere()
@@ -325,6 +327,10 @@ class Engine:
         unit.add_all((RouteEvent(event.id, tuple(payloads)),))
         heard = conversation.messages.count + 1 + len(decision.before)
         place = Place(conversation, message, event.id, heard, decision.now)
+        if event.inbound.thread is not None:
+            for agent in message.agents:
+                held, theirs = sessions[agent]
+                sessions[agent] = held, await self._inheritance.claim(unit, theirs, event.inbound, decision.now)
         destined = [self._destine(unit, *sessions[agent], place) for agent in message.agents]
         await unit.write(self._store)
         self._settled(decision, performed, noted())

@@ -95,6 +95,7 @@ class FakeMessenger:
         event: str | None = None,
         attachments: tuple[Attachment, ...] = (),
         bot: bool = False,
+        thread: str | None = None,
     ) -> str:
         """Somebody writes; returns the platform id once the gateway has the message."""
         await self.until(lambda: self._deliver is not None)
@@ -110,6 +111,7 @@ class FakeMessenger:
                 chat=Chat(chat, kind, title=chat),
                 sender=Sender(sender, name=sender, is_bot=bot),
                 text=text,
+                thread=thread,
                 reply_to=None if reply_to is None else Quote(reply_to),
                 mentions=_mentions(*named),
                 attachments=attachments,

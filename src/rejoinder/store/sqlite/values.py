@@ -1,6 +1,5 @@
 """Values to columns and back. A body is sealed: damage inside it is an error, never a different message."""
 
-import json
 import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -12,6 +11,7 @@ from msgspec.structs import replace
 
 from rejoinder.errors import Superseded
 from rejoinder.events import Inbound, Route
+from rejoinder.letters import as_json
 from rejoinder.store.base import InboxEvent, Input, Message, Run, StoredPart, StoredTurn
 from rejoinder.store.sqlite.connection import Connection
 
@@ -48,14 +48,7 @@ def unseal(blob: bytes) -> bytes:
 def packer(kind: type[T]) -> tuple[Callable[[T], bytes], Callable[[bytes], T]]:
     """How values of a kind become bodies, and bodies values."""
     decoder = msgspec.json.Decoder(kind)
-    return lambda value: seal(_json(value)), lambda blob: decoder.decode(unseal(blob))
-
-
-def _json(value: object) -> bytes:
-    try:
-        return msgspec.json.encode(value)
-    except UnicodeEncodeError:  # half a surrogate pair: one such message must not hold up all that follow it
-        return json.dumps(msgspec.to_builtins(value), ensure_ascii=False).encode("utf-8", "replace")
+    return lambda value: seal(as_json(value)), lambda blob: decoder.decode(unseal(blob))
 
 
 _, unpack_inbound = packer(Inbound)
@@ -67,7 +60,7 @@ def as_written(inbound: Inbound) -> tuple[Inbound, bytes]:
     try:
         return inbound, seal(msgspec.json.encode(inbound))
     except UnicodeEncodeError:
-        body = seal(_json(inbound))
+        body = seal(as_json(inbound))
         return unpack_inbound(body), body
 
 

@@ -108,5 +108,5 @@ class Events(Opened):
             kept = await store.write(Accept(tuple(an_inbound(n, text=text) for n, text in enumerate(odd)), NOW))
             read = (await store.recover(NOW)).events
             assert len(kept) == len(read) == len(odd)
-            assert [event.inbound.text for event in read] == [odd[0], "half a pair ?", odd[2], odd[3]]
+            assert [event.inbound.text for event in read] == [odd[0], "half a pair �", odd[2], odd[3]]
             assert [event.inbound for event in kept] == [event.inbound for event in read]

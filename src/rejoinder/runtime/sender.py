@@ -451,14 +451,8 @@ class Sender:
             await self._bury(row, problem)
             return self.wake(rows=True)
         error = row.error or "the gateway ended while it was being sent"
-        verdict = judge(
-            Unknown(error),
-            deed,
-            self.channel,
-            tries=row.attempts,
-            conceded=conceded_in(row.error),
-            on_unknown=self._account.on_unknown,
-        )
+        unknown, conceded, held = Unknown(error), conceded_in(row.error), self._account.on_unknown
+        verdict = judge(unknown, deed, self.channel, tries=row.attempts, conceded=conceded, on_unknown=held)
         try:
             match verdict:
                 case Look():
@@ -471,7 +465,7 @@ class Sender:
                     await self._keep(HoldPart(row), DropPart(replace(row, state="held")))
                     self._over(row, Unsent(error))
                 case _:
-                    await self._keep(RetryPart(row, now, remembered(error, None, conceded_in(row.error))))
+                    await self._keep(RetryPart(row, now, remembered(error, None, conceded)))
                     self._looking.discard(row.id)
         except Superseded:  # somebody settled it
             self._looking.discard(row.id)

@@ -263,7 +263,11 @@ def _quoted(inbound: Inbound, conversation: Conversation) -> Quoted | None:
 
 
 def people_of(run: Run) -> frozenset[str]:
-    """Who asked for this run; a bot that did cannot answer for it, nor the clock, nor who is only listened to."""
+    """Who asked for this run and may answer for it: no bot, not the clock, nobody who is only listened to, no guest.
+
+    What an agent asks leave for is done on the operator's machine: a stranger in an open group does not give it.
+    """
     messages = (asked.message for asked in run.asked)
-    inbounds = (message.inbound for message in messages if not (message.background or message.listening))
-    return frozenset(inbound.sender.id for inbound in inbounds if not inbound.sender.is_bot)
+    theirs = (message for message in messages if not (message.background or message.listening))
+    senders = (message.inbound.sender for message in theirs if message.command_authorised)
+    return frozenset(sender.id for sender in senders if not sender.is_bot)

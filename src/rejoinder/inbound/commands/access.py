@@ -58,7 +58,6 @@ COMMANDS = (
         "approve",
         "Let in who has this pairing code (owner), or answer the agent's request.",
         "access",
-        auth="anyone",  # an agent asks whoever it works for, and nobody else's answer counts (TU-34)
         args=(Arg("which", required=True), Arg("option", ("allow-once", "allow-always", "deny"))),
         handle=_approve,
         owner_when=lambda args: is_code(args["which"]) and "option" not in args,

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 
 HOUSE = Path(__file__).parents[2]
 PATIENCE = 30
+TYPED = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+"""Without what a make tells those it starts: these tests may be run by one."""
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="no make here")
 
@@ -25,12 +28,19 @@ def make_run(folder: Path) -> Iterator[subprocess.Popen[str]]:
     venv = Path(sys.prefix)
     command = ["make", "-f", str(HOUSE / "Makefile"), "-o", str(venv / ".run"), f"VENV={venv}", "run"]
     both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    with subprocess.Popen(command, cwd=folder, text=True, process_group=0, **both) as program:
+    with subprocess.Popen(command, cwd=folder, env=TYPED, text=True, process_group=0, **both) as program:
+        watch = threading.Timer(PATIENCE, _end, (program,))  # who reads what it says waits for it without end
+        watch.start()
         try:
             yield program
         finally:
-            if program.poll() is None:
-                os.killpg(program.pid, signal.SIGKILL)
+            watch.cancel()
+            _end(program)
+
+
+def _end(program: subprocess.Popen[str]) -> None:
+    if program.poll() is None:
+        os.killpg(program.pid, signal.SIGKILL)
 
 
 def test_a_bad_configuration_keeps_its_status(tmp_path):

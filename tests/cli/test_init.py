@@ -56,6 +56,13 @@ def telegram() -> Iterator[FakePlatform]:
         loop.close()
 
 
+def test_a_number_that_is_none_of_these_is_asked_for_again(folder):
+    said = answered("9", "x", "1", "y", "65536", "8766", "n")
+    assert "It is a number from 1 to 4." in said
+    assert "It is a number from 0 to 65535." in said
+    assert "port = 8766" in (folder / "rejoinder.toml").read_text()
+
+
 def test_the_shortest_way(folder):
     """Enter all the way: the guide on the usual page."""
     said = answered("", "", "", "")

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from click import IntRange
 
 from rejoinder.cli.options import File
 from rejoinder.errors import BadUse
@@ -39,7 +38,7 @@ def make_configuration(
     given: dict[str, str] = {}
     sections = {"agents.helper": _agent(given)}
     if typer.confirm("Serve the chat page?", default=True):
-        sections["channels.web"] = {"port": typer.prompt("  port", default=8765, type=IntRange(0, 65535))}
+        sections["channels.web"] = {"port": _number("  port", 8765, 0, 65535)}
     if typer.confirm("Serve a Telegram bot?", default=False):
         sections["channels.telegram"] = _telegram(given)
     target.write_text(_written(sections), "utf-8")
@@ -61,9 +60,17 @@ def _agent(given: dict[str, str]) -> dict[str, Any]:
         print("Who answers?")
         for number, offer in enumerate(offers, 1):
             print(f"  {number}  {offer.title}")
-        section = _asked(offers[typer.prompt("Number", default=1, type=IntRange(1, len(offers))) - 1])
+        section = _asked(offers[_number("Number", 1, 1, len(offers)) - 1])
         if _is_fine("agents.helper", section, given):
             return section
+
+
+def _number(question: str, default: int, least: int, most: int) -> int:
+    while True:
+        number: int = typer.prompt(question, default=default, type=int)
+        if least <= number <= most:
+            return number
+        print(f"It is a number from {least} to {most}.")
 
 
 def _asked(offer: "Offer") -> dict[str, Any]:

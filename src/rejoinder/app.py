@@ -37,6 +37,7 @@ from rejoinder.config.channels import CHANNEL_KINDS, ChannelSettings
 from rejoinder.errors import BadConfiguration, BadUse
 from rejoinder.events import Inbound, Part, Reply, Route
 from rejoinder.inbound.commands.registry import native_menu
+from rejoinder.kinds import channel_to_come
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import encode, kind
 from rejoinder.outbound.directives.declaration import Registry
@@ -295,9 +296,8 @@ def open_channels(settings: schema.Settings) -> list[Channel]:
 
 
 def open_channel(name: str, said: schema.Channel) -> Channel:
-    if said.kind in CHANNEL_KINDS and said.kind not in (here := plugins.names("channel")):
-        there = ", ".join(each for each in here if each != "terminal")
-        raise BadConfiguration(f"channels.{name}: the channel {said.kind} is not written yet; there are: {there}")
+    if said.kind in CHANNEL_KINDS and (why := channel_to_come(said.kind)) is not None:
+        raise BadConfiguration(f"channels.{name}: {why}")
     module = plugins.find("channel", said.kind)
     if isinstance(said.settings, module.Settings):
         return module.open_channel(name, said.settings)

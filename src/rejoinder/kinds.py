@@ -16,12 +16,17 @@ def kinds() -> Kinds:
 def to_come(settings: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
     """What may be configured already and does not work yet: which key, and what to do instead."""
     yield from store_to_come(settings.gateway)
-    here = plugins.names("channel")
-    there = ", ".join(each for each in here if each != "terminal")
     for name, said in settings.channels.items():
-        if said.kind not in here:
-            why = f"the channel {said.kind} is not written yet; take this section out (there are: {there})"
+        if (why := channel_to_come(said.kind)) is not None:
             yield ("channels", name), why
+
+
+def channel_to_come(kind: str) -> str | None:
+    here = plugins.names("channel")
+    if kind in here:
+        return None
+    there = ", ".join(each for each in here if each != "terminal")
+    return f"the channel {kind} is not written yet; take this section out (there are: {there})"
 
 
 def store_to_come(gateway: GatewaySettings) -> Iterator[tuple[tuple[str, ...], str]]:

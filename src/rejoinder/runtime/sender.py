@@ -451,8 +451,8 @@ class Sender:
             await self._bury(row, problem)
             return self.wake(rows=True)
         error = row.error or "the gateway ended while it was being sent"
-        unknown, conceded, held = Unknown(error), conceded_in(row.error), self._account.on_unknown
-        verdict = judge(unknown, deed, self.channel, tries=row.attempts, conceded=conceded, on_unknown=held)
+        conceded, how = conceded_in(row.error), self._account.on_unknown
+        verdict = judge(Unknown(error), deed, self.channel, tries=row.attempts, conceded=conceded, on_unknown=how)
         try:
             match verdict:
                 case Look():

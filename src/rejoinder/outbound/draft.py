@@ -23,6 +23,8 @@ PLACEHOLDER = "…"
 SOON = 0.1
 """Seconds before a mere sign is opened: an answer that is whole by then is one message, and was never another."""
 
+FADES = 20.0
+"""Seconds after which a preview that has not grown is shown again: on the platform it lives for thirty."""
 
 _LOOK_AHEAD = 8
 """Blocks: what lies further ahead changes nothing of where the first one ends, and would be read for each of them."""
@@ -31,11 +33,11 @@ _LOOK_AHEAD = 8
 class Streaming(Struct, frozen=True):
     """How an answer is shown before it is whole.
 
-    `live`: every piece is fed to one growing message. `edits`: one message is changed, at a pace. `blocks`: whole
-    pieces, each a message (DE-22). `off`: not at all.
+    `live`: every piece is fed to one growing message. `edits`: one message is changed, at a pace. `preview`: as often,
+    in a preview that is no message. `blocks`: whole pieces, each a message (DE-22). `off`: not at all.
     """
 
-    mode: Literal["live", "edits", "blocks", "off"] = "off"
+    mode: Literal["live", "edits", "preview", "blocks", "off"] = "off"
     pace: float = 1.0
     placeholder: bool = False
     """Open with a sign instead of words: where nobody can tell whether an opening arrived, words could stand twice."""
@@ -99,6 +101,14 @@ class Feed(Struct, frozen=True):
     upto: int
 
 
+class Preview(Struct, frozen=True):
+    """Show this in place of the preview before it."""
+
+    source: str
+    call: int
+    upto: int
+
+
 class SendBlock(Struct, frozen=True):
     source: str
     reopened: str
@@ -106,7 +116,7 @@ class SendBlock(Struct, frozen=True):
     upto: int
 
 
-Step = Rest | Wait | OpenSlot | EditSlot | Feed | SendBlock
+Step = Rest | Wait | OpenSlot | EditSlot | Feed | Preview | SendBlock
 Cut = Callable[[str], list[str]]
 """The sources of the messages a text becomes."""
 
@@ -123,7 +133,11 @@ def close(draft: Draft) -> Draft:
 
 
 def next_step(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
-    if draft.closed or draft.streaming.mode == "off" or draft.seen == len(draft.text):
+    if draft.closed or draft.streaming.mode == "off":
+        return draft, Rest()
+    if draft.streaming.mode == "preview":
+        return _next_preview(draft, now, cut)
+    if draft.seen == len(draft.text):
         return draft, Rest()
     if draft.streaming.mode == "blocks":
         return _next_block(draft, now)
@@ -147,6 +161,19 @@ def next_step(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
         done = not wordless and len(sources) == len(draft.slots) + 1
         return calling, OpenSlot(source, number, upto if done else draft.seen)
     return replace(draft, seen=upto), Rest()
+
+
+def _next_preview(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
+    """Of an answer that will be several messages the last one is shown: it is the one that grows."""
+    if not is_seen(draft.text):
+        return draft, Rest()
+    due = draft.not_before if draft.seen < len(draft.text) else draft.not_before + FADES
+    if now < due:
+        return draft, Wait(due)
+    sources, number = cut(draft.text), draft.call + 1
+    if not sources:
+        return draft, Rest()
+    return replace(draft, call=number), Preview(sources[-1], number, len(draft.text))
 
 
 def _next_block(draft: Draft, now: float) -> tuple[Draft, Step]:
@@ -209,10 +236,12 @@ def opened(draft: Draft, step: OpenSlot, message: str, reply_to: str | None, now
     return replace(draft, slots=slots, seen=step.upto, not_before=now + (0.0 if at_once else draft.streaming.pace))
 
 
-def shown(draft: Draft, step: EditSlot | Feed, now: float) -> Draft:
+def shown(draft: Draft, step: EditSlot | Feed | Preview, now: float) -> Draft:
     """The platform took the frame."""
     if draft.closed or step.call != draft.call:
         return draft
+    if isinstance(step, Preview):
+        return replace(draft, seen=step.upto, not_before=now + draft.streaming.pace)
     at = step.slot if isinstance(step, EditSlot) else len(draft.slots) - 1
     slot = draft.slots[at]
     source = step.source if isinstance(step, EditSlot) else slot.source + step.text
@@ -227,9 +256,12 @@ def sent(draft: Draft, step: SendBlock, not_before: float) -> Draft:
 
 
 def refused(draft: Draft, step: Step, until: float | None) -> Draft:
-    """The platform did not take it: again at that time, or (None) not before the answer is whole."""
+    """The platform did not take it: again at that time, or (None) not before the answer is whole.
+
+    Where there is no preview to be had there is a message that can be changed.
+    """
     if draft.closed:
         return draft
     if until is None:
-        return replace(draft, streaming=replace(draft.streaming, mode="off"))
+        return replace(draft, streaming=replace(draft.streaming, mode="edits" if isinstance(step, Preview) else "off"))
     return replace(draft, not_before=until)

@@ -6,16 +6,17 @@ The sender of the conversation asks for a frame whenever its line is free, so fr
 import asyncio
 from collections.abc import Callable, Iterable
 from random import uniform
+from zlib import crc32
 
 from msgspec.structs import replace
 
-from rejoinder.channels.base import CanEdit, CanStream, Delivered, Rejected, RetryAfter, Unknown
+from rejoinder.channels.base import CanEdit, CanPreview, CanStream, Delivered, Outcome, Rejected, RetryAfter, Unknown
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Part, Rendering
 from rejoinder.outbound import draft as drafts
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import Open, decode, keyed
-from rejoinder.outbound.draft import Draft, EditSlot, Feed, OpenSlot, Rest, SendBlock, Step, Streaming, Wait
+from rejoinder.outbound.draft import Draft, EditSlot, Feed, OpenSlot, Preview, Rest, SendBlock, Step, Streaming, Wait
 from rejoinder.outbound.plan import Manner, Planned, Slot, Wording
 from rejoinder.outbound.render import Message
 from rejoinder.runtime.abilities import can
@@ -74,6 +75,8 @@ class Drafting:
         streaming = draft.streaming
         if streaming.mode == "live":  # what it has been fed before cannot be fed again: it is whole at the end
             streaming = Streaming("off")
+        elif streaming.mode == "preview":  # there is a message already
+            streaming = replace(streaming, mode="edits")
         self.draft = Draft(streaming, draft.text, (*draft.slots, Slot(message, "", reply_to)), grown_at=draft.grown_at)
 
     def _adopted(self, fate: "asyncio.Future[Fate]", reply_to: str | None) -> None:
@@ -104,7 +107,7 @@ class Drafting:
         if self._opening is not None:
             return None
         now, text = asyncio.get_running_loop().time(), self.draft.text
-        if self.draft.streaming.mode == "edits" and now >= self.draft.not_before:
+        if self.draft.streaming.mode in ("edits", "preview") and now >= self.draft.not_before:
             await foresee(text, self._manner)
         draft, step = drafts.next_step(replace(self.draft, text=text), now, self._sources)
         self.draft = replace(draft, text=self.draft.text)  # it may have grown meanwhile
@@ -119,6 +122,8 @@ class Drafting:
                 await self._edit(step)
             case Feed():
                 await self._feed(step)
+            case Preview():
+                await self._preview(step)
             case SendBlock():
                 self._send_block(step, now)
         return 0.0
@@ -159,6 +164,17 @@ class Drafting:
         crashpoint("K13")
         self._sender.pace.spend()
         outcome = await channel.edit(self._sender.route, slot.message, self._part(step.source, first=step.slot == 0))
+        self._answered(step, outcome)
+
+    async def _preview(self, step: Preview) -> None:
+        channel = self._sender.channel
+        if not can(channel, CanPreview):
+            return self._refuse(step, None)
+        self._sender.pace.spend()
+        number = crc32(self._stem.encode()) & 0x7FFF_FFFF or 1
+        self._answered(step, await channel.preview(self._part(step.source, first=True), number))
+
+    def _answered(self, step: EditSlot | Preview, outcome: Outcome) -> None:
         now = asyncio.get_running_loop().time()
         match outcome:
             case Delivered():
@@ -222,5 +238,7 @@ def streaming_for(wanted: Streaming, sender: Sender, manner: Manner, *, other_bo
     if can(channel, CanStream) and manner.limit is None:
         return Streaming("live")
     if can(channel, CanEdit):
-        return Streaming("edits", wanted.pace, placeholder=is_blind(sender.channel))
+        previews = wanted.mode == "preview" and can(channel, CanPreview) and channel.previews(sender.route)
+        mode = "preview" if previews else "edits"
+        return Streaming(mode, wanted.pace, placeholder=is_blind(sender.channel))
     return Streaming("off")

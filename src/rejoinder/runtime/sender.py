@@ -5,7 +5,9 @@ Rule 1: nothing is sent that is not committed, and nothing is sent again that ma
 Rule 2: planning and claiming is one commit, the receipt another; between them is the channel call and nothing else.
 Rule 3: whoever asked may go away: what has been planned is sent all the same. What has not been planned by then
         is not.
-Rule 4: a task runs while there is something to do, and a timer when that is later. Drafts come last: they are
+Rule 4: words overtake reactions, in the store and before it (DE-32): nothing hangs on a reaction. All is planned
+        in the order in which it was asked for, so that the end of an answer has its reactions behind it.
+Rule 5: a task runs while there is something to do, and a timer when that is later. Drafts come last: they are
         made when the line is free, from what is newest then.
 """
 
@@ -77,6 +79,8 @@ class Request(Struct, frozen=True):
     final: bool
     also: Unit | None
     fates: "tuple[asyncio.Future[Fate], ...]"
+    yields: bool
+    """Nothing but reactions: whatever is asked for later goes first."""
 
 
 class Sender:
@@ -131,12 +135,13 @@ class Sender:
         final: bool = False,
         also: Unit | None = None,
     ) -> "tuple[asyncio.Future[Fate], ...]":
-        """Has these said, in order, behind what was posted before; tells of each what became of it.
+        """Has these said, in order, behind the words that were posted before; tells of each what became of it.
 
         `also` is written in the commit that plans them.
         """
         new_future = asyncio.get_running_loop().create_future
-        request = Request(tuple(planned), run, final, also, tuple([new_future() for _ in planned]))
+        fates, yields = tuple([new_future() for _ in planned]), all(isinstance(each.deed, React) for each in planned)
+        request = Request(tuple(planned), run, final, also, fates, yields)
         self._requests.append(request)
         self.wake()
         return request.fates
@@ -208,7 +213,7 @@ class Sender:
         if self._account.trouble and self.pace.has_room("final") and (self._requests or self._rows or self._ours):
             return await self._try_again()
         if self._requests:
-            await self._plan(self._requests[0], claims=self.pace.has_room("final"))
+            await self._plan(self._requests[0], claims=self.pace.has_room("final") and not self._is_overtaken())
             return True
         if self._rows or self._ours:
             if seconds := self.pace.seconds_to_wait("final"):
@@ -216,6 +221,10 @@ class Sender:
                 return False
             return await self._send_next()
         return await self._draft_next() if self.writing else False
+
+    def _is_overtaken(self) -> bool:
+        """By words that wait behind it, and are about to be planned."""
+        return self._requests[0].yields and any(not request.yields for request in self._requests)
 
     async def _try_again(self) -> bool:
         """Of a refused account one call alone finds out whether it is over (DE-32)."""

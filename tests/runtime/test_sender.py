@@ -11,7 +11,7 @@ from rejoinder.outbound import plan
 from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, keyed, kind, words
 from rejoinder.outbound.plan import Manner, Wording
-from rejoinder.runtime import pacing, sender
+from rejoinder.runtime import aside, pacing, sender
 from rejoinder.runtime.fates import Sent
 from rejoinder.runtime.performing import intent
 from rejoinder.runtime.verdict import (
@@ -206,6 +206,30 @@ async def test_a_reaction_that_is_put_off_holds_up_no_words(outcome):
         here.sender.post(reactions(1))
         await here.rests()
         assert await here.conversation.send("two") is not None
+        assert here.channel.reacted == []
+        here.ahead = timedelta(hours=1)
+        here.sender.wake(rows=True)
+        await here.rests()
+        assert len(here.channel.reacted) == 1
+
+
+async def test_a_reaction_that_is_not_answered_is_let_go_when_words_wait(monkeypatch):
+    """DE-32: it is tried again behind them; a reaction that stands twice stands once."""
+    monkeypatch.setattr(aside, "PATIENCE", 0.0)
+    hangs = asyncio.Event()
+
+    class Hanging(FakeMessenger):
+        async def react(self, route, message, emoji, *, remove=False, author=""):
+            if not hangs.is_set():
+                hangs.set()
+                await asyncio.Event().wait()
+            return await super().react(route, message, emoji, remove=remove, author=author)
+
+    async with asyncio.timeout(10), place(Hanging()) as here:
+        await here.conversation.send("one")
+        here.sender.post(reactions(1))
+        await hangs.wait()
+        assert await here.conversation.send("two") == "9002"
         assert here.channel.reacted == []
         here.ahead = timedelta(hours=1)
         here.sender.wake(rows=True)

@@ -50,6 +50,8 @@ class Slot(Struct, frozen=True):
     source: str
     """What the platform last took of it, before it was rendered."""
     reply_to: str | None = None
+    unsure: bool = False
+    """An edit of it was not answered and may be carried out yet, over whatever is put there."""
 
 
 class Planned(Struct, frozen=True):
@@ -152,9 +154,10 @@ def settle(
     """What makes of the messages on the screen the whole answer.
 
     `live`: they were fed as they grew, so each is told that it is whole. `may_move`: they can be taken back, so
-    an answer whose target changed is said anew, as a reply, before they go (OD-61).
+    an answer whose target changed is said anew, as a reply, before they go (OD-61); and so is one that a late edit
+    could overwrite (DE-20).
     """
-    if slots and may_move and slots[0].reply_to != wording.reply_to:
+    if slots and may_move and (slots[0].reply_to != wording.reply_to or any(slot.unsure for slot in slots)):
         said = say(text, route, manner, wording, stem)
         after = tuple(planned.key for planned in said)
         return said + [_removed(slot, stem, after) for slot in slots]

@@ -19,6 +19,7 @@ from rejoinder.outbound.draft import Draft, EditSlot, Feed, OpenSlot, Rest, Send
 from rejoinder.outbound.plan import Manner, Planned, Slot, Wording
 from rejoinder.outbound.render import Message
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.aside import LetGo
 from rejoinder.runtime.fates import Fate, Sent
 from rejoinder.runtime.sender import Sender
 from rejoinder.runtime.verdict import is_blind
@@ -47,6 +48,8 @@ class Drafting:
         self._run = run
         self._human_delay = human_delay
         self._opening: asyncio.Future[Fate] | None = None
+        self._answered = asyncio.Event()  # no frame is under way
+        self._answered.set()
         self._said = 0  # messages of the blocks so far
         if streaming.mode != "off":
             sender.writing.join(self)
@@ -91,8 +94,11 @@ class Drafting:
             self._sender.wake()
 
     async def close(self) -> None:
-        """No further frame: returns when it is known what is on the screen."""
+        """No further frame: returns when it is known what is on the screen, or that it cannot be known."""
         self._sender.writing.leave(self)
+        if not self._answered.is_set():
+            self._sender.aside.hurry()
+            await self._answered.wait()
         self.draft = drafts.close(self.draft)
         if self._opening is not None:
             await asyncio.wait([self._opening])
@@ -156,9 +162,14 @@ class Drafting:
         channel, slot = self._sender.channel, self.draft.slots[step.slot]
         if not can(channel, CanEdit):
             return self._refuse(step, None)
+        part = self._part(step.source, first=step.slot == 0)
         crashpoint("K13")
         self._sender.pace.spend()
-        outcome = await channel.edit(self._sender.route, slot.message, self._part(step.source, first=step.slot == 0))
+        self._answered.clear()
+        try:
+            outcome = await self._sender.aside.make(channel.edit(self._sender.route, slot.message, part))
+        finally:
+            self._answered.set()
         now = asyncio.get_running_loop().time()
         match outcome:
             case Delivered():
@@ -167,6 +178,9 @@ class Drafting:
                 seconds = outcome.seconds or self.draft.streaming.pace
                 self._sender.pace.pause(seconds, everywhere=outcome.everywhere)
                 self._refuse(step, now + seconds)
+            case LetGo():
+                self.draft = drafts.let_go(self.draft, step)
+                self._refuse(step, now + 2 * self.draft.streaming.pace)
             case RetryAfter() | Unknown():
                 self._refuse(step, now + 2 * self.draft.streaming.pace)
             case Rejected():

@@ -29,6 +29,7 @@ from rejoinder.events import ReplySent, Route
 from rejoinder.outbound.deeds import Deed, Open, React, Remove, Say, Sign, Words, decode, words
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.aside import Aside
 from rejoinder.runtime.fates import WITHDRAWN, Fate, Sent, Unsent, fate_of, settle, settle_all
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.pacing import Account, Pace
@@ -102,6 +103,8 @@ class Sender:
         """Told of every message that was taken back."""
         self.writing = Writing(account.channel.name)
         """The drafts of the agents that are writing here."""
+        self.aside = Aside()
+        """The call of less weight that is under way, if one is."""
         self.pace = Pace(account)
         self.pauses: dict[str, float] = {}
         """Seconds of quiet behind these parts, by their keys (DE-22)."""
@@ -143,6 +146,8 @@ class Sender:
         fates, yields = tuple([new_future() for _ in planned]), all(isinstance(each.deed, React) for each in planned)
         request = Request(tuple(planned), run, final, also, fates, yields)
         self._requests.append(request)
+        if not yields:
+            self.aside.hurry()
         self.wake()
         return request.fates
 
@@ -174,8 +179,10 @@ class Sender:
 
     def wake(self, *, rows: bool = False) -> None:
         """There may be something to do. `rows`: somebody else has put it into the store."""
-        self._rows = self._rows or rows
-        self._told += rows
+        if rows:
+            self._rows = True
+            self._told += 1
+            self.aside.hurry()
         self._woken = True
         if self._task is None:
             self._task = self._runs.start(f"send:{self._name}", self._work())
@@ -324,7 +331,8 @@ class Sender:
         try:
             self.pace.spend()
             with calling(_ACCEPTED.get(type(deed), "K17")):
-                outcome = await perform(deed, row, self.channel, self.route, conceded, self._store)
+                call = perform(deed, row, self.channel, self.route, conceded, self._store)
+                outcome = await (self.aside.make(call) if isinstance(deed, React) else call)
         except Exception as error:  # a channel may be anybody's code
             log.exception("%s failed at a part", self.channel.name)
             outcome = Unknown(f"{type(error).__name__}: {error}")

@@ -574,3 +574,51 @@ async def test_nobody_elses_words_wait_for_a_frame(monkeypatch):
         here.channel.go.set()
         await answer.finish()
         assert here.seen() == ["Pong.", "One, two, three."]
+
+
+@pytest.mark.parametrize("placeholder", [False, True])
+async def test_what_was_written_stands_before_what_is_said_beside_it(placeholder):
+    """TU-34: a question is put below the words before it, whatever the pace of the draft; those behind keep it."""
+    channel = FakeMessenger() if placeholder else FakeKeeper()
+    async with place(channel, streaming=Streaming("edits", pace=600.0)) as here:
+        answer = here.answer(await here.turn())
+        await answer.feed("First I")
+        await here.rests()
+        await answer.feed(" look into main.py")
+        await answer.next_segment()
+        await answer.catch_up()
+        assert await here.conversation.send("May I?") is not None
+        assert here.seen() == ["First I look into main.py", "May I?"]
+        await answer.feed("Then I go on.")
+        await here.rests()
+        assert here.seen() == ["First I look into main.py", "May I?"]
+        await answer.finish()
+        assert here.seen() == ["First I look into main.py\n\nThen I go on.", "May I?"]
+
+
+async def test_a_block_may_be_short_when_somebody_else_is_to_speak():
+    """TU-34, DE-22: what was written so far is a message of its own, above the question."""
+    async with place(FakeMessenger(), streaming=Streaming("blocks", idle=600.0)) as here:
+        answer = here.answer(await here.turn())
+        await answer.feed("First I look into main.py")
+        await answer.next_segment()
+        await answer.catch_up()
+        await here.conversation.send("May I?")
+        await answer.feed("Then I go on.")
+        await answer.finish()
+        assert here.seen() == ["First I look into main.py", "May I?", "Then I go on."]
+
+
+@pytest.mark.parametrize("outcome", [Rejected("no"), Unknown("reset")])
+async def test_nobody_waits_long_for_a_draft_that_is_not_taken(outcome):
+    """TU-34: the question is put all the same; the words are there in the end."""
+    async with asyncio.timeout(2), place(FakeKeeper(), streaming=Streaming("edits", pace=600.0)) as here:
+        answer = here.answer(await here.turn())
+        await answer.feed("First I")
+        await here.rests()
+        await answer.feed(" look.")
+        here.channel.fails(outcome)
+        await answer.catch_up()
+        assert here.seen() == ["First I"]
+        await answer.finish()
+        assert here.seen() == ["First I look."]

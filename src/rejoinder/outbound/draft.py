@@ -123,6 +123,11 @@ def close(draft: Draft) -> Draft:
     return replace(draft, closed=True, call=draft.call + 1)
 
 
+def at_once(draft: Draft) -> Draft:
+    """The same for who cannot wait: no pace is kept, and a block may be short."""
+    return replace(draft, not_before=0.0, streaming=replace(draft.streaming, least=1, idle=0.0))
+
+
 def next_step(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
     if draft.closed or draft.streaming.mode == "off" or draft.seen == len(draft.text):
         return draft, Rest()

@@ -50,6 +50,7 @@ class Drafting:
         self._opening: asyncio.Future[Fate] | None = None
         self._answered = asyncio.Event()  # no frame is under way
         self._answered.set()
+        self._catching_up: asyncio.Future[None] | None = None  # somebody waits until all is shown
         self._said = 0  # messages of the blocks so far
         if streaming.mode != "off":
             sender.writing.join(self)
@@ -93,6 +94,22 @@ class Drafting:
         if self in self._sender.writing:
             self._sender.wake()
 
+    async def catch_up(self, seconds: float) -> None:
+        """Returns when all that may be shown so far is, as far as it can be, or after so many seconds."""
+        if self not in self._sender.writing:
+            return
+        self._catching_up = caught_up = asyncio.get_running_loop().create_future()
+        self._sender.wake()
+        try:
+            await asyncio.wait((caught_up,), timeout=seconds)
+        finally:
+            self._catching_up = None
+
+    def _has_caught_up(self) -> None:
+        if self._catching_up is not None:
+            self._catching_up.set_result(None)
+            self._catching_up = None
+
     async def close(self) -> None:
         """No further frame: returns when it is known what is on the screen, or that it cannot be known."""
         self._sender.writing.leave(self)
@@ -110,12 +127,15 @@ class Drafting:
         if self._opening is not None:
             return None
         now, text = asyncio.get_running_loop().time(), self.draft.text
-        if self.draft.streaming.mode == "edits" and now >= self.draft.not_before:
+        at_once = self._catching_up is not None
+        if self.draft.streaming.mode == "edits" and (at_once or now >= self.draft.not_before):
             await foresee(text, self._manner)
-        draft, step = drafts.next_step(replace(self.draft, text=text), now, self._sources)
-        self.draft = replace(draft, text=self.draft.text)  # it may have grown meanwhile
+        asked = replace(self.draft, text=text)
+        draft, step = drafts.next_step(drafts.at_once(asked) if at_once else asked, now, self._sources)
+        self.draft = replace(self.draft, call=draft.call, seen=draft.seen)  # it may have grown meanwhile
         match step:
             case Rest():
+                self._has_caught_up()
                 return None
             case Wait(until=until):
                 return until - now
@@ -156,7 +176,7 @@ class Drafting:
             self.draft = drafts.opened(self.draft, step, known.message, reply_to, now)
             self._sender.wake()
         else:
-            self.draft = drafts.refused(self.draft, step, None)
+            self._refuse(step, None)
 
     async def _edit(self, step: EditSlot) -> None:
         channel, slot = self._sender.channel, self.draft.slots[step.slot]
@@ -214,6 +234,7 @@ class Drafting:
 
     def _refuse(self, step: Step, until: float | None) -> None:
         self.draft = drafts.refused(self.draft, step, until)
+        self._has_caught_up()
 
 
 async def foresee(text: str, manner: Manner) -> None:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.events import Attachment, Choice, LengthUnit, Part, Rendering, ReplyMode, Route, TableStyle
+from rejoinder.outbound.chunk import length
 from rejoinder.outbound.deeds import Amend, Deed, Remove, Say, keyed
 from rejoinder.outbound.render import Message, messages
 
@@ -138,6 +139,18 @@ def put_instead(text: str, shown: Sequence[str], route: Route, manner: Manner, s
     ]
     put = [Planned(*keyed(deed, f"{stem}/{number}/instead")) for number, deed in enumerate(amended)]
     return put + [Planned(*keyed(Remove(message), f"{stem}/delete")) for message in shown[len(chunks) :]]
+
+
+def close_offer(said: Say, message: str, outcome: str, stem: str) -> list[Planned]:
+    """What became of it in the place of how to answer, which is its last paragraph; and no buttons under it.
+
+    For who has nothing but the message as it was rendered.
+    """
+    asked = said.part.text.rpartition("\n\n")[0]
+    entities = tuple([each for each in said.part.entities if each.offset + each.length <= length(asked, "utf16")])
+    text = f"{asked}\n\n{outcome}".lstrip()
+    part = replace(said.part, text=text, entities=entities if asked else (), html="", choices=(), key="")
+    return [Planned(*keyed(Amend(message, part, anew=False), f"{stem}/instead"))]
 
 
 def settle(

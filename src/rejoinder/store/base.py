@@ -159,6 +159,10 @@ class StoreReader(Protocol):
         """What the gateway itself answered to this event: their keys begin with `said_about(event)`."""
         ...
 
+    async def parts_under(self, stem: str) -> tuple[StoredPart, ...]:
+        """All parts whose keys begin with this and a slash, oldest first."""
+        ...
+
     async def to_send(self) -> tuple[Route, ...]:
         """The places with something to send or to settle, whose has waited longest first."""
         ...

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
+from rejoinder.agents.base import TextDelta
 from rejoinder.app import Gateway, open_channels
 from rejoinder.config.load import read
 from rejoinder.testing import FakePlatform, ScriptedAgent
@@ -129,6 +130,24 @@ async def test_a_preview_is_shown_until_the_answer_is_whole():
     assert [text for kind, text in shown if kind in ("message", "edit")] == ["One two."]
     assert answer.reply_to == question
     assert not oracles.typing_after_final(platform.truth.frames)
+
+
+async def test_what_was_previewed_stands_above_the_question():
+    """TU-34: a preview goes with the next message; the words before a question become one."""
+
+    class Explaining(Asking):
+        async def run(self, turn):
+            yield TextDelta("It is full.")
+            async for event in super().run(turn):
+                yield event
+
+    async with telegram(Explaining(), 'streaming = "preview"') as platform:
+        await platform.says("ann", "ann", "clean up")
+        await platform.truth.until(lambda: len(platform.truth.messages("ann")) == 2)
+        draft, question = platform.truth.messages("ann")
+        assert draft.text == "It is full."
+        await platform.presses("ann", "ann", question.id, "Deny")
+        await platform.truth.until(lambda: "I was told" in platform.truth.messages("ann")[0].text)
 
 
 @pytest.mark.parametrize(("chat", "fault"), [("#team", None), ("ann", Fault("404", on="preview"))])

@@ -144,6 +144,15 @@ def test_without_previews_it_is_written_by_edits():
     assert step.source == PLACEHOLDER
 
 
+def test_a_preview_that_is_to_stay_becomes_a_message():
+    """TU-34: what was written stands above the question that follows it."""
+    draft, step = next_step(drafts.grow(Draft(Streaming("preview", pace=1.0)), "One", 0.0), 0.0, sources)
+    assert isinstance(step, Preview)
+    kept = drafts.to_keep(drafts.shown(draft, step, 0.0))
+    assert next_step(drafts.at_once(kept), 0.0, sources)[1] == OpenSlot("One", 2, 3)
+    assert drafts.to_keep(kept) == kept
+
+
 def test_equal_frames_are_skipped():
     """DE-20: a piece that changes no source makes no call."""
     screen = Screen(EDITS)

@@ -9,9 +9,9 @@ from rejoinder.channels.base import Delivered, Limits, Rejected, RetryAfter, Unk
 from rejoinder.events import DeliveryFailed, Part, ReplySent, Route
 from rejoinder.outbound import plan
 from rejoinder.outbound.budget import Rate
-from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, keyed, words
+from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, keyed, kind, words
 from rejoinder.outbound.plan import Manner, Wording
-from rejoinder.runtime import pacing, sender
+from rejoinder.runtime import aside, pacing, sender
 from rejoinder.runtime.fates import Sent
 from rejoinder.runtime.performing import intent
 from rejoinder.runtime.verdict import (
@@ -26,7 +26,7 @@ from rejoinder.runtime.verdict import (
     judge,
     remembered,
 )
-from rejoinder.store.base import ClaimPart, Intent, MarkSent, PlanParts, RetryPart
+from rejoinder.store.base import YIELDING, ClaimPart, Intent, MarkSent, PlanParts, RetryPart
 from rejoinder.testing import FakeKeeper, FakeMessenger
 from tests.runtime.places import place
 
@@ -164,6 +164,87 @@ async def test_messages_of_one_conversation_go_out_one_after_the_other():
         await asyncio.gather(*(here.conversation.send(text) for text in "abcde"))
     assert most == 1
     assert here.seen() == [*"abcde"]
+
+
+def reactions(number):
+    return [plan.Planned(*keyed(React("9001", "👀", author=str(each)), "t")) for each in range(number)]
+
+
+async def test_words_overtake_the_reactions_that_wait():
+    """DE-32: final > action. All are asked for at once; a reaction hangs on what is there, and nothing on it."""
+    assert {kind(each.deed) for each in reactions(1)} == {YIELDING}
+    async with place(FakeMessenger()) as here:
+        await here.conversation.send("one")
+        for each in reactions(3):
+            here.sender.post((each,))
+        for text in ("two", "three"):
+            here.sender.post(plan.say(text, here.route, Manner("telegram"), Wording(), "t"))
+        await here.rests()
+        assert here.channel.calls == ["send", "send", "send", "react", "react", "react"]
+        assert here.seen() == ["one", "two", "three"]
+        assert [author for author, *_ in here.channel.reacted] == ["0", "1", "2"]
+
+
+async def test_reactions_that_wait_for_the_budget_cost_an_answer_one_call():
+    """DE-32: however many there are, the words wait until the next call may be made, and for none of them."""
+    async with place(FakeMessenger(), chat_rate=Rate(1, 100.0)) as here:
+        await here.conversation.send("one")
+        for each in reactions(20):
+            here.sender.post((each,))
+        await here.channel.until(lambda: len(here.channel.reacted) == 3)
+        await here.conversation.send("two")
+        assert len(here.channel.reacted) < 20
+        await here.channel.until(lambda: len(here.channel.reacted) == 20)
+
+
+@pytest.mark.parametrize("outcome", [RetryAfter(600, "502"), Unknown("reset")])
+async def test_a_reaction_that_is_put_off_holds_up_no_words(outcome):
+    """DE-32: it is tried again at its time, behind them; also one of which nobody knows whether it arrived."""
+    async with place(FakeMessenger()) as here:
+        await here.conversation.send("one")
+        here.channel.fails(outcome)
+        here.sender.post(reactions(1))
+        await here.rests()
+        assert await here.conversation.send("two") is not None
+        assert here.channel.reacted == []
+        here.ahead = timedelta(hours=1)
+        here.sender.wake(rows=True)
+        await here.rests()
+        assert len(here.channel.reacted) == 1
+
+
+async def test_a_reaction_that_is_not_answered_is_let_go_when_words_wait(monkeypatch):
+    """DE-32: it is tried again behind them; a reaction that stands twice stands once."""
+    monkeypatch.setattr(aside, "PATIENCE", 0.0)
+    hangs = asyncio.Event()
+
+    class Hanging(FakeMessenger):
+        async def react(self, route, message, emoji, *, remove=False, author=""):
+            if not hangs.is_set():
+                hangs.set()
+                await asyncio.Event().wait()
+            return await super().react(route, message, emoji, remove=remove, author=author)
+
+    async with asyncio.timeout(10), place(Hanging()) as here:
+        await here.conversation.send("one")
+        here.sender.post(reactions(1))
+        await hangs.wait()
+        assert await here.conversation.send("two") == "9002"
+        assert here.channel.reacted == []
+        here.ahead = timedelta(hours=1)
+        here.sender.wake(rows=True)
+        await here.rests()
+        assert len(here.channel.reacted) == 1
+
+
+async def test_the_end_of_an_answer_has_its_reactions_behind_it():
+    """DE-30: words go first, but nothing is planned after the answer that was asked for before it: a crash between
+    would forget it, for the agent is not asked again."""
+    async with place(FakeMessenger()) as here:
+        run = await here.turn()
+        here.sender.post(reactions(1), run)
+        await here.says("Done.", run=run)
+        assert await here.states(run) == [("react", "sent"), ("say", "sent")]
 
 
 async def test_a_refusal_does_not_stop_what_follows():

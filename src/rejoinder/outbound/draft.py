@@ -4,7 +4,8 @@ Rule 1: it decides when it is asked, by whoever is free to make a call: so the l
         skipped, and a slow platform slows nothing but its own frames (DE-20).
 Rule 2: every frame is made by the same cutter and renderer as the final, from a beginning of its text (DE-1).
 Rule 3: each call has a number. The answer to an earlier call, or to one after the end, changes nothing: no late
-        edit overwrites a final.
+        edit overwrites a final. A message whose edit nobody waited for any more is not written over: its words are
+        said anew.
 Rule 4: it knows no clock; time is a number that comes with each event.
 """
 
@@ -132,6 +133,18 @@ def close(draft: Draft) -> Draft:
     return replace(draft, closed=True, call=draft.call + 1)
 
 
+def to_keep(draft: Draft) -> Draft:
+    """What has been shown is to stand above what others say next: a preview becomes a message."""
+    if draft.streaming.mode != "preview":
+        return draft
+    return replace(draft, streaming=replace(draft.streaming, mode="edits"), seen=0)
+
+
+def at_once(draft: Draft) -> Draft:
+    """The same for who cannot wait: no pace is kept, and a block may be short."""
+    return replace(draft, not_before=0.0, streaming=replace(draft.streaming, least=1, idle=0.0))
+
+
 def next_step(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
     if draft.closed or draft.streaming.mode == "off":
         return draft, Rest()
@@ -248,6 +261,14 @@ def shown(draft: Draft, step: EditSlot | Feed | Preview, now: float) -> Draft:
     slots = (*draft.slots[:at], replace(slot, source=source), *draft.slots[at + 1 :])
     pace = draft.streaming.pace if isinstance(step, EditSlot) else 0.0
     return replace(draft, slots=slots, seen=step.upto, not_before=now + pace)
+
+
+def let_go(draft: Draft, step: EditSlot | Preview) -> Draft:
+    """Nobody waited for the answer: it may come over what is put there later. Noted also after the end."""
+    if isinstance(step, Preview):
+        return draft
+    slots = (*draft.slots[: step.slot], replace(draft.slots[step.slot], unsure=True), *draft.slots[step.slot + 1 :])
+    return replace(draft, slots=slots)
 
 
 def sent(draft: Draft, step: SendBlock, not_before: float) -> Draft:

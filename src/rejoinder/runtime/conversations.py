@@ -22,6 +22,7 @@ from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.fates import Fate, message_of
 from rejoinder.runtime.messages import Messages
+from rejoinder.runtime.offers import OFFERS
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.performing import intent
 from rejoinder.runtime.recent import Bounded, Recent
@@ -189,8 +190,9 @@ class Conversation:
         )
 
     def offer(self, text: str, choices: tuple[Choice, ...]) -> Callable[[str], None]:
-        """Says something with buttons under it. What comes back puts other words there, and nothing to press."""
-        manner, stem = self.how.speech.manner, self.outbox.new_stem()
+        """Says something with buttons under it; how to answer without them is the last paragraph of the text. What
+        comes back puts other words there, and nothing to press."""
+        manner, stem = self.how.speech.manner, f"{OFFERS}/{self.outbox.new_stem()}"
         posted = self.sender.post(plan.say(redact(text), self.route, manner, Wording(choices=choices), stem))
 
         def close(words: str) -> None:

@@ -37,6 +37,8 @@ log = logging.getLogger(__name__)
 NO_RESPONSE = "_(no response)_"
 PATIENCE = 30.0
 """Seconds an ended run waits for its last delivery; then it ends, and the sender goes on alone."""
+CATCHING_UP = 3.0
+"""Seconds for which something else that is to be said waits for the draft."""
 ENOUGH_TO_PREFIX = 24
 """Characters after which it is known whether an answer begins with its prefix, a list or a fence (DE-5)."""
 
@@ -109,7 +111,15 @@ class Answer:
     async def next_segment(self) -> None:
         if self._may_speak():
             await self._obey(self._reader.next_segment())
+            if self._unseen is None:
+                self._pass_on(self._reveal.end_word())
             self._between_segments = True
+
+    async def catch_up(self) -> None:
+        """What was written so far stands on the screen, where an answer is shown while it is written: what somebody
+        is about to say stands below it (TU-34)."""
+        if self._may_speak():
+            await self._drafting.catch_up(CATCHING_UP)
 
     async def add_line(self, line: str) -> None:
         """A line of the gateway's own, a paragraph by itself; no directive is looked for in it."""

@@ -21,6 +21,7 @@ from rejoinder.runtime.runs import Runs
 UNKNOWN = "There is no request {which} for you here; it may have been answered or have run out."
 ALLOWED, DENIED = "allow-once", "deny"
 WITHDRAWN, TOO_LATE = "No longer asked: the run is over.", "Denied: nobody answered in time."
+RESTARTED = "No longer asked: the gateway was started again."
 
 
 class Open(Struct, frozen=True):

@@ -25,7 +25,9 @@ from rejoinder.runtime.asked import Asked, Resumed
 from rejoinder.runtime.books import note_put_aside
 from rejoinder.runtime.conversations import Conversation, Conversations
 from rejoinder.runtime.lanes import Lanes
+from rejoinder.runtime.offers import close_left_open
 from rejoinder.runtime.outbox import Outbox
+from rejoinder.runtime.questions import RESTARTED
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Sessions
@@ -94,6 +96,7 @@ class Recovery:
         found = await self._store.recover(self._clock())
         crashpoint("K25")
         self._outbox.recover(found.unknown, found.to_send)
+        await close_left_open(self._store, self._outbox, RESTARTED)
         for turn in found.turns:
             try:
                 await self._go_on(turn)

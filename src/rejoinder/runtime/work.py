@@ -121,7 +121,7 @@ class Workers:
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
         try:
             with self._typing(run) as typing:
-                relay = Relay(run, agent, answer, typing, _shows(scene), self._ears(run, agent, scene))
+                relay = Relay(run, agent, answer, typing, _shows(scene), self._ears(run, agent, scene, answer))
                 run.begun(can_steer=can(agent, CanSteer))
                 crashpoint("K9")
                 _became(run, State.THINKING)
@@ -220,11 +220,13 @@ class Workers:
         )
         return TypingSign(self._runs, run.conversation, mode, run.conversation.how.typing, run.agent)
 
-    def _ears(self, run: Run, agent: Agent, scene: Scene) -> Ears:
+    def _ears(self, run: Run, agent: Agent, scene: Scene, answer: Answer) -> Ears:
         async def asks(question: Question) -> None:
             session = await self._sessions.find(run.session, run.agent, self._clock())  # as it is now
             heard = [asked.message for asked in run.heard]
             decided = decided_beforehand(scene.choices, session, heard, self._settings.rules)
+            if decided is None:
+                await answer.catch_up()
             self._questions.ask(run.session, question, agent, run.conversation, people_of(run), decided)
 
         async def opened(saved: str) -> None:

@@ -18,6 +18,7 @@ from rejoinder.store.rows import (
     PART_STATES,
     TURN_STATES,
     UNENDED,
+    YIELDING,
     Admission,
     AllowEdit,
     Backlog,
@@ -158,6 +159,10 @@ class StoreReader(Protocol):
         """What the gateway itself answered to this event: their keys begin with `said_about(event)`."""
         ...
 
+    async def parts_under(self, stem: str) -> tuple[StoredPart, ...]:
+        """All parts whose keys begin with this and a slash, oldest first."""
+        ...
+
     async def to_send(self) -> tuple[Route, ...]:
         """The places with something to send or to settle, whose has waited longest first."""
         ...
@@ -290,6 +295,7 @@ __all__ = [
     "RESUMED_FOR",
     "TURN_STATES",
     "UNENDED",
+    "YIELDING",
     "Accept",
     "Admission",
     "AllowEdit",

@@ -140,7 +140,11 @@ PART_STATES: Final[dict[PartState, str]] = {
 }
 
 IN_FLIGHT: Final[tuple[PartState, ...]] = ("planned", "claimed", "sending", "unknown", "retry")
-"""The first of these in a conversation is the one that is sent; the others wait behind it."""
+"""The first of these in a conversation is the one that is sent; the others wait behind it. But `YIELDING`."""
+
+YIELDING: Final = "react"
+"""The kind of part that every other kind of its conversation overtakes (DE-32): it hangs on a message that is there,
+and nothing hangs on it, so neither its turn nor its fate is waited for. Among each other they keep their order."""
 
 
 UNENDED: Final[tuple[PartState, ...]] = (*IN_FLIGHT, "held", "dead")

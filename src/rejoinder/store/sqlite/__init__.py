@@ -151,6 +151,9 @@ class SqliteReader:
     async def parts_about(self, event: int) -> tuple[StoredPart, ...]:
         return await self._read(lookups.parts_about, event)
 
+    async def parts_under(self, stem: str) -> tuple[StoredPart, ...]:
+        return await self._read(lookups.parts_under, stem)
+
     async def to_send(self) -> tuple[Route, ...]:
         return await self._read(reads.to_send)
 

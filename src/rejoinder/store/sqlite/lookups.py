@@ -47,7 +47,10 @@ def part_sent_as(db: Connection, route: Route, message: str) -> StoredPart | Non
 
 
 def parts_about(db: Connection, event: int) -> tuple[StoredPart, ...]:
-    stem = said_about(event)
+    return parts_under(db, said_about(event))
+
+
+def parts_under(db: Connection, stem: str) -> tuple[StoredPart, ...]:
     rows = db.execute(f"{PARTS} part.key > ? AND part.key < ? ORDER BY part.id", (f"{stem}/", f"{stem}0"))
     return tuple(map(part_from, rows))  # "0" comes right after "/"
 

@@ -11,6 +11,7 @@ from rejoinder.store.base import (
     IN_FLIGHT,
     LATEST,
     PART_MOVES,
+    YIELDING,
     BuryPart,
     ClaimPart,
     DropPart,
@@ -50,11 +51,12 @@ def any_of(column: str, states: tuple[str, ...]) -> str:
 
 
 BY_KEY = f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE part.key = ?"
-NEXT = (
-    f"SELECT {PART} FROM part JOIN place ON place.id = part.place "
-    f"WHERE part.place = ? AND {any_of('part.state', IN_FLIGHT)} ORDER BY part.id LIMIT 1"
+HERE = f"FROM part WHERE place = :place AND {any_of('state', IN_FLIGHT)}"
+NEXT = (  # two looks along the index: to sort by what yields would be to read all that waits
+    f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE part.id = coalesce("
+    f"(SELECT id {HERE} AND kind <> '{YIELDING}' ORDER BY id LIMIT 1), (SELECT id {HERE} ORDER BY id LIMIT 1))"
 )
-ANY_BEFORE = f"SELECT 1 FROM part WHERE place = ? AND {any_of('state', IN_FLIGHT)} LIMIT 1"
+ANY_BEFORE = f"SELECT 1 {HERE} AND kind <> :overtaken LIMIT 1"
 ANSWERED = (
     "UPDATE turn SET state = 'answered' WHERE id = :turn AND state IN ('open', 'answered') "
     "AND EXISTS (SELECT 1 FROM run WHERE session = :session AND turn = :turn AND generation = :generation)"
@@ -84,7 +86,7 @@ def _plan(db: Connection, intent: Intent, turn: int | None, now: datetime, lease
     place, body = place_of(db, intent.route), intent.body
     state: PartState = "planned"
     generation = attempts = 0
-    if lease is not None and db.execute(ANY_BEFORE, (place,)).fetchone() is None:
+    if lease is not None and not _waits(db, place, intent.kind):
         state, generation, attempts = "sending", db.numbers.next_generation(), 1
     until = micros(lease) if lease is not None and attempts else None
     row = (turn, place, intent.key, intent.kind, micros(now), seal(body), state, generation, attempts, until)
@@ -97,8 +99,14 @@ def _plan(db: Connection, intent: Intent, turn: int | None, now: datetime, lease
     return known
 
 
+def _waits(db: Connection, place: int, kind: str) -> bool:
+    """Whether something is to go before a new part of this kind."""
+    overtaken = "" if kind == YIELDING else YIELDING
+    return db.execute(ANY_BEFORE, {"place": place, "overtaken": overtaken}).fetchone() is not None
+
+
 def claim_part(db: Connection, verb: ClaimPart) -> StoredPart | Later | None:
-    row = db.execute(NEXT, (find_place(db, verb.route),)).fetchone()
+    row = db.execute(NEXT, {"place": find_place(db, verb.route)}).fetchone()
     if row is None:
         return None
     part = part_from(row)

@@ -104,6 +104,7 @@ class Operator(Opened):
                 await store.write(PlanParts((replace(an_intent(1), key=key),), NOW))
             assert [part.key for part in await store.parts_about(7)] == ["event/7/0/0/a", "event/7/1/0/c"]
             assert await store.parts_about(8) == ()
+            assert [part.key for part in await store.parts_under("event/7/1")] == ["event/7/1/0/c"]
 
     async def test_dead_letters_are_counted_and_the_latest_come_first(self, tmp_path: Path) -> None:
         """DE-33: of many only those are read that are asked for."""

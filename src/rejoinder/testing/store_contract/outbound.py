@@ -5,6 +5,7 @@ from pathlib import Path
 from rejoinder.errors import BadUse
 from rejoinder.store.base import (
     LATEST,
+    YIELDING,
     BuryPart,
     ClaimPart,
     EndRun,
@@ -48,6 +49,34 @@ class Parts(Opened):
             assert (await claimed(store)).key == "key-2"
             (again,) = await store.write(PlanParts((an_intent(1),), NOW, lease_until=SOON))
             assert (again.state, again.receipt) == ("sent", "msg-1")
+
+    async def test_words_overtake_reactions(self, tmp_path: Path) -> None:
+        """DE-32: whatever else is said goes first, whether planned before or after, and each line keeps its order."""
+        async with self.opened(tmp_path) as store:
+            marks = an_intent(1, kind=YIELDING), an_intent(2, kind=YIELDING)
+            await store.write(PlanParts((*marks, an_intent(3), an_intent(4)), NOW))
+            (late,) = await store.write(PlanParts((an_intent(5, kind=YIELDING),), NOW, lease_until=SOON))
+            assert late.state == "planned"
+            for number in (3, 4, 1, 2, 5):
+                part = await claimed(store)
+                assert part.key == f"key-{number}"
+                await store.write(MarkSent(part, None, NOW))
+
+    async def test_nothing_waits_for_a_reaction(self, tmp_path: Path) -> None:
+        """DE-32: words go while it is put off, of unknown fate or under way; those behind it wait for it."""
+        async with self.opened(tmp_path) as store:
+            await store.write(PlanParts((an_intent(1, kind=YIELDING), an_intent(2, kind=YIELDING)), NOW))
+            await store.write(RetryPart(await claimed(store), SOON, "502"))
+            (words,) = await store.write(PlanParts((an_intent(3),), NOW, lease_until=SOON))
+            assert (words.state, words.attempts) == ("sending", 1)
+            assert await store.write(ClaimPart(HERE, SOON, SOON)) is None
+            await store.write(MarkSent(words, "msg-1", NOW))
+            assert await store.write(ClaimPart(HERE, NOW, SOON)) == Later(SOON)
+            unknown = await store.write(MarkUnknown(await claimed(store, now=SOON), "timeout"))
+            assert await store.write(ClaimPart(HERE, SOON, SOON)) is None
+            await store.write(PlanParts((an_intent(4),), NOW))
+            assert (await claimed(store)).key == "key-4"
+            assert unknown.key == "key-1"
 
     async def test_the_same_key_is_the_same_part(self, tmp_path: Path) -> None:
         """DU-4: planned again it is the part it was, with its receipt; other bytes under it are refused."""

@@ -41,6 +41,7 @@ from rejoinder.store.rows import (
     PartState,
     Pending,
     PlaceFacts,
+    PutAside,
     Quarantined,
     Recovery,
     Run,
@@ -49,6 +50,7 @@ from rejoinder.store.rows import (
     StoredTurn,
     TraceLine,
     TurnState,
+    Unread,
     said_about,
 )
 from rejoinder.store.verbs import (
@@ -77,6 +79,7 @@ from rejoinder.store.verbs import (
     MoveCursor,
     NoteMessages,
     PlanParts,
+    PutEventAside,
     PutSession,
     ReleaseEvents,
     ReleaseRun,
@@ -87,6 +90,7 @@ from rejoinder.store.verbs import (
     RetryPart,
     RouteEvent,
     SaveAgentSession,
+    SetSessionAside,
     SettleEvent,
     SteerInputs,
     SummariseInputs,
@@ -218,6 +222,10 @@ class StoreReader(Protocol):
     async def admission(self, channel: str, account: str) -> Admission: ...
 
     # the store itself
+    async def put_aside(self, limit: int = 1000) -> tuple[PutAside, ...]:
+        """What nobody goes on with, the latest first."""
+        ...
+
     async def census(self) -> Census: ...
 
     async def check(self) -> None:
@@ -335,6 +343,8 @@ __all__ = [
     "Pending",
     "PlaceFacts",
     "PlanParts",
+    "PutAside",
+    "PutEventAside",
     "PutSession",
     "Quarantined",
     "Recovery",
@@ -348,6 +358,7 @@ __all__ = [
     "RouteEvent",
     "Run",
     "SaveAgentSession",
+    "SetSessionAside",
     "SettleEvent",
     "Sighting",
     "SteerInputs",
@@ -363,6 +374,7 @@ __all__ = [
     "TryEvents",
     "TurnState",
     "Unpair",
+    "Unread",
     "Verb",
     "WithdrawParts",
     "said_about",

@@ -83,6 +83,13 @@ class RouteEvent(Verb[None], frozen=True):
     to: tuple[Destination, ...]
 
 
+class PutEventAside(Verb[None], frozen=True):
+    """The event cannot be decided by anybody, and why: it is quarantined."""
+
+    event: int
+    reason: str
+
+
 class SettleEvent(Verb[None], frozen=True):
     """The event gets no turn: answered without the agent, overheard, or dropped."""
 
@@ -128,6 +135,8 @@ class ResumeTurn(Verb[Run | Busy | Quarantined], frozen=True):
     now: datetime
     lease_until: datetime
     most: int = MOST_ATTEMPTS
+    why: str = ""
+    """Why so few attempts, where that is not to be seen."""
 
 
 class RenewRun(Verb[None], frozen=True):
@@ -261,6 +270,13 @@ class PutSession(Verb[int], frozen=True):
 
     session: Session
     version: int
+
+
+class SetSessionAside(Verb[None], frozen=True):
+    """One that cannot be read makes room for a new one under its key, and is kept (`PutAside`)."""
+
+    session: str
+    now: datetime
 
 
 class SaveAgentSession(Verb[None], frozen=True):

@@ -48,8 +48,11 @@ def resume_turn(db: Connection, verb: ResumeTurn) -> Run | Busy | Quarantined:
         return busy
     answered = state == "answered"
     if not answered and attempts >= verb.most:
-        sql = "UPDATE turn SET state = 'quarantined', closed = ? WHERE id = ? AND state = 'open' AND attempts = ?"
-        moved(db, sql, (micros(verb.now), verb.turn, attempts), f"turn {verb.turn}")
+        sql = (
+            "UPDATE turn SET state = 'quarantined', closed = ?, detail = ? "
+            "WHERE id = ? AND state = 'open' AND attempts = ?"
+        )
+        moved(db, sql, (micros(verb.now), verb.why, verb.turn, attempts), f"turn {verb.turn}")
         return Quarantined(verb.turn, attempts)
     attempt = attempts + (not answered)
     sql = "UPDATE turn SET attempts = ? WHERE id = ? AND state = ? AND attempts = ?"

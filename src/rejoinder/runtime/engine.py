@@ -47,7 +47,7 @@ from rejoinder.runtime.facts import World
 from rejoinder.runtime.handoff import HandedRow
 from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.inheriting import Inheritance
-from rejoinder.runtime.lanes import MOMENT, PATIENCE, Lanes
+from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.owners import Owners
 from rejoinder.runtime.questions import Questions
@@ -63,7 +63,7 @@ from rejoinder.runtime.unit import Unit, until_good
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.waiting import pack
 from rejoinder.runtime.work import Workers
-from rejoinder.session import Session, session_key, with_event
+from rejoinder.session import Session, session_key
 from rejoinder.store.base import (
     Accept,
     Cursor,
@@ -163,9 +163,7 @@ class Engine:
         )
         self.books = StoreBooks(store, self._sessions, clock)
         self.lanes = Lanes(workers, self.books, runs, Slots(settings.limits, runs, agents), settings.lease)
-        self._effects = Effects(
-            agents, self.lanes, workers.compaction, questions, access, settings.show_config, self._tell
-        )
+        self._effects = Effects(agents, self.lanes, questions, access, settings.show_config, self._tell)
         self.upkeep = Upkeep(store, self.lanes, self.books, clock)
         self.beside = Beside(store, self.outbox, access, runs)
         self.recovery = Recovery(
@@ -262,7 +260,7 @@ class Engine:
         await conversation.open(now)
         for each, its_key in zip(here, keys, strict=True):
             await conversation.recall(each, its_key)
-        await self.lanes.ended(key, PATIENCE if "/compact" in inbound.text.lower() else MOMENT)
+        await self.lanes.ended(key)
         turns = await conversation.counting(inbound, now, ours=ours)
         facts = await self._world.facts(inbound, conversation, turns, key, agent, now, ours=ours)
         message = arrived(inbound, facts)
@@ -275,6 +273,8 @@ class Engine:
             decision = replace(decision, walk=decided)
             if isinstance(decided.outcome, Continue):
                 await self._route(decision, held)
+            elif (work := self._effects.as_turn(decided, agent)) is not None:
+                await self._route(replace(decision, walk=work), held)
             else:
                 await self._settle(decision, held)
 
@@ -285,8 +285,7 @@ class Engine:
         performed = await self._perform(decision)
         unit, noted = self._unit(decision, performed)
         unit.add_all((SettleEvent(event.id, _reason(walked)),))
-        session = None if held is None else _told(walked.session or held.session, performed)
-        session = None if held is None or session == held.session else session
+        session = None if held is None or walked.session == held.session else walked.session
         if held is not None and session is not None:
             unit.add_all(held.becomes(session))
         await unit.write(self._store)
@@ -321,8 +320,9 @@ class Engine:
         if session.agent not in message.agents:
             unit.add_all(own.becomes(session))
         payloads = [
-            Destination(sessions[agent][0].key, pack(message, agent, conversation.overheard(agent), event.inbound))
+            Destination(sessions[agent][0].key, pack(message, agent, overheard, event.inbound))
             for agent in message.agents
+            for overheard in [() if message.stands_alone else conversation.overheard(agent)]
         ]
         unit.add_all((RouteEvent(event.id, tuple(payloads)),))
         heard = conversation.messages.count + 1 + len(decision.before)
@@ -339,7 +339,7 @@ class Engine:
         if not message.listening:
             self._tally.add(event.inbound, decision.now)
         self._enqueue(place, destined)
-        if message.in_group:  # in a room the others see it as history (IN-25)
+        if message.in_group and not message.stands_alone:  # in a room the others see it as history (IN-25)
             conversation.hear(said_by(message), (each for each in decision.members if each not in message.agents))
 
     def _destine(self, unit: Unit, held: Held, session: Session, place: Place) -> Destined:
@@ -351,8 +351,7 @@ class Engine:
         if start is None:
             unit.add_all(held.becomes(session))
             return Destined(held, session, queue, in_line, None)
-        touches = not place.message.background
-        granted = begin_turn(unit, held, session, start, (place.event,), route, place.heard, place.now, touches=touches)
+        granted = begin_turn(unit, held, session, start, (place.event,), route, place.heard, place.now, place.message)
         return Destined(held, session, queue, in_line, granted)
 
     def _enqueue(self, place: Place, destined: list[Destined]) -> None:
@@ -364,9 +363,9 @@ class Engine:
             if granted is None:
                 each.held.became(each.session)
             key, agent = each.held.key, each.session.agent
-            overheard = () if message.background else conversation.overheard(agent)
+            overheard = () if message.stands_alone else conversation.overheard(agent)
             asked = self._queueing.asked(place.event, message, agent, conversation, overheard, handle)
-            if not message.background:
+            if not message.stands_alone:
                 conversation.was_told(agent)
             self.lanes.arrive(key, agent, each.queue, (asked,), each.in_line, granted)
 
@@ -453,14 +452,6 @@ def _is_owners(decision: Decision) -> bool:
 def _replies(decision: Decision, performed: list[Performed]) -> Sequence[str]:
     """What an effect answered itself stands in the place of the decision's own replies."""
     return [each.says for each in performed if each.says is not None] or decision.walk.replies
-
-
-def _told(session: Session, performed: list[Performed]) -> Session:
-    """The session as its next turn finds it."""
-    for each in performed:
-        if each.tells is not None:
-            session = with_event(session, each.tells)
-    return session
 
 
 def _reason(walked: Walk) -> str:

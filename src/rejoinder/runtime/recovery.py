@@ -174,18 +174,19 @@ class Recovery:
         lane = self._lanes.lane(backlog.session, agent, queue, backlog.route)
         left_out = [self._asked(put, conversation) for put in waiting if put.state == "summarised"]
         lane.remember(tuple(self._queueing.in_line(each.message, session) for each in left_out))
-        together = tuple(self._asked(put, conversation) for put in gathered if put.state == "waiting")
+        old = [self._asked(put, conversation) for put in gathered if put.state == "waiting"]
+        together = tuple(asked for asked in old if not asked.message.compacts)
         if len(together) > 1 and not together[-1].message.listening:
             await self._store.write(notices.away(conversation, together, self._clock()))
             notices.wake((conversation,))
         if together:
             message = self._queueing.in_line(together[-1].message, session)
-            alone = replace(queue, mode=Mode.FOLLOWUP, debounce_ms=0)
-            lane.arrive(together, replace(message, id=f"gathered/{message.id}", settings=alone))
-        for put in singly:
-            if put.state == "waiting":
-                asked = self._asked(put, conversation)
-                lane.arrive((asked,), self._queueing.in_line(asked.message, session))
+            by_itself = replace(queue, mode=Mode.FOLLOWUP, debounce_ms=0)
+            lane.arrive(together, replace(message, id=f"gathered/{message.id}", settings=by_itself))
+        chores = (asked for asked in old if asked.message.compacts)
+        alone = (self._asked(put, conversation) for put in singly if put.state == "waiting")
+        for asked in (*chores, *alone):
+            lane.arrive((asked,), self._queueing.in_line(asked.message, session))
 
     async def _readable(self, inputs: tuple[Input, ...]) -> tuple[Input, ...]:
         """Those of them that can be told to an agent."""

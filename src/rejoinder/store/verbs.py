@@ -126,6 +126,8 @@ class BeginTurn(Verb[Run | Busy], frozen=True):
     heard: int = 0
     """The number of the last message of this place the agent is told of: the next turn goes on after it."""
     payload: bytes = b""
+    tells: bool = True
+    """What was summarised is told by it; else by a later one."""
 
 
 class ResumeTurn(Verb[Run | Busy | Quarantined], frozen=True):

@@ -32,7 +32,7 @@ def begin_turn(db: Connection, verb: BeginTurn) -> Run | Busy:
     turn = inserted(db.execute(sql, (verb.session, place, now, verb.heard, seal(verb.payload))))
     for event in verb.events:
         moved(db, TAKE, ("taken", turn, event, verb.session), f"event {event} in {verb.session}")
-    told = [(turn, event, verb.session) for (event,) in db.execute(UNTOLD, (verb.session,))]
+    told = [(turn, event, verb.session) for (event,) in db.execute(UNTOLD, (verb.session,))] if verb.tells else ()
     if told:
         db.executemany("UPDATE turn_input SET turn = ? WHERE event = ? AND session = ?", told)
     return _claim(db, Run(verb.session, turn, db.numbers.next_generation(), attempt=1), micros(verb.lease_until))

@@ -50,6 +50,7 @@ from rejoinder.runtime.inheriting import Inheritance
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.owners import Owners
+from rejoinder.runtime.precedence import Arrival, Precedence
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.recovery import Recovery
@@ -147,6 +148,7 @@ class Engine:
         self._store = store
         self._tally = Tally(store)
         self._sessions = Sessions(store)
+        self._precedence = Precedence()
         self._inheritance = Inheritance(settings.rules.settings.session, self._sessions, store)
         self._hooks = hooks = hooks or Hooks()
         self._tell = hooks.tell
@@ -207,8 +209,10 @@ class Engine:
                 self.take(event)
 
     def _forget(self, event: InboxEvent) -> None:
-        with suppress(ValueError):
-            self.conversations.of(event.inbound).arrived.remove((event,))
+        waiting = self.conversations.of(event.inbound).arrived
+        for arrival in [arrival for arrival in waiting if arrival.events == (event,)]:
+            waiting.remove(arrival)
+            self._precedence.give_back(arrival.ticket)
 
     def take(self, event: InboxEvent) -> None:
         """Goes on with an event that is safe: at once, or with the rest of what its sender is typing (IN-76)."""
@@ -219,9 +223,10 @@ class Engine:
 
     def decide(self, *group: InboxEvent) -> asyncio.Task[None]:
         """What somebody typed in one go is decided as one message, after those of its place that came before it."""
-        inbound = group[-1].inbound
-        conversation = self.conversations.of(inbound)
-        conversation.arrived.append(group)
+        inbound, rules = group[-1].inbound, self._settings.rules
+        conversation, here = self.conversations.of(inbound), members(inbound, channel_rules(rules, inbound.channel))
+        keys = [session_key(inbound, rules.settings.session, agent) for agent in here]
+        conversation.arrived.append(Arrival(group, self._precedence.ticket(keys)))
         if conversation.deciding is None or conversation.deciding.done():
             where = f"{inbound.channel}:{inbound.chat.id}"
             conversation.deciding = self._runs.start(f"decide:{where}", self._decide_in_order(conversation))
@@ -230,11 +235,15 @@ class Engine:
     async def _decide_in_order(self, conversation: Conversation) -> None:
         again = 0
         while conversation.arrived:
-            group = conversation.arrived[0]
+            arrival = conversation.arrived[0]
             try:
-                await self._decide(group, conversation)
+                await self._decide(arrival, conversation)
             except StoreUnavailable as fault:
-                await until_good(self._store, fault)
+                try:
+                    await until_good(self._store, fault)
+                except StoreUnavailable:
+                    self._precedence.give_back(arrival.ticket)  # the gateway ends: those behind it are told so too
+                    raise
                 continue
             except Superseded as lost:  # somebody beside the gateway has changed what it was decided by
                 log.info("%s; it is decided again", lost)
@@ -244,18 +253,19 @@ class Engine:
                 log.exception("a message of %s could not be decided", conversation.channel.name)
                 failed = f"failed: {type(error).__name__}"
                 with suppress(Superseded):  # it was decided, and failed later
-                    await Unit(*(SettleEvent(event.id, failed) for event in group)).insist(self._store)
-            if conversation.arrived and conversation.arrived[0] is group:
+                    await Unit(*(SettleEvent(event.id, failed) for event in arrival.events)).insist(self._store)
+            self._precedence.give_back(arrival.ticket)
+            if conversation.arrived and conversation.arrived[0] is arrival:
                 conversation.arrived.popleft()
             again = 0
 
-    async def _decide(self, group: tuple[InboxEvent, ...], conversation: Conversation) -> None:
-        now, rules = self._clock(), self._settings.rules
+    async def _decide(self, arrival: Arrival, conversation: Conversation) -> None:
+        now, rules, group = self._clock(), self._settings.rules, arrival.events
         inbound, event, before = joined(tuple(event.inbound for event in group)), group[-1], group[:-1]
         channel = channel_rules(rules, inbound.channel)
         here, agent = members(inbound, channel), whose_message(inbound, channel)
         ours = self._world.is_member(inbound)
-        keys = [session_key(inbound, rules.settings.session, each) for each in here]
+        keys = arrival.ticket.keys
         key = keys[here.index(agent)]
         await conversation.open(now)
         for each, its_key in zip(here, keys, strict=True):
@@ -268,6 +278,7 @@ class Engine:
         decision = Decision(event, before, conversation, agent, here, now, decided, turns, ours)
         if not isinstance(decided.outcome, Continue):
             return await self._settle(decision, None)
+        await arrival.ticket.turn()
         async with self._sessions.changing(key, agent, now) as held:
             decided = resume(decided, held.session, rules, now, perf_counter)
             decision = replace(decision, walk=decided)

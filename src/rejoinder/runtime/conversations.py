@@ -25,9 +25,10 @@ from rejoinder.runtime.messages import Messages
 from rejoinder.runtime.offers import OFFERS
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.performing import intent
+from rejoinder.runtime.precedence import Arrival
 from rejoinder.runtime.recent import Bounded, Recent
 from rejoinder.runtime.settings import ChannelFacts
-from rejoinder.store.base import InboxEvent, Message, NoteMessages, PlaceFacts, PlanParts, Store
+from rejoinder.store.base import Message, NoteMessages, PlaceFacts, PlanParts, Store
 
 TRACES = 50
 KEPT = 2000
@@ -52,7 +53,7 @@ class Conversation:
         self.sender.noted = self._noted
         self.sender.forgotten = self._forgotten
         self.messages = Messages(store, route)
-        self.arrived: deque[tuple[InboxEvent, ...]] = deque()  # what has not been decided yet, in order
+        self.arrived: deque[Arrival] = deque()  # what has not been decided yet, in order
         self.deciding: asyncio.Task[None] | None = None
         self._overheard: dict[str, tuple[Said, ...]] = {}  # said since each agent was last asked (IN-32)
         self.facts = PlaceFacts()

@@ -18,8 +18,6 @@ from rejoinder.turns.signals import Start
 
 MOMENT = 0.25
 """Seconds in which the last word of a run is delivered and booked, unless something holds it up."""
-PATIENCE = 5.0
-"""The same, for what can only be done to a session in which nothing runs; a slow disk holds up the books."""
 
 
 class Lanes:
@@ -66,7 +64,7 @@ class Lanes:
         lane.obey(settings)
         return lane
 
-    async def ended(self, key: str, seconds: float = MOMENT) -> None:
+    async def ended(self, key: str) -> None:
         """Who has heard the last word of a run finds it ended: what comes then does not wait for its books.
 
         A run whose last word is on its way for longer than that still runs.
@@ -74,7 +72,7 @@ class Lanes:
         lane = self._lanes.get(key)
         if lane is not None and lane.run is not None and lane.run.ending:
             with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
+                async with asyncio.timeout(MOMENT):
                     await lane.run.gone.wait()
 
     @property

@@ -34,7 +34,7 @@ class Queueing:
     def in_line(self, message: Message, session: Session) -> backlog.Message:
         inbound, choice = message.inbound, message.choices.get("queue")
         settings = None if choice is None else self.of(inbound.channel, session, choice)
-        if message.background:  # it neither interrupts nor joins what people say
+        if message.stands_alone:  # it neither interrupts nor joins what people say
             settings = replace(self.of(inbound.channel, session), mode=Mode.QUEUE)
         return backlog.Message(
             _id(message),
@@ -43,6 +43,7 @@ class Queueing:
             message.agent_text,
             estimate_tokens((message.agent_text,), len(inbound.attachments)),
             settings,
+            chore=message.compacts,
         )
 
     def asked(

@@ -26,6 +26,7 @@ from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.attempts import COMPACTED, Attempts, Notice
 from rejoinder.runtime.books import LEASE, transcript
 from rejoinder.runtime.briefing import Scene, brief, brief_further, filled, outbox_folder, people_of, scene_of
+from rejoinder.runtime.chores import Chores
 from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.delivery import Answer
 from rejoinder.runtime.fates import Unsent
@@ -89,11 +90,14 @@ class Workers:
         self._tell = tell
         self._reminder = Reminder(store)
         self.compaction = Compaction(settings.compaction, sessions, store, clock, self._reminder)
+        self._chores = Chores(self.compaction, sessions, store, clock, tell)
         self._attempts = Attempts(self.compaction.compact)
 
     # --- a turn -----------------------------------------------------------------------------------
 
     async def run(self, run: Run) -> None:
+        if run.message.compacts:
+            return await self._do_chore(run)
         assert run.granted is not None
         began = monotonic()
         agent, session, asked = self.agents[run.agent], run.granted.session, run.message.inbound
@@ -159,6 +163,16 @@ class Workers:
             who = (run.session, agent.name, run.conversation.route)
             self._tell(TurnEnded(*who, run.trigger, ended, reason, also, run.claim.turn))
         await self.compaction.after_turn(run.session, agent, turn.system, run.seen)
+
+    async def _do_chore(self, run: Run) -> None:
+        done = False
+        try:
+            with self._typing(run):
+                _became(run, State.THINKING)
+                await self._chores.run(run, self.agents[run.agent])
+                done = True
+        finally:
+            _end(run, ok=done)
 
     async def _begin(self, run: Run, session: Session, notice: Notice) -> None:
         """What a verbose session is told before the answer (TU-29)."""

@@ -42,6 +42,7 @@ from rejoinder.store.rows import (
     PartState,
     Pending,
     PlaceFacts,
+    PutAside,
     Quarantined,
     Recovery,
     Run,
@@ -50,6 +51,7 @@ from rejoinder.store.rows import (
     StoredTurn,
     TraceLine,
     TurnState,
+    Unread,
     said_about,
 )
 from rejoinder.store.verbs import (
@@ -78,6 +80,7 @@ from rejoinder.store.verbs import (
     MoveCursor,
     NoteMessages,
     PlanParts,
+    PutEventAside,
     PutSession,
     ReleaseEvents,
     ReleaseRun,
@@ -88,6 +91,7 @@ from rejoinder.store.verbs import (
     RetryPart,
     RouteEvent,
     SaveAgentSession,
+    SetSessionAside,
     SettleEvent,
     SteerInputs,
     SummariseInputs,
@@ -223,6 +227,10 @@ class StoreReader(Protocol):
     async def admission(self, channel: str, account: str) -> Admission: ...
 
     # the store itself
+    async def put_aside(self, limit: int = 1000) -> tuple[PutAside, ...]:
+        """What nobody goes on with, the latest first."""
+        ...
+
     async def census(self) -> Census: ...
 
     async def check(self) -> None:
@@ -341,6 +349,8 @@ __all__ = [
     "Pending",
     "PlaceFacts",
     "PlanParts",
+    "PutAside",
+    "PutEventAside",
     "PutSession",
     "Quarantined",
     "Recovery",
@@ -354,6 +364,7 @@ __all__ = [
     "RouteEvent",
     "Run",
     "SaveAgentSession",
+    "SetSessionAside",
     "SettleEvent",
     "Sighting",
     "SteerInputs",
@@ -369,6 +380,7 @@ __all__ = [
     "TryEvents",
     "TurnState",
     "Unpair",
+    "Unread",
     "Verb",
     "WithdrawParts",
     "said_about",

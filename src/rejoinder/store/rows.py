@@ -328,6 +328,36 @@ class Backlog(Struct, frozen=True):
     singly: tuple[Input, ...]
 
 
+class Unread(Struct, frozen=True):
+    """Something a restart would have gone on with, if it could be read: what is known of it all the same."""
+
+    kind: Literal["event", "input", "turn"]
+    id: int
+    """Of the event or turn; of an input, its event's."""
+    message: str
+    """As the platform calls it; of a turn, the last it was asked with."""
+    where: str
+    """The channel or the session."""
+    why: str
+    route: Route | None = None
+    """Where a turn is answered."""
+    answered: bool = False
+    """A turn that was only to be delivered."""
+
+
+class PutAside(Struct, frozen=True):
+    """What nobody goes on with: it was tried too often, or cannot be read. An operator may want to know."""
+
+    kind: Literal["message", "turn", "session"]
+    id: str
+    """As the platform calls a message; the number of a turn; the key of a session."""
+    where: str
+    """The channel or the session."""
+    at: datetime
+    """When it came, was put aside, or was last used."""
+    why: str = ""
+
+
 class Recovery(Struct, frozen=True):
     """All that a restart has to go on with, oldest first."""
 
@@ -336,6 +366,8 @@ class Recovery(Struct, frozen=True):
     backlogs: tuple[Backlog, ...]
     unknown: tuple[StoredPart, ...]
     to_send: tuple[Route, ...]
+    unread: tuple[Unread, ...] = ()
+    """None of these is among the others."""
 
 
 class Health(Struct, frozen=True):

@@ -83,6 +83,13 @@ class RouteEvent(Verb[None], frozen=True):
     to: tuple[Destination, ...]
 
 
+class PutEventAside(Verb[None], frozen=True):
+    """The event cannot be decided by anybody, and why: it is quarantined."""
+
+    event: int
+    reason: str
+
+
 class SettleEvent(Verb[None], frozen=True):
     """The event gets no turn: answered without the agent, overheard, or dropped."""
 
@@ -119,6 +126,8 @@ class BeginTurn(Verb[Run | Busy], frozen=True):
     heard: int = 0
     """The number of the last message of this place the agent is told of: the next turn goes on after it."""
     payload: bytes = b""
+    tells: bool = True
+    """What was summarised is told by it; else by a later one."""
 
 
 class ResumeTurn(Verb[Run | Busy | Quarantined], frozen=True):
@@ -128,6 +137,8 @@ class ResumeTurn(Verb[Run | Busy | Quarantined], frozen=True):
     now: datetime
     lease_until: datetime
     most: int = MOST_ATTEMPTS
+    why: str = ""
+    """Why so few attempts, where that is not to be seen."""
 
 
 class RenewRun(Verb[None], frozen=True):
@@ -261,6 +272,13 @@ class PutSession(Verb[int], frozen=True):
 
     session: Session
     version: int
+
+
+class SetSessionAside(Verb[None], frozen=True):
+    """One that cannot be read makes room for a new one under its key, and is kept (`PutAside`)."""
+
+    session: str
+    now: datetime
 
 
 class SaveAgentSession(Verb[None], frozen=True):

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rejoinder.errors import BadUse, StoreUnavailable
+from rejoinder.errors import BadUse, StoreUnavailable, Unreadable
 from rejoinder.events import Route
 from rejoinder.store.base import (
     MOST_RESUMED,
@@ -34,6 +34,7 @@ from rejoinder.store.base import (
     PartState,
     Pending,
     PlaceFacts,
+    PutAside,
     Recovery,
     Sighting,
     StoredPart,
@@ -46,6 +47,7 @@ from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.faults import unavailable
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refuse_strange
+from rejoinder.store.sqlite.recover import recover
 from rejoinder.store.sqlite.rehearsal import rehearse, rehearse_reading
 from rejoinder.store.sqlite.upkeep import take_over
 from rejoinder.store.sqlite.writer import Unit, Writer
@@ -208,6 +210,9 @@ class SqliteReader:
     async def admission(self, channel: str, account: str) -> Admission:
         return await self._read(reads.admission, channel, account)
 
+    async def put_aside(self, limit: int = 1000) -> tuple[PutAside, ...]:
+        return await self._read(lookups.put_aside, limit)
+
     async def census(self) -> Census:
         return await self._read(reads.census)
 
@@ -244,7 +249,7 @@ class SqliteStore(SqliteReader):
         return results if others else results[0]
 
     async def recover(self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR) -> Recovery:
-        return await self._read(reads.recover, now, singly, within)
+        return await self._read(recover, now, singly, within)
 
     async def health(self) -> Health:
         try:
@@ -274,6 +279,8 @@ class SqliteStore(SqliteReader):
         if self._glancing is not None and question in SHORT:
             try:
                 return _in_one_view(self._glancing, question, arguments)
+            except Unreadable:
+                raise
             except Exception:  # noqa: BLE001 - whatever it is, the thread meets it too, and says it
                 self._stop_glancing()
         try:

@@ -10,6 +10,7 @@ from rejoinder.store.base import (
     Knock,
     PutSession,
     SaveAgentSession,
+    SetSessionAside,
     Trace,
     TraceLine,
     Unpair,
@@ -21,6 +22,8 @@ pack_session, unpack_session = packer(Session)
 pack_entry, unpack_entry = packer(Entry)
 pack_lines, unpack_lines = packer(tuple[TraceLine, ...])
 
+ASIDE = "%aside-"
+"""Stands in no key: there a percent sign is followed by two hexadecimal digits."""
 KNOCK = "channel, account, sender, code, asked, told, expires"
 
 
@@ -34,6 +37,11 @@ def put_session(db: Connection, verb: PutSession) -> int:
         row = (*row, verb.version)
     moved(db, sql, row, f"session {session.key}")
     return version
+
+
+def set_session_aside(db: Connection, verb: SetSessionAside) -> None:
+    key = f"{verb.session}{ASIDE}{micros(verb.now)}"
+    moved(db, "UPDATE session SET key = ? WHERE key = ?", (key, verb.session), f"session {verb.session}")
 
 
 def save_agent_session(db: Connection, verb: SaveAgentSession) -> None:

@@ -2,9 +2,10 @@
 
 import sqlite3
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, TypeVar
 
+from rejoinder.errors import Unreadable
 from rejoinder.events import Route
 from rejoinder.store.base import (
     IN_FLIGHT,
@@ -22,13 +23,11 @@ from rejoinder.store.base import (
     Paired,
     PartState,
     PlaceFacts,
-    Recovery,
     StoredPart,
     TraceLine,
 )
-from rejoinder.store.recovery import backlogs
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.memory import KNOCK, knock_from, unpack_entry, unpack_lines, unpack_session
+from rejoinder.store.sqlite.memory import ASIDE, KNOCK, knock_from, unpack_entry, unpack_lines, unpack_session
 from rejoinder.store.sqlite.messages import HANDLE
 from rejoinder.store.sqlite.outbox import any_of
 from rejoinder.store.sqlite.values import (
@@ -120,11 +119,16 @@ def in_states(states: tuple[PartState, ...]) -> str:
 
 def session(db: Connection, key: str) -> KeptSession | None:
     row = db.execute("SELECT body, version FROM session WHERE key = ?", (key,)).fetchone()
-    return KeptSession(unpack_session(row[0]), row[1]) if row else None
+    try:
+        return KeptSession(unpack_session(row[0]), row[1]) if row else None
+    except Damaged as problem:  # whoever comes now begins anew: one conversation is not all of them
+        raise Unreadable(str(problem)) from None
 
 
 def sessions(db: Connection, limit: int) -> tuple[KeptSession, ...]:
-    rows = db.execute("SELECT body, version FROM session ORDER BY touched DESC, key LIMIT ?", (limit,))
+    rows = db.execute(
+        "SELECT body, version FROM session WHERE instr(key, ?) = 0 ORDER BY touched DESC, key LIMIT ?", (ASIDE, limit)
+    )
     return tuple(KeptSession(unpack_session(body), version) for body, version in rows)
 
 
@@ -215,20 +219,6 @@ def to_send(db: Connection) -> tuple[Route, ...]:
         "GROUP BY place.id ORDER BY min(part.id)"
     )
     return tuple(map(route_from, db.execute(sql)))
-
-
-def recover(db: Connection, now: datetime, singly: int, within: timedelta) -> Recovery:
-    new = db.execute(f"SELECT {EVENT} FROM inbox WHERE state = 'new' ORDER BY id")
-    left_open = [row[0] for row in db.execute("SELECT id FROM turn WHERE state IN ('open', 'answered') ORDER BY id")]
-    indexed = INPUTS.replace("turn_input i", "turn_input i INDEXED BY turn_input_untold")
-    untold = db.execute(f"{indexed} {UNTOLD} ORDER BY i.event, i.session")
-    return Recovery(
-        events=tuple(map(event_from, new)),
-        turns=tuple(found for id in left_open if (found := turn(db, id)) is not None),
-        backlogs=backlogs(map(input_from, untold), now, singly, within),
-        unknown=parts_in(db, ("unknown",), -1),
-        to_send=to_send(db),
-    )
 
 
 BODIES = (

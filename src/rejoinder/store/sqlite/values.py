@@ -9,7 +9,7 @@ from zlib import crc32
 import msgspec
 from msgspec.structs import replace
 
-from rejoinder.errors import Superseded
+from rejoinder.errors import Superseded, Unreadable
 from rejoinder.events import Inbound, Route
 from rejoinder.letters import as_json
 from rejoinder.store.base import InboxEvent, Input, Message, Run, StoredPart, StoredTurn
@@ -48,7 +48,14 @@ def unseal(blob: bytes) -> bytes:
 def packer(kind: type[T]) -> tuple[Callable[[T], bytes], Callable[[bytes], T]]:
     """How values of a kind become bodies, and bodies values."""
     decoder = msgspec.json.Decoder(kind)
-    return lambda value: seal(as_json(value)), lambda blob: decoder.decode(unseal(blob))
+
+    def unpack(blob: bytes) -> T:
+        try:
+            return decoder.decode(unseal(blob))
+        except msgspec.MsgspecError as problem:
+            raise Unreadable(f"another version has kept this in a form of its own ({problem})") from None
+
+    return lambda value: seal(as_json(value)), unpack
 
 
 _, unpack_inbound = packer(Inbound)

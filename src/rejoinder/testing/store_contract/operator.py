@@ -17,6 +17,7 @@ from rejoinder.store.base import (
     BuryPart,
     DropPart,
     EndRun,
+    ExpireLeases,
     HoldPart,
     KeepKnock,
     Knock,
@@ -26,8 +27,11 @@ from rejoinder.store.base import (
     NoteMessages,
     Pending,
     PlanParts,
+    PutEventAside,
     PutSession,
     ResendPart,
+    ResumeTurn,
+    SetSessionAside,
     Sighting,
     Store,
     StoreBeside,
@@ -105,6 +109,32 @@ class Operator(Opened):
             assert [part.key for part in await store.parts_about(7)] == ["event/7/0/0/a", "event/7/1/0/c"]
             assert await store.parts_about(8) == ()
             assert [part.key for part in await store.parts_under("event/7/1")] == ["event/7/1/0/c"]
+
+    async def test_what_was_put_aside_is_listed(self, tmp_path: Path) -> None:
+        """DU-14: an event, a turn and a session, each with where it was; a session under its key begins anew."""
+        async with self.opened(tmp_path) as store:
+            (event,) = await accepted(store, 1)
+            await store.write(PutEventAside(event.id, "odd"))
+            await loses(store, PutEventAside(event.id, "odd"))
+            run = await begun(store, 2)
+            await store.write(EndRun(run, "failed", NOW))
+            other = await begun(store, 3)
+            await store.write(ExpireLeases(SOON))
+            await store.write(ResumeTurn(other.turn, SOON, SOON, most=0, why="strange"))
+            await store.write(PutSession(Session("s", "helper", NOW, NOW), 0))
+            await store.write(SetSessionAside("s", NOW))
+            await loses(store, SetSessionAside("s", NOW))
+            assert await store.session("s") is None
+            await store.write(PutSession(Session("s", "helper", NOW, NOW), 0))
+            assert (len(await store.sessions()), await store.count_sessions()) == (1, 1)
+            found = await store.put_aside()
+            assert {(each.kind, each.where, each.why) for each in found} == {
+                ("message", "telegram", "odd"),
+                ("turn", "s", "strange"),
+                ("session", "s", ""),
+            }
+            assert found[0].kind == "turn"
+            assert await store.put_aside(1) == found[:1]
 
     async def test_dead_letters_are_counted_and_the_latest_come_first(self, tmp_path: Path) -> None:
         """DE-33: of many only those are read that are asked for."""

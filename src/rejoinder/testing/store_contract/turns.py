@@ -93,6 +93,19 @@ class Turns(Opened):
             await store.write(EndRun(run, "answered", NOW))
             await loses(store, EndRun(run, "answered", NOW))
 
+    async def test_what_was_summarised_waits_for_a_turn_that_tells_of_it(self, tmp_path: Path) -> None:
+        """TU-5, TU-23: a turn that asks the agent nothing leaves it for the next."""
+        async with self.opened(tmp_path) as store:
+            left_out, *others = await waiting(store, 1, 2, 3)
+            await store.write(SummariseInputs("s", (left_out,)))
+            for event, tells in zip(others, (False, True), strict=True):
+                run = await store.write(BeginTurn("s", HERE, (event,), NOW, SOON, tells=tells))
+                assert isinstance(run, Run)
+                assert [put.event.id for put in await store.waiting("s") if put.event.id == left_out] == (
+                    [] if tells else [left_out]
+                )
+                await store.write(EndRun(run, "answered", NOW))
+
     async def test_a_turn_that_never_ends_is_quarantined(self, tmp_path: Path) -> None:
         """DU-2: attempts are counted before they are made; after 3 it is left alone and its session is free."""
         async with self.opened(tmp_path) as store:

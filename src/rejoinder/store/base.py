@@ -47,7 +47,7 @@ from rejoinder.store.rows import (
     Sighting,
     StoredPart,
     StoredTurn,
-    TraceLine,
+    Traced,
     TurnState,
     said_about,
 )
@@ -124,7 +124,7 @@ class StoreReader(Protocol):
         """What became of an event, in each session it was routed to."""
         ...
 
-    async def trace(self, event: int) -> tuple[TraceLine, ...]: ...
+    async def trace(self, event: int) -> tuple[Traced, ...]: ...
 
     # turns
     async def waiting(self, session: str) -> tuple[Input, ...]:
@@ -359,7 +359,7 @@ __all__ = [
     "SummariseInputs",
     "Sweep",
     "Trace",
-    "TraceLine",
+    "Traced",
     "TryEvents",
     "TurnState",
     "Unpair",

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from rejoinder.errors import Fault
-from rejoinder.events import Inbound, PromptPart, Route
+from rejoinder.events import Inbound, PromptPart, Route, Step
 from rejoinder.session import Session
 
 # --- inbound ------------------------------------------------------------------------------------
@@ -294,14 +294,11 @@ class Admission(Struct, frozen=True):
     knocks: tuple[Knock, ...]
 
 
-class TraceLine(Struct, frozen=True):
-    """One step of a message on its way, for `explain`."""
+class Traced(Struct, frozen=True):
+    """What was noted of an event in one go, for `explain`."""
 
     at: datetime
-    stage: str
-    decision: str
-    reason: str | None = None
-    took: float = 0.0
+    steps: tuple[Step, ...]
 
 
 # --- after a restart, and about the store itself ------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
 
-from rejoinder.events import Inbound, Route
+from rejoinder.events import Inbound, Route, Step
 from rejoinder.session import Session
 from rejoinder.store.rows import (
     AllowEdit,
@@ -29,7 +29,6 @@ from rejoinder.store.rows import (
     Quarantined,
     Run,
     StoredPart,
-    TraceLine,
 )
 
 Result = TypeVar("Result", covariant=True)
@@ -299,7 +298,8 @@ class ClearBotTurns(Verb[None], frozen=True):
 
 class Trace(Verb[None], frozen=True):
     event: int
-    lines: tuple[TraceLine, ...]
+    at: datetime
+    steps: tuple[Step, ...]
 
 
 class KeepKnock(Verb[None], frozen=True):

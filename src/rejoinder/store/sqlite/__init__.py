@@ -37,7 +37,7 @@ from rejoinder.store.base import (
     Recovery,
     Sighting,
     StoredPart,
-    TraceLine,
+    Traced,
     Verb,
 )
 from rejoinder.store.sqlite import lookups, reads
@@ -122,7 +122,7 @@ class SqliteReader:
     async def inputs_of(self, event: int) -> tuple[Input, ...]:
         return await self._read(reads.inputs_of, event)
 
-    async def trace(self, event: int) -> tuple[TraceLine, ...]:
+    async def trace(self, event: int) -> tuple[Traced, ...]:
         return await self._read(reads.trace, event)
 
     async def waiting(self, session: str) -> tuple[Input, ...]:

@@ -24,11 +24,11 @@ from rejoinder.store.base import (
     PlaceFacts,
     Recovery,
     StoredPart,
-    TraceLine,
+    Traced,
 )
 from rejoinder.store.recovery import backlogs
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.memory import KNOCK, knock_from, unpack_entry, unpack_lines, unpack_session
+from rejoinder.store.sqlite.memory import KNOCK, knock_from, unpack_entry, unpack_session, unpack_steps
 from rejoinder.store.sqlite.messages import HANDLE
 from rejoinder.store.sqlite.outbox import any_of
 from rejoinder.store.sqlite.values import (
@@ -43,6 +43,7 @@ from rejoinder.store.sqlite.values import (
     event_from,
     find_place,
     input_from,
+    instant,
     message_from,
     micros,
     part_from,
@@ -72,9 +73,9 @@ def inputs_of(db: Connection, event: int) -> tuple[Input, ...]:
     return tuple(map(input_from, db.execute(f"{INPUTS} i.event = ? ORDER BY i.session", (event,))))
 
 
-def trace(db: Connection, event: int) -> tuple[TraceLine, ...]:
-    rows = db.execute("SELECT body FROM trace WHERE event = ? ORDER BY id", (event,))
-    return tuple(line for row in rows for line in unpack_lines(row[0]))
+def trace(db: Connection, event: int) -> tuple[Traced, ...]:
+    rows = db.execute("SELECT at, body FROM trace WHERE event = ? ORDER BY id", (event,))
+    return tuple(Traced(instant(at), unpack_steps(body)) for at, body in rows)
 
 
 def waiting(db: Connection, session: str) -> tuple[Input, ...]:

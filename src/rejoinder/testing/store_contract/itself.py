@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from rejoinder.errors import BadUse, Superseded
-from rejoinder.events import Inbound
+from rejoinder.events import Inbound, Step
 from rejoinder.store.base import (
     Accept,
     EndRun,
@@ -16,7 +16,6 @@ from rejoinder.store.base import (
     SettleEvent,
     Sweep,
     Trace,
-    TraceLine,
 )
 from rejoinder.testing.store_contract.given import (
     HERE,
@@ -125,7 +124,7 @@ class Itself(Opened):
                     await store.write(MarkSent(await claimed(store), f"own-{number}", NOW))
                 await store.write(EndRun(run, "answered", NOW))
             (settled, _) = await accepted(store, 10, 11)
-            await store.write(SettleEvent(settled.id, "overheard"), Trace(settled.id, (TraceLine(NOW, "a", "drop"),)))
+            await store.write(SettleEvent(settled.id, "overheard"), Trace(settled.id, NOW, (Step("a", "drop"),)))
             await waiting(store, 12)
             later = NOW + timedelta(days=31)
             sweep = Sweep(Retention(later, later, messages=2, rows=4), later)

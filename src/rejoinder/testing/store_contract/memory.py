@@ -3,7 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 
-from rejoinder.events import PromptText
+from rejoinder.events import PromptText, Step
 from rejoinder.session import Session
 from rejoinder.store.base import (
     Admission,
@@ -26,7 +26,7 @@ from rejoinder.store.base import (
     PutSession,
     SaveAgentSession,
     Trace,
-    TraceLine,
+    Traced,
     Unpair,
 )
 from rejoinder.testing.store_contract.given import HERE, NOW, SOON, THREAD, accepted, an_intent, begun, claimed, loses
@@ -149,11 +149,12 @@ class Memory(Opened):
         """IN-64: what each stage decided, by the platform's message."""
         async with self.opened(tmp_path) as store:
             (event,) = await accepted(store, 1)
-            lines = (TraceLine(NOW, "access", "continue", None, 0.1), TraceLine(NOW, "activation", "drop", "why"))
-            await store.write(Trace(event.id, lines[:1]))
-            await store.write(Trace(event.id, lines[1:]))
+            decided = Traced(NOW, (Step("access", "continue", None, 0.1), Step("activation", "continue", "why")))
+            ended = Traced(SOON, (Step("agent helper", "answered", took=2.5),))
+            for each in (decided, ended):
+                await store.write(Trace(event.id, each.at, each.steps))
             (found,) = await store.events_of("1")
-            assert await store.trace(found.id) == lines
+            assert await store.trace(found.id) == (decided, ended)
 
     async def test_pairing(self, tmp_path: Path) -> None:
         """IN-11: one code for each stranger, approved once, while it is valid."""

@@ -95,7 +95,7 @@ async def asked(store: Store, session: str, route: Route, *events: int) -> Run:
 
 
 async def sending(store: Store, route: Route) -> StoredPart:
-    part = await store.write(ClaimPart(route, NOW, NOW + timedelta(minutes=1), sending=True))
+    part = await store.write(ClaimPart(route, NOW, NOW + timedelta(minutes=1)))
     assert isinstance(part, StoredPart)
     return part
 

@@ -67,11 +67,9 @@ from rejoinder.store.verbs import (
     DropPart,
     EditAllow,
     EndRun,
-    ExpireLeases,
     ForgetMessage,
     HoldPart,
     KeepKnock,
-    MarkSending,
     MarkSent,
     MarkUnknown,
     MoveCursor,
@@ -201,10 +199,6 @@ class StoreReader(Protocol):
         """The latest messages that no turn of this session has been told of (IN-32)."""
         ...
 
-    async def is_own(self, route: Route, message: str) -> bool:
-        """Whether we said it, in any thread of this chat (IN-20)."""
-        ...
-
     async def place(self, route: Route, today: datetime) -> PlaceFacts: ...
 
     async def knocks(self, channel: str, account: str) -> tuple[Knock, ...]: ...
@@ -212,8 +206,6 @@ class StoreReader(Protocol):
     async def all_knocks(self) -> tuple[Knock, ...]:
         """Those of every channel, the longest waiting first."""
         ...
-
-    async def is_paired(self, channel: str, account: str, sender: str) -> bool: ...
 
     async def admission(self, channel: str, account: str) -> Admission: ...
 
@@ -310,7 +302,6 @@ __all__ = [
     "EndRun",
     "Entry",
     "EventState",
-    "ExpireLeases",
     "ForgetMessage",
     "Health",
     "HoldPart",
@@ -322,7 +313,6 @@ __all__ = [
     "KeptSession",
     "Knock",
     "Later",
-    "MarkSending",
     "MarkSent",
     "MarkUnknown",
     "Message",

@@ -125,12 +125,11 @@ class Quarantined(Struct, frozen=True):
 
 # --- outbound -----------------------------------------------------------------------------------
 
-PartState = Literal["planned", "claimed", "sending", "sent", "unknown", "retry", "held", "dead", "withdrawn"]
+PartState = Literal["planned", "sending", "sent", "unknown", "retry", "held", "dead", "withdrawn"]
 
 PART_STATES: Final[dict[PartState, str]] = {
     "planned": "committed, not a byte of it sent",
-    "claimed": "one sender has it",
-    "sending": "bytes may be under way",
+    "sending": "one sender has it, and bytes may be under way",
     "sent": "the platform has it; the receipt says under which id",
     "unknown": "it may or may not have arrived; what follows waits until that is settled",
     "retry": "the platform did not take it; it is tried again at its time",
@@ -139,7 +138,7 @@ PART_STATES: Final[dict[PartState, str]] = {
     "withdrawn": "no longer to be said",
 }
 
-IN_FLIGHT: Final[tuple[PartState, ...]] = ("planned", "claimed", "sending", "unknown", "retry")
+IN_FLIGHT: Final[tuple[PartState, ...]] = ("planned", "sending", "unknown", "retry")
 """The first of these in a conversation is the one that is sent; the others wait behind it."""
 
 

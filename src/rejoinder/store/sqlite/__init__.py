@@ -187,9 +187,6 @@ class SqliteReader:
     async def unheard(self, session: str, route: Route, limit: int = 50) -> tuple[Message, ...]:
         return await self._read(reads.unheard, session, route, limit)
 
-    async def is_own(self, route: Route, message: str) -> bool:
-        return await self._read(reads.is_own, route, message)
-
     async def place(self, route: Route, today: datetime) -> PlaceFacts:
         return await self._read(reads.place, route, today)
 
@@ -198,9 +195,6 @@ class SqliteReader:
 
     async def all_knocks(self) -> tuple[Knock, ...]:
         return await self._read(lookups.all_knocks)
-
-    async def is_paired(self, channel: str, account: str, sender: str) -> bool:
-        return await self._read(reads.is_paired, channel, account, sender)
 
     async def admission(self, channel: str, account: str) -> Admission:
         return await self._read(reads.admission, channel, account)

@@ -161,14 +161,6 @@ def unheard(db: Connection, key: str, route: Route, limit: int) -> tuple[Message
     return messages(db, route, _value(db.execute(sql, (key, find_place(db, route)))), limit)
 
 
-def is_own(db: Connection, route: Route, id: str) -> bool:
-    sql = (
-        "SELECT 1 FROM place JOIN message ON message.place = place.id AND message.id = ? AND message.kind = 'own' "
-        "WHERE place.channel = ? AND place.account = ? AND place.chat = ?"
-    )
-    return db.execute(sql, (id, route.channel, route.account, route.chat)).fetchone() is not None
-
-
 def place(db: Connection, route: Route, today: datetime) -> PlaceFacts:
     sql = "SELECT owned, posted, other_bot, bot_turns, iif(bot_day = ?, bot_today, 0) FROM place WHERE id = ?"
     row = db.execute(sql, (micros(today) // DAY, find_place(db, route))).fetchone()
@@ -181,11 +173,6 @@ def place(db: Connection, route: Route, today: datetime) -> PlaceFacts:
 def knocks(db: Connection, channel: str, account: str) -> tuple[Knock, ...]:
     sql = f"SELECT {KNOCK} FROM knock WHERE channel = ? AND account = ? ORDER BY asked, sender"
     return tuple(map(knock_from, db.execute(sql, (channel, account))))
-
-
-def is_paired(db: Connection, channel: str, account: str, sender: str) -> bool:
-    sql = "SELECT 1 FROM paired WHERE channel = ? AND account = ? AND sender = ?"
-    return db.execute(sql, (channel, account, sender)).fetchone() is not None
 
 
 def paired(db: Connection, channel: str) -> tuple[Paired, ...]:

@@ -166,10 +166,10 @@ class Memory(Opened):
             assert await store.knocks("telegram", "default") == (told_again,)
             assert (await store.admission("telegram", "default")).knocks == (told_again,)
             assert await store.write(ApproveKnock("ABCDEFGH", SOON)) is None
-            assert not await store.is_paired("telegram", "default", "eve")
+            assert (await store.admission("telegram", "default")).paired == ()
             assert await store.write(ApproveKnock("abcdefgh", NOW)) == told_again
-            assert await store.is_paired("telegram", "default", "eve")
-            assert not await store.is_paired("telegram", "second", "eve")
+            let_in = Admission((Paired("telegram", "default", "eve"),), (), ())
+            assert await store.admission("telegram", "default") == let_in
             assert await store.write(ApproveKnock("ABCDEFGH", NOW)) is None
 
     async def test_who_was_let_in_is_so_until_taken_off(self, tmp_path: Path) -> None:
@@ -183,7 +183,6 @@ class Memory(Opened):
             await store.write(Unpair(eve))
             await store.write(Unpair(eve))
             assert (await store.admission("telegram", "default")).paired == (bob,)
-            assert not await store.is_paired("telegram", "default", "eve")
             edits = [
                 AllowEdit("telegram", "a", True),
                 AllowEdit("telegram", "b", True),

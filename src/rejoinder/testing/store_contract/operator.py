@@ -24,6 +24,7 @@ from rejoinder.store.base import (
     MarkUnknown,
     Message,
     NoteMessages,
+    Paired,
     Pending,
     PlanParts,
     PutSession,
@@ -236,7 +237,7 @@ class Operator(Opened):
             knock = Knock("telegram", "default", "anna", "AAAA", NOW, NOW, NOW + timedelta(hours=1))
             await store.write(KeepKnock(knock))
             assert await beside.write(ApproveKnock("AAAA", NOW)) == knock
-            assert await store.is_paired("telegram", "default", "anna")
+            assert (await store.admission("telegram", "default")).paired == (Paired("telegram", "default", "anna"),)
             assert await beside.write(ApproveKnock("AAAA", NOW)) is None
 
     async def test_whether_a_gateway_runs(self, tmp_path: Path) -> None:

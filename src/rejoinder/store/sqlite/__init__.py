@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from rejoinder.errors import BadUse, StoreUnavailable
 from rejoinder.events import Route
+from rejoinder.sqlite_faults import fault_in
 from rejoinder.store.base import (
     MOST_RESUMED,
     RESUMED_FOR,
@@ -43,7 +44,6 @@ from rejoinder.store.base import (
 from rejoinder.store.sqlite import lookups, reads
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.faults import unavailable
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refuse_strange
 from rejoinder.store.sqlite.rehearsal import rehearse, rehearse_reading
@@ -79,19 +79,17 @@ class SqliteReader:
     def _ask(self, question: Callable[..., T], arguments: tuple[Any, ...]) -> T:
         db: Connection | None = getattr(self._own, "db", None)
         try:
-            if db is None:
-                db = self._own.db = self._connect()
-                self._open.add(db)
-            return _in_one_view(db, question, arguments)
-        except Exception as error:
-            fault = unavailable(error, self._path)
-            if fault is None:
-                raise
+            with fault_in(self._path):
+                if db is None:
+                    db = self._own.db = self._connect()
+                    self._open.add(db)
+                return _in_one_view(db, question, arguments)
+        except StoreUnavailable:
             if db is not None:  # what it has cached may be what is wrong
                 self._own.db = None
                 self._open.discard(db)
                 db.close()
-            raise fault from error
+            raise
 
     def _connect(self) -> Connection:
         db = connect(self._path, self._patience, read_only=True)
@@ -293,24 +291,23 @@ def open_store(url: str, *, patience: float = 10.0, schema: list[Migration] | No
     path = path_of(url)
     lock = None if url == MEMORY else Lock(Path(path))
     try:
-        db = checked(path, patience)
-        try:
-            migrate(db, path, schema or migrations())
-            db.execute("BEGIN IMMEDIATE")
-            generation = take_over(db)
-            db.execute("COMMIT")
-            if lock is not None and schema is None:
-                rehearse(db)
-        except BaseException:
-            db.close()
-            raise
-        glancing = None if lock is None or schema is not None else _glancing(path)
-        return SqliteStore(path, patience, generation, db, lock, glancing)
-    except BaseException as error:
+        with fault_in(path):
+            db = checked(path, patience)
+            try:
+                migrate(db, path, schema or migrations())
+                db.execute("BEGIN IMMEDIATE")
+                generation = take_over(db)
+                db.execute("COMMIT")
+                if lock is not None and schema is None:
+                    rehearse(db)
+            except BaseException:
+                db.close()
+                raise
+            glancing = None if lock is None or schema is not None else _glancing(path)
+            return SqliteStore(path, patience, generation, db, lock, glancing)
+    except BaseException:
         if lock is not None:
             lock.release()
-        if isinstance(error, Exception) and (fault := unavailable(error, path)) is not None:
-            raise fault from None
         raise
 
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from rejoinder.events import Route
+from rejoinder.sqlite_faults import Damaged
 from rejoinder.store.base import (
     IN_FLIGHT,
     UNENDED,
@@ -39,7 +40,6 @@ from rejoinder.store.sqlite.values import (
     PART,
     PLACE,
     TURN,
-    Damaged,
     event_from,
     find_place,
     input_from,

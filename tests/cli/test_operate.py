@@ -91,6 +91,13 @@ def test_explain_as_a_document(folder):
     ]
     (event,) = explained["events"]
     assert [stage["stage"] for stage in event["stages"]][:4] == ["finalise", "own_message", "bot_rules", "access"]
+    assert event["stages"][0] == {
+        "at": event["accepted"],
+        "stage": "finalise",
+        "decision": "continue",
+        "reason": None,
+        "took": 0.000_041,
+    }
     (handed,) = event["sessions"]
     turn = handed["turn"]
     assert (handed["session"], turn["outcome"], turn["attempts"], turn["seconds"]) == (SESSION, "answered", 1, 2.0)

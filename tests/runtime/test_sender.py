@@ -26,7 +26,7 @@ from rejoinder.runtime.verdict import (
     judge,
     remembered,
 )
-from rejoinder.store.base import YIELDING, ClaimPart, Intent, MarkSent, PlanParts, RetryPart
+from rejoinder.store.base import YIELDING, ClaimPart, Intent, MarkSent, MarkUnknown, PlanParts, RetryPart
 from rejoinder.testing import FakeKeeper, FakeMessenger
 from tests.runtime.places import place
 
@@ -380,12 +380,12 @@ async def test_after_a_restart_what_was_under_way_is_settled_first():
         await asyncio.wait([answering])
         here.ahead = timedelta(hours=1)
         # A process claims it and dies in the middle of the call, which the platform took.
-        claimed = await here.store.write(ClaimPart(here.route, here.now(), here.now(), sending=True))
+        claimed = await here.store.write(ClaimPart(here.route, here.now(), here.now()))
         await here.channel.send(decode(claimed.body).part)
+        await here.store.write(MarkUnknown(claimed, "the sender was gone"))
         here.restart()
         recovery = await here.store.recover(here.now())
-        unknown = recovery.unknown or await _expired(here)
-        here.outbox.recover(unknown, recovery.to_send)
+        here.outbox.recover(recovery.unknown, recovery.to_send)
         await here.rests()
         assert here.seen() == ["one"]
         assert await here.states(run) == [("say", "sent")]
@@ -398,19 +398,17 @@ async def test_a_part_that_cannot_be_read_holds_up_nothing(under_way):
         (after,) = plan.say("one", here.route, Manner("telegram"), Wording(), "t")
         intents = (Intent("odd", here.route, b'{"type": "dance"}', "dance"), intent(after, here.route))
         await here.store.write(PlanParts(intents, here.now()))
-        if under_way:
-            await here.store.write(ClaimPart(here.route, here.now(), here.now(), sending=True))
-        here.outbox.recover(await _expired(here), (here.route,))
+        unknown = (await _unknown(here),) if under_way else ()
+        here.outbox.recover(unknown, (here.route,))
         await here.rests()
         assert here.seen() == ["one"]
         assert [row.key for row in await here.store.parts_in("dead")] == ["odd"]
 
 
-async def _expired(here):
-    from rejoinder.store.base import ExpireLeases
-
-    await here.store.write(ExpireLeases(here.now() + timedelta(seconds=1)))
-    return await here.store.parts_in("unknown")
+async def _unknown(here):
+    """As a start finds what a dead process was sending."""
+    claimed = await here.store.write(ClaimPart(here.route, here.now(), here.now()))
+    return await here.store.write(MarkUnknown(claimed, "the sender was gone"))
 
 
 async def test_what_is_settled_while_the_store_is_asked_is_sent(monkeypatch):
@@ -419,8 +417,7 @@ async def test_what_is_settled_while_the_store_is_asked_is_sent(monkeypatch):
         run = await here.turn()
         planned = plan.say("one", here.route, Manner("telegram"), Wording(), "t")
         await here.store.write(PlanParts(tuple(intent(each, here.route) for each in planned), here.now(), run))
-        await here.store.write(ClaimPart(here.route, here.now(), here.now(), sending=True))
-        (row,) = await _expired(here)
+        row = await _unknown(here)
         settled, write = asyncio.Event(), here.store.write
 
         async def slow(*verbs):

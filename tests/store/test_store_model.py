@@ -28,7 +28,6 @@ from rejoinder.store.base import (
     EndRun,
     HoldPart,
     Later,
-    MarkSending,
     MarkSent,
     MarkUnknown,
     PlanParts,
@@ -188,10 +187,10 @@ class StoreModel(RuleBasedStateMachine):
         if run is not None and final:
             self.turns[run.turn] = (run.session, "answered", self.turns[run.turn][2])
 
-    @rule(place=places, sending=st.booleans(), late=st.booleans())
-    def claim(self, place: Route, sending: bool, late: bool) -> None:
+    @rule(place=places, late=st.booleans())
+    def claim(self, place: Route, late: bool) -> None:
         now = SOON if late else NOW
-        got = self.write(ClaimPart(place, now, now + timedelta(minutes=1), sending))
+        got = self.write(ClaimPart(place, now, now + timedelta(minutes=1)))
         here = [part for part in self.parts.values() if part.route == place and part.state in IN_FLIGHT]
         first = min(here, key=lambda part: (part.kind == YIELDING, part.id), default=None)
         if first is None or first.state not in ("planned", "retry"):
@@ -199,7 +198,7 @@ class StoreModel(RuleBasedStateMachine):
         elif first.retry_at is not None and first.retry_at > now:
             assert got == Later(first.retry_at)
         else:
-            assert (got.key, got.body, got.state) == (first.key, first.body, "sending" if sending else "claimed")
+            assert (got.key, got.body, got.state) == (first.key, first.body, "sending")
             assert got.generation > max(part.generation for part in self.parts.values())
             self.show(got)
 
@@ -211,7 +210,6 @@ class StoreModel(RuleBasedStateMachine):
         verb = data.draw(
             st.sampled_from(
                 [
-                    MarkSending(part),
                     MarkSent(part, f"receipt-{part.id}", NOW),
                     MarkUnknown(part, "timeout"),
                     RetryPart(part, SOON, "502"),
@@ -250,7 +248,7 @@ class StoreModel(RuleBasedStateMachine):
         self.active.clear()
         before = {key: part.state for key, part in self.parts.items()}
         self.refresh()
-        becomes = {"claimed": "planned", "sending": "unknown"}
+        becomes = {"sending": "unknown"}
         assert {key: part.state for key, part in self.parts.items()} == {
             key: becomes.get(state, state) for key, state in before.items()
         }

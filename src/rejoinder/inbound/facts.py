@@ -6,6 +6,7 @@ The message index, the pairing state and the runs live elsewhere; here is only t
 
 from msgspec import Struct
 
+from rejoinder.events import Step
 from rejoinder.inbound.ids import Ids
 from rejoinder.inbound.pairing import Pairing
 
@@ -26,15 +27,6 @@ class ThreadFacts(Struct, frozen=True):
     bot_turns: int = 0  # consecutive messages that no human wrote, this one included
     bot_turns_before: int = 0  # how many they were with the bot's message before this one
     bot_turns_today: int = 0  # of one day, since an owner's reset
-
-
-class Step(Struct, frozen=True):
-    """One line of a trace: what a stage decided, why, and how long it took (in seconds)."""
-
-    stage: str
-    decision: str
-    reason: str | None
-    took: float
 
 
 class RunFacts(Struct, frozen=True):

@@ -22,7 +22,7 @@ from rejoinder.runtime.lane import Run
 from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.unit import Unit
 from rejoinder.session import with_event
-from rejoinder.store.base import EndRun, Store, Trace, TraceLine, said_about
+from rejoinder.store.base import EndRun, Store, Trace, said_about
 
 NOT_SHORTENED = "There was nothing to shorten, or it did not work."
 
@@ -56,7 +56,7 @@ class Chores:
         unit = Unit(
             EndRun(run.claim, "answered" if shortened is not None else "failed", now),
             run.conversation.to_say((said,), now, stem=said_about(event)),
-            Trace(event, (TraceLine(now, step.stage, step.decision, step.reason, step.took),)),
+            Trace(event, now, (step,)),
         )
         async with self._sessions.changing(run.session, run.agent, now) as held:
             session = held.session

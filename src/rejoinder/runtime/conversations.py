@@ -9,9 +9,8 @@ from itertools import filterfalse
 from msgspec.structs import replace
 
 from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, Channel, TellsAgents
-from rejoinder.events import Choice, Inbound, Part, Quote, Route, Said
+from rejoinder.events import Choice, Inbound, Part, Quote, Route, Said, Step
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
-from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import overhear
 from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan

@@ -24,7 +24,7 @@ from rejoinder.events import (
     MessageReceived,
     Overhear,
     SessionStarted,
-    StageDecision,
+    Step,
 )
 from rejoinder.inbound import BEFORE_SESSION, resume
 from rejoinder.inbound.activation import said_by
@@ -75,7 +75,6 @@ from rejoinder.store.base import (
     SettleEvent,
     Store,
     Trace,
-    TraceLine,
     said_about,
 )
 from rejoinder.turns.backlog import Message as InLine
@@ -418,9 +417,8 @@ class Engine:
         noted = unit.add(decision.conversation.to_note(inbounds, now, readable=readable, ours=decision.ours))
         for event in decision.before:
             joined = f"joined to {decision.event.inbound.message_id}"
-            unit.add_all((SettleEvent(event.id, joined), Trace(event.id, (TraceLine(now, "debounce", joined),))))
-        lines = [TraceLine(now, step.stage, step.decision, step.reason, step.took) for step in walked.trace]
-        unit.add_all((Trace(decision.event.id, tuple(lines)),))
+            unit.add_all((SettleEvent(event.id, joined), Trace(event.id, now, (Step("debounce", joined),))))
+        unit.add_all((Trace(decision.event.id, now, walked.trace),))
         for each in performed:
             unit.add_all(each.verbs)
         if replies := _replies(decision, performed):
@@ -484,5 +482,4 @@ def _event_of(decision: Decision) -> MessageDecided:
             outcome = "answer"
         case _:
             outcome = "drop"
-    stages = (StageDecision(step.stage, step.decision, step.reason, step.took) for step in decision.walk.trace)
-    return MessageDecided(decision.event.inbound, outcome, tuple(stages))
+    return MessageDecided(decision.event.inbound, outcome, decision.walk.trace)

@@ -292,7 +292,7 @@ class Sender:
 
     async def _send_next(self) -> bool:
         told, now = self._told, self._clock()
-        return await self._take(await self._store.write(ClaimPart(self.route, now, now + LEASE, sending=True)), told)
+        return await self._take(await self._store.write(ClaimPart(self.route, now, now + LEASE)), told)
 
     async def _take(self, claimed: StoredPart | Later | None, told: int) -> bool:
         """`told`: how often somebody had said that there is something when the store was asked."""

@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from rejoinder.agents.base import Agent, CanSteer, Failed, Question, Usage
 from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
-from rejoinder.events import Inbound, TurnEnded
+from rejoinder.events import Inbound, Step, TurnEnded
 from rejoinder.inbound.directives.permission import decided_beforehand
-from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import wants_intro
 from rejoinder.outbound.deeds import React, kind
 from rejoinder.outbound.prefix import Speaker
@@ -51,7 +50,6 @@ from rejoinder.store.base import (
     Store,
     StoredPart,
     Trace,
-    TraceLine,
 )
 from rejoinder.turns.signals import Reason
 from rejoinder.turns.status import State
@@ -196,10 +194,9 @@ class Workers:
                 output_tokens=session.output_tokens + usage.output_tokens,
             )
             steps = (step, *answer.outcomes.steps())
-            lines = [TraceLine(now, each.stage, each.decision, each.reason, each.took) for each in steps]
             unit = Unit(
                 EndRun(run.claim, outcome, now, wrong or ""),
-                Trace(run.asked[-1].event, tuple(lines)),
+                Trace(run.asked[-1].event, now, steps),
                 *(() if answer.is_kept else transcript(run, now)),
                 *held.becomes(session),
             )
@@ -266,7 +263,7 @@ class Workers:
         for each in asked:
             _became_nothing(each)
             if reason != "stopped":
-                step = Step("lane", "summarised" if reason is None else "dropped", reason, 0.0)
+                step = Step("lane", "summarised" if reason is None else "dropped", reason)
                 each.conversation.trace(each.message.inbound.message_id, (step,))
         for each, row in told:
             if row.kind == REACTS and isinstance(await each.conversation.sender.follow(row), Unsent):

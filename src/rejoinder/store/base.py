@@ -49,7 +49,7 @@ from rejoinder.store.rows import (
     Sighting,
     StoredPart,
     StoredTurn,
-    TraceLine,
+    Traced,
     TurnState,
     Unread,
     said_about,
@@ -70,11 +70,9 @@ from rejoinder.store.verbs import (
     DropPart,
     EditAllow,
     EndRun,
-    ExpireLeases,
     ForgetMessage,
     HoldPart,
     KeepKnock,
-    MarkSending,
     MarkSent,
     MarkUnknown,
     MoveCursor,
@@ -129,7 +127,7 @@ class StoreReader(Protocol):
         """What became of an event, in each session it was routed to."""
         ...
 
-    async def trace(self, event: int) -> tuple[TraceLine, ...]: ...
+    async def trace(self, event: int) -> tuple[Traced, ...]: ...
 
     # turns
     async def waiting(self, session: str) -> tuple[Input, ...]:
@@ -210,10 +208,6 @@ class StoreReader(Protocol):
         """The latest messages that no turn of this session has been told of (IN-32)."""
         ...
 
-    async def is_own(self, route: Route, message: str) -> bool:
-        """Whether we said it, in any thread of this chat (IN-20)."""
-        ...
-
     async def place(self, route: Route, today: datetime) -> PlaceFacts: ...
 
     async def knocks(self, channel: str, account: str) -> tuple[Knock, ...]: ...
@@ -221,8 +215,6 @@ class StoreReader(Protocol):
     async def all_knocks(self) -> tuple[Knock, ...]:
         """Those of every channel, the longest waiting first."""
         ...
-
-    async def is_paired(self, channel: str, account: str, sender: str) -> bool: ...
 
     async def admission(self, channel: str, account: str) -> Admission: ...
 
@@ -324,7 +316,6 @@ __all__ = [
     "EndRun",
     "Entry",
     "EventState",
-    "ExpireLeases",
     "ForgetMessage",
     "Health",
     "HoldPart",
@@ -336,7 +327,6 @@ __all__ = [
     "KeptSession",
     "Knock",
     "Later",
-    "MarkSending",
     "MarkSent",
     "MarkUnknown",
     "Message",
@@ -376,7 +366,7 @@ __all__ = [
     "SummariseInputs",
     "Sweep",
     "Trace",
-    "TraceLine",
+    "Traced",
     "TryEvents",
     "TurnState",
     "Unpair",

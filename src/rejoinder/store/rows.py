@@ -11,7 +11,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from rejoinder.errors import Fault
-from rejoinder.events import Inbound, PromptPart, Route
+from rejoinder.events import Inbound, PromptPart, Route, Step
 from rejoinder.session import Session
 
 # --- inbound ------------------------------------------------------------------------------------
@@ -125,12 +125,11 @@ class Quarantined(Struct, frozen=True):
 
 # --- outbound -----------------------------------------------------------------------------------
 
-PartState = Literal["planned", "claimed", "sending", "sent", "unknown", "retry", "held", "dead", "withdrawn"]
+PartState = Literal["planned", "sending", "sent", "unknown", "retry", "held", "dead", "withdrawn"]
 
 PART_STATES: Final[dict[PartState, str]] = {
     "planned": "committed, not a byte of it sent",
-    "claimed": "one sender has it",
-    "sending": "bytes may be under way",
+    "sending": "one sender has it, and bytes may be under way",
     "sent": "the platform has it; the receipt says under which id",
     "unknown": "it may or may not have arrived; what follows waits until that is settled",
     "retry": "the platform did not take it; it is tried again at its time",
@@ -139,7 +138,7 @@ PART_STATES: Final[dict[PartState, str]] = {
     "withdrawn": "no longer to be said",
 }
 
-IN_FLIGHT: Final[tuple[PartState, ...]] = ("planned", "claimed", "sending", "unknown", "retry")
+IN_FLIGHT: Final[tuple[PartState, ...]] = ("planned", "sending", "unknown", "retry")
 """The first of these in a conversation is the one that is sent; the others wait behind it. But `YIELDING`."""
 
 YIELDING: Final = "react"
@@ -298,14 +297,11 @@ class Admission(Struct, frozen=True):
     knocks: tuple[Knock, ...]
 
 
-class TraceLine(Struct, frozen=True):
-    """One step of a message on its way, for `explain`."""
+class Traced(Struct, frozen=True):
+    """What was noted of an event in one go, for `explain`."""
 
     at: datetime
-    stage: str
-    decision: str
-    reason: str | None = None
-    took: float = 0.0
+    steps: tuple[Step, ...]
 
 
 # --- after a restart, and about the store itself ------------------------------------------------

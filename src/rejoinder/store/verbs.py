@@ -11,7 +11,7 @@ from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
 
-from rejoinder.events import Inbound, Route
+from rejoinder.events import Inbound, Route, Step
 from rejoinder.session import Session
 from rejoinder.store.rows import (
     AllowEdit,
@@ -29,7 +29,6 @@ from rejoinder.store.rows import (
     Quarantined,
     Run,
     StoredPart,
-    TraceLine,
 )
 
 Result = TypeVar("Result", covariant=True)
@@ -186,16 +185,11 @@ class PlanParts(Verb[tuple[StoredPart, ...]], frozen=True):
 
 
 class ClaimPart(Verb[StoredPart | Later | None], frozen=True):
-    """The next part of a conversation, for one sender alone. `sending` spares the commit in between."""
+    """The next part of a conversation, for one sender alone; the attempt is counted before it is made."""
 
     route: Route
     now: datetime
     lease_until: datetime
-    sending: bool = False
-
-
-class MarkSending(Verb[StoredPart], frozen=True):
-    part: StoredPart
 
 
 class MarkSent(Verb[Message | None], frozen=True):
@@ -250,16 +244,15 @@ class WithdrawParts(Verb[int], frozen=True):
 
 
 PART_MOVES: Final[dict[type[Verb[object]], tuple[tuple[PartState, ...], PartState]]] = {
-    ClaimPart: (("planned", "retry"), "claimed"),
-    MarkSending: (("claimed",), "sending"),
+    ClaimPart: (("planned", "retry"), "sending"),
     MarkSent: (("sending", "unknown", "held"), "sent"),
     MarkUnknown: (("sending",), "unknown"),
-    RetryPart: (("claimed", "sending", "unknown"), "retry"),
+    RetryPart: (("sending", "unknown"), "retry"),
     HoldPart: (("unknown",), "held"),
     ResendPart: (("unknown", "held", "dead"), "planned"),
-    BuryPart: (("claimed", "sending", "unknown", "held"), "dead"),
+    BuryPart: (("sending", "unknown", "held"), "dead"),
     DropPart: (("held", "dead"), "withdrawn"),
-    WithdrawParts: (("planned", "claimed", "retry"), "withdrawn"),
+    WithdrawParts: (("planned", "retry"), "withdrawn"),
 }
 """From which states a verb may take a part, and where to. The engine and the docs read it from here."""
 
@@ -317,7 +310,8 @@ class ClearBotTurns(Verb[None], frozen=True):
 
 class Trace(Verb[None], frozen=True):
     event: int
-    lines: tuple[TraceLine, ...]
+    at: datetime
+    steps: tuple[Step, ...]
 
 
 class KeepKnock(Verb[None], frozen=True):
@@ -348,19 +342,11 @@ class EditAllow(Verb[None], frozen=True):
 # --- the store itself ---------------------------------------------------------------------------
 
 
-class ExpireLeases(Verb[int], frozen=True):
-    """Takes back what was claimed until before `now`: runs end, what was sending is unknown. Returns how many."""
-
-    now: datetime
-
-
 class Retention(Struct, frozen=True):
     """How long things are kept, and how many rows of a kind one sweep removes at most."""
 
     ended_before: datetime
-    """Settled events, closed turns and their parts. Not later than 30 days ago (DU-1)."""
-    traces_before: datetime
-    transcripts_before: datetime | None = None
+    """Settled events with their traces, closed turns and their parts. Not later than 30 days ago (DU-1)."""
     messages: int = 10_000
     """Messages of one conversation in the index."""
     rows: int = 100

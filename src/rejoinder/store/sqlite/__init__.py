@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from rejoinder.errors import BadUse, StoreUnavailable, Unreadable
 from rejoinder.events import Route
+from rejoinder.sqlite_faults import fault_in
 from rejoinder.store.base import (
     MOST_RESUMED,
     RESUMED_FOR,
@@ -38,13 +39,12 @@ from rejoinder.store.base import (
     Recovery,
     Sighting,
     StoredPart,
-    TraceLine,
+    Traced,
     Verb,
 )
 from rejoinder.store.sqlite import lookups, reads
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.faults import unavailable
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refuse_strange
 from rejoinder.store.sqlite.recover import recover
@@ -81,19 +81,17 @@ class SqliteReader:
     def _ask(self, question: Callable[..., T], arguments: tuple[Any, ...]) -> T:
         db: Connection | None = getattr(self._own, "db", None)
         try:
-            if db is None:
-                db = self._own.db = self._connect()
-                self._open.add(db)
-            return _in_one_view(db, question, arguments)
-        except Exception as error:
-            fault = unavailable(error, self._path)
-            if fault is None:
-                raise
+            with fault_in(self._path):
+                if db is None:
+                    db = self._own.db = self._connect()
+                    self._open.add(db)
+                return _in_one_view(db, question, arguments)
+        except StoreUnavailable:
             if db is not None:  # what it has cached may be what is wrong
                 self._own.db = None
                 self._open.discard(db)
                 db.close()
-            raise fault from error
+            raise
 
     def _connect(self) -> Connection:
         db = connect(self._path, self._patience, read_only=True)
@@ -124,7 +122,7 @@ class SqliteReader:
     async def inputs_of(self, event: int) -> tuple[Input, ...]:
         return await self._read(reads.inputs_of, event)
 
-    async def trace(self, event: int) -> tuple[TraceLine, ...]:
+    async def trace(self, event: int) -> tuple[Traced, ...]:
         return await self._read(reads.trace, event)
 
     async def waiting(self, session: str) -> tuple[Input, ...]:
@@ -192,9 +190,6 @@ class SqliteReader:
     async def unheard(self, session: str, route: Route, limit: int = 50) -> tuple[Message, ...]:
         return await self._read(reads.unheard, session, route, limit)
 
-    async def is_own(self, route: Route, message: str) -> bool:
-        return await self._read(reads.is_own, route, message)
-
     async def place(self, route: Route, today: datetime) -> PlaceFacts:
         return await self._read(reads.place, route, today)
 
@@ -203,9 +198,6 @@ class SqliteReader:
 
     async def all_knocks(self) -> tuple[Knock, ...]:
         return await self._read(lookups.all_knocks)
-
-    async def is_paired(self, channel: str, account: str, sender: str) -> bool:
-        return await self._read(reads.is_paired, channel, account, sender)
 
     async def admission(self, channel: str, account: str) -> Admission:
         return await self._read(reads.admission, channel, account)
@@ -309,24 +301,23 @@ def open_store(url: str, *, patience: float = 10.0, schema: list[Migration] | No
     path = path_of(url)
     lock = None if url == MEMORY else Lock(Path(path))
     try:
-        db = checked(path, patience)
-        try:
-            migrate(db, path, schema or migrations())
-            db.execute("BEGIN IMMEDIATE")
-            generation = take_over(db)
-            db.execute("COMMIT")
-            if lock is not None and schema is None:
-                rehearse(db)
-        except BaseException:
-            db.close()
-            raise
-        glancing = None if lock is None or schema is not None else _glancing(path)
-        return SqliteStore(path, patience, generation, db, lock, glancing)
-    except BaseException as error:
+        with fault_in(path):
+            db = checked(path, patience)
+            try:
+                migrate(db, path, schema or migrations())
+                db.execute("BEGIN IMMEDIATE")
+                generation = take_over(db)
+                db.execute("COMMIT")
+                if lock is not None and schema is None:
+                    rehearse(db)
+            except BaseException:
+                db.close()
+                raise
+            glancing = None if lock is None or schema is not None else _glancing(path)
+            return SqliteStore(path, patience, generation, db, lock, glancing)
+    except BaseException:
         if lock is not None:
             lock.release()
-        if isinstance(error, Exception) and (fault := unavailable(error, path)) is not None:
-            raise fault from None
         raise
 
 

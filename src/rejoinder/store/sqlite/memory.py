@@ -1,5 +1,6 @@
 """Verbs of what is remembered: sessions, transcripts, traces, pairing."""
 
+from rejoinder.events import Step
 from rejoinder.session import Session
 from rejoinder.store.base import (
     AppendTranscript,
@@ -12,7 +13,6 @@ from rejoinder.store.base import (
     SaveAgentSession,
     SetSessionAside,
     Trace,
-    TraceLine,
     Unpair,
 )
 from rejoinder.store.sqlite.connection import Connection
@@ -20,7 +20,7 @@ from rejoinder.store.sqlite.values import Row, instant, micros, moved, packer, s
 
 pack_session, unpack_session = packer(Session)
 pack_entry, unpack_entry = packer(Entry)
-pack_lines, unpack_lines = packer(tuple[TraceLine, ...])
+pack_steps, unpack_steps = packer(tuple[Step, ...])
 
 ASIDE = "%aside-"
 """Stands in no key: there a percent sign is followed by two hexadecimal digits."""
@@ -68,8 +68,8 @@ def _last_turn(db: Connection, session: str) -> int | None:
 
 
 def trace(db: Connection, verb: Trace) -> None:
-    if verb.lines:
-        row = (verb.event, micros(verb.lines[0].at), pack_lines(verb.lines))
+    if verb.steps:
+        row = (verb.event, micros(verb.at), pack_steps(verb.steps))
         db.execute("INSERT INTO trace (event, at, body) VALUES (?, ?, ?)", row)
 
 

@@ -18,7 +18,6 @@ from rejoinder.store.base import (
     HoldPart,
     Intent,
     Later,
-    MarkSending,
     MarkSent,
     MarkUnknown,
     Message,
@@ -114,19 +113,15 @@ def claim_part(db: Connection, verb: ClaimPart) -> StoredPart | Later | None:
         return None
     if part.retry_at is not None and verb.now < part.retry_at <= verb.now + LATEST:
         return Later(part.retry_at)
-    claim: dict[str, Any] = {
-        "generation": db.numbers.next_generation(),
-        "lease_until": verb.lease_until,
-        "retry_at": None,
-    }
-    if verb.sending:  # two moves in one: the attempt is counted before it is made
-        return _move(db, verb, part, PART_MOVES[MarkSending][1], attempts=part.attempts + 1, **claim)
-    return _move(db, verb, part, **claim)
-
-
-def mark_sending(db: Connection, verb: MarkSending) -> StoredPart:
-    """The attempt is counted before it is made."""
-    return _move(db, verb, verb.part, attempts=verb.part.attempts + 1)
+    return _move(
+        db,
+        verb,
+        part,
+        attempts=part.attempts + 1,
+        generation=db.numbers.next_generation(),
+        lease_until=verb.lease_until,
+        retry_at=None,
+    )
 
 
 def mark_sent(db: Connection, verb: MarkSent) -> Message | None:
@@ -179,16 +174,16 @@ def withdraw_parts(db: Connection, verb: WithdrawParts) -> int:
     return db.execute(sql, (verb.turn,)).rowcount
 
 
-def _move(db: Connection, verb: Verb[Any], part: StoredPart, to: PartState | None = None, **columns: Any) -> StoredPart:
+def _move(db: Connection, verb: Verb[Any], part: StoredPart, **columns: Any) -> StoredPart:
     """Takes a part where its verb leads, if it still is as it was seen: the same state, the same generation."""
     sources, target = PART_MOVES[type(verb)]
     if part.state not in sources:
         raise Superseded(f"part {part.id} is {part.state}; {type(verb).__name__} needs it {' or '.join(sources)}")
     values = [micros(value) if isinstance(value, datetime) else value for value in columns.values()]
     seen = (part.id, part.state, part.generation)
-    moved(db, _update(tuple(columns)), (to or target, *values, *seen), f"part {part.id}")
+    moved(db, _update(tuple(columns)), (target, *values, *seen), f"part {part.id}")
     told = {name: value for name, value in columns.items() if name in TOLD}
-    return replace(part, state=to or target, **told)
+    return replace(part, state=target, **told)
 
 
 @cache

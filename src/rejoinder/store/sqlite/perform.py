@@ -26,7 +26,6 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.ReleaseRun: turns.release_run,
     base.PlanParts: outbox.plan_parts,
     base.ClaimPart: outbox.claim_part,
-    base.MarkSending: outbox.mark_sending,
     base.MarkSent: outbox.mark_sent,
     base.MarkUnknown: outbox.mark_unknown,
     base.RetryPart: outbox.retry_part,
@@ -47,7 +46,6 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.ApproveKnock: memory.approve_knock,
     base.Unpair: memory.unpair,
     base.EditAllow: memory.edit_allow,
-    base.ExpireLeases: upkeep.expire_leases,
     base.Sweep: upkeep.sweep,
 }
 

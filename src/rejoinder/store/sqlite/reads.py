@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from rejoinder.errors import Unreadable
 from rejoinder.events import Route
+from rejoinder.sqlite_faults import Damaged
 from rejoinder.store.base import (
     IN_FLIGHT,
     UNENDED,
@@ -24,10 +25,10 @@ from rejoinder.store.base import (
     PartState,
     PlaceFacts,
     StoredPart,
-    TraceLine,
+    Traced,
 )
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.memory import ASIDE, KNOCK, knock_from, unpack_entry, unpack_lines, unpack_session
+from rejoinder.store.sqlite.memory import ASIDE, KNOCK, knock_from, unpack_entry, unpack_session, unpack_steps
 from rejoinder.store.sqlite.messages import HANDLE
 from rejoinder.store.sqlite.outbox import any_of
 from rejoinder.store.sqlite.values import (
@@ -38,10 +39,10 @@ from rejoinder.store.sqlite.values import (
     PART,
     PLACE,
     TURN,
-    Damaged,
     event_from,
     find_place,
     input_from,
+    instant,
     message_from,
     micros,
     part_from,
@@ -71,9 +72,9 @@ def inputs_of(db: Connection, event: int) -> tuple[Input, ...]:
     return tuple(map(input_from, db.execute(f"{INPUTS} i.event = ? ORDER BY i.session", (event,))))
 
 
-def trace(db: Connection, event: int) -> tuple[TraceLine, ...]:
-    rows = db.execute("SELECT body FROM trace WHERE event = ? ORDER BY id", (event,))
-    return tuple(line for row in rows for line in unpack_lines(row[0]))
+def trace(db: Connection, event: int) -> tuple[Traced, ...]:
+    rows = db.execute("SELECT at, body FROM trace WHERE event = ? ORDER BY id", (event,))
+    return tuple(Traced(instant(at), unpack_steps(body)) for at, body in rows)
 
 
 def waiting(db: Connection, session: str) -> tuple[Input, ...]:
@@ -164,14 +165,6 @@ def unheard(db: Connection, key: str, route: Route, limit: int) -> tuple[Message
     return messages(db, route, _value(db.execute(sql, (key, find_place(db, route)))), limit)
 
 
-def is_own(db: Connection, route: Route, id: str) -> bool:
-    sql = (
-        "SELECT 1 FROM place JOIN message ON message.place = place.id AND message.id = ? AND message.kind = 'own' "
-        "WHERE place.channel = ? AND place.account = ? AND place.chat = ?"
-    )
-    return db.execute(sql, (id, route.channel, route.account, route.chat)).fetchone() is not None
-
-
 def place(db: Connection, route: Route, today: datetime) -> PlaceFacts:
     sql = "SELECT owned, posted, other_bot, bot_turns, iif(bot_day = ?, bot_today, 0) FROM place WHERE id = ?"
     row = db.execute(sql, (micros(today) // DAY, find_place(db, route))).fetchone()
@@ -184,11 +177,6 @@ def place(db: Connection, route: Route, today: datetime) -> PlaceFacts:
 def knocks(db: Connection, channel: str, account: str) -> tuple[Knock, ...]:
     sql = f"SELECT {KNOCK} FROM knock WHERE channel = ? AND account = ? ORDER BY asked, sender"
     return tuple(map(knock_from, db.execute(sql, (channel, account))))
-
-
-def is_paired(db: Connection, channel: str, account: str, sender: str) -> bool:
-    sql = "SELECT 1 FROM paired WHERE channel = ? AND account = ? AND sender = ?"
-    return db.execute(sql, (channel, account, sender)).fetchone() is not None
 
 
 def paired(db: Connection, channel: str) -> tuple[Paired, ...]:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from rejoinder.errors import Superseded, Unreadable
 from rejoinder.events import Inbound, Route
 from rejoinder.letters import as_json
+from rejoinder.sqlite_faults import Damaged
 from rejoinder.store.base import InboxEvent, Input, Message, Run, StoredPart, StoredTurn
 from rejoinder.store.sqlite.connection import Connection
 
@@ -20,10 +21,6 @@ T = TypeVar("T")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 DAY = 86_400_000_000
-
-
-class Damaged(Exception):
-    """A body does not have the checksum it was written with."""
 
 
 def micros(instant: datetime) -> int:

@@ -53,8 +53,8 @@ async def begun(store: Store, *numbers: int, session: str = "s") -> Run:
     return run
 
 
-async def claimed(store: Store, *, sending: bool = True, route: Route = HERE, now: datetime = NOW) -> StoredPart:
-    part = await store.write(ClaimPart(route, now, now + timedelta(minutes=1), sending))
+async def claimed(store: Store, *, route: Route = HERE, now: datetime = NOW) -> StoredPart:
+    part = await store.write(ClaimPart(route, now, now + timedelta(minutes=1)))
     assert isinstance(part, StoredPart), part
     return part
 

@@ -17,7 +17,6 @@ from rejoinder.store.base import (
     BuryPart,
     DropPart,
     EndRun,
-    ExpireLeases,
     HoldPart,
     KeepKnock,
     Knock,
@@ -25,10 +24,12 @@ from rejoinder.store.base import (
     MarkUnknown,
     Message,
     NoteMessages,
+    Paired,
     Pending,
     PlanParts,
     PutEventAside,
     PutSession,
+    ReleaseRun,
     ResendPart,
     ResumeTurn,
     SetSessionAside,
@@ -119,7 +120,7 @@ class Operator(Opened):
             run = await begun(store, 2)
             await store.write(EndRun(run, "failed", NOW))
             other = await begun(store, 3)
-            await store.write(ExpireLeases(SOON))
+            await store.write(ReleaseRun(other))
             await store.write(ResumeTurn(other.turn, SOON, SOON, most=0, why="strange"))
             await store.write(PutSession(Session("s", "helper", NOW, NOW), 0))
             await store.write(SetSessionAside("s", NOW))
@@ -267,7 +268,7 @@ class Operator(Opened):
             knock = Knock("telegram", "default", "anna", "AAAA", NOW, NOW, NOW + timedelta(hours=1))
             await store.write(KeepKnock(knock))
             assert await beside.write(ApproveKnock("AAAA", NOW)) == knock
-            assert await store.is_paired("telegram", "default", "anna")
+            assert (await store.admission("telegram", "default")).paired == (Paired("telegram", "default", "anna"),)
             assert await beside.write(ApproveKnock("AAAA", NOW)) is None
 
     async def test_whether_a_gateway_runs(self, tmp_path: Path) -> None:

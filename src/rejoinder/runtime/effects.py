@@ -38,6 +38,7 @@ from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.questions import Questions
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.store.base import ClearBotTurns, SaveAgentSession, Verb
 
 COMPACT_PATIENCE = 60.0
@@ -79,6 +80,9 @@ class Effects:
         self._access = access
         self._show_config = show_config
         self._tell = tell
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._show_config = settings.show_config
 
     async def perform(
         self, effect: Effect, conversation: Conversation, agent: str, members: tuple[str, ...], now: datetime

@@ -38,6 +38,7 @@ from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.questions import Questions
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.store.base import ClearBotTurns, SaveAgentSession, Verb
 
 
@@ -72,6 +73,9 @@ class Effects:
         self._access = access
         self._show_config = show_config
         self._tell = tell
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._show_config = settings.show_config
 
     def as_turn(self, walked: Walk, agent: str) -> Walk | None:
         """What takes the agent's time is no effect of a moment: it is done by a turn, which waits for those before it

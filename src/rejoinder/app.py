@@ -62,6 +62,8 @@ GRACE = 20.0
 """Seconds for which agents may go on when the gateway is told to end."""
 SENDING = 5.0
 """Seconds for which what has been planned is still sent then; the rest is sent by the next process."""
+PUTTING_AWAY = 15.0
+"""Seconds beyond that for all of it; a store that takes nothing so long is left as it is, for the next process."""
 ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
@@ -212,9 +214,13 @@ class Gateway:
         self._ending = True
         for task in self.listening:
             await self.runs.cancel(task)
-        await self.engine.recovery.stop()
-        await self.engine.lanes.drain(grace)
-        await self.engine.outbox.drain(min(grace, SENDING))
+        try:
+            async with asyncio.timeout(grace + PUTTING_AWAY):
+                await self.engine.recovery.stop()
+                await self.engine.lanes.drain(grace)
+                await self.engine.outbox.drain(min(grace, SENDING))
+        except TimeoutError:  # nothing can be kept (DU-15), and nobody knows for how long
+            await self.store.close()
 
     async def __aenter__(self) -> Self:
         opens = self._opens

@@ -351,6 +351,16 @@ def test_an_error_that_is_not_wrapped():
     assert caught.value.failure.kind == "auth"
 
 
+@pytest.mark.parametrize("reading", [chat_completions.ChatReading, anthropic.MessageReading])
+@pytest.mark.parametrize("document", [b"{}", b'{"status": "ok"}'])
+def test_a_document_of_something_else_is_no_answer(reading: Any, document: bytes):
+    """TU-22: JSON that holds no answer is a failure of format, not an agent that had nothing to say."""
+    with pytest.raises(RunFailed) as caught:
+        reading().whole(document)
+    assert caught.value.failure.kind == "format"
+    assert document.decode() in caught.value.failure.detail
+
+
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_web_page_is_no_answer(kind: str):
     """TU-22: an address that leads to a page is a failure of format, and the operator reads how it begins."""

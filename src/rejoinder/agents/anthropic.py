@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
-from rejoinder.agents.endpoint import decoded, reads, stopped_in_the_middle
+from rejoinder.agents.endpoint import decoded, no_answer, reads, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
 from rejoinder.agents.model_agent import ModelAgent, ModelSettings, end_of_answer
 from rejoinder.agents.think import THINK, Setting
@@ -160,6 +160,8 @@ class MessageReading:
         message = decoded(data, _MESSAGE)
         if message.error:
             raise RunFailed(failed_stream(message.error, self._secret))
+        if message.content is None:
+            raise no_answer("it has no content", data)
         self.complete = True
         self._stop = message.stop_reason
         events: list[AgentEvent] = []

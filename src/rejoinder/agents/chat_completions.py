@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
-from rejoinder.agents.endpoint import decoded, reads, stopped_in_the_middle
+from rejoinder.agents.endpoint import decoded, no_answer, reads, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
 from rejoinder.agents.model_agent import ModelAgent, ModelSettings, end_of_answer
 from rejoinder.agents.think import Setting
@@ -139,8 +139,12 @@ class ChatReading:
         return self._take(decoded(data, _CHUNK))
 
     def whole(self, data: bytes) -> list[AgentEvent]:
+        answer = decoded(data, _CHUNK)
+        events = self._take(answer)
+        if not answer.choices:
+            raise no_answer("it has no choices", data)
         self.complete = True
-        return self._take(decoded(data, _CHUNK))
+        return events
 
     def finish(self) -> list[AgentEvent]:
         # Some endpoints say why they stop, but not [DONE].

@@ -258,6 +258,8 @@ class Engine:
                 if (again := again + 1) < DECIDED_AGAIN:
                     continue
             except Exception as error:  # one message must not hold up those behind it
+                if next(iter(conversation.arrived), None) is not group:
+                    continue  # it could not be kept; the platform delivers it again
                 log.exception("a message of %s could not be decided", conversation.channel.name)
                 failed = f"failed: {type(error).__name__}"
                 with suppress(Superseded):  # it was decided, and failed later

@@ -60,6 +60,10 @@ READERS = 2
 SHORT = frozenset({reads.place, reads.messages, reads.unheard, reads.admission, reads.session})
 """Questions about a message, of a few rows by their key: asked on the loop, where that takes less time than to ask a
 thread; and what is decided without waiting is in the commit of what it is about."""
+
+A_MOMENT = 1.0
+"""Seconds for which who asks how things are waits for a store that was not well."""
+
 ROOM = 512 << 10
 """Free bytes from which a disk that was full is tried again; a smaller probe may fit where a message does not."""
 
@@ -245,10 +249,15 @@ class SqliteStore(SqliteReader):
 
     async def health(self) -> Health:
         try:
+            self._writer.refuse_when_closed()
             if (fault := self._writer.fault) is not None:
                 if fault.fault == "full" and free_space(self._path) < ROOM:
                     raise fault
-                await self._writer.submit(Unit((), _touch))
+                try:
+                    async with asyncio.timeout(A_MOMENT):
+                        await self._writer.submit(Unit((), _touch))
+                except TimeoutError:  # another program still holds it
+                    raise fault from None
             if self._misread:
                 await self.check()
                 self._misread = False
@@ -263,8 +272,8 @@ class SqliteStore(SqliteReader):
         return connect(self._path, self._patience, read_only=True)  # its tables were looked at when it was opened
 
     async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
+        self._writer.refuse_when_closed()
         if self._in_memory:
-            self._writer.refuse_when_closed()
             await asyncio.sleep(0)  # who asks again and again lets others work, as with a file
             self._writer.finish()
             return question(self._db, *arguments)

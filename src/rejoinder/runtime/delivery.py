@@ -131,7 +131,8 @@ class Answer:
         handed = self._acting.hand_over()
         if self._reader.silent:
             await self._withdraw(handed)
-            await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
+            if self._says_when_empty or not self._occasion.peers:  # among agents silence is the rule, and no news
+                await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
         elif self._has_words:
             if footer:
                 self._between_segments = True

@@ -306,7 +306,7 @@ async def _unsaid(_: str) -> None:
 def _is_awaited(run: Run) -> bool:
     """Somebody surely waits for words (OD-44): in a direct chat, or a group where a person meant the agent."""
     message = run.message
-    if message.background:
+    if message.background or message.inbound.sender.is_bot:
         return False
     return not message.in_group or message.addressed in ("mention", "reply")
 

@@ -29,6 +29,7 @@ from rejoinder.runtime.briefing import Scene, brief, brief_further, filled, outb
 from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.delivery import Answer
 from rejoinder.runtime.fates import Unsent
+from rejoinder.runtime.fetching import with_files
 from rejoinder.runtime.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lane import Run
@@ -98,6 +99,7 @@ class Workers:
         began = monotonic()
         agent, session, asked = self.agents[run.agent], run.granted.session, run.message.inbound
         await self._reminder.remind(run.session, agent, session.started)
+        run.asked = await with_files(run.asked, agent)
         scene = scene_of(run, session, self._settings, agent)
         turn = brief(scene)
         run.told.append(turn.parts)
@@ -238,7 +240,8 @@ class Workers:
         agent = self.agents[run.agent]
         assert run.granted is not None
         run.heard += asked  # also when it refuses: nobody knows what it has made of it
-        further = brief_further(scene_of(run, run.granted.session, self._settings, agent), asked)
+        scene, whole = scene_of(run, run.granted.session, self._settings, agent), await with_files(asked, agent)
+        further = brief_further(scene, whole)
         taken = can(agent, CanSteer) and await agent.steer(further)
         if taken:
             run.told.append(further.parts)

@@ -353,6 +353,25 @@ async def test_first_visit_invites(open_page: Open, quiet: Playing) -> None:
     await expect(message(page, "react with 🎉")).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    ("wake", "told", "offered"),
+    [
+        ("lead", "Ada takes what names nobody.", "reply to me"),
+        ("all", "Everybody takes what names nobody", "reply to me"),
+        ("mentions", "An agent answers when it is named", "@ada reply to me"),
+    ],
+)
+async def test_a_room_tells_who_takes_what_names_nobody(
+    open_page: Open, quiet: Playing, wake: str, told: str, offered: str
+) -> None:
+    """IN-25: as `wake` says, and what it offers to try is answered."""
+    quiet.stage.wake = wake
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(page.locator(".empty")).to_contain_text(told)
+    await page.get_by_role("button", name=offered).click()
+    await expect(message(page, offered)).to_be_visible()
+
+
 async def test_a_room_is_made(open_page: Open, quiet: Playing) -> None:
     page = await open_page(f"{quiet.url}/#lobby")
     await page.get_by_role("button", name="New room").click()

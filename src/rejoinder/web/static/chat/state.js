@@ -50,6 +50,7 @@ export class ChatState {
   timelines = /** @type {Map<string, Timeline>} */ (new Map());
   notes = /** @type {Map<string, Note[]>} */ (new Map());
   uploadLimit = Infinity;
+  wake = "lead";
   version = "";
   #typing = /** @type {Map<string, Map<string, number>>} */ (new Map());
   #countedTo = 0;
@@ -186,6 +187,7 @@ export class ChatState {
     this.me = frame.me;
     this.commands = frame.commands ?? [];
     this.uploadLimit = frame.upload_limit;
+    this.wake = frame.wake;
     this.#countedTo = frame.seq;
     this.members = new Map([...frame.agents, ...frame.people, frame.me].map((member) => [member.id, member]));
     this.rooms = new Map(frame.rooms.map((/** @type {any} */ room) => [room.id, whole(room)]));

@@ -76,6 +76,7 @@ def runtime_settings(
             flushes=defaults.memory_flush,
             startup_notes={name: getattr(said.settings, "startup_notes", "") for name, said in settings.agents.items()},
         ),
+        describer=defaults.describer,
         outbox_of=_outbox_folders(settings.gateway.store),
         version=rejoinder.__version__,
         show_config=lambda key: _configured(settings, key),

@@ -69,6 +69,8 @@ def _show(attachment: Attachment, sees_images: bool, room: bool, text_bytes: int
     if content is None:
         return Shown(attachment, "note", mime, why="its content was not fetched")
     if (picture := image_type(content)) is not None:
+        if not sees_images and attachment.described is not None:
+            return Shown(attachment, "describe", picture, attachment.described, "you cannot see it: this describes it")
         if not sees_images:
             return Shown(attachment, "describe", picture, why="you cannot see pictures")
         if not room:

@@ -92,6 +92,10 @@ class Workers:
         self.compaction = Compaction(settings.compaction, sessions, store, clock, self._reminder)
         self._attempts = Attempts(self.compaction.compact)
 
+    @property
+    def _describer(self) -> Agent | None:
+        return self.agents.get(self._settings.describer or "")
+
     # --- a turn -----------------------------------------------------------------------------------
 
     async def run(self, run: Run) -> None:
@@ -99,7 +103,7 @@ class Workers:
         began = monotonic()
         agent, session, asked = self.agents[run.agent], run.granted.session, run.message.inbound
         await self._reminder.remind(run.session, agent, session.started)
-        run.asked = await with_files(run.asked, agent)
+        run.asked = await with_files(run.asked, agent, self._describer)
         scene = scene_of(run, session, self._settings, agent)
         turn = brief(scene)
         run.told.append(turn.parts)
@@ -240,8 +244,8 @@ class Workers:
         agent = self.agents[run.agent]
         assert run.granted is not None
         run.heard += asked  # also when it refuses: nobody knows what it has made of it
-        scene, whole = scene_of(run, run.granted.session, self._settings, agent), await with_files(asked, agent)
-        further = brief_further(scene, whole)
+        whole = await with_files(asked, agent, self._describer)
+        further = brief_further(scene_of(run, run.granted.session, self._settings, agent), whole)
         taken = can(agent, CanSteer) and await agent.steer(further)
         if taken:
             run.told.append(further.parts)

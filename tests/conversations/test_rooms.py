@@ -20,7 +20,8 @@ LAB = {"chat": "lab", "kind": "group"}
 @asynccontextmanager
 async def room(*agents, channel=None, store="sqlite::memory:", **settings):
     channel = channel or FakeChannel()
-    common = ChannelSettings(groups="open", agents=tuple(agent.name for agent in agents), owners=("ann",), **settings)
+    here = {"agents": tuple(agent.name for agent in agents), "owners": ("ann",), "response_prefix": "", **settings}
+    common = ChannelSettings(groups="open", **here)
     made = Settings(channels={"fake": Channel("fake", common, {})}, messages=queueing("collect").messages)
     gateway = Gateway(made, agents={agent.name: agent for agent in agents}, channels=[channel], store=store)
     async with gateway, Runs() as runs:

@@ -33,7 +33,8 @@ class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid
     """Whether answers quote the message they answer, where the agent does not say: `off`, the `first` part,
     or `all`; or by kind of chat. Unset: off in direct chats and among bots, first in other groups."""
     response_prefix: str | None = None
-    """As `messages.response_prefix`, for this channel."""
+    """As `messages.response_prefix`, for this channel. Unset in both, several agents behind one bot say their names
+    (`auto`)."""
     streaming: Literal["edits", "blocks", "off"] | None = None
     """How an answer is shown while it is written: one message that is changed (`edits`), whole pieces (`blocks`),
     or not at all (`off`). Unset: edits where the channel can, else as `agents.defaults.block_streaming_default`."""

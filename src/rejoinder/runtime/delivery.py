@@ -78,6 +78,7 @@ class Answer:
         self._reader = ReplyReader(registry=occasion.directives, silence=silence, has_trigger=bool(occasion.trigger))
         self._reveal = Reveal()
         self._unprefixed: str | None = "" if prefix else None
+        self._worn = ""  # the prefix as it stands before the words, which is none of them
         self._end = ""  # of what is shown, to know how many newlines it ends in
         self._has_words = False
         self._between_segments = False
@@ -208,7 +209,9 @@ class Answer:
             self._unprefixed += seen
             if len(self._unprefixed.lstrip()) < ENOUGH_TO_PREFIX and not whole:
                 return
-            seen, self._unprefixed = prefixed(self._unprefixed, self._prefix, self._speaker()), None
+            words, self._unprefixed = self._unprefixed, None
+            seen = prefixed(words, self._prefix, self._speaker())
+            self._worn = seen.removesuffix(words.lstrip())
         if seen:
             self._drafting.grow(seen)
 
@@ -227,13 +230,14 @@ class Answer:
             planned = self._settled(draft.text, self._stem)
         if sentence:
             planned += self._say(sentence, is_error=True)
+        words = draft.text.removeprefix(self._worn)
         if whole:
-            self._acting.keep_named(draft.text)
+            self._acting.keep_named(words)
         message = await self._post([*planned, *handed], final=True)
         if whole and not planned and not handed:
             await self._acting.stands(message)
         if whole:
-            self._acting.was_said(draft.text, message)
+            self._acting.was_said(words, message)
 
     def _settled(self, text: str, stem: str) -> list[Planned]:
         channel, how = self._conversation.channel, self._conversation.how.speech.manner

@@ -267,6 +267,10 @@ class UseTool(Struct, frozen=True, tag="use_tool"):
     input: str
 
 
+class ShowContext(Struct, frozen=True, tag="show_context"):
+    """Answer with what the prompt of this session is made of, and how large each part is."""
+
+
 Effect = (
     StopRun
     | ResetSession
@@ -280,6 +284,7 @@ Effect = (
     | ResetBotTurns
     | ResendParts
     | UseTool
+    | ShowContext
 )
 
 

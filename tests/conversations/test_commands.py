@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from rejoinder.agents.base import Exchange
 from rejoinder.channels.base import Unknown
 from rejoinder.config.agents import HttpAgent
 from rejoinder.config.channels import ChannelSettings
@@ -12,6 +13,7 @@ from rejoinder.inbound.settings import CommandsSettings
 from rejoinder.secret import Secret
 from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
 from tests.conversations.agents import said, told
+from tests.conversations.restarting import Machine
 from tests.conversations.settings import queueing
 
 
@@ -230,3 +232,60 @@ async def test_an_owner_has_sent_again_what_was_not_confirmed():
         await chat.hears("Sent again: 1.")
         await chat.says("/resend")
         await chat.hears("Nothing here waits to be sent again.")
+
+
+def rows(table: str) -> dict[str, int]:
+    """The characters of each part that `/context` tells."""
+    cells = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("|")]
+    return {part: int(count.replace(",", "")) for part, count, _ in cells[2:]}
+
+
+async def test_context_tells_what_the_next_turn_is_made_of():
+    """IN-61: of this session, in the sizes in which the agent is told it."""
+    agent = ScriptedAgent("Hi.", "Once more.")
+    async with conversation(agent) as chat:
+        await chat.says("hello")
+        await chat.hears("Hi.")
+        await chat.rests()
+        await chat.says("/context")
+        told = (await chat.hears()).text
+        await chat.says("/context")
+        assert (await chat.hears()).text == told
+        await chat.says("again")
+        await chat.hears("Once more.")
+    sizes = rows(told)
+    system = {part: count for part, count in sizes.items() if part not in ("told with the next message", "together")}
+    assert sum(system.values()) + 2 * (len(system) - 1) == len(agent.turns[1].system)
+    assert sizes["together"] == sum(sizes.values()) - sizes["together"]
+    assert "scripted keeps the conversation itself" in told
+
+
+class Remembering(ScriptedAgent):
+    """Tells its model the conversation with every turn, as it was recalled."""
+
+    past: tuple[Exchange, ...] = ()
+
+    def recall(self, session, past):
+        self.past = past
+
+    def remembered(self, session):
+        return self.past
+
+
+async def test_context_counts_what_a_model_is_told_again(tmp_path):
+    """TU-33: also when the gateway has just been started; of the session before a reset nothing."""
+    machine = Machine(tmp_path)
+    async with machine.running(ScriptedAgent("Hi, Ann.")):
+        await machine.chat.says("I am Ann.")
+        await machine.chat.hears("Hi, Ann.")
+    async with machine.running(Remembering()):
+        await machine.chat.says("/context")
+        sizes = rows((await machine.chat.hears()).text)
+        assert sizes["said so far by people"] == len("I am Ann.")
+        assert sizes["said so far by the agent"] == len("Hi, Ann.")
+        assert sizes["told so far about messages"] > 0
+        await machine.chat.says("/new")
+        await machine.chat.hears()
+    async with machine.running(Remembering()):
+        await machine.chat.says("/context")
+        assert "said so far by people" not in rows((await machine.chat.hears()).text)

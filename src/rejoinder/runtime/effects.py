@@ -7,10 +7,7 @@ done here but written by the engine, in the commit that keeps the decision.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from datetime import datetime
-from typing import Any, assert_never
-
-from msgspec import Struct
+from typing import assert_never
 
 from rejoinder.agents.base import Agent, CanCompact, CanForget
 from rejoinder.events import (
@@ -27,6 +24,7 @@ from rejoinder.events import (
     SessionEnded,
     SessionStarted,
     ShowConfig,
+    ShowContext,
     StopRun,
     UseTool,
 )
@@ -35,27 +33,15 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.access import Access
 from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.conversations import Conversation
+from rejoinder.runtime.errands import Errands
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Lanes
+from rejoinder.runtime.performed import Asking, Performed
 from rejoinder.runtime.questions import Questions
-from rejoinder.store.base import ClearBotTurns, SaveAgentSession, Verb
+from rejoinder.store.base import ClearBotTurns, SaveAgentSession
 
 COMPACT_PATIENCE = 60.0
 """Seconds in which an agent has to shorten a conversation at somebody's word: the whole chat waits for it."""
-
-
-def _nothing() -> None:
-    """Nothing is left to do."""
-
-
-class Performed(Struct, frozen=True):
-    """What is still to be written for it, what is so once that is done, and what it says in answer."""
-
-    verbs: tuple[Verb[Any], ...] = ()
-    then: Callable[[], None] = _nothing
-    says: str | None = None
-    tells: str | None = None
-    """What the agent of this session hears of it in its next turn."""
 
 
 DONE = Performed()
@@ -71,6 +57,7 @@ class Effects:
         access: Access,
         show_config: Callable[[str], str],
         tell: Tell,
+        errands: Errands,
     ) -> None:
         self._agents = agents
         self._lanes = lanes
@@ -79,11 +66,10 @@ class Effects:
         self._access = access
         self._show_config = show_config
         self._tell = tell
+        self._errands = errands
 
-    async def perform(
-        self, effect: Effect, conversation: Conversation, agent: str, members: tuple[str, ...], now: datetime
-    ) -> Performed:
-        """`members`: the agents that hear what is said here; `agent`: the one whose session it is about."""
+    async def perform(self, effect: Effect, asking: Asking) -> Performed:
+        conversation, agent, members, now = asking.conversation, asking.agent, asking.members, asking.now
         place = (conversation.route.channel, conversation.route.account)
         match effect:
             case StopRun(route=route):
@@ -114,6 +100,8 @@ class Effects:
                 return Performed(says=f"Sent again: {count}." if count else "Nothing here waits to be sent again.")
             case UseTool(tool=tool):
                 return Performed(says=f"There is no tool {tool}.")
+            case ShowContext():
+                return await self._errands.run(effect, asking)
             case _:
                 assert_never(effect)
         return DONE

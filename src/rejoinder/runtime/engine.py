@@ -42,7 +42,8 @@ from rejoinder.runtime.beside import Beside
 from rejoinder.runtime.books import StoreBooks, begin_turn
 from rejoinder.runtime.conversations import OVERHEARD, Conversation, Conversations
 from rejoinder.runtime.debounce import Debounce
-from rejoinder.runtime.effects import Effects, Performed
+from rejoinder.runtime.effects import Effects
+from rejoinder.runtime.errands import Errands
 from rejoinder.runtime.facts import World
 from rejoinder.runtime.handoff import HandedRow
 from rejoinder.runtime.hooks import Hooks
@@ -50,6 +51,7 @@ from rejoinder.runtime.inheriting import Inheritance
 from rejoinder.runtime.lanes import MOMENT, PATIENCE, Lanes
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.owners import Owners
+from rejoinder.runtime.performed import Asking, Performed
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.recovery import Recovery
@@ -163,8 +165,9 @@ class Engine:
         )
         self.books = StoreBooks(store, self._sessions, clock)
         self.lanes = Lanes(workers, self.books, runs, Slots(settings.limits, runs, agents), settings.lease)
+        errands = Errands(agents, settings, store, workers)
         self._effects = Effects(
-            agents, self.lanes, workers.compaction, questions, access, settings.show_config, self._tell
+            agents, self.lanes, workers.compaction, questions, access, settings.show_config, self._tell, errands
         )
         self.upkeep = Upkeep(store, self.lanes, self.books, clock)
         self.beside = Beside(store, self.outbox, access, runs)
@@ -396,10 +399,7 @@ class Engine:
     # --- what every decision comes to -------------------------------------------------------------
 
     async def _perform(self, decision: Decision) -> list[Performed]:
-        return [
-            await self._effects.perform(effect, decision.conversation, decision.agent, decision.members, decision.now)
-            for effect in decision.walk.effects
-        ]
+        return [await self._effects.perform(effect, _asking(decision)) for effect in decision.walk.effects]
 
     def _unit(self, decision: Decision, performed: list[Performed]) -> tuple[Unit, Callable[[], tuple[Message, ...]]]:
         unit, walked = Unit(), decision.walk
@@ -442,6 +442,19 @@ class Engine:
         """A session that was only just made begins when there is something to remember: a choice, or a turn."""
         if held.is_new:
             self._tell(SessionStarted(session.key, session.agent, conversation.route))
+
+
+def _asking(decision: Decision) -> Asking:
+    walked = decision.walk
+    return Asking(
+        decision.event,
+        walked.message,
+        walked.session,
+        decision.conversation,
+        decision.agent,
+        decision.members,
+        decision.now,
+    )
 
 
 def _is_owners(decision: Decision) -> bool:

@@ -87,8 +87,8 @@ class Workers:
         self._clock = clock
         self._watcher = watcher
         self._tell = tell
-        self._reminder = Reminder(store)
-        self.compaction = Compaction(settings.compaction, sessions, store, clock, self._reminder)
+        self.reminder = Reminder(store)
+        self.compaction = Compaction(settings.compaction, sessions, store, clock, self.reminder)
         self._attempts = Attempts(self.compaction.compact)
 
     # --- a turn -----------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ class Workers:
         assert run.granted is not None
         began = monotonic()
         agent, session, asked = self.agents[run.agent], run.granted.session, run.message.inbound
-        await self._reminder.remind(run.session, agent, session.started)
+        await self.reminder.remind(run.session, agent, session.started)
         scene = scene_of(run, session, self._settings, agent)
         turn = brief(scene)
         run.told.append(turn.parts)
@@ -278,7 +278,7 @@ def _occasion(scene: Scene) -> Occasion:
             *[said.text for asked in run.asked for said in asked.overheard],
         ),
         granted=scene.settings.granted,
-        folder=outbox_folder(run, scene.settings),
+        folder=outbox_folder(run.session, scene.settings),
         directives=scene.settings.directives,
     )
 

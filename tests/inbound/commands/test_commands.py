@@ -11,6 +11,7 @@ from rejoinder.events import (
     ResetBotTurns,
     Route,
     ShowConfig,
+    ShowContext,
 )
 from rejoinder.inbound.commands.command import Arg, Command, read_arguments
 from rejoinder.inbound.commands.registry import BUILT_IN, native_menu
@@ -28,6 +29,8 @@ EVERYTHING_ON = {"config": True, "debug": True}
         ("/compact keep the names", ()),
         ("/compact:\nnot this", (CompactSession("helper:telegram"),)),
         ("/restart", ()),
+        ("/context", (ShowContext(),)),
+        ("/context all", ()),
         ("/config show", (ShowConfig(),)),
         ("/config", (ShowConfig(),)),
         ("/config get channels.web", (ShowConfig("channels.web"),)),

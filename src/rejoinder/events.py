@@ -271,6 +271,10 @@ class ShowContext(Struct, frozen=True, tag="show_context"):
     """Answer with what the prompt of this session is made of, and how large each part is."""
 
 
+class ExportSession(Struct, frozen=True, tag="export_session"):
+    """Answer with the transcript of this session, as a file where the channel can show one."""
+
+
 Effect = (
     StopRun
     | ResetSession
@@ -285,6 +289,7 @@ Effect = (
     | ResendParts
     | UseTool
     | ShowContext
+    | ExportSession
 )
 
 

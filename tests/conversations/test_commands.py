@@ -3,12 +3,14 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
 from rejoinder.agents.base import Exchange
 from rejoinder.channels.base import Unknown
 from rejoinder.config.agents import HttpAgent
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Agent, Channel, Settings
+from rejoinder.events import Attachment
 from rejoinder.inbound.settings import CommandsSettings
 from rejoinder.secret import Secret
 from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
@@ -289,3 +291,77 @@ async def test_context_counts_what_a_model_is_told_again(tmp_path):
     async with machine.running(Remembering()):
         await machine.chat.says("/context")
         assert "said so far by people" not in rows((await machine.chat.hears()).text)
+
+
+class WithFiles(FakeMessenger):
+    """A platform that takes files; what was kept and is not named by a message is nowhere to be seen."""
+
+    file_limit = 10_000
+
+    def __init__(self):
+        super().__init__()
+        self.kept: dict[str, Attachment] = {}
+
+    async def kept_file(self, key):
+        return self.kept.get(key)
+
+    async def keep_file(self, key, file):
+        return self.kept.setdefault(key, replace(file, id=key))
+
+
+async def test_a_session_is_exported_as_a_file():
+    """IN-61: once, with what was said in this session and in no other; no directive and no secret in it."""
+    channel = WithFiles()
+    agent = ScriptedAgent("Hello Bob.", "Old.", "[[reply_to:m1]]\nNew, sk-0123456789abcdefghijkl.")
+    async with conversation(agent, channel) as chat:
+        await chat.says("hello, I am Bob", sender="bob", chat="bobs")
+        await chat.hears("Hello Bob.")
+        await chat.says("one")
+        await chat.hears("Old.")
+        await chat.says("/new two")
+        await chat.hears()
+        await chat.hears()
+        await chat.rests()
+        await chat.says("/export-session")
+        await chat.hears("The transcript of this session.")
+    (file,) = channel.kept.values()
+    assert channel.parts[-1].files == (file,)
+    page = file.content.decode()
+    assert page.count("## ") == 2
+    assert "\n\ntwo\n\n" in page
+    assert page.endswith("\n\nNew, [redacted].\n")
+    assert "Bob" not in page
+
+
+async def test_where_no_file_can_be_sent_a_transcript_is_text():
+    """IN-61: within bounds, and who runs the gateway has the rest."""
+    async with conversation(ScriptedAgent(*["word " * 1000] * 2)) as chat:
+        await chat.says("/export-session")
+        await chat.hears("Nothing has been said in this session yet.")
+        await chat.says("one")
+        await chat.hears()
+        await chat.rests()
+        await chat.says("/export-session")
+        whole = (await chat.hears()).text
+        await chat.says("two")
+        await chat.hears()
+        await chat.rests()
+        await chat.says("/export-session")
+        end = (await chat.hears()).text
+    assert whole.startswith("The transcript of this session:\n\n```markdown\n## ann, ")
+    assert end.startswith(
+        "The last 2 of 4 entries; `rejoinder export scripted:fake:default:direct:ann` prints all of it"
+    )
+    assert len(end) < 6500
+
+
+async def test_a_transcript_that_is_too_large_for_the_channel_is_text_too():
+    channel = WithFiles()
+    channel.file_limit = 10
+    async with conversation(ScriptedAgent("Hi."), channel) as chat:
+        await chat.says("hello")
+        await chat.hears("Hi.")
+        await chat.rests()
+        await chat.says("/export-session")
+        assert (await chat.hears()).text.startswith("The transcript of this session:")
+    assert channel.kept == {}

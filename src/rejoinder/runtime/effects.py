@@ -17,6 +17,7 @@ from rejoinder.events import (
     CompactSession,
     EditAllowList,
     Effect,
+    ExportSession,
     Overhear,
     ResendParts,
     ResetBotTurns,
@@ -100,7 +101,7 @@ class Effects:
                 return Performed(says=f"Sent again: {count}." if count else "Nothing here waits to be sent again.")
             case UseTool(tool=tool):
                 return Performed(says=f"There is no tool {tool}.")
-            case ShowContext():
+            case ShowContext() | ExportSession():
                 return await self._errands.run(effect, asking)
             case _:
                 assert_never(effect)

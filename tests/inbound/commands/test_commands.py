@@ -3,11 +3,13 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from rejoinder.events import (
     AnswerQuestion,
     CompactSession,
     EditAllowList,
+    ExportSession,
     ResetBotTurns,
     Route,
     ShowConfig,
@@ -17,7 +19,8 @@ from rejoinder.inbound.commands.command import Arg, Command, read_arguments
 from rejoinder.inbound.commands.registry import BUILT_IN, native_menu
 from rejoinder.inbound.facts import RunFacts, Step
 from rejoinder.inbound.tables import commands, commands_to_come
-from tests.inbound.floor import AT_US, GUEST, OWNER, house, outcome, says, send, session
+from rejoinder.session import SessionSettings
+from tests.inbound.floor import AT_US, GUEST, OWNER, SENDER, house, outcome, says, send, session
 
 EVERYTHING_ON = {"config": True, "debug": True}
 
@@ -31,6 +34,9 @@ EVERYTHING_ON = {"config": True, "debug": True}
         ("/restart", ()),
         ("/context", (ShowContext(),)),
         ("/context all", ()),
+        ("/export-session", (ExportSession(),)),
+        ("/export", (ExportSession(),)),
+        ("/export-session /tmp/x", ()),
         ("/config show", (ShowConfig(),)),
         ("/config", (ShowConfig(),)),
         ("/config get channels.web", (ShowConfig("channels.web"),)),
@@ -54,6 +60,27 @@ def test_commands_answer_with_effects(text: str, effects: Any) -> None:
     assert outcome(done) == "answer"
     assert done.effects == effects
     assert done.replies or effects
+
+
+@pytest.mark.parametrize(
+    ("scope", "sender", "group", "exports"),
+    [
+        ("per-sender", SENDER, False, True),
+        ("shared", SENDER, False, False),
+        ("shared", OWNER, False, True),
+        ("shared", SENDER, True, True),
+    ],
+)
+def test_nobody_exports_what_others_said_in_their_own_chats(
+    scope: str, sender: str, group: bool, exports: bool
+) -> None:
+    """IN-61: a session that all direct chats share is exported by the owner alone; a group's by who is in it."""
+    rules = house()
+    rules = replace(rules, settings=replace(rules.settings, session=SessionSettings(scope=scope)))
+    done = send(says("/export-session", sender, group=group), rules)
+    assert outcome(done) == "answer"
+    assert done.effects == ((ExportSession(),) if exports else ())
+    assert exports or "only the owner may export it" in done.replies[0]
 
 
 @pytest.mark.parametrize("name", ["config", "debug", "bash"])

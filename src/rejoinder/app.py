@@ -50,6 +50,7 @@ from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
 from rejoinder.runtime.relay import Hears, Watcher, tell
+from rejoinder.runtime.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.secret import Secret
 from rejoinder.store.base import Health, Intent, Store
@@ -63,6 +64,9 @@ GRACE = 20.0
 SENDING = 5.0
 """Seconds for which what has been planned is still sent then; the rest is sent by the next process."""
 ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+Told = signal.Signals | Restart | None
+"""What ended a gateway; None: it came to its end by itself."""
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
 
@@ -74,6 +78,7 @@ class Gateway:
     """One configuration at work. Enter it, and `dispatch` takes messages; leave it, and nothing of it runs on.
 
     Agents and channels are those of the configuration, unless others are given; the page is served by `serving`.
+    `reviving`: given by who starts it again when it ends for a restart.
     """
 
     store: Store
@@ -88,6 +93,7 @@ class Gateway:
         watcher: Watcher | None = None,
         hooks: Hooks | None = None,
         clock: Callable[[], datetime] = utc_now,
+        reviving: Reviving | None = None,
     ) -> None:
         self.agents = dict(agents) if agents is not None else open_agents(settings)
         self.channels = {each.name: each for each in (open_channels(settings) if channels is None else channels)}
@@ -108,6 +114,8 @@ class Gateway:
         self._opens = store
         self._watcher = watcher or Watcher()
         self._clock = clock
+        self._reviving = reviving
+        self._restart: Restart | None = None
         self.listening: list[asyncio.Task[None]] = []
         self._ending = False
         self._stack = AsyncExitStack()
@@ -179,8 +187,9 @@ class Gateway:
             if not task.cancelled() and (problem := task.exception()) is not None:
                 raise problem
 
-    async def serve_until_told(self, grace: float = GRACE) -> signal.Signals | None:
-        """As `serve`; one of `ENDING` ends it in good order, a second one at once. Returns which it was."""
+    async def serve_until_told(self, grace: float = GRACE) -> Told:
+        """As `serve`; one of `ENDING` ends it in good order, a second one at once, and so does a restart. Returns which
+        it was."""
         loop, told = asyncio.get_running_loop(), list[signal.Signals]()
 
         def end(number: signal.Signals) -> None:
@@ -197,7 +206,12 @@ class Gateway:
         finally:
             for number in ENDING:
                 loop.remove_signal_handler(number)
-        return told[0] if told else None
+        return told[0] if told else self._restart
+
+    def _begin_anew(self, restart: Restart) -> None:
+        self._restart = restart
+        log.info("An owner has asked for a restart")
+        self.runs.start("drain", self.drain())
 
     async def drain(self, grace: float = GRACE) -> None:
         """Goes down in good order: takes no further message, lets runs end for so many seconds, gives back the rest."""
@@ -221,6 +235,7 @@ class Gateway:
             self._clock,
             watcher=self._watcher,
             hooks=self.hooks,
+            restarting=Restarting(self._reviving, self._begin_anew, self._clock()),
         )
         for agent in self.agents.values():
             if isinstance(agent, CanClose):

@@ -275,6 +275,10 @@ class ExportSession(Struct, frozen=True, tag="export_session"):
     """Answer with the transcript of this session, as a file where the channel can show one."""
 
 
+class RestartGateway(Struct, frozen=True, tag="restart_gateway"):
+    """End in good order, and begin again in the same process."""
+
+
 Effect = (
     StopRun
     | ResetSession
@@ -290,6 +294,7 @@ Effect = (
     | UseTool
     | ShowContext
     | ExportSession
+    | RestartGateway
 )
 
 

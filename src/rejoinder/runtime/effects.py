@@ -6,8 +6,11 @@ done here but written by the engine, in the commit that keeps the decision.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import assert_never
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Any, assert_never
+
+from msgspec import Struct
 
 from rejoinder.agents.base import Agent, CanCompact, CanForget
 from rejoinder.events import (
@@ -22,6 +25,7 @@ from rejoinder.events import (
     ResendParts,
     ResetBotTurns,
     ResetSession,
+    RestartGateway,
     SessionEnded,
     SessionStarted,
     ShowConfig,
@@ -30,22 +34,55 @@ from rejoinder.events import (
     UseTool,
 )
 from rejoinder.inbound.bots import BotTurns
+from rejoinder.inbound.message import Message
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.access import Access
 from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.conversations import Conversation
-from rejoinder.runtime.errands import Errands
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Lanes
-from rejoinder.runtime.performed import Asking, Performed
 from rejoinder.runtime.questions import Questions
-from rejoinder.store.base import ClearBotTurns, SaveAgentSession
+from rejoinder.session import Session
+from rejoinder.store.base import ClearBotTurns, InboxEvent, SaveAgentSession, Verb
 
 COMPACT_PATIENCE = 60.0
 """Seconds in which an agent has to shorten a conversation at somebody's word: the whole chat waits for it."""
 
 
+def _nothing() -> None:
+    """Nothing is left to do."""
+
+
+class Performed(Struct, frozen=True):
+    """What is still to be written for it, what is so once that is done, and what it says in answer."""
+
+    verbs: tuple[Verb[Any], ...] = ()
+    then: Callable[[], None] = _nothing
+    says: str | None = None
+    tells: str | None = None
+    """What the agent of this session hears of it in its next turn."""
+
+
 DONE = Performed()
+
+
+class Asking(Struct, frozen=True):
+    """A decision that asks for something to be done."""
+
+    event: InboxEvent
+    message: Message
+    session: Session | None
+    """As the decision leaves it; None where it was made before anybody looked for one."""
+    conversation: Conversation
+    agent: str
+    """The one whose session it is about."""
+    members: tuple[str, ...]
+    """The agents that hear what is said here."""
+    now: datetime
+
+
+Errand = ShowContext | ExportSession | RestartGateway
+RunErrand = Callable[[Errand, Asking], Awaitable[Performed]]
 
 
 class Effects:
@@ -58,7 +95,7 @@ class Effects:
         access: Access,
         show_config: Callable[[str], str],
         tell: Tell,
-        errands: Errands,
+        run_errand: RunErrand,
     ) -> None:
         self._agents = agents
         self._lanes = lanes
@@ -67,7 +104,7 @@ class Effects:
         self._access = access
         self._show_config = show_config
         self._tell = tell
-        self._errands = errands
+        self._run_errand = run_errand
 
     async def perform(self, effect: Effect, asking: Asking) -> Performed:
         conversation, agent, members, now = asking.conversation, asking.agent, asking.members, asking.now
@@ -101,8 +138,8 @@ class Effects:
                 return Performed(says=f"Sent again: {count}." if count else "Nothing here waits to be sent again.")
             case UseTool(tool=tool):
                 return Performed(says=f"There is no tool {tool}.")
-            case ShowContext() | ExportSession():
-                return await self._errands.run(effect, asking)
+            case ShowContext() | ExportSession() | RestartGateway():
+                return await self._run_errand(effect, asking)
             case _:
                 assert_never(effect)
         return DONE

@@ -42,7 +42,7 @@ from rejoinder.runtime.beside import Beside
 from rejoinder.runtime.books import StoreBooks, begin_turn
 from rejoinder.runtime.conversations import OVERHEARD, Conversation, Conversations
 from rejoinder.runtime.debounce import Debounce
-from rejoinder.runtime.effects import Effects
+from rejoinder.runtime.effects import Asking, Effects, Performed
 from rejoinder.runtime.errands import Errands
 from rejoinder.runtime.facts import World
 from rejoinder.runtime.handoff import HandedRow
@@ -51,11 +51,11 @@ from rejoinder.runtime.inheriting import Inheritance
 from rejoinder.runtime.lanes import MOMENT, PATIENCE, Lanes
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.owners import Owners
-from rejoinder.runtime.performed import Asking, Performed
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.recovery import Recovery
 from rejoinder.runtime.relay import Watcher
+from rejoinder.runtime.restarting import Restarting
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Held, Sessions
 from rejoinder.runtime.settings import RuntimeSettings
@@ -142,6 +142,8 @@ class Engine:
         clock: Callable[[], datetime] = utc_now,
         watcher: Watcher = NOBODY,
         hooks: Hooks | None = None,
+        *,
+        restarting: Restarting,
     ) -> None:
         self._settings = settings
         self._runs = runs
@@ -165,9 +167,9 @@ class Engine:
         )
         self.books = StoreBooks(store, self._sessions, clock)
         self.lanes = Lanes(workers, self.books, runs, Slots(settings.limits, runs, agents), settings.lease)
-        errands = Errands(agents, settings, store, workers)
+        errands = Errands(agents, settings, store, workers, restarting)
         self._effects = Effects(
-            agents, self.lanes, workers.compaction, questions, access, settings.show_config, self._tell, errands
+            agents, self.lanes, workers.compaction, questions, access, settings.show_config, self._tell, errands.run
         )
         self.upkeep = Upkeep(store, self.lanes, self.books, clock)
         self.beside = Beside(store, self.outbox, access, runs)

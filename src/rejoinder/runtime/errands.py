@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from rejoinder.agents.base import Agent, CanTellMemory, Exchange
 from rejoinder.channels.base import CanSendFiles
-from rejoinder.events import Attachment, ExportSession, ShowContext
+from rejoinder.events import Attachment, ExportSession, RestartGateway, ShowContext
 from rejoinder.letters import mended
 from rejoinder.outbound import plan
 from rejoinder.outbound.fence import fenced
@@ -14,9 +14,10 @@ from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.briefing import next_parts, surroundings_of, system_part
-from rejoinder.runtime.performed import Asking, Performed
+from rejoinder.runtime.effects import Asking, Errand, Performed
 from rejoinder.runtime.performing import intent
 from rejoinder.runtime.reminding import exchanges
+from rejoinder.runtime.restarting import Restarting
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.work import Workers
 from rejoinder.session import Session
@@ -31,13 +32,21 @@ MOST_SHOWN = 6000
 
 
 class Errands:
-    def __init__(self, agents: Mapping[str, Agent], settings: RuntimeSettings, store: Store, workers: Workers) -> None:
+    def __init__(
+        self,
+        agents: Mapping[str, Agent],
+        settings: RuntimeSettings,
+        store: Store,
+        workers: Workers,
+        restarting: Restarting,
+    ) -> None:
         self._agents = agents
         self._settings = settings
         self._store = store
         self._workers = workers
+        self._restarting = restarting
 
-    async def run(self, errand: ShowContext | ExportSession, asking: Asking) -> Performed:
+    async def run(self, errand: Errand, asking: Asking) -> Performed:
         session = asking.session
         assert session is not None, "commands are read when their session is known"
         match errand:
@@ -45,6 +54,8 @@ class Errands:
                 return Performed(says=await self._context(asking, session))
             case ExportSession():
                 return await self._export(asking, session)
+            case RestartGateway():
+                return await self._restarting.perform(asking.event)
 
     async def _context(self, asking: Asking, session: Session) -> str:
         agent, conversation = self._agents[asking.agent], asking.conversation

@@ -1,6 +1,6 @@
-"""Running the gateway from a chat: config, resend."""
+"""Running the gateway from a chat: config, resend, restart."""
 
-from rejoinder.events import ResendParts, ShowConfig
+from rejoinder.events import ResendParts, RestartGateway, ShowConfig
 from rejoinder.inbound.commands.command import Arg, Call, Command
 from rejoinder.inbound.outcome import Answer
 
@@ -14,6 +14,10 @@ def _config(call: Call) -> Answer:
 
 def _resend(call: Call) -> Answer:
     return Answer((), effects=(ResendParts(call.message.route),))
+
+
+def _restart(call: Call) -> Answer:
+    return Answer(("Restarting.",), effects=(RestartGateway(),))
 
 
 COMMANDS = (
@@ -32,5 +36,12 @@ COMMANDS = (
         "operate",
         auth="owner",
         handle=_resend,
+    ),
+    Command(
+        "restart",
+        "End the gateway in good order and start it again, with the configuration as it is now.",
+        "operate",
+        auth="owner",
+        handle=_restart,
     ),
 )

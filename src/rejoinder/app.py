@@ -220,6 +220,7 @@ class Gateway:
             await self.runs.cancel(task)
         await self.engine.recovery.stop()
         await self.engine.lanes.drain(grace)
+        await self.engine.shell.stop()
         await self.engine.outbox.drain(min(grace, SENDING))
 
     async def __aenter__(self) -> Self:

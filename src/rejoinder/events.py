@@ -279,6 +279,12 @@ class RestartGateway(Struct, frozen=True, tag="restart_gateway"):
     """End in good order, and begin again in the same process."""
 
 
+class RunShell(Struct, frozen=True, tag="run_shell"):
+    """Run this beside the gateway, and answer with what it writes."""
+
+    command: str
+
+
 Effect = (
     StopRun
     | ResetSession
@@ -295,6 +301,7 @@ Effect = (
     | ShowContext
     | ExportSession
     | RestartGateway
+    | RunShell
 )
 
 

@@ -11,7 +11,7 @@ from rejoinder.config.agents import HttpAgent
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Agent, Channel, Settings
 from rejoinder.events import Attachment
-from rejoinder.inbound.settings import CommandsSettings
+from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
 from rejoinder.secret import Secret
 from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
 from tests.conversations.agents import said, told
@@ -366,3 +366,34 @@ async def test_a_transcript_that_is_too_large_for_the_channel_is_text_too():
         await chat.says("/export-session")
         assert (await chat.hears()).text.startswith("The transcript of this session:")
     assert channel.kept == {}
+
+
+def operating(**commands) -> Settings:
+    elevated = ElevatedSettings(enabled=True, allow_from=("fake:ann",))
+    return Settings(commands=CommandsSettings(bash=True, elevated=elevated, **commands))
+
+
+async def test_an_owner_runs_commands_beside_the_gateway():
+    """IN-61: the answer is what it writes, without secrets; the agent hears nothing of it, and others may not."""
+    agent = ScriptedAgent("Hi Bob.")
+    async with conversation(agent, settings=operating()) as chat:
+        await chat.says("! echo sk-0123456789abcdefghijkl; echo two")
+        await chat.hears("```\n[redacted]\ntwo\n```")
+        await chat.rests()
+        await chat.says("/bash false")
+        await chat.hears("It exited with status 1.")
+        await chat.says("! echo bob", sender="bob", chat="bobs")
+        await chat.says("hello", sender="bob", chat="bobs")
+        await chat.hears("Hi Bob.")
+    assert len(agent.turns) == 1
+
+
+async def test_a_command_ends_with_the_gateway():
+    """What is to be said of it is said before."""
+    channel = FakeMessenger()
+    async with conversation(ScriptedAgent(), channel, settings=operating()) as chat:
+        await chat.says("! sleep 300")
+        await chat.says("! sleep 300")
+        await chat.hears("A command is running already; it has 60 seconds in all.")
+        await chat.gateway.drain()
+        await chat.hears("It was ended with the gateway.")

@@ -26,6 +26,7 @@ from rejoinder.events import (
     ResetBotTurns,
     ResetSession,
     RestartGateway,
+    RunShell,
     SessionEnded,
     SessionStarted,
     ShowConfig,
@@ -81,7 +82,7 @@ class Asking(Struct, frozen=True):
     now: datetime
 
 
-Errand = ShowContext | ExportSession | RestartGateway
+Errand = ShowContext | ExportSession | RestartGateway | RunShell
 RunErrand = Callable[[Errand, Asking], Awaitable[Performed]]
 
 
@@ -138,7 +139,7 @@ class Effects:
                 return Performed(says=f"Sent again: {count}." if count else "Nothing here waits to be sent again.")
             case UseTool(tool=tool):
                 return Performed(says=f"There is no tool {tool}.")
-            case ShowContext() | ExportSession() | RestartGateway():
+            case ShowContext() | ExportSession() | RestartGateway() | RunShell():
                 return await self._run_errand(effect, asking)
             case _:
                 assert_never(effect)

@@ -59,6 +59,7 @@ from rejoinder.runtime.restarting import Restarting
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Held, Sessions
 from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.shell import Shell
 from rejoinder.runtime.slots import Slots
 from rejoinder.runtime.tally import Tally
 from rejoinder.runtime.unit import Unit, until_good
@@ -167,7 +168,8 @@ class Engine:
         )
         self.books = StoreBooks(store, self._sessions, clock)
         self.lanes = Lanes(workers, self.books, runs, Slots(settings.limits, runs, agents), settings.lease)
-        errands = Errands(agents, settings, store, workers, restarting)
+        self.shell = Shell(runs)
+        errands = Errands(agents, settings, store, workers, restarting, self.shell)
         self._effects = Effects(
             agents, self.lanes, workers.compaction, questions, access, settings.show_config, self._tell, errands.run
         )

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from rejoinder.agents.base import Agent, CanTellMemory, Exchange
 from rejoinder.channels.base import CanSendFiles
-from rejoinder.events import Attachment, ExportSession, RestartGateway, ShowContext
+from rejoinder.events import Attachment, ExportSession, RestartGateway, RunShell, ShowContext
 from rejoinder.letters import mended
 from rejoinder.outbound import plan
 from rejoinder.outbound.fence import fenced
@@ -19,6 +19,7 @@ from rejoinder.runtime.performing import intent
 from rejoinder.runtime.reminding import exchanges
 from rejoinder.runtime.restarting import Restarting
 from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.shell import Shell
 from rejoinder.runtime.work import Workers
 from rejoinder.session import Session
 from rejoinder.store.base import PlanParts, Store, said_about
@@ -39,12 +40,14 @@ class Errands:
         store: Store,
         workers: Workers,
         restarting: Restarting,
+        shell: Shell,
     ) -> None:
         self._agents = agents
         self._settings = settings
         self._store = store
         self._workers = workers
         self._restarting = restarting
+        self._shell = shell
 
     async def run(self, errand: Errand, asking: Asking) -> Performed:
         session = asking.session
@@ -56,6 +59,8 @@ class Errands:
                 return await self._export(asking, session)
             case RestartGateway():
                 return await self._restarting.perform(asking.event)
+            case RunShell(command=command):
+                return self._shell.perform(command, asking.conversation)
 
     async def _context(self, asking: Asking, session: Session) -> str:
         agent, conversation = self._agents[asking.agent], asking.conversation

@@ -13,17 +13,20 @@ from rejoinder.events import (
     ResetBotTurns,
     RestartGateway,
     Route,
+    RunShell,
     ShowConfig,
     ShowContext,
 )
 from rejoinder.inbound.commands.command import Arg, Command, read_arguments
 from rejoinder.inbound.commands.registry import BUILT_IN, native_menu
 from rejoinder.inbound.facts import RunFacts, Step
+from rejoinder.inbound.settings import ElevatedSettings
 from rejoinder.inbound.tables import commands, commands_to_come
 from rejoinder.session import SessionSettings
 from tests.inbound.floor import AT_US, GUEST, OWNER, SENDER, house, outcome, says, send, session
 
-EVERYTHING_ON = {"config": True, "debug": True}
+ELEVATED = ElevatedSettings(enabled=True, allow_from=(f"telegram:{OWNER}",))
+EVERYTHING_ON = {"config": True, "debug": True, "bash": True, "elevated": ELEVATED}
 
 
 @pytest.mark.parametrize(
@@ -39,6 +42,10 @@ EVERYTHING_ON = {"config": True, "debug": True}
         ("/export-session", (ExportSession(),)),
         ("/export", (ExportSession(),)),
         ("/export-session /tmp/x", ()),
+        ("/bash ls -l | wc", (RunShell("ls -l | wc"),)),
+        ("! ls -l | wc", (RunShell("ls -l | wc"),)),
+        ("! echo one\necho two", (RunShell("echo one"),)),
+        ("/bash", ()),
         ("/config show", (ShowConfig(),)),
         ("/config", (ShowConfig(),)),
         ("/config get channels.web", (ShowConfig("channels.web"),)),
@@ -91,6 +98,21 @@ def test_some_are_off_unless_enabled(name: str) -> None:
     done = send(says(f"/{name} show", OWNER), house())
     assert done.replies == (f"/{name} is off; commands.{name} = true turns it on.",)
     assert done.effects == ()
+
+
+@pytest.mark.parametrize(
+    ("elevated", "why"),
+    [
+        (ElevatedSettings(), ("it is off (set commands.elevated.enabled = true)", "you are not listed")),
+        (ElevatedSettings(enabled=True, allow_from=("telegram:77",)), ("you are not listed",)),
+        (ElevatedSettings(allow_from=(f"telegram:{OWNER}",)), ("it is off",)),
+    ],
+)
+def test_a_command_is_run_for_who_may_be_elevated(elevated: ElevatedSettings, why: tuple[str, ...]) -> None:
+    """IN-61: `commands.bash` alone is not enough; every gate says what opens it."""
+    done = send(says("! ls", OWNER), house(commands={"bash": True, "elevated": elevated}))
+    assert done.effects == ()
+    assert all(each in done.replies[0] for each in why)
 
 
 def test_usage_shows_what_a_directive_takes() -> None:

@@ -5,8 +5,8 @@ import logging
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import AsyncExitStack, contextmanager
 from datetime import datetime
 from importlib.util import find_spec
 from typing import Any, Self, cast
@@ -24,9 +24,6 @@ from rejoinder.channels import base as channel_base
 from rejoinder.channels.base import CanClose as ClosesDown
 from rejoinder.channels.base import (
     Channel,
-    Delivered,
-    Inlet,
-    Outcome,
     ShowsMenu,
     TellsTrouble,
 )
@@ -34,8 +31,9 @@ from rejoinder.channels.base import Limits as Lengths
 from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.config import schema
 from rejoinder.config.channels import CHANNEL_KINDS, ChannelSettings
+from rejoinder.config.live import Taken, taken_over
 from rejoinder.errors import BadConfiguration, BadUse
-from rejoinder.events import Inbound, Part, Reply, Route
+from rejoinder.events import Inbound, Part, Route
 from rejoinder.inbound.commands.registry import native_menu
 from rejoinder.kinds import channel_to_come
 from rejoinder.outbound import plan
@@ -43,15 +41,17 @@ from rejoinder.outbound.deeds import encode, kind
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.redact import redact
+from rejoinder.outbound.silence import Mode as Silence
 from rejoinder.readied import runtime_settings
 from rejoinder.runtime.abilities import learn
 from rejoinder.runtime.background import Background
 from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
-from rejoinder.runtime.relay import Hears, Watcher, tell
+from rejoinder.runtime.relay import Watcher
 from rejoinder.runtime.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.secret import Secret
 from rejoinder.store.base import Health, Intent, Store
 
@@ -96,6 +96,7 @@ class Gateway:
         reviving: Reviving | None = None,
     ) -> None:
         self.agents = dict(agents) if agents is not None else open_agents(settings)
+        self._opened = agents is None
         self.channels = {each.name: each for each in (open_channels(settings) if channels is None else channels)}
         if unknown := self.channels.keys() - settings.channels.keys():
             name = min(unknown)
@@ -110,6 +111,7 @@ class Gateway:
                 self.hooks.on(name, hook)
         learn(self.agents.values(), agent_base)
         learn(self.channels.values(), channel_base)
+        self._configured = settings
         self._settings = runtime_settings(settings, self.agents, self.channels)
         self._opens = store
         self._watcher = watcher or Watcher()
@@ -119,6 +121,8 @@ class Gateway:
         self.listening: list[asyncio.Task[None]] = []
         self._ending = False
         self._stack = AsyncExitStack()
+        self._upkeep = Runs()  # apart: who waits until all is done waits not for it
+        self._lent: dict[asyncio.Event, Agent] = {}
 
     def on(self, name: str, hook: Hook) -> None:
         """Calls an async function with each happening of this name: `message_received`, `message_decided`,
@@ -129,6 +133,10 @@ class Gateway:
     def directives(self) -> Registry:
         """All that its agents may write."""
         return self._settings.directives
+
+    @property
+    def silence(self) -> Silence:
+        return self._settings.silence
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
@@ -238,17 +246,15 @@ class Gateway:
             hooks=self.hooks,
             restarting=Restarting(self._reviving, self._begin_anew, self._clock()),
         )
-        for agent in self.agents.values():
-            if isinstance(agent, CanClose):
-                self._stack.push_async_callback(agent.close)
+        self._stack.push_async_callback(self._close_agents)
         for channel in self.channels.values():
             if isinstance(channel, ClosesDown):
                 self._stack.push_async_callback(channel.close)
         self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.runs)
         self.store.on_foreign_change(self.engine.beside.changed)
-        upkeep = await self._stack.enter_async_context(Runs())  # apart: who waits until all is done waits not for it
-        upkeep.start("upkeep", self.engine.upkeep.run())
+        await self._stack.enter_async_context(self._upkeep)
+        self._upkeep.start("upkeep", self.engine.upkeep.run())
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -256,6 +262,75 @@ class Gateway:
             await self.drain(grace=0)
         finally:
             await self._stack.aclose()
+
+    async def _close_agents(self) -> None:
+        async with AsyncExitStack() as stack:  # one that fails keeps no other open
+            for agent in self.agents.values():
+                stack.push_async_callback(_close, agent)
+
+    # --- while it runs ------------------------------------------------------------------------------
+
+    def take_over(self, settings: schema.Settings) -> Taken:
+        """What can change does, from the next message on; turns under way end with what they began with.
+
+        Raises BadConfiguration, and then nothing has changed.
+        """
+        taken = taken_over(self._configured, settings)
+        opened = self._open_anew(taken.settings) if self._opened else {}
+        learn(opened.values(), agent_base)
+        ready = runtime_settings(taken.settings, {**self.agents, **opened}, self.channels)
+        retired = [self.agents[name] for name in opened]
+        self.agents.update(opened)
+        self._configured = taken.settings
+        self._heed(ready)
+        for agent in retired:
+            self._upkeep.start(f"retire:{agent.name}", self._retire(agent))
+        return taken
+
+    def note_unheeded(self, sentence: str) -> None:
+        """What of the configuration does not hold, and why; owners are told with `/status`."""
+        self._heed(replace(self._settings, unheeded=sentence))
+
+    @property
+    def unheeded(self) -> str:
+        return self._settings.unheeded
+
+    @contextmanager
+    def lend(self, name: str) -> Generator[Agent]:
+        """An agent for something beside the turns of the chats: it is not closed meanwhile."""
+        agent, back = self.agents[name], asyncio.Event()
+        self._lent[back] = agent
+        try:
+            yield agent
+        finally:
+            del self._lent[back]
+            back.set()
+
+    def _heed(self, settings: RuntimeSettings) -> None:
+        self._settings = settings
+        self.engine.heed(settings)
+
+    def _open_anew(self, settings: schema.Settings) -> dict[str, Agent]:
+        """Those of which something has changed that they were opened with."""
+        old, limits = self._configured, _limits(settings.gateway)
+        same = limits == _limits(old.gateway)
+        changed = {name: said for name, said in settings.agents.items() if not same or said != old.agents[name]}
+        return {name: open_agent(name, said, limits) for name, said in changed.items()}
+
+    async def _retire(self, agent: Agent) -> None:
+        """Closes it when it has ended what it was asked for."""
+        try:
+            for run in self.engine.workers.turns_of(agent):
+                await run.gone.wait()
+            for back in [back for back, lent in self._lent.items() if lent is agent]:
+                await back.wait()
+        finally:
+            await _close(agent)
+
+
+async def _close(agent: Agent) -> None:
+    if isinstance(agent, CanClose):
+        await agent.close()
 
 
 def open_store(url: str) -> Store:
@@ -403,63 +478,3 @@ def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool =
     manner = Manner(said.kind, limits.length, limits.unit, said.common.tables)
     planned = plan.say(redact(text), route, manner, plan.Wording(silent=silent), f"operator:{uuid4()}")
     return tuple(Intent(each.key, route, encode(each.deed), kind(each.deed)) for each in planned)
-
-
-# --- run ----------------------------------------------------------------------------------------
-
-
-def _only(settings: schema.Settings, channel: str) -> schema.Settings:
-    return replace(settings, channels={channel: settings.channels[channel]})
-
-
-class _Collected:
-    """A channel that keeps what is said."""
-
-    limits = Lengths()
-
-    def __init__(self, name: str, on_block: Hears | None) -> None:
-        self.name = name
-        self.replies: list[Reply] = []
-        self._on_block = on_block
-
-    async def listen(self, deliver: Inlet) -> None:
-        """Nobody writes here but who asked."""
-
-    async def send(self, part: Part) -> Outcome:
-        self.replies.append(Reply(part.text, part.reply_to, part.silent, part.is_error))
-        await tell(self._on_block, part.text)
-        return Delivered(f"reply-{len(self.replies)}")
-
-
-async def get_reply(
-    inbound: Inbound,
-    settings: schema.Settings,
-    *,
-    on_block: Hears | None = None,
-    on_tool: Hears | None = None,
-    on_model: Hears | None = None,
-) -> list[Reply]:
-    """The whole way from a message to its replies, without channel or store.
-
-    The channel's settings hold where it is configured; otherwise it is open. `on_block` is called with each
-    reply as it is said, `on_tool` with the title of each tool the agent uses, `on_model` with the model.
-    """
-    if not settings.agents:
-        raise BadConfiguration("there is no agent to ask; the settings need an [agents.NAME] section")
-    if inbound.channel not in settings.channels:
-        settings = with_channel(settings, inbound.channel, next(iter(settings.agents)), ())
-    channel = _Collected(inbound.channel, on_block)
-    watcher = Watcher(on_tool, on_model)
-    async with Gateway(_only(settings, inbound.channel), channels=[channel], watcher=watcher) as gateway:
-        await gateway.dispatch(inbound)
-        await gateway.runs.idle()
-    return channel.replies
-
-
-async def chat(settings: schema.Settings, agent: str) -> None:
-    """The gateway in the terminal."""
-    terminal = plugins.find("channel", "terminal")
-    channel = terminal.open_channel("terminal", terminal.Settings(agent=agent))
-    wired = _only(with_channel(settings, "terminal", agent, (SELF,)), "terminal")
-    async with Gateway(wired, channels=[channel]) as gateway:
-        await gateway.serve()

@@ -10,7 +10,7 @@ import typer
 
 from rejoinder.cli.chat import folded, settings_to_serve
 from rejoinder.cli.errors import INTERRUPTED, TERMINATED, run
-from rejoinder.cli.options import File
+from rejoinder.cli.options import File, configuration
 from rejoinder.errors import RejoinderError
 
 if TYPE_CHECKING:
@@ -37,7 +37,10 @@ def run_gateway(
 
     load_to_stay()
     from rejoinder import app, serving
+    from rejoinder.config.load import FILE
+    from rejoinder.reloading import Source, Watch
 
+    watch = Watch(configuration(file) or FILE)  # before it is read: what is written meanwhile is a change
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
 
     reviving = app.Reviving(lambda: settings_to_serve(file), tuple(os.environ.pop(OBEYED, "").split()))
@@ -48,8 +51,13 @@ def run_gateway(
         beginning = [sentence] if sentence else []
         if sentence and agent == "tour":
             beginning.append("To see three agents in one room, try `rejoinder run --demo` (or `make demo`).")
+
+        def read() -> "Settings":
+            return serving.with_page(app.with_agent(settings_to_serve(watch.path), None)[0], port)
+
         made = serving.with_page(settings, port)
-        told = run(serving.serve(made, say, beginning=beginning, new_token=new_token, reviving=reviving))
+        source = Source(watch, read)
+        told = run(serving.serve(made, say, beginning=beginning, new_token=new_token, source=source, reviving=reviving))
     if isinstance(told, app.Restart):
         begin_again(told.obeyed)
     if told is not None:

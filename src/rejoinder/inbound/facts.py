@@ -50,6 +50,7 @@ class RunFacts(Struct, frozen=True):
     held_parts: int = 0  # of which nobody knows whether they arrived
     last_failure: str = ""  # why the last run failed, for the owner
     last_words: str = ""  # what the agent's process wrote last, for the owner
+    unheeded: str = ""  # what of the configuration does not hold, and why, for the owner
 
 
 class Facts(Struct, frozen=True):

@@ -25,7 +25,7 @@ from rejoinder.runtime.messages import Messages
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.performing import intent
 from rejoinder.runtime.recent import Bounded, Recent
-from rejoinder.runtime.settings import ChannelFacts
+from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
 from rejoinder.store.base import InboxEvent, Message, NoteMessages, PlaceFacts, PlanParts, Store
 
 TRACES = 50
@@ -293,9 +293,15 @@ class Conversations:
         how: Callable[[str], ChannelFacts],
     ) -> None:
         self._channels = channels
+        self._how = how
         self._places: Recent[Route, Conversation] = Recent(
-            lambda route: Conversation(channels[route.channel], route, store, outbox, how(route.channel)), KEPT
+            lambda route: Conversation(channels[route.channel], route, store, outbox, self._how(route.channel)), KEPT
         )
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._how = settings.channel
+        for conversation in self._places.alive():
+            conversation.how = settings.channel(conversation.route.channel)
 
     def of(self, message: Inbound) -> Conversation:
         return self._places.get(message.route)

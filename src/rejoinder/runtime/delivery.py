@@ -82,6 +82,7 @@ class Answer:
         self._has_words = False
         self._between_segments = False
         speech, sender = conversation.how.speech, conversation.sender
+        self._manner = speech.manner  # it ends as it began, whatever is configured meanwhile
         self._stem = stem_of(run, occasion.trigger) or conversation.outbox.new_stem()
         self._acting = Acting(conversation, occasion, self._stem, run, hand_over)
         streaming = streaming_for(speech.streaming, sender, speech.manner, other_bot=occasion.other_bot)
@@ -222,7 +223,7 @@ class Answer:
         if draft.streaming.mode == "blocks":
             planned = self._drafting.say_rest()
         else:
-            await foresee(draft.text, self._conversation.how.speech.manner)
+            await foresee(draft.text, self._manner)
             planned = self._settled(draft.text, self._stem)
         if sentence:
             planned += self._say(sentence, is_error=True)
@@ -235,12 +236,12 @@ class Answer:
             self._acting.was_said(draft.text, message)
 
     def _settled(self, text: str, stem: str) -> list[Planned]:
-        channel, how = self._conversation.channel, self._conversation.how.speech.manner
+        channel = self._conversation.channel
         return plan.settle(
             text,
             self._drafting.draft.slots,
             self._conversation.route,
-            how,
+            self._manner,
             self._acting.wording(),
             stem,
             live=self._was_live,
@@ -252,8 +253,7 @@ class Answer:
         wording = self._acting.wording()
         target = wording.reply_to if not self._has_words else None
         plain = Wording(target, author=wording.author, is_error=is_error)
-        manner = self._conversation.how.speech.manner
-        return plan.say(sentence, self._conversation.route, manner, plain, f"{self._stem}/own")
+        return plan.say(sentence, self._conversation.route, self._manner, plain, f"{self._stem}/own")
 
     async def _withdraw(self, handed: Sequence[Planned]) -> None:
         """Nothing of it stays, where that can be done (OD-41); what was handed over does."""

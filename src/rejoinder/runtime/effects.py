@@ -43,6 +43,7 @@ from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.questions import Questions
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import Session
 from rejoinder.store.base import ClearBotTurns, InboxEvent, SaveAgentSession, Verb
 
@@ -106,6 +107,9 @@ class Effects:
         self._show_config = show_config
         self._tell = tell
         self._run_errand = run_errand
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._show_config = settings.show_config
 
     async def perform(self, effect: Effect, asking: Asking) -> Performed:
         conversation, agent, members, now = asking.conversation, asking.agent, asking.members, asking.now

@@ -58,7 +58,7 @@ from rejoinder.runtime.relay import Watcher
 from rejoinder.runtime.restarting import Restarting
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Held, Sessions
-from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.settings import Heeds, RuntimeSettings
 from rejoinder.runtime.shell import Shell
 from rejoinder.runtime.slots import Slots
 from rejoinder.runtime.tally import Tally
@@ -156,18 +156,19 @@ class Engine:
         self._hooks = hooks = hooks or Hooks()
         self._tell = hooks.tell
         self.nowhere = Nowhere()
-        self._queueing = Queueing(settings, runs)
+        self._queueing = queueing = Queueing(settings, runs)
         places = {**channels, self.nowhere.name: self.nowhere}
         self.outbox = Outbox(places, store, runs, settings.channel, clock, self._tell)
         self.conversations = Conversations(places, store, self.outbox, settings.channel)
         self._owners = Owners(self.conversations, channels, store, clock)
         self.outbox.owed = self._owners.owed
         questions, access = Questions(runs, settings.question_seconds, store.generation), Access(settings.rules, store)
-        workers = Workers(
+        self.workers = workers = Workers(
             agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell, self._hand_over
         )
         self.books = StoreBooks(store, self._sessions, clock)
-        self.lanes = Lanes(workers, self.books, runs, Slots(settings.limits, runs, agents), settings.lease)
+        slots = Slots(settings.limits, runs, agents)
+        self.lanes = Lanes(workers, self.books, runs, slots, settings.lease)
         self.shell = Shell(runs)
         errands = Errands(agents, settings, store, workers, restarting, self.shell)
         self._effects = Effects(
@@ -191,6 +192,14 @@ class Engine:
         )
         self._world = World(settings, self.lanes, workers, access, self._tally, store)
         self._debounce = Debounce(settings.rules, runs, clock, self.decide)
+        deciding = (self._inheritance, queueing, questions, access, self._effects, errands, self._world, self._debounce)
+        self._heeding: tuple[Heeds, ...] = (*deciding, workers, slots, self.lanes, self.outbox, self.conversations)
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        """These hold from the next message on; a turn that has begun ends as it began."""
+        self._settings = settings
+        for each in self._heeding:
+            each.heed(settings)
 
     async def accept(self, *messages: Inbound, cursor: Cursor | None = None) -> None:
         """What a channel calls; returns when they are safe, not when they are answered (DU-1).
@@ -449,16 +458,9 @@ class Engine:
 
 
 def _asking(decision: Decision) -> Asking:
-    walked = decision.walk
-    return Asking(
-        decision.event,
-        walked.message,
-        walked.session,
-        decision.conversation,
-        decision.agent,
-        decision.members,
-        decision.now,
-    )
+    walked, here = decision.walk, decision.conversation
+    who = (here, decision.agent, decision.members, decision.now)
+    return Asking(decision.event, walked.message, walked.session, *who)
 
 
 def _is_owners(decision: Decision) -> bool:

@@ -49,6 +49,9 @@ class Errands:
         self._restarting = restarting
         self._shell = shell
 
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._settings = settings
+
     async def run(self, errand: Errand, asking: Asking) -> Performed:
         session = asking.session
         assert session is not None, "commands are read when their session is known"

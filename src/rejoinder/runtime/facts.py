@@ -36,6 +36,9 @@ class World:
         self._tally = tally
         self._store = store
 
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._settings = settings
+
     async def facts(
         self,
         inbound: Inbound,
@@ -127,4 +130,5 @@ class World:
             context_budget=self._settings.compaction.budget,
             last_failure=self._workers.failures.get(session, ""),
             last_words=speaker.last_words()[-LAST_WORDS:] if can(speaker, CanTellMore) else "",
+            unheeded=self._settings.unheeded,
         )

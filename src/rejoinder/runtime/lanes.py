@@ -9,6 +9,7 @@ from rejoinder.events import Route
 from rejoinder.runtime.asked import Asked, Granted
 from rejoinder.runtime.lane import Books, Crew, Run, SessionLane, start_of
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.slots import Slots
 from rejoinder.turns import backlog
 from rejoinder.turns.lane import Lane
@@ -31,10 +32,18 @@ class Lanes:
         self._runs = runs
         self._slots = slots
         self._lease = lease
+        self._earlier: dict[Run, LeaseSettings] = {}  # the lease of runs that began under another one
         self._look: asyncio.TimerHandle | None = None
         self._draining = False
         self._lanes: dict[str, SessionLane] = {}
         self._keys_at: dict[Route, set[str]] = {}
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._earlier = {run: self._earlier.get(run, self._lease) for run in self.running}
+        self._lease = settings.lease
+        if self._look is not None:
+            self._look.cancel()
+            self._look_after_leases()
 
     def start_of(self, key: str, agent: str, settings: QueueSettings, message: backlog.Message) -> Start | None:
         """The turn this message would start at once; None when it would wait, for its turn or for room."""
@@ -135,16 +144,18 @@ class Lanes:
             await self.stop([lane])
 
     def _watch(self) -> None:
-        """A run has begun. One timer looks after all: no lease can run out before the first that was looked at."""
+        """A run has begun. One timer looks after all, and always sooner than a lease that begins now can run out."""
         if self._look is None:
             self._look_after_leases()
 
     def _look_after_leases(self) -> None:
         now = monotonic()
-        held = [until for lane in self._lanes.values() if (until := lane.lease_until(self._lease, now)) is not None]
+        leases = ((lane, self._earlier.get(lane.run, self._lease)) for lane in self._lanes.values() if lane.run)
+        held = [until for lane, lease in leases if (until := lane.lease_until(lease, now)) is not None]
         self._look = None
         if held:
-            self._look = asyncio.get_running_loop().call_later(min(held) - now, self._look_after_leases)
+            soon = min(min(held) - now, self._lease.idle_timeout_s, self._lease.hard_timeout_s)
+            self._look = asyncio.get_running_loop().call_later(soon, self._look_after_leases)
 
     def _rest(self, lane: SessionLane) -> None:
         """A lane with nothing to do and nothing to remember is gone, in the same step."""

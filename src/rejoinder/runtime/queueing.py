@@ -20,6 +20,9 @@ class Queueing:
         self._settings = settings
         self._runs = runs
 
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._settings = settings
+
     def of(self, channel: str, session: Session, inline: QueueChoice | None = None) -> QueueSettings:
         """TU-4: who has a say about this session's queue, the nearest first."""
         here = self._settings.channel(channel)

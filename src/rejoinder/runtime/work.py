@@ -90,15 +90,30 @@ class Workers:
         self.reminder = Reminder(store)
         self.compaction = Compaction(settings.compaction, sessions, store, clock, self.reminder)
         self._attempts = Attempts(self.compaction.compact)
+        self._scenes: dict[Run, Scene] = {}  # of the turns under way: each ends with what it began with
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._settings = settings
+        self.compaction.heed(settings.compaction)
+
+    def turns_of(self, agent: Agent) -> list[Run]:
+        """The turns it is at work in."""
+        return [run for run, scene in self._scenes.items() if scene.agent is agent]
 
     # --- a turn -----------------------------------------------------------------------------------
 
     async def run(self, run: Run) -> None:
         assert run.granted is not None
+        self._scenes[run] = scene = scene_of(run, run.granted.session, self._settings, self.agents[run.agent])
+        try:
+            await self._take_turn(run, scene)
+        finally:
+            del self._scenes[run]
+
+    async def _take_turn(self, run: Run, scene: Scene) -> None:
         began = monotonic()
-        agent, session, asked = self.agents[run.agent], run.granted.session, run.message.inbound
+        agent, session, asked = scene.agent, scene.session, run.message.inbound
         await self.reminder.remind(run.session, agent, session.started)
-        scene = scene_of(run, session, self._settings, agent)
         turn = brief(scene)
         run.told.append(turn.parts)
         answer = Answer(
@@ -108,7 +123,7 @@ class Workers:
             earlier=run.before,
             may_speak=lambda: run.may_speak() and not run.message.listening,
             says_when_empty=_is_awaited(run),
-            silence=self._settings.silence,
+            silence=scene.settings.silence,
             prefix=filled(run.conversation.how.speech.prefix, scene),
             speaker=lambda: Speaker(agent.name, run.model or turn.model or "", turn.think or ""),
             kept_with_it=lambda: transcript(run, self._clock()),
@@ -120,7 +135,7 @@ class Workers:
         failed: Failed | None = None
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
         try:
-            with self._typing(run) as typing:
+            with self._typing(run, scene) as typing:
                 relay = Relay(run, agent, answer, typing, _shows(scene), self._ears(run, agent, scene))
                 run.begun(can_steer=can(agent, CanSteer))
                 crashpoint("K9")
@@ -210,10 +225,10 @@ class Workers:
         else:
             self.failures[run.session] = f"{failed.kind}: {failed.detail or failed.sentence}"
 
-    def _typing(self, run: Run) -> TypingSign:
+    def _typing(self, run: Run, scene: Scene) -> TypingSign:
         message = run.message
         mode = mode_for(
-            self._settings.typing_mode,
+            scene.settings.typing_mode,
             direct=not message.in_group,
             mentioned=message.addressed in ("mention", "reply"),
             heartbeat=message.listening or message.background,
@@ -224,7 +239,7 @@ class Workers:
         async def asks(question: Question) -> None:
             session = await self._sessions.find(run.session, run.agent, self._clock())  # as it is now
             heard = [asked.message for asked in run.heard]
-            decided = decided_beforehand(scene.choices, session, heard, self._settings.rules)
+            decided = decided_beforehand(scene.choices, session, heard, scene.settings.rules)
             self._questions.ask(run.session, question, agent, run.conversation, people_of(run), decided)
 
         async def opened(saved: str) -> None:
@@ -235,10 +250,11 @@ class Workers:
     # --- beside it --------------------------------------------------------------------------------
 
     async def steer(self, run: Run, asked: tuple[Asked, ...]) -> bool:
-        agent = self.agents[run.agent]
-        assert run.granted is not None
         run.heard += asked  # also when it refuses: nobody knows what it has made of it
-        further = brief_further(scene_of(run, run.granted.session, self._settings, agent), asked)
+        scene = self._scenes.get(run)
+        if scene is None:
+            return False  # it is over
+        agent, further = scene.agent, brief_further(scene, asked)
         taken = can(agent, CanSteer) and await agent.steer(further)
         if taken:
             run.told.append(further.parts)

@@ -10,6 +10,18 @@ from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar, overload
 
 from rejoinder.events import Route
+from rejoinder.store import verbs
+from rejoinder.store.jobs import (
+    JobState,
+    KeepJob,
+    KeptJob,
+    NoteSaid,
+    Originate,
+    PassTick,
+    PauseJob,
+    Tick,
+    WantJob,
+)
 from rejoinder.store.rows import (
     EVENT_STATES,
     IN_FLIGHT,
@@ -52,7 +64,6 @@ from rejoinder.store.rows import (
     said_about,
 )
 from rejoinder.store.verbs import (
-    BESIDE,
     MOST_ATTEMPTS,
     PART_MOVES,
     Accept,
@@ -100,6 +111,8 @@ from rejoinder.store.verbs import (
 
 MOST_RESUMED: Final = 20
 RESUMED_FOR: Final = timedelta(minutes=15)
+BESIDE: Final[tuple[type[Verb[object]], ...]] = (*verbs.BESIDE, PauseJob, WantJob)
+"""What an operator may write while a gateway runs on the store: each is one step, fenced, and claims nothing."""
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -217,6 +230,10 @@ class StoreReader(Protocol):
 
     async def admission(self, channel: str, account: str) -> Admission: ...
 
+    async def jobs(self) -> tuple[KeptJob, ...]:
+        """What is kept of the jobs of the clock, by name."""
+        ...
+
     # the store itself
     async def census(self) -> Census: ...
 
@@ -318,7 +335,10 @@ __all__ = [
     "Input",
     "InputState",
     "Intent",
+    "JobState",
+    "KeepJob",
     "KeepKnock",
+    "KeptJob",
     "KeptSession",
     "Knock",
     "Later",
@@ -328,10 +348,14 @@ __all__ = [
     "Message",
     "MoveCursor",
     "NoteMessages",
+    "NoteSaid",
     "OpenTurn",
+    "Originate",
     "Outcome",
     "Paired",
     "PartState",
+    "PassTick",
+    "PauseJob",
     "Pending",
     "PlaceFacts",
     "PlanParts",
@@ -358,12 +382,14 @@ __all__ = [
     "StoredTurn",
     "SummariseInputs",
     "Sweep",
+    "Tick",
     "Trace",
     "TraceLine",
     "TryEvents",
     "TurnState",
     "Unpair",
     "Verb",
+    "WantJob",
     "WithdrawParts",
     "said_about",
 ]

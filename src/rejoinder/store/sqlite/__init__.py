@@ -27,6 +27,7 @@ from rejoinder.store.base import (
     Health,
     InboxEvent,
     Input,
+    KeptJob,
     KeptSession,
     Knock,
     Message,
@@ -40,7 +41,7 @@ from rejoinder.store.base import (
     TraceLine,
     Verb,
 )
-from rejoinder.store.sqlite import lookups, reads
+from rejoinder.store.sqlite import jobs, lookups, reads
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.faults import unavailable
@@ -204,6 +205,9 @@ class SqliteReader:
 
     async def admission(self, channel: str, account: str) -> Admission:
         return await self._read(reads.admission, channel, account)
+
+    async def jobs(self) -> tuple[KeptJob, ...]:
+        return await self._read(jobs.jobs)
 
     async def census(self) -> Census:
         return await self._read(reads.census)

@@ -161,8 +161,8 @@ class Gateway:
         return tuple(self.engine.nowhere.kept)
 
     async def begin(self, turn: Background) -> None:
-        """A turn that nobody asked for: a heartbeat, a job of the clock."""
-        await self.engine.begin(turn)
+        """A turn that nobody asked for, once the gateway serves."""
+        await self.engine.background.begin(turn)
 
     async def serve(self) -> None:
         """Until every channel has come to its end, or is told to, and all that they brought is answered."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
 from datetime import datetime
 from importlib.util import find_spec
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 from uuid import uuid4
 
 import msgspec
@@ -53,6 +53,10 @@ from rejoinder.runtime.relay import Hears, Watcher, tell
 from rejoinder.runtime.runs import Runs
 from rejoinder.secret import Secret
 from rejoinder.store.base import Health, Intent, Store
+
+if TYPE_CHECKING:
+    from rejoinder.runtime.clockwork import Clockwork
+    from rejoinder.turns.job import Job
 
 log = logging.getLogger(__name__)
 
@@ -105,10 +109,15 @@ class Gateway:
         learn(self.agents.values(), agent_base)
         learn(self.channels.values(), channel_base)
         self._settings = runtime_settings(settings, self.agents, self.channels)
+        self._jobs = _jobs(settings)
+        self.clockwork: Clockwork | None = None
+        """Where there are jobs of the clock, once the gateway is open."""
         self._opens = store
         self._watcher = watcher or Watcher()
         self._clock = clock
         self.listening: list[asyncio.Task[None]] = []
+        self._apart = Runs()  # who waits until all is done waits not for it
+        self._ticking: asyncio.Task[None] | None = None
         self._ending = False
         self._stack = AsyncExitStack()
 
@@ -167,6 +176,8 @@ class Gateway:
     async def serve(self) -> None:
         """Until every channel has come to its end, or is told to, and all that they brought is answered."""
         await self.engine.recovery.run()
+        if self.clockwork is not None and not self._ending:
+            self._ticking = self._apart.start("clock", self.clockwork.run())
         opened = {} if self._ending else self.channels
         self.listening = listening = [
             self.runs.start(f"channel:{name}", channel.listen(ChannelInlet(name, self.engine, self.store)))
@@ -202,7 +213,7 @@ class Gateway:
     async def drain(self, grace: float = GRACE) -> None:
         """Goes down in good order: takes no further message, lets runs end for so many seconds, gives back the rest."""
         self._ending = True
-        for task in self.listening:
+        for task in (*self.listening, *((self._ticking,) if self._ticking is not None else ())):
             await self.runs.cancel(task)
         await self.engine.recovery.stop()
         await self.engine.lanes.drain(grace)
@@ -231,8 +242,11 @@ class Gateway:
         self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.runs)
         self.store.on_foreign_change(self.engine.beside.changed)
-        upkeep = await self._stack.enter_async_context(Runs())  # apart: who waits until all is done waits not for it
-        upkeep.start("upkeep", self.engine.upkeep.run())
+        await self._stack.enter_async_context(self._apart)
+        self._apart.start("upkeep", self.engine.upkeep.run())
+        if self._jobs:
+            self.clockwork = _open_clockwork(self._jobs, self.engine, self.store, self._clock)
+            self.store.on_foreign_change(self.clockwork.changed)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -240,6 +254,23 @@ class Gateway:
             await self.drain(grace=0)
         finally:
             await self._stack.aclose()
+
+
+def _jobs(settings: schema.Settings) -> "tuple[Job, ...]":
+    if not settings.cron and all(agent.heartbeat is None for agent in settings.agents.values()):
+        return ()
+    from rejoinder.timed import jobs_of
+
+    return jobs_of(settings)
+
+
+def _open_clockwork(
+    jobs: "tuple[Job, ...]", engine: Engine, store: Store, clock: Callable[[], datetime]
+) -> "Clockwork":
+    from rejoinder.media.notes import read_notes
+    from rejoinder.runtime.clockwork import Clockwork
+
+    return Clockwork(jobs, store, engine.lanes, engine.background.begin, clock, read_notes)
 
 
 def open_store(url: str) -> Store:
@@ -393,7 +424,9 @@ def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool =
 
 
 def _only(settings: schema.Settings, channel: str) -> schema.Settings:
-    return replace(settings, channels={channel: settings.channels[channel]})
+    """This channel and nothing else: the clock is for the gateway that serves all of them."""
+    agents = {name: replace(agent, heartbeat=None) for name, agent in settings.agents.items()}
+    return replace(settings, channels={channel: settings.channels[channel]}, agents=agents, cron={})
 
 
 class _Collected:

@@ -20,6 +20,7 @@ from rejoinder.channels.platforms import PLATFORMS, Pace
 from rejoinder.config import schema
 from rejoinder.config.channels import ReplyToModes
 from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of_gateway
+from rejoinder.config.jobs import merged
 from rejoinder.config.show import effective, part
 from rejoinder.config.skills import read_skills
 from rejoinder.inbound.rules import make_rules
@@ -66,6 +67,7 @@ def runtime_settings(
         limits=_limits(settings.gateway),
         question_seconds=settings.gateway.question_timeout_s,
         on_crash=settings.gateway.on_crash,
+        acknowledgements=_acknowledgements(settings),
         typing_mode=settings.session.typing_mode,
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
         silence=settings.directives.silence,
@@ -80,6 +82,12 @@ def runtime_settings(
         version=rejoinder.__version__,
         show_config=lambda key: _configured(settings, key),
     )
+
+
+def _acknowledgements(settings: schema.Settings) -> dict[str, int]:
+    beats = {name: agent.heartbeat for name, agent in settings.agents.items() if agent.heartbeat is not None}
+    chars = {name: merged(own, settings.agent_defaults.heartbeat).ack_max_chars for name, own in beats.items()}
+    return {name: most for name, most in chars.items() if most is not None}
 
 
 def _lease(gateway: schema.GatewaySettings) -> LeaseSettings:

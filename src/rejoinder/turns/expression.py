@@ -65,9 +65,9 @@ class Expression(Struct, frozen=True):
 
 
 class Misread(Exception):
-    """What is wrong with an expression, and at which character of it, from 0."""
+    """What is wrong with a text, and at which character of it, from 0; None: with the whole of it."""
 
-    def __init__(self, sentence: str, at: int = 0) -> None:
+    def __init__(self, sentence: str, at: int | None = None) -> None:
         super().__init__(sentence)
         self.at = at
 

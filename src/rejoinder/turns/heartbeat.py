@@ -25,6 +25,11 @@ _NOTHING = re.compile(
 )
 
 
+def heartbeat_of(agent: str) -> str:
+    """The name of its job; no other can have it, for a name that somebody gives has no stroke."""
+    return f"heartbeat/{agent}"
+
+
 def asks_for_nothing(notes: str) -> bool:
     """Only blank lines, headings and empty items: no reason to wake anybody."""
     return all(_NOTHING.fullmatch(line) for line in notes.splitlines())

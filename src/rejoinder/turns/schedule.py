@@ -17,6 +17,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from rejoinder.durations import INTERVAL
 from rejoinder.turns.expression import Expression, Misread, read_expression
 
 MINUTE: Final = timedelta(minutes=1)
@@ -138,7 +139,6 @@ def _next_of_rhythm(expression: Expression, zone: tzinfo, after: datetime) -> da
 # --- read ---------------------------------------------------------------------------------------
 
 _UNITS: Final = {"d": 86400, "h": 3600, "m": 60, "s": 1}
-INTERVAL: Final = r"^(?=\d)(\d{1,6}d)?(\d{1,6}h)?(\d{1,6}m)?(\d{1,6}s)?$"
 
 
 def read_interval(text: str) -> timedelta:

@@ -80,7 +80,7 @@ class Clockwork:
     async def _attend(self, job: Job, kept: KeptJob, now: datetime) -> datetime | None:
         """One job; when it is due next."""
         due = kept.due
-        if kept.schedule != job.written:
+        if kept.schedule != job.written or kept.anew:
             due = first_due(job.schedule, now)
             await self._store.write(KeepJob(job.name, job.written, due))
         is_due = due is not None and due <= now and not kept.paused

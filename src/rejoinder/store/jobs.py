@@ -16,12 +16,14 @@ JobState = Literal["waiting", "running", "over", "put aside"]
 
 
 class KeptJob(Struct, frozen=True):
-    """One job as it was left. `schedule`: as somebody wrote it when `due` was found; empty: it is to be found anew."""
+    """One job as it was left. `schedule`: as somebody wrote it; empty: it is no longer configured."""
 
     name: str
     schedule: str = ""
     due: datetime | None = None
-    """None: never again."""
+    """None: never again, or not yet known."""
+    anew: bool = False
+    """When it is due is to be found as if it had never been seen."""
     paused: bool = False
     wanted: bool = False
     """An operator wants it now."""
@@ -89,7 +91,7 @@ class NoteSaid(Verb[None], frozen=True):
 
 
 class PauseJob(Verb[None], frozen=True):
-    """No ticks until somebody resumes it; what would have been due meanwhile is not made up for."""
+    """No ticks until somebody resumes it, and then anew: what would have been due meanwhile is not made up for."""
 
     job: str
     paused: bool

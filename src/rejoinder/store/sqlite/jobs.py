@@ -22,8 +22,8 @@ from rejoinder.store.sqlite.inbox import accept, route_event
 from rejoinder.store.sqlite.values import Row, instant, micros, moved
 
 JOBS = (
-    "SELECT job.name, job.schedule, job.due, job.paused, job.wanted, job.fired, job.passed, job.reason, job.said, "
-    "job.said_at, i.state, i.reason, turn.state, turn.outcome, turn.detail FROM job "
+    "SELECT job.name, job.schedule, job.due, job.anew, job.paused, job.wanted, job.fired, job.passed, job.reason, "
+    "job.said, job.said_at, i.state, i.reason, turn.state, turn.outcome, turn.detail FROM job "
     "LEFT JOIN turn_input i ON i.event = job.event LEFT JOIN turn ON turn.id = i.turn ORDER BY job.name"
 )
 
@@ -31,7 +31,7 @@ JOBS = (
 def keep_job(db: Connection, verb: KeepJob) -> None:
     sql = (
         "INSERT INTO job (name, schedule, due) VALUES (?, ?, ?) "
-        "ON CONFLICT DO UPDATE SET schedule = excluded.schedule, due = excluded.due"
+        "ON CONFLICT DO UPDATE SET schedule = excluded.schedule, due = excluded.due, anew = 0"
     )
     db.execute(sql, (verb.job, verb.schedule, _micros(verb.due)))
 
@@ -62,15 +62,12 @@ def note_said(db: Connection, verb: NoteSaid) -> None:
 
 
 def pause_job(db: Connection, verb: PauseJob) -> None:
-    sql = (
-        "INSERT INTO job (name, paused) VALUES (?, ?) "
-        "ON CONFLICT DO UPDATE SET paused = excluded.paused, schedule = ''"  # so its ticks are found anew
-    )
-    db.execute(sql, (verb.job, verb.paused))
+    sql = "UPDATE job SET paused = ?1, due = NULL, anew = ?1 = 0 WHERE name = ?2"
+    moved(db, sql, (verb.paused, verb.job), f"the job {verb.job}")
 
 
 def want_job(db: Connection, verb: WantJob) -> None:
-    db.execute("INSERT INTO job (name, wanted) VALUES (?, 1) ON CONFLICT DO UPDATE SET wanted = 1", (verb.job,))
+    moved(db, "UPDATE job SET wanted = 1 WHERE name = ?", (verb.job,), f"the job {verb.job}")
 
 
 def jobs(db: Connection) -> tuple[KeptJob, ...]:
@@ -78,12 +75,13 @@ def jobs(db: Connection) -> tuple[KeptJob, ...]:
 
 
 def _job_from(row: Row) -> KeptJob:
-    name, schedule, due, paused, wanted, fired, passed, reason, said, said_at = row[:10]
-    of_input, dropped_for, of_turn, outcome, detail = row[10:]
+    name, schedule, due, anew, paused, wanted, fired, passed, reason, said, said_at = row[:11]
+    of_input, dropped_for, of_turn, outcome, detail = row[11:]
     return KeptJob(
         name=name,
         schedule=schedule,
         due=_instant(due),
+        anew=bool(anew),
         paused=bool(paused),
         wanted=bool(wanted),
         fired=_instant(fired),

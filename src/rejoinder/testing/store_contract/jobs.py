@@ -5,6 +5,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from rejoinder.errors import Superseded
 from rejoinder.store.base import (
     BeginTurn,
     Destination,
@@ -22,7 +23,7 @@ from rejoinder.store.base import (
     Tick,
     WantJob,
 )
-from rejoinder.testing.store_contract.given import HERE, NOW, SOON, an_inbound, loses
+from rejoinder.testing.store_contract.given import HERE, NOW, SOON, an_inbound, loses, refused
 from rejoinder.testing.store_contract.opened import Opened
 
 NEXT = NOW + timedelta(hours=1)
@@ -114,8 +115,8 @@ class Jobs(Opened):
     async def test_a_job_that_is_written_anew(self, tmp_path: Path) -> None:
         """TU-27: its ticks begin anew; that it is paused, and what it did last, stays."""
         async with self.opened(tmp_path) as store:
-            await store.write(KeepJob("tidy", "1h", SOON), PauseJob("tidy", True))
-            await store.write(PassTick(TICK, "busy", SOON), KeepJob("tidy", "2h", SOON))
+            await store.write(KeepJob("tidy", "1h", SOON), PassTick(TICK, "busy", SOON), PauseJob("tidy", True))
+            await store.write(KeepJob("tidy", "2h", SOON))
             assert await the_job(store) == KeptJob("tidy", "2h", SOON, paused=True, passed=SOON, reason="busy")
 
     async def test_what_was_said_is_known_again(self, tmp_path: Path) -> None:
@@ -128,19 +129,24 @@ class Jobs(Opened):
                 assert (job.said, job.said_at) == ("abc", NOW)
 
     async def test_an_operator_beside_the_gateway(self, tmp_path: Path) -> None:
-        """TU-27: pauses, resumes and asks for a turn; the gateway may have never seen the job before."""
+        """TU-27: pauses, resumes and asks for a turn of a job there is; resumed, it is due as if it were new."""
         if not self.survives:
             return
         async with self.opened(tmp_path) as store:
             beside = self.beside(tmp_path)
             try:
+                for verb in (WantJob("tidy"), PauseJob("tidy", True)):
+                    with refused(Superseded):
+                        await beside.write(verb)
+                await store.write(KeepJob("tidy", "1h", SOON))
                 await beside.write(PauseJob("tidy", True))
                 await beside.write(WantJob("tidy"))
-                assert await the_job(store) == KeptJob("tidy", paused=True, wanted=True)
-                await store.write(KeepJob("tidy", "1h", SOON))
-                await beside.write(PauseJob("tidy", False))
-                assert await beside.jobs() == (KeptJob("tidy", "", SOON, wanted=True),)
-                await store.write(fires(1, Tick("tidy", SOON, SOON)))
+                assert await the_job(store) == KeptJob("tidy", "1h", paused=True, wanted=True)
+                await store.write(fires(1, Tick("tidy", None, None)))
                 assert not (await the_job(store)).wanted
+                await beside.write(PauseJob("tidy", False))
+                assert (await the_job(store)).anew
+                await store.write(KeepJob("tidy", "1h", SOON))
+                assert await beside.jobs() == (KeptJob("tidy", "1h", SOON, fired=SOON, state="waiting"),)
             finally:
                 await beside.close()

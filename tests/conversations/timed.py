@@ -54,7 +54,7 @@ class Days:
             yield gateway
             await self.rests()
 
-    async def pass_by(self, **time: float) -> None:
+    def pass_by(self, **time: float) -> None:
         """So much later the gateway looks at the clock, as it would by itself."""
         self.clock.now += timedelta(**time)
         self.look()

@@ -97,6 +97,8 @@ class Beginning:
     async def begin(self, turn: Background, tick: Tick | None = None) -> str | None:
         """Returns when it stands in its session's line; or why it gets no turn, and then nothing is written."""
         await self._recovered.wait()
+        if (speaker := self._agents.get(turn.agent)) is None:
+            return f"there is no agent {turn.agent}"
         conversation, now = self._place(turn), self._clock()
         inbound = turn.inbound(conversation.route)
         message = timed(inbound, turn.agent, turn.model, self._rules, heartbeat=turn.heartbeat)
@@ -116,7 +118,6 @@ class Beginning:
             held.became(session)
         if is_new:
             self._tell(SessionStarted(session.key, session.agent, conversation.route))
-        speaker = self._agents[turn.agent]
         if anew and can(speaker, CanForget):
             speaker.forget(session.key)
         if (event := originated()) is not None:

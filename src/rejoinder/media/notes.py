@@ -12,7 +12,7 @@ def read_notes(path: str) -> str | None:
     """The first bytes of it as text; None where nothing can be read."""
     try:
         with Path(path).open("rb") as file:
-            return file.read(MOST_READ).decode("utf-8", "replace")
+            return file.read(MOST_READ).decode("utf-8-sig", "replace")
     except FileNotFoundError:
         return None
     except OSError as problem:

@@ -108,8 +108,9 @@ class Clockwork:
         notes = await asyncio.to_thread(self._read, beats.notes) if beats is not None else None
         if (why := obstacle(self._moment(job, kept, tick, notes, now))) is not None:
             return why
+        moment = tick.due if tick.due is not None and tick.due != tick.next else now  # by hand: at no moment of its own
         turn = Background(
-            id=f"{job.name}@{now.isoformat()}",
+            id=f"{job.name}@{moment.isoformat()}",
             agent=job.agent,
             session=job.session,
             text=job.prompt if beats is None or beats.reads_notes else prompt_with(job.prompt, notes),

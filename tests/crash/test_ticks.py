@@ -82,7 +82,7 @@ async def job(folder: Path) -> KeptJob:
 
 @pytest.mark.parametrize("point", ["K3", "K4", "K15"])
 async def test_a_tick_is_fired_once_and_never_lost(tmp_path, point):
-    """Inside the commit of a tick; committed, not in its lane; answered, not sent: each tick has one turn, each turn has
+    """Inside the commit of a tick; committed, not in its lane; answered, not sent: each tick has one turn, each turn
     one end, and people read each answer once."""
     config = CONFIG.format(here=Path(__file__).parent, port=free_port())
     (tmp_path / "rejoinder.toml").write_text(config)

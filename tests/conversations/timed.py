@@ -18,7 +18,7 @@ from rejoinder.store.base import KeptJob
 from rejoinder.testing import FakeChannel
 from rejoinder.testing.chat import Chat
 
-PATIENCE = 5.0
+PATIENCE = 20.0
 MORNING = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
 ROOM = {"channel": "fake", "chat": "room"}
 

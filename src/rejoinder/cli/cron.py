@@ -1,6 +1,6 @@
 """`rejoinder cron`: the jobs of the clock, and the operator's word that runs, pauses or resumes one (TU-27)."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rejoinder.store.base import KeptJob, PauseJob, WantJob
 
 Deed = Literal["run", "pause", "resume"]
+A_DAY, NO_TIME = timedelta(days=1), timedelta()
 DEEDS: dict[str, Deed] = {"run": "run", "pause": "pause", "resume": "resume"}
 
 
@@ -122,8 +123,10 @@ def _next(job: ShownJob, now: datetime) -> str:
         return "paused"
     if job.next is None:
         return "once a gateway runs" if job.anew else "never again"
-    left = (job.next - now).total_seconds()
-    return f"{job.next.astimezone():%Y-%m-%d %H:%M}, " + (f"in {lasted(left)}" if left > 0 else "due")
+    left = job.next - now
+    if left < A_DAY:
+        return f"in {lasted(left.total_seconds())}" if left > NO_TIME else "due"
+    return f"{job.next.astimezone():%Y-%m-%d %H:%M}"
 
 
 def _last(job: ShownJob, now: datetime) -> str:

@@ -15,14 +15,9 @@ ACK_MAX_CHARS: Final = 300
 """How long what stands beside `HEARTBEAT_OK` may be to be left unsaid (OD-45)."""
 SAID_AGAIN_AFTER: Final = timedelta(hours=24)
 
-_NOTHING = re.compile(
-    r"""\s*
-    (?: \#{1,6} (?: \s .* )?                           # a heading
-      | (?: [-*+] | \d+[.)] ) (?: \s+ \[ [\ xX]? \] )? # an item of a list, with a box or without
-    )?
-    \s*""",
-    re.VERBOSE,
-)
+_HEADING = r"#{1,6}(\s.*)?"
+_EMPTY_ITEM = r"([-*+]|\d+[.)])(\s+\[[ xX]?\])?"
+_NOTHING = rf"\s*({_HEADING}|{_EMPTY_ITEM})?\s*"
 
 
 def heartbeat_of(agent: str) -> str:
@@ -32,7 +27,7 @@ def heartbeat_of(agent: str) -> str:
 
 def asks_for_nothing(notes: str) -> bool:
     """Only blank lines, headings and empty items: no reason to wake anybody."""
-    return all(_NOTHING.fullmatch(line) for line in notes.splitlines())
+    return all(re.fullmatch(_NOTHING, line) for line in notes.splitlines())
 
 
 def prompt_with(prompt: str, notes: str | None) -> str:

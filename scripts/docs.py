@@ -150,12 +150,11 @@ def metrics() -> str:
 def think_levels() -> str:
     """What each level of /think adds to a request."""
     rows: list[list[str]] = []
-    for level, added in THINK.items():
-        effort = added["openai"].get("reasoning_effort")
-        budget = added["anthropic"].get("thinking", {}).get("budget_tokens")
-        theirs = [f'`reasoning_effort = "{effort}"`' if effort else "", f"{budget} tokens" if budget else ""]
-        rows.append([f"`{level}`", *(each or "nothing added" for each in theirs)])
-    return table(["level", "openai", "anthropic"], rows)
+    for level, row in THINK.items():
+        openai, anthropic = (", ".join(f"`{word}`" for word in words) for words in (row.openai, row.anthropic))
+        said = [openai, anthropic, str(row.tokens or "")]
+        rows.append([f"`{level}`", *(each or "nothing added" for each in said)])
+    return table(["level", "openai: `reasoning_effort`", "anthropic: `output_config.effort`", "thinking tokens"], rows)
 
 
 def agent_failures() -> str:

@@ -12,10 +12,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rejoinder.app import Gateway, get_reply
+    from rejoinder.app import Gateway
     from rejoinder.events import Chat, Directive, Inbound, Problem, Reply, Sender, Silent, Text
     from rejoinder.outbound.reader import ReplyReader
     from rejoinder.outbound.reading import Reading, read_reply
+    from rejoinder.talking import get_reply
 
 __version__ = "0.1.0"
 
@@ -30,7 +31,7 @@ _HOME = {
     "Silent": "rejoinder.events",
     # the whole way
     "Gateway": "rejoinder.app",
-    "get_reply": "rejoinder.app",
+    "get_reply": "rejoinder.talking",
     "Inbound": "rejoinder.events",
     "Chat": "rejoinder.events",
     "Sender": "rejoinder.events",

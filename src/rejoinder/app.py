@@ -5,8 +5,8 @@ import logging
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import AsyncExitStack, contextmanager
 from datetime import datetime
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -24,9 +24,6 @@ from rejoinder.channels import base as channel_base
 from rejoinder.channels.base import CanClose as ClosesDown
 from rejoinder.channels.base import (
     Channel,
-    Delivered,
-    Inlet,
-    Outcome,
     ShowsMenu,
     TellsTrouble,
 )
@@ -34,8 +31,9 @@ from rejoinder.channels.base import Limits as Lengths
 from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.config import schema
 from rejoinder.config.channels import CHANNEL_KINDS, ChannelSettings
+from rejoinder.config.live import Taken, taken_over
 from rejoinder.errors import BadConfiguration, BadUse
-from rejoinder.events import Inbound, Part, Reply, Route
+from rejoinder.events import Inbound, Part, Route
 from rejoinder.inbound.commands.registry import native_menu
 from rejoinder.kinds import channel_to_come
 from rejoinder.outbound import plan
@@ -43,20 +41,21 @@ from rejoinder.outbound.deeds import encode, kind
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.redact import redact
-from rejoinder.readied import runtime_settings
+from rejoinder.outbound.silence import Mode as Silence
+from rejoinder.readied import runtime_settings, timed_jobs
 from rejoinder.runtime.abilities import learn
 from rejoinder.runtime.background import Background
 from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
-from rejoinder.runtime.relay import Hears, Watcher, tell
+from rejoinder.runtime.relay import Watcher
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.secret import Secret
 from rejoinder.store.base import Health, Intent, Store
 
 if TYPE_CHECKING:
     from rejoinder.runtime.clockwork import Clockwork
-    from rejoinder.turns.job import Job
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +65,8 @@ GRACE = 20.0
 """Seconds for which agents may go on when the gateway is told to end."""
 SENDING = 5.0
 """Seconds for which what has been planned is still sent then; the rest is sent by the next process."""
+PUTTING_AWAY = 15.0
+"""Seconds beyond that for all of it; a store that takes nothing so long is left as it is, for the next process."""
 ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
@@ -94,6 +95,7 @@ class Gateway:
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self.agents = dict(agents) if agents is not None else open_agents(settings)
+        self._opened = agents is None
         self.channels = {each.name: each for each in (open_channels(settings) if channels is None else channels)}
         if unknown := self.channels.keys() - settings.channels.keys():
             name = min(unknown)
@@ -108,18 +110,19 @@ class Gateway:
                 self.hooks.on(name, hook)
         learn(self.agents.values(), agent_base)
         learn(self.channels.values(), channel_base)
+        self._configured = settings
         self._settings = runtime_settings(settings, self.agents, self.channels)
-        self._jobs = _jobs(settings)
+        self._jobs = timed_jobs(settings)
         self.clockwork: Clockwork | None = None
-        """Where there are jobs of the clock, once the gateway is open."""
         self._opens = store
         self._watcher = watcher or Watcher()
         self._clock = clock
         self.listening: list[asyncio.Task[None]] = []
-        self._apart = Runs()  # who waits until all is done waits not for it
         self._ticking: asyncio.Task[None] | None = None
         self._ending = False
         self._stack = AsyncExitStack()
+        self._upkeep = Runs()  # apart: who waits until all is done waits not for it
+        self._lent: dict[asyncio.Event, Agent] = {}
 
     def on(self, name: str, hook: Hook) -> None:
         """Calls an async function with each happening of this name: `message_received`, `message_decided`,
@@ -130,6 +133,10 @@ class Gateway:
     def directives(self) -> Registry:
         """All that its agents may write."""
         return self._settings.directives
+
+    @property
+    def silence(self) -> Silence:
+        return self._settings.silence
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
@@ -176,8 +183,7 @@ class Gateway:
     async def serve(self) -> None:
         """Until every channel has come to its end, or is told to, and all that they brought is answered."""
         await self.engine.recovery.run()
-        if self.clockwork is not None and not self._ending:
-            self._ticking = self._apart.start("clock", self.clockwork.run())
+        self._wind_up()
         opened = {} if self._ending else self.channels
         self.listening = listening = [
             self.runs.start(f"channel:{name}", channel.listen(ChannelInlet(name, self.engine, self.store)))
@@ -215,9 +221,13 @@ class Gateway:
         self._ending = True
         for task in (*self.listening, *((self._ticking,) if self._ticking is not None else ())):
             await self.runs.cancel(task)
-        await self.engine.recovery.stop()
-        await self.engine.lanes.drain(grace)
-        await self.engine.outbox.drain(min(grace, SENDING))
+        try:
+            async with asyncio.timeout(grace + PUTTING_AWAY):
+                await self.engine.recovery.stop()
+                await self.engine.lanes.drain(grace)
+                await self.engine.outbox.drain(min(grace, SENDING))
+        except TimeoutError:  # nothing can be kept (DU-15), and nobody knows for how long
+            await self.store.close()
 
     async def __aenter__(self) -> Self:
         opens = self._opens
@@ -233,20 +243,15 @@ class Gateway:
             watcher=self._watcher,
             hooks=self.hooks,
         )
-        for agent in self.agents.values():
-            if isinstance(agent, CanClose):
-                self._stack.push_async_callback(agent.close)
+        self._stack.push_async_callback(self._close_agents)
         for channel in self.channels.values():
             if isinstance(channel, ClosesDown):
                 self._stack.push_async_callback(channel.close)
         self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.runs)
         self.store.on_foreign_change(self.engine.beside.changed)
-        await self._stack.enter_async_context(self._apart)
-        self._apart.start("upkeep", self.engine.upkeep.run())
-        if self._jobs:
-            self.clockwork = _open_clockwork(self._jobs, self.engine, self.store, self._clock)
-            self.store.on_foreign_change(self.clockwork.changed)
+        await self._stack.enter_async_context(self._upkeep)
+        self._upkeep.start("upkeep", self.engine.upkeep.run())
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -255,22 +260,94 @@ class Gateway:
         finally:
             await self._stack.aclose()
 
+    def _wind_up(self) -> None:
+        """From here on the clock is looked at, if there is anything to look at it for."""
+        if not self._jobs or self._ending:
+            return
+        from rejoinder.timed import open_clockwork
 
-def _jobs(settings: schema.Settings) -> "tuple[Job, ...]":
-    if not settings.cron and all(agent.heartbeat is None for agent in settings.agents.values()):
-        return ()
-    from rejoinder.timed import jobs_of
+        self.clockwork = open_clockwork(self._jobs, self.engine, self.store, self._clock)
+        self.store.on_foreign_change(self.clockwork.changed)
+        self._ticking = self._upkeep.start("clock", self.clockwork.run())
 
-    return jobs_of(settings)
+    async def _close_agents(self) -> None:
+        async with AsyncExitStack() as stack:  # one that fails keeps no other open
+            for agent in self.agents.values():
+                stack.push_async_callback(_close, agent)
+
+    # --- while it runs ------------------------------------------------------------------------------
+
+    def take_over(self, settings: schema.Settings) -> Taken:
+        """What can change does, from the next message on; turns under way end with what they began with.
+
+        Raises BadConfiguration, and then nothing has changed.
+        """
+        taken = taken_over(self._configured, settings)
+        opened = self._open_anew(taken.settings) if self._opened else {}
+        learn(opened.values(), agent_base)
+        ready = runtime_settings(taken.settings, {**self.agents, **opened}, self.channels)
+        jobs = timed_jobs(taken.settings)
+        retired = [self.agents[name] for name in opened]
+        self.agents.update(opened)
+        self._configured = taken.settings
+        self._heed(ready)
+        self._jobs = jobs
+        if self.clockwork is not None:
+            self.clockwork.heed(jobs)
+        elif self.engine.recovery.over.is_set():
+            self._wind_up()
+        for agent in retired:
+            self._upkeep.start(f"retire:{agent.name}", self._retire(agent))
+        return taken
+
+    def note_unheeded(self, sentence: str) -> None:
+        """What of the configuration does not hold, and why; owners are told with `/status`."""
+        self._heed(replace(self._settings, unheeded=sentence))
+
+    @property
+    def unheeded(self) -> str:
+        return self._settings.unheeded
+
+    @contextmanager
+    def lend(self, name: str) -> Generator[Agent]:
+        """An agent for something beside the turns of the chats: it is not closed meanwhile."""
+        agent, back = self.agents[name], asyncio.Event()
+        self._lent[back] = agent
+        try:
+            yield agent
+        finally:
+            del self._lent[back]
+            back.set()
+
+    def _heed(self, settings: RuntimeSettings) -> None:
+        self._settings = settings
+        self.engine.heed(settings)
+
+    def _open_anew(self, settings: schema.Settings) -> dict[str, Agent]:
+        """Those of which something has changed that they were opened with."""
+        old, limits = self._configured, _limits(settings.gateway)
+        same = limits == _limits(old.gateway)
+        changed = {
+            name: said
+            for name, said in settings.agents.items()
+            if not same or said.settings != old.agents[name].settings
+        }
+        return {name: open_agent(name, said, limits) for name, said in changed.items()}
+
+    async def _retire(self, agent: Agent) -> None:
+        """Closes it when it has ended what it was asked for."""
+        try:
+            for run in self.engine.workers.turns_of(agent):
+                await run.gone.wait()
+            for back in [back for back, lent in self._lent.items() if lent is agent]:
+                await back.wait()
+        finally:
+            await _close(agent)
 
 
-def _open_clockwork(
-    jobs: "tuple[Job, ...]", engine: Engine, store: Store, clock: Callable[[], datetime]
-) -> "Clockwork":
-    from rejoinder.media.notes import read_notes
-    from rejoinder.runtime.clockwork import Clockwork
-
-    return Clockwork(jobs, store, engine.lanes, engine.background.begin, clock, read_notes)
+async def _close(agent: Agent) -> None:
+    if isinstance(agent, CanClose):
+        await agent.close()
 
 
 def open_store(url: str) -> Store:
@@ -418,65 +495,3 @@ def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool =
     manner = Manner(said.kind, limits.length, limits.unit, said.common.tables)
     planned = plan.say(redact(text), route, manner, plan.Wording(silent=silent), f"operator:{uuid4()}")
     return tuple(Intent(each.key, route, encode(each.deed), kind(each.deed)) for each in planned)
-
-
-# --- run ----------------------------------------------------------------------------------------
-
-
-def _only(settings: schema.Settings, channel: str) -> schema.Settings:
-    """This channel and nothing else: the clock is for the gateway that serves all of them."""
-    agents = {name: replace(agent, heartbeat=None) for name, agent in settings.agents.items()}
-    return replace(settings, channels={channel: settings.channels[channel]}, agents=agents, cron={})
-
-
-class _Collected:
-    """A channel that keeps what is said."""
-
-    limits = Lengths()
-
-    def __init__(self, name: str, on_block: Hears | None) -> None:
-        self.name = name
-        self.replies: list[Reply] = []
-        self._on_block = on_block
-
-    async def listen(self, deliver: Inlet) -> None:
-        """Nobody writes here but who asked."""
-
-    async def send(self, part: Part) -> Outcome:
-        self.replies.append(Reply(part.text, part.reply_to, part.silent, part.is_error))
-        await tell(self._on_block, part.text)
-        return Delivered(f"reply-{len(self.replies)}")
-
-
-async def get_reply(
-    inbound: Inbound,
-    settings: schema.Settings,
-    *,
-    on_block: Hears | None = None,
-    on_tool: Hears | None = None,
-    on_model: Hears | None = None,
-) -> list[Reply]:
-    """The whole way from a message to its replies, without channel or store.
-
-    The channel's settings hold where it is configured; otherwise it is open. `on_block` is called with each
-    reply as it is said, `on_tool` with the title of each tool the agent uses, `on_model` with the model.
-    """
-    if not settings.agents:
-        raise BadConfiguration("there is no agent to ask; the settings need an [agents.NAME] section")
-    if inbound.channel not in settings.channels:
-        settings = with_channel(settings, inbound.channel, next(iter(settings.agents)), ())
-    channel = _Collected(inbound.channel, on_block)
-    watcher = Watcher(on_tool, on_model)
-    async with Gateway(_only(settings, inbound.channel), channels=[channel], watcher=watcher) as gateway:
-        await gateway.dispatch(inbound)
-        await gateway.runs.idle()
-    return channel.replies
-
-
-async def chat(settings: schema.Settings, agent: str) -> None:
-    """The gateway in the terminal."""
-    terminal = plugins.find("channel", "terminal")
-    channel = terminal.open_channel("terminal", terminal.Settings(agent=agent))
-    wired = _only(with_channel(settings, "terminal", agent, (SELF,)), "terminal")
-    async with Gateway(wired, channels=[channel]) as gateway:
-        await gateway.serve()

@@ -133,11 +133,12 @@ async def _store(store: str) -> str:
     reader = open_reader(store)
     try:
         await reader.check()
-        sessions = await reader.count_sessions()
+        sessions, aside = await reader.count_sessions(), len(await reader.put_aside())
     finally:
         await reader.close()
     held = f", and a gateway runs on it ({running})" if (running := await _gateway(store)) else ""
-    return f"{file} is whole, with {sessions} session{'' if sessions == 1 else 's'}{held}"
+    told = f"; {aside} put aside, which `rejoinder dead` lists" if aside else ""
+    return f"{file} is whole, with {sessions} session{'' if sessions == 1 else 's'}{held}{told}"
 
 
 def _to_be_made(file: Path) -> str:

@@ -6,6 +6,7 @@
     +-- ChannelStopped          one account cannot be served until somebody mends it; the others go on
     +-- StoreUnavailable        nothing can be kept now: acknowledge nothing, try later
     +-- Superseded              somebody else has moved it on: throw away what you have
+    +-- Unreadable              one thing that is kept cannot be read: put it aside, and go on with the others
     +-- FileRefused             an agent's file is not sent: the agent is told why
 
 The message is the help: what, where, what to do. No traceback reaches a user.
@@ -80,6 +81,10 @@ class StoreUnavailable(RejoinderError):
 
 class Superseded(RejoinderError):
     """Never retry: the row is no longer in the state, or no longer held by the claim, this write was for."""
+
+
+class Unreadable(RejoinderError):
+    """Never retry: another version has written it, or it is damaged. It is left on disk as it is."""
 
 
 class FileRefused(RejoinderError):

@@ -378,6 +378,19 @@ class Part(Struct, frozen=True, omit_defaults=True):
     """It says that there is no answer, and why."""
 
 
+# --- what became of a message (IN-64) -----------------------------------------------------------
+
+
+class Step(Struct, frozen=True, omit_defaults=True):
+    """One step of a message on its way: what a stage decided about it, or what an agent or a directive came to."""
+
+    stage: str
+    decision: str
+    reason: str | None = None
+    took: float = 0.0
+    """Seconds."""
+
+
 # --- what hooks are told (IN-8) -----------------------------------------------------------------
 
 
@@ -387,21 +400,12 @@ class MessageReceived(Struct, frozen=True):
     message: Inbound
 
 
-class StageDecision(Struct, frozen=True):
-    """What one stage decided about a message, why, and how many seconds it took."""
-
-    stage: str
-    decision: str
-    reason: str | None = None
-    took: float = 0.0
-
-
 class MessageDecided(Struct, frozen=True):
     """The stages have decided about a message, and it is written down: a turn, an answer, or nothing."""
 
     message: Inbound
     outcome: Literal["turn", "answer", "drop"]
-    stages: tuple[StageDecision, ...]
+    stages: tuple[Step, ...]
 
 
 class SessionStarted(Struct, frozen=True):

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import rejoinder
 from rejoinder import plugins
@@ -39,6 +39,9 @@ from rejoinder.turns.choose import Limits
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import Mode, QueueOverride, resolve
 from rejoinder.turns.status import StatusSettings
+
+if TYPE_CHECKING:
+    from rejoinder.turns.job import Job
 
 PROCESSES_PER_CORE = 4
 PATIENCE = 1.1
@@ -82,6 +85,15 @@ def runtime_settings(
         version=rejoinder.__version__,
         show_config=lambda key: _configured(settings, key),
     )
+
+
+def timed_jobs(settings: schema.Settings) -> "tuple[Job, ...]":
+    """What the clock is looked at for."""
+    if not settings.cron and all(agent.heartbeat is None for agent in settings.agents.values()):
+        return ()
+    from rejoinder.timed import jobs_of  # noqa: PLC0415 - who has none pays for no clock
+
+    return jobs_of(settings)
 
 
 def _acknowledgements(settings: schema.Settings) -> dict[str, int]:

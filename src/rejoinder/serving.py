@@ -23,6 +23,7 @@ from rejoinder.events import PromptImage
 from rejoinder.memory import settle_memory
 from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
+from rejoinder.reloading import Reloading, Source
 from rejoinder.runtime.completions import Line, complete
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import ApproveKnock, Knock, ResendPart, Store, StoredPart
@@ -42,13 +43,14 @@ REHEARSED_AFTER = 2.0
 
 
 def with_page(settings: schema.Settings, port: int | None = None) -> schema.Settings:
-    """A gateway without any channel gets the page, with all its agents; whoever may open a page owns it."""
+    """The channels that `run` serves. Without any there is the page, with all agents; whoever may open it owns it."""
     if not any(said.kind != "terminal" for said in settings.channels.values()):
         names = tuple(settings.agents)
         common = ChannelSettings(dm="open", groups="open", require_mention=False)
         common = replace(common, agents=names) if len(names) > 1 else replace(common, agent=next(iter(names), None))
         settings = replace(settings, channels={**settings.channels, "web": schema.Channel("web", common, WebSection())})
-    channels = {name: _owned(said, port) if said.kind == "web" else said for name, said in settings.channels.items()}
+    served = {name: said for name, said in settings.channels.items() if said.kind != "terminal"}
+    channels = {name: _owned(said, port) if said.kind == "web" else said for name, said in served.items()}
     return replace(settings, channels=channels)
 
 
@@ -88,11 +90,12 @@ async def serve(
     new_token: bool = False,
     agents: Mapping[str, Agent] | None = None,
     play: Play | None = None,
+    source: Source | None = None,
 ) -> signal.Signals | None:
     """Until every channel has come to its end, or a signal ends it in good order: which one.
 
     `beginning`: what is said first, once nothing can keep the gateway from starting any more. `agents`: those to take,
-    made elsewhere.
+    made elsewhere. `source`: where the settings came from, and further ones may come from.
     """
     page = next(((name, said) for name, said in settings.channels.items() if said.kind == "web"), None)
     async with AsyncExitStack() as stack:
@@ -122,6 +125,8 @@ async def serve(
         rehearse(PROSE, gateway.manners)
         settle_memory()
         tasks.start("rehearsal", _rehearse_later(gateway.manners))
+        if source is not None:
+            tasks.start("reloading", Reloading(gateway, source).run())
         return await gateway.serve_until_told()
 
 
@@ -204,15 +209,15 @@ def _house(gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks
         )
 
     async def answer(agent: str, asked: tuple[Asked, ...]) -> AsyncIterator[str | Usage]:
-        lines, silence = tuple(map(line, asked)), settings.directives.silence
-        async for piece in complete(gateway.agents[agent], lines, silence, gateway.directives):
-            match piece:
-                case Failed(sentence=sentence):
-                    raise Unanswered(sentence)
-                case Spent(input_tokens=taken, output_tokens=given):
-                    yield Usage(taken, given)
-                case str():
-                    yield piece
+        with gateway.lend(agent) as lent:
+            async for piece in complete(lent, tuple(map(line, asked)), gateway.silence, gateway.directives):
+                match piece:
+                    case Failed(sentence=sentence):
+                        raise Unanswered(sentence)
+                    case Spent(input_tokens=taken, output_tokens=given):
+                        yield Usage(taken, given)
+                    case str():
+                        yield piece
 
     def line(asked: Asked) -> Line:
         role = cast(Literal["system", "user", "assistant"], asked.role)

@@ -1,5 +1,7 @@
-"""Jobs of the clock as the configuration says them: made ready for whoever fires or lists them."""
+"""Jobs of the clock as the configuration says them, and what fires them."""
 
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -7,7 +9,11 @@ from rejoinder.config import schema
 from rejoinder.config.jobs import CronJob, TimedTurn, agent_of, merged
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Route
+from rejoinder.media.notes import read_notes
+from rejoinder.runtime.clockwork import Clockwork
+from rejoinder.runtime.engine import Engine
 from rejoinder.session import job_key
+from rejoinder.store.base import Store
 from rejoinder.turns import heartbeat
 from rejoinder.turns.expression import Misread
 from rejoinder.turns.hours import read_hours
@@ -16,6 +22,10 @@ from rejoinder.turns.schedule import read_schedule
 
 READ_FILES_THEMSELVES = frozenset({"acp"})
 """Kinds of agent that work in a folder."""
+
+
+def open_clockwork(jobs: tuple[Job, ...], engine: Engine, store: Store, clock: Callable[[], datetime]) -> Clockwork:
+    return Clockwork(jobs, store, engine.lanes, engine.background.begin, clock, read_notes)
 
 
 def jobs_of(settings: schema.Settings) -> tuple[Job, ...]:

@@ -24,6 +24,8 @@ def test_a_key_comes_before_the_tour():
     assert choice.settings["api_key"] == "o"
     assert choice.settings["base_url"] == "http://127.0.0.1:9000/v1"
     assert "OPENAI_API_KEY" in choice.sentence
+    assert choice.settings["model"] in choice.sentence
+    assert choice.settings["fallbacks"], "for the day on which the first is retired"
 
 
 def test_a_program_we_cannot_speak_to():

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rejoinder.agents import acp, anthropic, http, local, openai, python
-from rejoinder.agents.think import think_setting
+from rejoinder.agents.think import Thinking
 from rejoinder.app import _record
 from rejoinder.config.load import read
 
@@ -38,4 +38,4 @@ def test_the_levels_can_be_replaced_as_the_page_says():
     text = f'[agents.a]\nkind = "openai"\nmodel = "m"\n{said}\n'
     (agent,) = read(text, "rejoinder.toml", {}).agents.values()
     own = _record(openai.Settings, agent.settings).think
-    assert think_setting("openai", "off", own) == {"chat_template_kwargs": {"enable_thinking": False}}
+    assert Thinking("openai", own).setting("m", "off") == {"chat_template_kwargs": {"enable_thinking": False}}

@@ -231,8 +231,37 @@ async def test_think_levels_arrive(server: ModelServer):
         await agent.close()
     first, second = (asked.body for asked in server.requests)
     assert first["reasoning_effort"] == "high"
-    assert second["thinking"] == {"type": "enabled", "budget_tokens": 20_000}
+    assert second["thinking"] == {"type": "adaptive", "display": "summarized"}
+    assert second["output_config"] == {"effort": "high"}
     assert second["max_tokens"] == 20_000 + 8192
+
+
+async def test_an_older_model_is_asked_in_its_words(server: ModelServer):
+    """/think: what a model refuses is said in another way, once; people see the answer only."""
+    agent = open_agent("anthropic", server)
+    server.will(Refuse(400, message="adaptive thinking is not supported on this model"))
+    events = await everything(agent, Turn("s", (PromptText("hi"),), think="high"))
+    assert not [event for event in events if isinstance(event, Failed)]
+    assert [type(event) for event in events].count(ModelSelected) == 1
+    await everything(agent, Turn("s", (PromptText("and"),), think="high"))
+    first, second, third = (asked.body for asked in server.requests)
+    assert first["thinking"]["type"] == "adaptive"
+    for later in (second, third):
+        assert later["thinking"] == {"type": "enabled", "budget_tokens": 20_000}
+        assert later["max_tokens"] == 20_000 + 8192
+        assert "output_config" not in later
+    assert third["messages"][:1] == second["messages"], "the question is remembered once"
+    await agent.close()
+
+
+async def test_a_model_that_cannot_think_answers(server: ModelServer):
+    """/think high at a model without reasoning is an answer, not an error."""
+    agent = open_agent("openai", server)
+    server.will(Refuse(400, message="Unrecognized request argument supplied: reasoning_effort"))
+    events = await everything(agent, Turn("s", (PromptText("hi"),), think="high"))
+    assert isinstance(events[-1], Done)
+    assert "reasoning_effort" not in server.requests[-1].body
+    await agent.close()
 
 
 async def test_system_and_pictures(server: ModelServer):
@@ -320,6 +349,16 @@ def test_an_error_that_is_not_wrapped():
     with pytest.raises(RunFailed) as caught:
         chat_completions.ChatReading().whole(b'{"object": "error", "message": "boom", "code": 401}')
     assert caught.value.failure.kind == "auth"
+
+
+@pytest.mark.parametrize("reading", [chat_completions.ChatReading, anthropic.MessageReading])
+@pytest.mark.parametrize("document", [b"{}", b'{"status": "ok"}'])
+def test_a_document_of_something_else_is_no_answer(reading: Any, document: bytes):
+    """TU-22: JSON that holds no answer is a failure of format, not an agent that had nothing to say."""
+    with pytest.raises(RunFailed) as caught:
+        reading().whole(document)
+    assert caught.value.failure.kind == "format"
+    assert document.decode() in caught.value.failure.detail
 
 
 @pytest.mark.parametrize("kind", KINDS)

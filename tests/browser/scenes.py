@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from rejoinder.channels.web import nouns as n
 from rejoinder.channels.web import protocol as p
+from rejoinder.events import Step
 from rejoinder.web import console_frames as c
 from tests.browser.stage import Stage
 
@@ -138,13 +139,13 @@ async def console(stage: Stage) -> None:
         return (now - timedelta(seconds=seconds)).isoformat()
 
     steps = (
-        c.Step("finalise", "continue", None, 0.00002),
-        c.Step("access", "continue", "owner of this gateway", 0.00004),
-        c.Step("activation", "continue", "@all means every agent of the room", 0.00003),
-        c.Step("directives", "continue", None, 0.00005),
-        c.Step("commands", "continue", None, 0.00001),
+        Step("finalise", "continue", None, 0.00002),
+        Step("access", "continue", "owner of this gateway", 0.00004),
+        Step("activation", "continue", "@all means every agent of the room", 0.00003),
+        Step("directives", "continue", None, 0.00005),
+        Step("commands", "continue", None, 0.00001),
     )
-    muted = (*steps[:2], c.Step("activation", "drop", "the group needs a mention and there is none", 0.00003))
+    muted = (*steps[:2], Step("activation", "drop", "the group needs a mention and there is none", 0.00003))
     flow = (
         c.FlowReceived(ms - 60_000, "web", "lobby", "w37", "You", "@all can you review the shutdown change?"),
         c.FlowDecided(ms - 59_998, "web", "lobby", "w37", "turn", steps),

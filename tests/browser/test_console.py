@@ -6,6 +6,7 @@ import time
 import pytest
 from playwright.async_api import expect
 
+from rejoinder.events import Step
 from rejoinder.web import console_frames as c
 from tests.browser.conftest import Open, Playing, RealGateway
 from tests.browser.hands import say
@@ -21,7 +22,7 @@ async def test_the_flow_is_live_and_tells_the_reason(open_page: Open, staged: Pl
     first = page.locator(".journey").first
     await expect(first).to_contain_text("anybody here?")
     await expect(first).to_contain_text("arrived")
-    steps = (c.Step("activation", "drop", "nobody was mentioned", 0.00004),)
+    steps = (Step("activation", "drop", "nobody was mentioned", 0.00004),)
     await staged.stage.show(c.FlowDecided(at, "web", "lobby", "w99", "drop", steps))
     await expect(first).to_contain_text("not answered")
     await expect(first).to_contain_text("nobody was mentioned")

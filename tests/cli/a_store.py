@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from rejoinder.events import Chat, Inbound, Part, PromptImage, PromptText, Route, Sender
+from rejoinder.events import Chat, Inbound, Part, PromptImage, PromptText, Route, Sender, Step
 from rejoinder.session import Session
 from rejoinder.store.base import (
     Accept,
@@ -35,7 +35,6 @@ from rejoinder.store.base import (
     StoredPart,
     Tick,
     Trace,
-    TraceLine,
 )
 from rejoinder.store.sqlite import open_store
 
@@ -85,8 +84,8 @@ def received(route: Route, number: int, text: str, name: str = "Anna") -> Inboun
 async def came(store: Store, route: Route, number: int, text: str, name: str = "Anna") -> int:
     (event,) = await store.write(Accept((received(route, number, text, name),), NOW))
     note = Message(f"{number}", name.lower(), NOW, author_name=name, text=text)
-    lines = tuple(TraceLine(NOW, *stage) for stage in STAGES)
-    await store.write(NoteMessages(route, (note,)), Trace(event.id, lines))
+    steps = tuple(Step(*stage) for stage in STAGES)
+    await store.write(NoteMessages(route, (note,)), Trace(event.id, NOW, steps))
     return event.id
 
 
@@ -99,7 +98,7 @@ async def asked(store: Store, session: str, route: Route, *events: int) -> Run:
 
 
 async def sending(store: Store, route: Route) -> StoredPart:
-    part = await store.write(ClaimPart(route, NOW, NOW + timedelta(minutes=1), sending=True))
+    part = await store.write(ClaimPart(route, NOW, NOW + timedelta(minutes=1)))
     assert isinstance(part, StoredPart)
     return part
 

@@ -19,7 +19,7 @@ def say(*words: object) -> None:
 async def send_all(store: SqliteStore) -> None:
     for route in await store.to_send():
         now = datetime.now(UTC)
-        while isinstance(part := await store.write(ClaimPart(route, now, now + LONG, sending=True)), StoredPart):
+        while isinstance(part := await store.write(ClaimPart(route, now, now + LONG)), StoredPart):
             await store.write(MarkSent(part, f"sent-{part.id}", now))
             say("sent", part.id, part.route.chat)
 
@@ -36,7 +36,8 @@ async def main(path: str) -> None:
         waiting.cancel()
         if changed.is_set():
             changed.clear()
-            say("paired", await store.is_paired("telegram", "default", "2002"))
+            admitted = await store.admission("telegram", "default")
+            say("paired", "2002" in [each.sender for each in admitted.paired])
             await send_all(store)
     await store.close()
 

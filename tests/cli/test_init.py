@@ -121,6 +121,6 @@ def test_who_goes_away_leaves_nothing(folder):
 def test_what_is_here_is_offered_first():
     titles = [each.title for each in offers(["codex-acp"], {"GROQ_API_KEY": "x"})]
     assert titles[0] == "Codex (codex-acp is on your PATH)"
-    assert titles[1] == "llama-3.3-70b-versatile of Groq (GROQ_API_KEY is set)"
+    assert titles[1] == "openai/gpt-oss-120b of Groq (GROQ_API_KEY is set)"
     assert titles[2].startswith("tour")
     assert not [each for each in offers(["codex-acp"], {}, can_acp=False) if each.section["kind"] == "acp"]

@@ -1,6 +1,7 @@
 """The operator's commands on a store, with and without a gateway that has it open."""
 
 import asyncio
+import contextlib
 import json
 import select
 import sqlite3
@@ -17,8 +18,9 @@ from rejoinder.cli import app
 from rejoinder.cli.export import Transcript, as_markdown
 from rejoinder.events import PromptText
 from rejoinder.session import Session
-from rejoinder.store.base import Accept, Entry
+from rejoinder.store.base import Accept, Entry, PutEventAside
 from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.values import seal
 from tests.cli.a_store import ANNA, NOW, SESSION, TEAM, TEAM_SESSION, make, received
 
 PATIENCE = 30
@@ -89,6 +91,13 @@ def test_explain_as_a_document(folder):
     ]
     (event,) = explained["events"]
     assert [stage["stage"] for stage in event["stages"]][:4] == ["finalise", "own_message", "bot_rules", "access"]
+    assert event["stages"][0] == {
+        "at": event["accepted"],
+        "stage": "finalise",
+        "decision": "continue",
+        "reason": None,
+        "took": 0.000_041,
+    }
     (handed,) = event["sessions"]
     turn = handed["turn"]
     assert (handed["session"], turn["outcome"], turn["attempts"], turn["seconds"]) == (SESSION, "answered", 1, 2.0)
@@ -188,6 +197,29 @@ def test_dead_lists_what_was_given_up_and_what_was_never_confirmed(folder):
     _, held, dead = told("dead").splitlines()
     assert held.split()[:2] == ["4", "held"]
     assert dead.endswith("“By the way, the museum is closed on Mondays.”")
+    assert page["put_aside"] == []
+
+
+def test_dead_lists_what_was_put_aside(folder):
+    """DU-14: below the parts, and where there are none; to explain what cannot be read is refused in a sentence."""
+
+    async def put_aside():
+        store = open_store("sqlite:rejoinder.db")
+        (event,) = await store.write(Accept((received(ANNA, 99, "odd"),), NOW))
+        await store.write(PutEventAside(event.id, "it cannot be read: so it is"))
+        await store.close()
+
+    asyncio.run(put_aside())
+    with contextlib.closing(sqlite3.connect("rejoinder.db")) as db, db:
+        db.execute("UPDATE inbox SET body = ? WHERE message = '99'", (seal(b'{"channel": 7}'),))
+    assert [each["id"] for each in document("dead")["put_aside"]] == ["99"]
+    *_, line = told("dead").splitlines()
+    assert line.split("  ")[:3] == ["message", "99", "telegram"]
+    assert line.endswith("it cannot be read: so it is")
+    told("dead", "--drop", "3", "--drop", "4")
+    assert told("dead").splitlines()[-1] == line
+    assert refused(1, "explain", "99").startswith("another version has kept this in a form of its own")
+    told("explain", "last")
 
 
 def test_retry_and_drop(folder):

@@ -101,3 +101,18 @@ def test_other_commands_import_no_server(tmp_path, command):
     done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
     assert "'rejoinder.cli'" in done.stdout, done.stderr
     assert not [name for name in ("'starlette'", "'uvicorn'", "'prometheus_client'") if name in done.stdout]
+
+
+def test_a_changed_file_is_noticed_while_it_runs(tmp_path):
+    """surface.md, Configuration: what is wrong is told with its line, what is right holds."""
+    file = tmp_path / "rejoinder.toml"
+    file.write_text('[agents.guide]\nkind = "tour"\n')
+    with started(tmp_path) as (program, _):
+        assert program.stderr is not None
+        file.write_text('[agents.guide]\nkind = "tour"\nsystem_promt = "Be kind."\n')
+        wrong = program.stderr.readline()
+        assert "ERROR rejoinder.toml:3: agents.guide.system_promt: " in wrong
+        assert wrong.endswith("; the gateway goes on with what it had.\n")
+        file.write_text('[agents.guide]\nkind = "tour"\nsystem_prompt = "Be kind."\n')
+        right = program.stderr.readline()
+        assert "INFO rejoinder.toml was read again: agents.guide.system_prompt holds from the next message on." in right

@@ -6,12 +6,13 @@ import pytest
 
 from rejoinder.agents.base import Failed, Usage
 from rejoinder.config.agents import AgentDefaults, TourAgent
-from rejoinder.config.schema import Agent, Settings
-from rejoinder.runtime.lanes import MOMENT, Lanes
-from rejoinder.runtime.work import Workers
+from rejoinder.config.schema import Agent, GatewaySettings, Settings
+from rejoinder.runtime.notices import TIMED_OUT
+from rejoinder.store.sqlite import SqliteStore
 from rejoinder.testing import ScriptedAgent, conversation
 from rejoinder.turns.compaction import FLUSH_PROMPT, SHORTENED
 from tests.conversations.agents import said, told
+from tests.conversations.restarting import Machine, until
 
 FULL = Usage(900, 200, context_tokens=1100)
 NOTICE = "The conversation was too long for the model and has been shortened."
@@ -108,41 +109,126 @@ async def test_compacting_by_hand_and_by_need_are_told_too():
     assert [SHORTENED in told(turn) for turn in agent.turns] == [False, True, False, False, True]
 
 
-async def test_who_has_read_the_answer_may_compact_though_the_disk_is_slow(monkeypatch):
-    """TU-23: the agent is done; that its turn is still being written down is no news for people."""
-    written = asyncio.Event()
-    end, ended = Workers._end, Lanes.ended
+SHORTENED_BY_HAND = "The session's memory is shortened."
 
-    async def end_late(self, *args):
-        await written.wait()
-        await end(self, *args)
 
-    async def ended_late(self, key, seconds=MOMENT):
-        if seconds > MOMENT:
-            written.set()
-        await ended(self, key, seconds)
+class Slow(Forgetful):
+    """Takes its time to shorten: until it is let go."""
 
-    agent = Forgetful("One.")
+    def __init__(self, *replies) -> None:
+        super().__init__(*replies)
+        self.begun, self.go = asyncio.Event(), asyncio.Event()
+
+    async def compact(self, session) -> bool:
+        self.begun.set()
+        await self.go.wait()
+        return await super().compact(session)
+
+
+async def test_compacting_by_hand_waits_for_the_turns_before_it_and_is_before_those_after_it():
+    """TU-1, TU-23: it is a turn of the lane, in its order; the turn after it is told."""
+    go = asyncio.Event()
+    agent = Forgetful([go.wait, "One."], "Two.")
     async with conversation(agent, settings=limited(None)) as chat:
-        monkeypatch.setattr(Workers, "_end", end_late)
-        monkeypatch.setattr(Lanes, "ended", ended_late)
+        await chat.says("one")
+        await chat.asked(agent, 1)
+        await chat.says("/compact")
+        await chat.says("two")
+        go.set()
+        for heard in ("One.", SHORTENED_BY_HAND, "Two."):
+            await chat.hears(heard)
+    assert agent.log == [["one"], "shortened", ["two"]]
+    assert SHORTENED in told(agent.turns[1])
+
+
+async def test_who_says_stop_ends_a_compaction_at_once():
+    """TU-23, IN-70: nothing of the chat waits for the agent; the next prompt tells of no run that was aborted."""
+    agent = Slow("One.", "Two.")
+    async with conversation(agent, settings=limited(None)) as chat:
         await chat.says("one")
         await chat.hears("One.")
         await chat.says("/compact")
-        assert "at work" not in (await chat.hears()).text
-    assert agent.log == [["one"], "shortened"]
+        await asyncio.wait_for(agent.begun.wait(), 5)
+        await chat.says("/whoami")
+        assert "ann" in (await chat.hears()).text
+        await chat.says("/stop")
+        await chat.hears("Agent was aborted.")
+        await chat.says("two")
+        await chat.hears("Two.")
+    assert agent.log == [["one"], ["two"]]
+    assert SHORTENED not in told(agent.turns[1])
+    assert "abort" not in told(agent.turns[1])
 
 
-async def test_an_agent_that_does_not_come_back_does_not_hold_up_the_chat(monkeypatch):
-    """TU-23: `/compact` is given up in the end, and the next message is answered."""
-    monkeypatch.setattr("rejoinder.runtime.effects.COMPACT_PATIENCE", 0.01)
+async def test_a_compaction_takes_nothing_away_that_waits_to_be_told():
+    """TU-23, IN-58, IN-71: a change of model and an aborted run are told to the next turn, not to nobody."""
+    agent = Forgetful([asyncio.Event().wait], "Two.")
+    async with conversation(agent, settings=limited(None)) as chat:
+        await chat.says("one")
+        await chat.asked(agent, 1)
+        await chat.says("/stop")
+        await chat.hears()
+        await chat.says("/compact")
+        await chat.hears(SHORTENED_BY_HAND)
+        await chat.says("two")
+        await chat.hears("Two.")
+    assert "abort" in told(agent.turns[1])
+    assert SHORTENED in told(agent.turns[1])
+
+
+async def test_a_compaction_goes_on_after_a_restart(tmp_path):
+    """TU-10, TU-23: it is a row like every turn, also when it was under way; what waited behind it is answered."""
+    machine, agent = Machine(tmp_path), Slow()
+    async with machine.running(agent, killed=True) as gateway:
+        await machine.chat.says("/compact")
+        await agent.begun.wait()
+        await machine.chat.says("/compact")
+        await machine.chat.says("one")
+        await until(gateway, lambda census: census.inputs.get("waiting") == 2)
+    agent = Forgetful("One.")
+    async with machine.running(agent):
+        for heard in (SHORTENED_BY_HAND, SHORTENED_BY_HAND, "One."):
+            await machine.chat.hears(heard)
+    assert agent.log == ["shortened", "shortened", ["one"]]
+
+
+async def test_what_waited_long_is_gathered_without_the_compaction_among_it(tmp_path, monkeypatch):
+    """TU-10, TU-23: the messages are one turn, and it is done by itself."""
+    machine = Machine(tmp_path)
+    async with machine.running(Forgetful([asyncio.Event().wait]), killed=True) as gateway:
+        for text in ("zero", "one", "two", "/compact"):
+            await machine.chat.says(text)
+        await until(gateway, lambda census: census.inputs.get("waiting") == 3)
+    agent = Forgetful("Zero.", "Both.")
+    with monkeypatch.context() as patched:
+        recover = SqliteStore.recover
+        patched.setattr(SqliteStore, "recover", lambda self, now: recover(self, now, singly=0))
+        async with machine.running(agent):
+            heard = [(await machine.chat.hears()).text for _ in range(4)]
+    assert heard[-2:] == ["Both.", SHORTENED_BY_HAND]
+    assert agent.log == [["zero"], ["one", "two"], "shortened"]
+
+
+async def test_an_agent_that_does_not_come_back_is_given_up():
+    """TU-20, TU-23: by the lease of its run, and who waits is told."""
 
     class Lost(ScriptedAgent):
         async def compact(self, session):
             await asyncio.Event().wait()
 
-    async with conversation(Lost("One.")) as chat:
+    settings = Settings(gateway=GatewaySettings(idle_timeout_s=0.01))
+    async with conversation(Lost("One."), settings=settings) as chat:
         await chat.says("/compact")
-        await chat.hears("The agent took too long; the conversation is as it was.")
-        await chat.says("one")
-        await chat.hears("One.")
+        await chat.hears(TIMED_OUT)
+
+
+async def test_an_agent_that_keeps_its_memory_itself():
+    async with conversation(ScriptedAgent()) as chat:
+        await chat.says("/compact")
+        await chat.hears("The agent scripted keeps its memory itself: /new begins anew.")
+
+
+async def test_what_cannot_be_shortened_is_said():
+    async with conversation(Forgetful(works=(False,))) as chat:
+        await chat.says("/compact")
+        await chat.hears("There was nothing to shorten, or it did not work.")

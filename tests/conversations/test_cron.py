@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Failed
+from rejoinder.app import with_channel
 from rejoinder.config.schema import MessagesSettings
 from rejoinder.inbound.settings import SendPolicy
 from rejoinder.store.base import PauseJob, WantJob
@@ -238,3 +239,19 @@ async def test_one_job_does_not_hold_up_the_others(tmp_path):
         await days.chat.hears("Fine.")
         broken = await days.job(lambda job: job.passed is not None, "broken")
         assert broken.reason == "there is no agent nobody"
+
+
+async def test_jobs_come_and_go_while_the_gateway_runs(tmp_path):
+    """surface.md: reload on change; a gateway that had no job before has one now."""
+    days = Days(tmp_path, with_jobs())
+    agent = ScriptedAgent("One.")
+    async with days.running(agent) as gateway:
+        assert gateway.clockwork is None
+        before = with_channel(with_jobs(), "fake", agent.name, ("ann",))
+        gateway.take_over(replace(before, cron={"tidy": a_job(every="1h")}))
+        await days.known("tidy")
+        days.pass_by(hours=1)
+        await days.chat.hears("One.")
+        await days.job(lambda job: not job.is_open)
+        gateway.take_over(before)
+        await days.job(lambda job: not job.schedule)

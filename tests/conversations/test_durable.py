@@ -8,10 +8,13 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from rejoinder import app
 from rejoinder.channels.base import Delivered
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.runtime import unit
+from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import PutSession
+from rejoinder.store.sqlite import SqliteStore
 from rejoinder.store.sqlite.writer import Writer
 from rejoinder.testing import ScriptedAgent
 from tests.conversations.restarting import Machine, settled
@@ -137,6 +140,60 @@ async def test_a_store_that_breaks_while_an_agent_answers(tmp_path, monkeypatch)
         await machine.chat.hears("Hi.")
         await settled(gateway)
         assert (await gateway.store.census()).turns == {"closed": 1}
+    assert len(agent.turns) == 1
+
+
+async def test_who_is_told_to_end_ends_also_while_nothing_can_be_kept(tmp_path, monkeypatch):
+    """DU-15, DU-2: a full disk does not hold up a stop; the next process runs what could not be kept once more."""
+    monkeypatch.setattr(unit, "PAUSE", 0.01)
+    monkeypatch.setattr(app, "PUTTING_AWAY", 0.1)
+    machine = Machine(tmp_path)
+    tried, go = asyncio.Event(), asyncio.Event()
+    agent = ScriptedAgent([go.wait, "Hi."])
+    settings = app.with_channel(machine.settings, machine.channel.name, agent.name, ("ann",))
+    gateway = app.Gateway(settings, agents={agent.name: agent}, channels=[machine.channel], store=machine.url)
+    async with Runs() as runs, gateway:
+        runs.start("gateway", gateway.serve())
+        await machine.chat.says("hello")
+        await machine.chat.asked(agent, 1)
+        with monkeypatch.context() as broken:
+            broken.setattr(Writer, "_do", refusing(sqlite3.SQLITE_FULL, tried))
+            go.set()
+            await tried.wait()
+            await gateway.drain(grace=0)
+            await runs.idle()
+    async with machine.running(ScriptedAgent("Hi once more.")):
+        await machine.chat.hears("Hi once more.")
+
+
+async def test_what_could_not_be_kept_is_nobodys_to_decide(tmp_path, monkeypatch, caplog):
+    """DU-15: a decision that was under way is dropped without a word; the message comes again and is answered once."""
+    monkeypatch.setattr(unit, "PAUSE", 0.05)
+    machine = Machine(tmp_path)
+    commits, fails, reads = Writer._commit_to_disk, Writer._failed, SqliteStore._read
+    failed = asyncio.Event()
+
+    def full_at_first(self):
+        monkeypatch.setattr(Writer, "_commit_to_disk", commits)
+        refusing(sqlite3.SQLITE_FULL, asyncio.Event())(self)
+
+    def fail(self, error):
+        fails(self, error)
+        failed.set()
+
+    async def read_late(self, *question):
+        await failed.wait()
+        return await reads(self, *question)
+
+    agent = ScriptedAgent("Hi.")
+    with caplog.at_level(logging.ERROR):
+        async with machine.running(agent):
+            monkeypatch.setattr(Writer, "_commit_to_disk", full_at_first)
+            monkeypatch.setattr(Writer, "_failed", fail)
+            monkeypatch.setattr(SqliteStore, "_read", read_late)
+            await machine.chat.says("hello")
+            await machine.chat.hears("Hi.")
+    assert [record.message for record in caplog.records if record.exc_info] == []
     assert len(agent.turns) == 1
 
 

@@ -1,12 +1,16 @@
 """What another version of the gateway has kept, and this one cannot read: one message pays, the others go on."""
 
+import sqlite3
+from contextlib import closing
+
 import msgspec
 import pytest
 
 from rejoinder.runtime import waiting
 from rejoinder.runtime.notices import UNREADABLE
+from rejoinder.store.sqlite.values import seal
 from rejoinder.testing import ScriptedAgent
-from tests.conversations.restarting import Machine
+from tests.conversations.restarting import Machine, settled, until
 from tests.conversations.test_restarts import never, queueing
 
 STRANGE = msgspec.msgpack.encode({"agent": 5})
@@ -77,3 +81,114 @@ async def test_what_waited_and_cannot_be_read_is_put_aside(tmp_path, monkeypatch
     told = ["\n".join(part.text for part in turn.parts) for turn in agent.turns]
     left = [text for text in ("zeroth", "first", "second", "third") if text != odd]
     assert [text for turn in told for text in left if f"\n{text}" in turn] == left
+
+
+# --- rows that cannot be read at all ------------------------------------------------------------------
+
+STRANGE_TO = {
+    "inbox": b'{"channel": 7}',
+    "session": b'{"key": 7}',
+    "turn": msgspec.msgpack.encode({"begins": "odd"}),
+    "turn_input": STRANGE,
+}
+WAYS = ["of another version", "damaged"]
+
+
+def spoil(machine: Machine, table: str, where: str, way: str) -> bytes:
+    """One row becomes one that cannot be read: its body from now on."""
+    body = seal(STRANGE_TO[table]) if way == "of another version" else b"\0\0\0\0" + STRANGE_TO[table]
+    with closing(sqlite3.connect(machine.url.removeprefix("sqlite:"))) as db, db:
+        assert db.execute(f"UPDATE {table} SET body = ? WHERE {where}", (body,)).rowcount == 1
+    return body
+
+
+def bodies(machine: Machine, table: str) -> set[bytes]:
+    with closing(sqlite3.connect(machine.url.removeprefix("sqlite:"))) as db:
+        return {body for (body,) in db.execute(f"SELECT body FROM {table}")}
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_an_accepted_event_that_cannot_be_read(tmp_path, monkeypatch, caplog, way):
+    """DU-13, DU-14: it is put aside, stays on disk, and is listed; the start goes on with the others."""
+    machine = Machine(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr("rejoinder.runtime.engine.Engine.decide", lambda *_: None)  # it dies before it decides
+        async with machine.running(ScriptedAgent(), killed=True):
+            await machine.chat.says("odd")
+            await machine.chat.says("hello", sender="bob", chat="bob")
+    odd = spoil(machine, "inbox", "id = 1", way)
+    async with machine.running(ScriptedAgent("Hi, Bob.", "Fine.")) as gateway:
+        await machine.chat.hears("Hi, Bob.")
+        await machine.chat.says("and now?")
+        await machine.chat.hears("Fine.")
+        (aside,) = await gateway.store.put_aside()
+        assert (aside.kind, aside.where) == ("message", "fake")
+        assert "cannot be read" in aside.why
+    assert odd in bodies(machine, "inbox")
+    assert "put aside" in caplog.text
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("table", "where"), [("inbox", "id = 1"), ("turn", "id = 1"), ("turn_input", "event = 1")])
+async def test_an_open_turn_of_which_something_cannot_be_read(tmp_path, table, where, way):
+    """DU-13: the person is told where the turn is answered; the next message and other people's turns go on."""
+    machine = Machine(tmp_path)
+    agent = ScriptedAgent([never], [never])
+    async with machine.running(agent, killed=True):
+        await machine.chat.says("odd")
+        await machine.chat.asked(agent, 1)
+        await machine.chat.says("hello", sender="bob", chat="bob")
+        await machine.chat.asked(agent, 2)
+    odd = spoil(machine, table, where, way)
+    async with machine.running(ScriptedAgent("Hi, Bob.", "Fine.")) as gateway:
+        assert {(await machine.chat.hears()).text for _ in range(2)} == {UNREADABLE, "Hi, Bob."}
+        await machine.chat.says("and now?")
+        await machine.chat.hears("Fine.")
+        assert [aside.kind for aside in await gateway.store.put_aside()] == ["turn"]
+    assert odd in bodies(machine, table)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("table", "where"), [("inbox", "id = 2"), ("turn_input", "event = 2")])
+async def test_a_row_that_waits_and_cannot_be_read(tmp_path, table, where, way):
+    """DU-13, TU-10: the turn before it and the message after it are answered."""
+    machine = Machine(tmp_path, queueing("followup", debounce_ms=1))
+    agent = ScriptedAgent([never])
+    async with machine.running(agent, killed=True) as gateway:
+        await machine.chat.says("zeroth")
+        await machine.chat.asked(agent, 1)
+        for text in ("odd", "second"):
+            await machine.chat.says(text)
+        await until(gateway, lambda census: census.inputs.get("waiting") == 2)
+    odd = spoil(machine, table, where, way)
+    async with machine.running(ScriptedAgent("Zero.", "Two.")) as gateway:
+        said: list[str] = []
+        while "Two." not in said:
+            said.append((await machine.chat.hears()).text)
+        assert [text for text in said if text != UNREADABLE] == ["Zero.", "Two."]
+        assert (await gateway.store.census()).inputs["dropped"] == 1
+    assert odd in bodies(machine, table)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("has_turn", [True, False], ids=["with a turn", "at rest"])
+async def test_a_session_that_cannot_be_read(tmp_path, caplog, way, has_turn):
+    """DU-13: it is put aside and begins anew, whether a turn of it was open or somebody writes later."""
+    machine = Machine(tmp_path)
+    agent = ScriptedAgent("One.", [never])
+    async with machine.running(agent, killed=True):
+        await machine.chat.says("one")
+        await machine.chat.hears("One.")
+        if has_turn:
+            await machine.chat.says("two")
+            await machine.chat.asked(agent, 2)
+    odd = spoil(machine, "session", "true", way)
+    async with machine.running(ScriptedAgent("Two.")) as gateway:
+        if not has_turn:
+            await machine.chat.says("two")
+        await machine.chat.hears("Two.")
+        await settled(gateway)
+        assert [aside.kind for aside in await gateway.store.put_aside()] == ["session"]
+        assert len(await gateway.store.sessions()) == await gateway.store.count_sessions() == 1
+    assert odd in bodies(machine, "session")
+    assert "begins anew" in caplog.text

@@ -9,7 +9,7 @@ from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
 from rejoinder.session import SessionSettings
-from rejoinder.testing import conversation
+from rejoinder.testing import FakeMessenger, conversation
 from tests.conversations.agents import Asking, Steerable
 
 QUESTION = (
@@ -37,6 +37,28 @@ async def test_a_permission_is_asked_for_in_the_chat(answer, reply, heard):
         await chat.says(f"/approve {which}{answer}")
         replies = {(await chat.hears()).text, (await chat.hears()).text}
     assert replies == {f"Request {which}: {reply}.", heard}
+
+
+async def test_a_permission_is_asked_for_below_the_words_before_it():
+    """TU-34: whoever is to allow it has read what the agent wrote until then, whatever the pace of the draft."""
+
+    class Explaining(Asking):
+        async def run(self, turn):
+            yield TextDelta("It is full.")
+            async for event in super().run(turn):
+                yield event
+
+    channel = FakeMessenger()
+    async with conversation(Explaining(), channel) as chat:
+        await chat.says("clean up")
+        await channel.until(lambda: any("May I" in shown.text for shown in channel.messages.values()))
+        _, draft, question = channel.messages.values()
+        assert draft.text == "It is full."
+        await chat.says(f"/approve {question.text.rpartition('/approve ')[2].split()[0]}")
+        await channel.until(lambda: draft.text == "It is full.I was told allow-once.")
+        await chat.rests()
+        for _ in range(3):
+            await chat.hears()
 
 
 @pytest.mark.parametrize("where", [{"sender": "bob", "chat": "room"}, {"sender": "ann", "chat": "elsewhere"}])

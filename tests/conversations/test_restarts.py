@@ -17,6 +17,7 @@ from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.runtime.background import Background
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.notices import INTERRUPTED, PUT_ASIDE
+from rejoinder.runtime.questions import RESTARTED
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sender import Sender as OneSender
 from rejoinder.runtime.work import Workers
@@ -176,7 +177,7 @@ async def test_no_half_sentence_is_left(tmp_path, kind, script, on_crash, stands
             await machine.chat.asked(agent, 1)
     async with machine.running(ScriptedAgent(*script)) as gateway:
         await until(gateway, lambda census: not census.runs and not {*census.turns} & {"open", "answered"})
-        await until(gateway, lambda census: not {*census.parts} & {"planned", "claimed", "sending", "retry", "unknown"})
+        await until(gateway, lambda census: not {*census.parts} & {"planned", "sending", "retry", "unknown"})
     assert [shown.text for shown in there()] == stands
     assert all(shown.complete for shown in there())
 
@@ -430,13 +431,16 @@ async def test_a_channel_that_is_gone_keeps_nobody_from_starting(tmp_path, tries
 
 
 async def test_the_answer_to_an_old_question_allows_nothing_new(tmp_path):
-    """TU-34, DU-2: who is asked again after a restart is asked under another name."""
+    """TU-34, DU-2: who is asked again after a restart is asked under another name, and the old question is closed."""
     machine = Machine(tmp_path)
-    async with machine.running(Asking(), killed=True):
+    async with machine.running(Asking(), killed=True) as gateway:
         await machine.chat.says("clean up")
-        before = (await machine.chat.hears()).text
+        asked = await machine.chat.hears()
+        before = asked.text
+        await until(gateway, lambda census: census.parts == {"sent": 1})
     agent = Asking()
     async with machine.running(agent):
+        await machine.channel.until(lambda: asked.text == f"May I delete it all?\n\n{RESTARTED}")
         after = (await machine.chat.hears()).text
         old, new = (text.rpartition("/approve ")[2].split()[0] for text in (before, after))
         await machine.chat.says(f"/approve {old}")

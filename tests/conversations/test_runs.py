@@ -436,6 +436,24 @@ async def test_reactions_show_what_becomes_of_a_message():
             await chat.channel.until(lambda asked=asked: chat.channel.messages[asked].reactions == ["👌"])
 
 
+async def test_words_are_a_sign_of_life():
+    """TU-25: who writes is neither at the last tool any more nor stalled."""
+    channel = FakeChannel()
+    asked = ""
+
+    def shows(emoji):
+        async def until_shown():
+            await channel.until(lambda: channel.messages[asked].reactions == [emoji])
+
+        return until_shown
+
+    tool = ToolStarted("1", "cargo test", "execute")
+    agent = ScriptedAgent([tool, shows("👨‍💻"), "Well", shows("🤔"), "."])
+    async with conversation(agent, channel, with_reactions()) as chat:
+        asked = await chat.says("test it")
+        await chat.hears("Well.")
+
+
 async def test_all_reactions_are_removed_where_that_is_configured():
     """TU-25: the last one is seen for a moment."""
     async with conversation(ScriptedAgent("Hi."), settings=with_reactions("removed")) as chat:

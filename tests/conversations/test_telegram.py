@@ -5,10 +5,12 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
+from rejoinder.agents.base import TextDelta
 from rejoinder.app import Gateway, open_channels
 from rejoinder.config.load import read
 from rejoinder.testing import FakePlatform, ScriptedAgent
 from rejoinder.testing.platform import oracles
+from rejoinder.testing.platform.faults import Fault
 from rejoinder.testing.platform.telegram import world
 from tests.conversations.agents import Asking, said
 
@@ -112,6 +114,57 @@ async def test_the_agent_replies_and_reacts():
         answer = await platform.hears("ann", "Done.")
         await platform.truth.until(lambda: platform.truth.messages("ann", by="ann")[0].reactions == "👍")
     assert answer.reply_to == question
+
+
+async def test_a_preview_is_shown_until_the_answer_is_whole():
+    """DE-20, DU-4: `streaming = "preview"`: one message, whole from its first instant, and its words as they come."""
+    more = asyncio.Event()
+    agent = ScriptedAgent(["[[reply_to:current]]\n*One*", more.wait, " two.<actions><react emoji='eyes'/></actions>"])
+    async with telegram(agent, 'streaming = "preview"') as platform:
+        question = await platform.says("ann", "ann", "count")
+        await platform.truth.until(lambda: any(frame.kind == "preview" for frame in platform.truth.frames))
+        more.set()
+        answer = await platform.hears("ann", "One two.")
+    shown = [(frame.kind, frame.text) for frame in platform.truth.frames if frame.by == "bot"]
+    assert ("preview", "One") in shown
+    assert [text for kind, text in shown if kind in ("message", "edit")] == ["One two."]
+    assert answer.reply_to == question
+    assert not oracles.typing_after_final(platform.truth.frames)
+
+
+async def test_what_was_previewed_stands_above_the_question():
+    """TU-34: a preview goes with the next message; the words before a question become one."""
+
+    class Explaining(Asking):
+        async def run(self, turn):
+            yield TextDelta("It is full.")
+            async for event in super().run(turn):
+                yield event
+
+    async with telegram(Explaining(), 'streaming = "preview"') as platform:
+        await platform.says("ann", "ann", "clean up")
+        await platform.truth.until(lambda: len(platform.truth.messages("ann")) == 2)
+        draft, question = platform.truth.messages("ann")
+        assert draft.text == "It is full."
+        await platform.presses("ann", "ann", question.id, "Deny")
+        await platform.truth.until(lambda: "I was told" in platform.truth.messages("ann")[0].text)
+
+
+@pytest.mark.parametrize(("chat", "fault"), [("#team", None), ("ann", Fault("404", on="preview"))])
+async def test_where_there_is_no_preview_a_message_is_changed(chat, fault):
+    """A group, or a Bot API server of another age: as without `preview`, from then on without asking."""
+    more = asyncio.Event()
+    async with telegram(ScriptedAgent(["One", more.wait, " two."], "Three."), 'streaming = "preview"') as platform:
+        if fault is not None:
+            platform.faults.add(fault)
+        await platform.says(chat, "ann", "@testbot count")
+        await platform.truth.until(lambda: [seen.text for seen in platform.truth.messages(chat)] == ["One"])
+        more.set()
+        await platform.hears(chat, "One two.")
+        await platform.says(chat, "ann", "@testbot go on")
+        await platform.hears(chat, "Three.")
+    asked = [call.name for call in platform.truth.calls if call.verb == "preview"]
+    assert len(asked) == (0 if fault is None else 1)
 
 
 @pytest.mark.parametrize(("label", "told"), [("Allow once", "I was told allow-once."), ("Deny", "I was told None.")])

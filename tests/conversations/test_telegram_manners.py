@@ -161,6 +161,20 @@ async def test_a_part_that_does_not_arrive_fails_the_turn_visibly():
         await platform.truth.until(lambda: any("8 word" in text for text in texts(platform)[2:]))
 
 
+@pytest.mark.parametrize("kind", ["403", "404"])
+async def test_what_is_refused_for_good_is_dead_and_its_owner_told(kind):
+    """DE-32: one chat that refuses holds up no other."""
+    async with telegram(ScriptedAgent("Hello.", "Two.", "Three.")) as platform:
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "Hello.")
+        platform.fault(kind, on="send", chat="#team")
+        await platform.says("#team", "ann", "@testbot hello")
+        assert "was given up" in (await platform.hears("ann")).text
+        await platform.says("ann", "ann", "and you?")
+        await platform.hears("ann", "Three.")
+        assert platform.truth.messages("#team") == []
+
+
 async def test_the_owner_is_told_of_a_chat_that_is_gone():
     """DE-32: once, in the direct chat, not for every answer; the chat itself is not told."""
     agent = ScriptedAgent("Hello.", "Two.", "Three.")

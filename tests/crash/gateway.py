@@ -60,7 +60,7 @@ debounce_ms = {debounce_ms}
 [directives]
 allow = ["handoff"]
 """
-UNFINISHED = ("planned", "claimed", "sending", "unknown", "retry")
+UNFINISHED = ("planned", "sending", "unknown", "retry")
 
 
 class Machine:

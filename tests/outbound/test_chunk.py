@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rejoinder.events import LengthUnit
-from rejoinder.outbound.chunk import length, split
+from rejoinder.outbound.chunk import cut, length, split
 from rejoinder.outbound.white_space import is_seen
 
 UNITS: tuple[LengthUnit, ...] = get_args(LengthUnit)
@@ -125,18 +125,20 @@ PROSE = st.text(st.sampled_from("ab.!?。 \n\t\r\u2028\x00👍\u0301\u200d\ud800
 @given(PROSE, st.integers(4, 60), st.sampled_from(UNITS))
 def test_every_chunk_fits_and_nothing_is_lost(text: str, limit: int, unit: LengthUnit) -> None:
     """DE-10, DE-11: within the limit, never empty, and joined again the source but for white space."""
-    chunks = split(text, limit, unit)
-    assert all(length(chunk, unit) <= limit for chunk in chunks)
-    assert all(chunk.strip() for chunk in chunks)
-    assert "".join("".join(chunks).split()) == ("".join(text.split()) if is_seen(text) else "")
+    chunks = cut(text, limit, unit)
+    assert all(length(chunk.text, unit) <= limit for chunk in chunks)
+    assert all(chunk.source.strip() for chunk in chunks)
+    assert "".join("".join(chunk.source for chunk in chunks).split()) == (
+        "".join(text.split()) if is_seen(text) else ""
+    )
 
 
 @given(PROSE, st.integers(4, 60))
 def test_a_message_is_a_piece_of_the_text(text: str, limit: int) -> None:
     """DE-11: inside a message not one character is changed, and messages keep their order."""
     at = 0
-    for chunk in split(text, limit):
-        at = text.index(chunk, at) + len(chunk)
+    for chunk in cut(text, limit):
+        at = text.index(chunk.source, at) + len(chunk.source)
 
 
 @pytest.mark.parametrize("text", ["x" * 200_000, "🇩🇪" * 100_000, "a" + "\u0301" * 200_000, "\n " * 100_000 + "x"])

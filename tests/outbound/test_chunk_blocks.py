@@ -1,6 +1,7 @@
 """Cutting a text that has code, tables, addresses and escapes in it (DE-11)."""
 
 import re
+from itertools import pairwise
 from typing import get_args
 
 import pytest
@@ -163,7 +164,10 @@ CODE = st.builds(
 )
 TABLES = st.integers(0, 12).map(lambda rows: "| a | b |\n|---|:-:|\n" + "| 1 | `x` |\n" * rows)
 LISTS = st.lists(st.sampled_from(["- one", "- two\n  - three", "1. four"])).map("\n".join)
-DOCUMENTS = st.lists(PARAGRAPHS | CODE | TABLES | LISTS, max_size=8).map("\n\n".join)
+HEADINGS = st.lists(st.sampled_from(["one", "two", "three"]), min_size=1, max_size=60).map(
+    lambda words: "## " + " ".join(words)
+)
+DOCUMENTS = st.lists(PARAGRAPHS | HEADINGS | CODE | TABLES | LISTS, max_size=8).map("\n\n".join)
 
 
 def bare(text: str) -> str:
@@ -171,7 +175,7 @@ def bare(text: str) -> str:
 
 
 @given(
-    DOCUMENTS | st.text(st.sampled_from("`~| \n-ab>*1.\\&;<"), max_size=200),
+    DOCUMENTS | st.text(st.sampled_from("`~| \n-ab>*1.\\&;<#"), max_size=200),
     st.integers(40, 200),
     st.sampled_from(UNITS),
 )
@@ -186,6 +190,34 @@ def test_every_chunk_fits_and_the_sources_join(text: str, limit: int, unit: Leng
         between = text.index(chunk.source, at)
         assert not text[at:between].strip()
         at = between + len(chunk.source)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "chunks"),
+    [
+        ("# one two three four\n\nfive", 14, ["# one two", "# three four", "five"]),
+        ("so\n### one two three\nmore", 14, ["so\n### one two", "### three\nmore"]),
+        (" ## one two three", 12, [" ## one two", " ## three"]),
+        ("#one two three", 10, ["#one two", "three"]),
+        ("    # one two three", 14, ["    # one two", "three"]),
+        ("```\n# one two three\n```", 18, ["```\n# one two\n```", "```\nthree\n```"]),
+        ("###### one two", 12, ["###### one", "two"]),
+    ],
+)
+def test_what_is_left_of_a_heading_is_one(text: str, limit: int, chunks: list[str]) -> None:
+    """DE-11, DE-12: it is as bold as its beginning, where its mark leaves room for words."""
+    assert split(text, limit) == chunks
+
+
+@given(DOCUMENTS, st.integers(60, 200), st.sampled_from(UNITS))
+def test_headings_stay_headings_and_the_rest_does_not_become_one(text: str, limit: int, unit: LengthUnit) -> None:
+    """DE-11: in whatever message their words are."""
+    assert bare(headings_in(text)) == bare("".join(map(headings_in, split(text, limit, unit))))
+
+
+def headings_in(text: str) -> str:
+    tokens = parse(text)
+    return "\n".join(words.content for head, words in pairwise(tokens) if head.type == "heading_open")
 
 
 @given(DOCUMENTS, st.integers(60, 200), st.sampled_from(UNITS))

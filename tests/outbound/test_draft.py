@@ -9,12 +9,14 @@ from rejoinder.outbound import chunk
 from rejoinder.outbound import draft as drafts
 from rejoinder.outbound.deeds import Amend, Remove, Say
 from rejoinder.outbound.draft import (
+    FADES,
     PLACEHOLDER,
     SOON,
     Draft,
     EditSlot,
     Feed,
     OpenSlot,
+    Preview,
     Rest,
     SendBlock,
     Streaming,
@@ -101,6 +103,54 @@ def test_it_opens_with_the_first_word_and_changes_at_its_pace():
     assert screen.works() == Rest()
     assert screen.messages == ["  \nOne two three"]
     assert screen.calls == 2
+
+
+def test_a_preview_grows_at_its_pace_and_is_no_message():
+    """DE-20: the latest wins; the final is planned as if nothing had been shown."""
+    draft = drafts.grow(Draft(Streaming("preview", pace=1.0)), "  \n", 0.0)
+    assert next_step(draft, 0.0, sources)[1] == Rest()
+    draft, step = next_step(drafts.grow(draft, "One", 0.0), 0.0, sources)
+    assert step == Preview("  \nOne", 1, 6)
+    draft = drafts.grow(drafts.shown(draft, step, 0.0), " two", 0.5)
+    assert next_step(draft, 0.5, sources)[1] == Wait(1.0)
+    draft, step = next_step(draft, 1.0, sources)
+    assert step == Preview("  \nOne two", 2, 10)
+    assert drafts.shown(draft, step, 1.0).slots == ()
+
+
+def test_a_preview_is_shown_again_before_it_fades():
+    """An agent that is silent for long has not taken back what it said."""
+    draft, step = next_step(drafts.grow(Draft(Streaming("preview", pace=1.0)), "One", 0.0), 0.0, sources)
+    assert isinstance(step, Preview)
+    draft = drafts.shown(draft, step, 0.0)
+    assert next_step(draft, 5.0, sources)[1] == Wait(1.0 + FADES)
+    assert next_step(draft, 1.0 + FADES, sources)[1] == Preview("One", 2, 3)
+    assert next_step(drafts.close(draft), 1.0 + FADES, sources)[1] == Rest(), "not beside the final"
+
+
+def test_of_a_long_answer_the_preview_shows_what_grows():
+    text = "one two three four five six seven eight nine ten eleven twelve"
+    _, step = next_step(drafts.grow(Draft(Streaming("preview")), text, 0.0), 0.0, sources)
+    assert isinstance(step, Preview)
+    assert step.source == sources(text)[-1] != text
+
+
+def test_without_previews_it_is_written_by_edits():
+    draft, step = next_step(drafts.grow(Draft(Streaming("preview", placeholder=True)), "One", 0.0), SOON, sources)
+    assert isinstance(step, Preview)
+    assert next_step(drafts.refused(draft, step, 7.0), SOON, sources)[1] == Wait(7.0)
+    draft, step = next_step(drafts.refused(draft, step, None), SOON, sources)
+    assert isinstance(step, OpenSlot)
+    assert step.source == PLACEHOLDER
+
+
+def test_a_preview_that_is_to_stay_becomes_a_message():
+    """TU-34: what was written stands above the question that follows it."""
+    draft, step = next_step(drafts.grow(Draft(Streaming("preview", pace=1.0)), "One", 0.0), 0.0, sources)
+    assert isinstance(step, Preview)
+    kept = drafts.to_keep(drafts.shown(draft, step, 0.0))
+    assert next_step(drafts.at_once(kept), 0.0, sources)[1] == OpenSlot("One", 2, 3)
+    assert drafts.to_keep(kept) == kept
 
 
 def test_equal_frames_are_skipped():

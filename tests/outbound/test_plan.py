@@ -72,6 +72,14 @@ def test_a_target_that_changed_moves_the_answer():
     assert isinstance(kept.deed, Amend)
 
 
+def test_what_a_late_edit_could_overwrite_is_said_anew():
+    """DE-20: under another message; the draft goes when all of it has arrived."""
+    slots = Slot("5", "One", "7"), Slot("6", "tw", "7", unsure=True)
+    said, *gone = (planned.deed for planned in settle("One two", slots, ROUTE, MANNER, WORDING, "t1"))
+    assert isinstance(said, Say)
+    assert gone == [Remove("5", (said.part.key,)), Remove("6", (said.part.key,))]
+
+
 def test_what_was_live_is_told_that_it_is_whole():
     (last,) = settle("Hi.", (Slot("5", "Hi.", "7"),), ROUTE, MANNER, WORDING, "t1", live=True)
     assert (last.deed.message, last.deed.grown) == ("5", 3)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rejoinder.outbound.redact import REDACTED, redact
 from rejoinder.outbound.reveal import Reveal
-from tests.outbound.test_redact import PROSE, SECRETS
+from tests.outbound.test_redact import BODY, PROSE, SECRETS
 
 PIECES = st.lists(st.text(st.sampled_from("ab SK-sk_=:/@.01\n"), max_size=8), max_size=30)
 
@@ -45,6 +45,28 @@ def test_no_frame_shows_a_secret(name, secret, around):
     assert REDACTED in seen[-1]
     assert all(seen[-1].startswith(frame) for frame in seen)
     assert not any(secret[:12] in frame for frame in seen)
+
+
+@settings(deadline=None)
+@given(st.lists(PIECES, max_size=4))
+def test_a_paragraph_does_not_wait_for_the_next(paragraphs):
+    """DE-1, DE-35: at its end all of it is seen, and nothing else than if the next had come at once."""
+    texts = ["\n\n" * (at > 0) + "".join(pieces) for at, pieces in enumerate(paragraphs)]
+    reveal, apart, together = Reveal(), "", shown(texts)
+    for text in texts:
+        apart += reveal.feed(text)
+        apart += reveal.end_word()
+        assert not reveal.end_word()
+    assert apart + reveal.finish() == "".join(together)
+
+
+def test_a_key_waits_for_its_end_across_paragraphs():
+    """DE-35."""
+    reveal = Reveal()
+    seen = reveal.feed(f"Here:\n-----BEGIN PRIVATE KEY-----\n{BODY}") + reveal.end_word()
+    assert seen == "Here:\n"
+    seen += reveal.feed("\n\n-----END PRIVATE KEY-----\n") + reveal.finish()
+    assert BODY[:12] not in seen
 
 
 @pytest.mark.parametrize("text", PROSE)

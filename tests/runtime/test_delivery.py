@@ -8,6 +8,7 @@ from rejoinder.channels.base import Delivered, Limits, Rejected, Unknown
 from rejoinder.events import Chat, Inbound, Part, Sender
 from rejoinder.outbound.deeds import Open, encode
 from rejoinder.outbound.draft import PLACEHOLDER, Streaming
+from rejoinder.runtime import aside
 from rejoinder.runtime.acting import Occasion
 from rejoinder.runtime.handoff import HandedRow, handed_over, said
 from rejoinder.store.base import ClaimPart, HoldPart, Intent, MarkUnknown, PlanParts
@@ -466,7 +467,7 @@ async def test_a_slot_that_was_settled_before_the_rerun_is_not_waited_for():
         (intent,) = await here.store.write(
             PlanParts((Intent("t/open0", here.route, encode(Open(Part(here.route, "…"))), "open"),), here.now(), run)
         )
-        claimed = await here.store.write(ClaimPart(here.route, here.now(), here.now(), sending=True))
+        claimed = await here.store.write(ClaimPart(here.route, here.now(), here.now()))
         await here.store.write(MarkUnknown(claimed, "killed"))
         before = await here.store.part(intent.id)
         await here.store.write(HoldPart(before))
@@ -501,3 +502,123 @@ async def test_a_stopped_answer_withdraws_what_is_not_planned():
         await asyncio.wait([finishing])
         await here.rests()
         assert "Never said." not in here.seen()
+
+
+class Late(FakeKeeper):
+    """Carries out the first edit only when it is told to, whoever waits for it."""
+
+    def __init__(self):
+        super().__init__()
+        self.hangs, self.go, self.done = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def edit(self, route, message, part):
+        if self.hangs.is_set():
+            return await super().edit(route, message, part)
+        self.hangs.set()
+        return await asyncio.shield(asyncio.ensure_future(self._later(route, message, part)))
+
+    async def _later(self, route, message, part):
+        await self.go.wait()
+        outcome = await super().edit(route, message, part)
+        self.done.set()
+        return outcome
+
+
+async def test_a_frame_that_is_not_answered_holds_up_no_final_and_overwrites_none(monkeypatch):
+    """DE-20: the answer is said anew and its draft goes, so the late edit finds nothing to overwrite."""
+    monkeypatch.setattr(aside, "PATIENCE", 0.0)
+    async with asyncio.timeout(10), place(Late()) as here:
+        run = await here.turn()
+        answer = here.answer(run)
+        await answer.feed("One")
+        await here.rests()
+        await answer.feed(", two")
+        await here.channel.hangs.wait()
+        await answer.feed(", three.")
+        await answer.finish()
+        here.channel.go.set()
+        await here.channel.done.wait()
+        assert here.seen() == ["One, two, three."]
+        assert await here.states(run) == [("open", "sent"), ("say", "sent"), ("delete", "sent")]
+
+
+async def test_a_frame_that_is_answered_in_time_is_not_made_twice():
+    """DE-2: what was delivered is known by its receipt: a final that stands already costs no call."""
+    async with asyncio.timeout(10), place(Late()) as here:
+        answer = here.answer(await here.turn())
+        await answer.feed("One")
+        await here.rests()
+        await answer.feed(", two.")
+        await here.channel.hangs.wait()
+        finishing = asyncio.ensure_future(answer.finish())
+        await asyncio.sleep(0)
+        here.channel.go.set()
+        await finishing
+        assert here.seen() == ["One, two."]
+        assert here.channel.calls == ["send", "edit"]
+
+
+async def test_nobody_elses_words_wait_for_a_frame(monkeypatch):
+    """DE-32: the answer to a command goes out beside a draft that hangs, which goes on after it."""
+    monkeypatch.setattr(aside, "PATIENCE", 0.0)
+    async with asyncio.timeout(10), place(Late()) as here:
+        answer = here.answer(await here.turn())
+        await answer.feed("One")
+        await here.rests()
+        await answer.feed(", two")
+        await here.channel.hangs.wait()
+        assert await here.conversation.send("Pong.") is not None
+        await answer.feed(", three.")
+        await here.rests()
+        assert here.seen() == ["One, two, three.", "Pong."]
+        here.channel.go.set()
+        await answer.finish()
+        assert here.seen() == ["Pong.", "One, two, three."]
+
+
+@pytest.mark.parametrize("placeholder", [False, True])
+async def test_what_was_written_stands_before_what_is_said_beside_it(placeholder):
+    """TU-34: a question is put below the words before it, whatever the pace of the draft; those behind keep it."""
+    channel = FakeMessenger() if placeholder else FakeKeeper()
+    async with place(channel, streaming=Streaming("edits", pace=600.0)) as here:
+        answer = here.answer(await here.turn())
+        await answer.feed("First I")
+        await here.rests()
+        await answer.feed(" look into main.py")
+        await answer.next_segment()
+        await answer.catch_up()
+        assert await here.conversation.send("May I?") is not None
+        assert here.seen() == ["First I look into main.py", "May I?"]
+        await answer.feed("Then I go on.")
+        await here.rests()
+        assert here.seen() == ["First I look into main.py", "May I?"]
+        await answer.finish()
+        assert here.seen() == ["First I look into main.py\n\nThen I go on.", "May I?"]
+
+
+async def test_a_block_may_be_short_when_somebody_else_is_to_speak():
+    """TU-34, DE-22: what was written so far is a message of its own, above the question."""
+    async with place(FakeMessenger(), streaming=Streaming("blocks", idle=600.0)) as here:
+        answer = here.answer(await here.turn())
+        await answer.feed("First I look into main.py")
+        await answer.next_segment()
+        await answer.catch_up()
+        await here.conversation.send("May I?")
+        await answer.feed("Then I go on.")
+        await answer.finish()
+        assert here.seen() == ["First I look into main.py", "May I?", "Then I go on."]
+
+
+@pytest.mark.parametrize("outcome", [Rejected("no"), Unknown("reset")])
+async def test_nobody_waits_long_for_a_draft_that_is_not_taken(outcome):
+    """TU-34: the question is put all the same; the words are there in the end."""
+    async with asyncio.timeout(2), place(FakeKeeper(), streaming=Streaming("edits", pace=600.0)) as here:
+        answer = here.answer(await here.turn())
+        await answer.feed("First I")
+        await here.rests()
+        await answer.feed(" look.")
+        here.channel.fails(outcome)
+        await answer.catch_up()
+        assert here.seen() == ["First I"]
+        await answer.finish()
+        assert here.seen() == ["First I look."]

@@ -9,9 +9,9 @@ from rejoinder.channels.base import Delivered, Limits, Rejected, RetryAfter, Unk
 from rejoinder.events import DeliveryFailed, Part, ReplySent, Route
 from rejoinder.outbound import plan
 from rejoinder.outbound.budget import Rate
-from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, keyed, words
+from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, keyed, kind, words
 from rejoinder.outbound.plan import Manner, Wording
-from rejoinder.runtime import pacing, sender
+from rejoinder.runtime import aside, pacing, sender
 from rejoinder.runtime.fates import Sent
 from rejoinder.runtime.performing import intent
 from rejoinder.runtime.verdict import (
@@ -26,7 +26,7 @@ from rejoinder.runtime.verdict import (
     judge,
     remembered,
 )
-from rejoinder.store.base import ClaimPart, Intent, MarkSent, PlanParts, RetryPart
+from rejoinder.store.base import YIELDING, ClaimPart, Intent, MarkSent, MarkUnknown, PlanParts, RetryPart
 from rejoinder.testing import FakeKeeper, FakeMessenger
 from tests.runtime.places import place
 
@@ -166,6 +166,87 @@ async def test_messages_of_one_conversation_go_out_one_after_the_other():
     assert here.seen() == [*"abcde"]
 
 
+def reactions(number):
+    return [plan.Planned(*keyed(React("9001", "👀", author=str(each)), "t")) for each in range(number)]
+
+
+async def test_words_overtake_the_reactions_that_wait():
+    """DE-32: final > action. All are asked for at once; a reaction hangs on what is there, and nothing on it."""
+    assert {kind(each.deed) for each in reactions(1)} == {YIELDING}
+    async with place(FakeMessenger()) as here:
+        await here.conversation.send("one")
+        for each in reactions(3):
+            here.sender.post((each,))
+        for text in ("two", "three"):
+            here.sender.post(plan.say(text, here.route, Manner("telegram"), Wording(), "t"))
+        await here.rests()
+        assert here.channel.calls == ["send", "send", "send", "react", "react", "react"]
+        assert here.seen() == ["one", "two", "three"]
+        assert [author for author, *_ in here.channel.reacted] == ["0", "1", "2"]
+
+
+async def test_reactions_that_wait_for_the_budget_cost_an_answer_one_call():
+    """DE-32: however many there are, the words wait until the next call may be made, and for none of them."""
+    async with place(FakeMessenger(), chat_rate=Rate(1, 100.0)) as here:
+        await here.conversation.send("one")
+        for each in reactions(20):
+            here.sender.post((each,))
+        await here.channel.until(lambda: len(here.channel.reacted) == 3)
+        await here.conversation.send("two")
+        assert len(here.channel.reacted) < 20
+        await here.channel.until(lambda: len(here.channel.reacted) == 20)
+
+
+@pytest.mark.parametrize("outcome", [RetryAfter(600, "502"), Unknown("reset")])
+async def test_a_reaction_that_is_put_off_holds_up_no_words(outcome):
+    """DE-32: it is tried again at its time, behind them; also one of which nobody knows whether it arrived."""
+    async with place(FakeMessenger()) as here:
+        await here.conversation.send("one")
+        here.channel.fails(outcome)
+        here.sender.post(reactions(1))
+        await here.rests()
+        assert await here.conversation.send("two") is not None
+        assert here.channel.reacted == []
+        here.ahead = timedelta(hours=1)
+        here.sender.wake(rows=True)
+        await here.rests()
+        assert len(here.channel.reacted) == 1
+
+
+async def test_a_reaction_that_is_not_answered_is_let_go_when_words_wait(monkeypatch):
+    """DE-32: it is tried again behind them; a reaction that stands twice stands once."""
+    monkeypatch.setattr(aside, "PATIENCE", 0.0)
+    hangs = asyncio.Event()
+
+    class Hanging(FakeMessenger):
+        async def react(self, route, message, emoji, *, remove=False, author=""):
+            if not hangs.is_set():
+                hangs.set()
+                await asyncio.Event().wait()
+            return await super().react(route, message, emoji, remove=remove, author=author)
+
+    async with asyncio.timeout(10), place(Hanging()) as here:
+        await here.conversation.send("one")
+        here.sender.post(reactions(1))
+        await hangs.wait()
+        assert await here.conversation.send("two") == "9002"
+        assert here.channel.reacted == []
+        here.ahead = timedelta(hours=1)
+        here.sender.wake(rows=True)
+        await here.rests()
+        assert len(here.channel.reacted) == 1
+
+
+async def test_the_end_of_an_answer_has_its_reactions_behind_it():
+    """DE-30: words go first, but nothing is planned after the answer that was asked for before it: a crash between
+    would forget it, for the agent is not asked again."""
+    async with place(FakeMessenger()) as here:
+        run = await here.turn()
+        here.sender.post(reactions(1), run)
+        await here.says("Done.", run=run)
+        assert await here.states(run) == [("react", "sent"), ("say", "sent")]
+
+
 async def test_a_refusal_does_not_stop_what_follows():
     """DE-3, DE-33: it is dead, listed and told; the next goes out."""
     async with place(FakeMessenger()) as here:
@@ -299,12 +380,12 @@ async def test_after_a_restart_what_was_under_way_is_settled_first():
         await asyncio.wait([answering])
         here.ahead = timedelta(hours=1)
         # A process claims it and dies in the middle of the call, which the platform took.
-        claimed = await here.store.write(ClaimPart(here.route, here.now(), here.now(), sending=True))
+        claimed = await here.store.write(ClaimPart(here.route, here.now(), here.now()))
         await here.channel.send(decode(claimed.body).part)
+        await here.store.write(MarkUnknown(claimed, "the sender was gone"))
         here.restart()
         recovery = await here.store.recover(here.now())
-        unknown = recovery.unknown or await _expired(here)
-        here.outbox.recover(unknown, recovery.to_send)
+        here.outbox.recover(recovery.unknown, recovery.to_send)
         await here.rests()
         assert here.seen() == ["one"]
         assert await here.states(run) == [("say", "sent")]
@@ -317,19 +398,17 @@ async def test_a_part_that_cannot_be_read_holds_up_nothing(under_way):
         (after,) = plan.say("one", here.route, Manner("telegram"), Wording(), "t")
         intents = (Intent("odd", here.route, b'{"type": "dance"}', "dance"), intent(after, here.route))
         await here.store.write(PlanParts(intents, here.now()))
-        if under_way:
-            await here.store.write(ClaimPart(here.route, here.now(), here.now(), sending=True))
-        here.outbox.recover(await _expired(here), (here.route,))
+        unknown = (await _unknown(here),) if under_way else ()
+        here.outbox.recover(unknown, (here.route,))
         await here.rests()
         assert here.seen() == ["one"]
         assert [row.key for row in await here.store.parts_in("dead")] == ["odd"]
 
 
-async def _expired(here):
-    from rejoinder.store.base import ExpireLeases
-
-    await here.store.write(ExpireLeases(here.now() + timedelta(seconds=1)))
-    return await here.store.parts_in("unknown")
+async def _unknown(here):
+    """As a start finds what a dead process was sending."""
+    claimed = await here.store.write(ClaimPart(here.route, here.now(), here.now()))
+    return await here.store.write(MarkUnknown(claimed, "the sender was gone"))
 
 
 async def test_what_is_settled_while_the_store_is_asked_is_sent(monkeypatch):
@@ -338,8 +417,7 @@ async def test_what_is_settled_while_the_store_is_asked_is_sent(monkeypatch):
         run = await here.turn()
         planned = plan.say("one", here.route, Manner("telegram"), Wording(), "t")
         await here.store.write(PlanParts(tuple(intent(each, here.route) for each in planned), here.now(), run))
-        await here.store.write(ClaimPart(here.route, here.now(), here.now(), sending=True))
-        (row,) = await _expired(here)
+        row = await _unknown(here)
         settled, write = asyncio.Event(), here.store.write
 
         async def slow(*verbs):

@@ -46,7 +46,7 @@ async def main(url: str, life: str, rounds: int) -> None:
             _, run = await store.write(RouteEvent(event.id, (Destination(session),)), begin)
             assert isinstance(run, Run)
             plan = PlanParts((Intent(f"key-{name}", route, name.encode()),), now, run, final=True)
-            _, part = await store.write(plan, ClaimPart(route, now, lease, sending=True))
+            _, part = await store.write(plan, ClaimPart(route, now, lease))
             assert isinstance(part, StoredPart)
             confirm("sending", name)
             await store.write(MarkSent(part, f"receipt-{name}", now), EndRun(run, "answered", now))

@@ -12,11 +12,13 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.session import Session
+from rejoinder.store import sqlite
 from rejoinder.store.base import (
     Accept,
     Cursor,
@@ -139,19 +141,20 @@ def holding(command: list[str]) -> Iterator[Callable[[], None]]:
         yield release
 
 
+WRITES = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute('BEGIN IMMEDIATE')
+print('held', flush=True)
+sys.stdin.read()
+"""
+
+
 async def test_another_program_writes_and_does_not_end(tmp_path: Path) -> None:
     """The writer waits for as long as it has patience, then says so; nothing is lost when it can go on."""
     path = tmp_path / "rejoinder.db"
     async with opened(path) as store:
-        program = (
-            "import sqlite3, sys\n"
-            "db = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
-            "db.execute('BEGIN IMMEDIATE')\n"
-            "print('held', flush=True)\n"
-            "sys.stdin.read()\n"
-        )
-        command = [sys.executable, "-c", program, str(path)]
-        with holding(command) as release:
+        with holding([sys.executable, "-c", WRITES, str(path)]) as release:
             with pytest.raises(StoreUnavailable, match="Another program holds it") as refusal:
                 await store.write(Accept((an_inbound(1),), NOW))
             assert refusal.value.fault == "locked"
@@ -162,6 +165,21 @@ async def test_another_program_writes_and_does_not_end(tmp_path: Path) -> None:
         assert (await store.health()).fault is None
         assert await store.write(Accept((an_inbound(1),), NOW))
         await asyncio.wait_for(told.wait(), 30)  # the new connection cannot know what the old one had seen
+
+
+async def test_who_asks_how_a_locked_store_is_does_not_wait_for_it(tmp_path: Path, monkeypatch: Any) -> None:
+    """DU-15: `/health` says so while the writer goes on waiting, however long its patience is."""
+    path = tmp_path / "rejoinder.db"
+    monkeypatch.setattr(sqlite, "A_MOMENT", 0.01)
+    async with opened(path) as store:
+        with holding([sys.executable, "-c", WRITES, str(path)]) as release:
+            with pytest.raises(StoreUnavailable):
+                await store.write(Accept((an_inbound(1),), NOW))
+            monkeypatch.setattr(store._writer, "_patience", 600_000)
+            async with asyncio.timeout(30):
+                await says(store, "locked")
+            release()
+        assert await store.write(Accept((an_inbound(1),), NOW))
 
 
 async def test_a_second_gateway_is_refused(tmp_path: Path) -> None:

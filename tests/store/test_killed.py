@@ -138,7 +138,7 @@ from rejoinder.store.sqlite import open_store
 later = datetime.now(UTC) + timedelta(days=31)
 async def main():
     store = open_store("sqlite:{path}")
-    print(await store.write(Sweep(Retention(later, later), later)))
+    print(await store.write(Sweep(Retention(later), later)))
     await store.close()
 asyncio.run(main())
 """

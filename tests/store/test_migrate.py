@@ -63,6 +63,26 @@ def test_what_an_older_version_kept_is_held_to_the_same(tmp_path: Path) -> None:
         db.close()
 
 
+def test_what_was_claimed_is_planned_again(tmp_path: Path) -> None:
+    """The fourth version has no step between planned and sending."""
+    path = tmp_path / "rejoinder.db"
+    in_store(path, migrations()[:3])
+    db = sqlite3.connect(path)
+    try:
+        db.execute("INSERT INTO place (channel, account, chat, thread) VALUES ('web', 'default', 'lobby', '')")
+        db.execute(
+            "INSERT INTO part (place, key, kind, state, lease_until, planned, body) "
+            "VALUES (1, 'a', 'say', 'claimed', 1, 1, x'')"
+        )
+        db.commit()
+        in_store(path)
+        assert db.execute("SELECT state, lease_until FROM part").fetchall() == [("planned", None)]
+        with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
+            db.execute("UPDATE part SET state = 'claimed'")
+    finally:
+        db.close()
+
+
 async def test_who_only_looks_does_not_migrate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The gateway brings a store up to date, never a command beside it."""
     path = tmp_path / "rejoinder.db"

@@ -29,6 +29,7 @@ OVERVIEWS = (
     "FROM place JOIN message ON message.place = place.id AND (",  # an operator names a message, but no chat
     "SELECT count(*) FROM session",
     "SELECT key FROM session WHERE instr",
+    "SELECT 'message', message, channel",  # an operator asks what was put aside
     "FROM knock ORDER BY",
     "INSERT INTO place",  # SQLite plans for a deferred constraint that is never there
 )

@@ -17,6 +17,7 @@ from rejoinder.store.base import (
     IN_FLIGHT,
     PART_MOVES,
     PART_STATES,
+    YIELDING,
     Accept,
     BeginTurn,
     BuryPart,
@@ -27,7 +28,6 @@ from rejoinder.store.base import (
     EndRun,
     HoldPart,
     Later,
-    MarkSending,
     MarkSent,
     MarkUnknown,
     PlanParts,
@@ -51,6 +51,8 @@ PLACES = (Route("telegram", "chat-1"), Route("telegram", "chat-1", "thread-1"))
 sessions = st.sampled_from(SESSIONS)
 places = st.sampled_from(PLACES)
 numbers = st.integers(0, 8)
+REACTIONS = {3, 6}
+"""The parts of these numbers."""
 
 
 class StoreModel(RuleBasedStateMachine):
@@ -170,9 +172,12 @@ class StoreModel(RuleBasedStateMachine):
     def plan(self, number: int, place: Route, session: str | None, final: bool, at_once: bool) -> None:
         run = self.active.get(session) if session else None
         known = self.parts.get(f"key-{number}")
-        waits = any(part.route == place and part.state in IN_FLIGHT for part in self.parts.values())
+        kind = YIELDING if number in REACTIONS else "text"
+        before = [part for part in self.parts.values() if part.route == place and part.state in IN_FLIGHT]
+        waits = any(kind == YIELDING or part.kind != YIELDING for part in before)
         lease = NOW + timedelta(minutes=1) if at_once else None
-        (part,) = self.write(PlanParts((an_intent(number, known.route if known else place),), NOW, run, final, lease))
+        asked = an_intent(number, known.route if known else place, kind=kind)
+        (part,) = self.write(PlanParts((asked,), NOW, run, final, lease))
         assert part.body == f"part {number}".encode()
         if known is not None:
             assert part == known
@@ -182,18 +187,18 @@ class StoreModel(RuleBasedStateMachine):
         if run is not None and final:
             self.turns[run.turn] = (run.session, "answered", self.turns[run.turn][2])
 
-    @rule(place=places, sending=st.booleans(), late=st.booleans())
-    def claim(self, place: Route, sending: bool, late: bool) -> None:
+    @rule(place=places, late=st.booleans())
+    def claim(self, place: Route, late: bool) -> None:
         now = SOON if late else NOW
-        got = self.write(ClaimPart(place, now, now + timedelta(minutes=1), sending))
+        got = self.write(ClaimPart(place, now, now + timedelta(minutes=1)))
         here = [part for part in self.parts.values() if part.route == place and part.state in IN_FLIGHT]
-        first = min(here, key=lambda part: part.id, default=None)
+        first = min(here, key=lambda part: (part.kind == YIELDING, part.id), default=None)
         if first is None or first.state not in ("planned", "retry"):
             assert got is None
         elif first.retry_at is not None and first.retry_at > now:
             assert got == Later(first.retry_at)
         else:
-            assert (got.key, got.body, got.state) == (first.key, first.body, "sending" if sending else "claimed")
+            assert (got.key, got.body, got.state) == (first.key, first.body, "sending")
             assert got.generation > max(part.generation for part in self.parts.values())
             self.show(got)
 
@@ -205,7 +210,6 @@ class StoreModel(RuleBasedStateMachine):
         verb = data.draw(
             st.sampled_from(
                 [
-                    MarkSending(part),
                     MarkSent(part, f"receipt-{part.id}", NOW),
                     MarkUnknown(part, "timeout"),
                     RetryPart(part, SOON, "502"),
@@ -244,7 +248,7 @@ class StoreModel(RuleBasedStateMachine):
         self.active.clear()
         before = {key: part.state for key, part in self.parts.items()}
         self.refresh()
-        becomes = {"claimed": "planned", "sending": "unknown"}
+        becomes = {"sending": "unknown"}
         assert {key: part.state for key, part in self.parts.items()} == {
             key: becomes.get(state, state) for key, state in before.items()
         }

@@ -95,7 +95,7 @@ async def test_a_message_costs_three_commits_before_its_send(tmp_path, monkeypat
         begin = BeginTurn("s", HERE, (event.id,), NOW, SOON)
         _, run = await store.write(RouteEvent(event.id, (Destination("s"),)), begin)
         plan = PlanParts((an_intent(1),), NOW, run, final=True)
-        _, part = await store.write(plan, ClaimPart(HERE, NOW, SOON, sending=True))
+        _, part = await store.write(plan, ClaimPart(HERE, NOW, SOON))
         assert part.state == "sending"
         assert len(groups) == 3
 

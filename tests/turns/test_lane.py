@@ -337,3 +337,54 @@ def test_a_message_the_lane_holds_arrives_only_once() -> None:
     lane = told(running(), Arrived(B))[0]
     assert told(lane, Arrived(A), Arrived(B)) == (lane, ())
     assert lane.turn[0].route == HERE
+
+
+# --- work on the session itself -----------------------------------------------------------------
+
+CHORE = Message("chore", HERE, "anna", "/compact", settings=QueueSettings(mode=Mode.QUEUE), chore=True)
+
+
+@pytest.mark.parametrize("mode", [mode for mode in Mode if mode is not Mode.INTERRUPT])
+def test_a_chore_is_done_in_its_place(mode: Mode) -> None:
+    """TU-1, TU-23: by itself, after what came before it, before what came after it; no run takes it in."""
+    lane, asked = told(running(mode, can_steer=True, debounce_ms=0), *arrivals(B, CHORE, C))
+    steered = [action for action in asked if isinstance(action, Steer)]
+    lane, more = told(lane, *(SteerTaken(steer.run, steer.ids) for steer in steered), RunEnded(1))
+    asked += more
+    while lane.phase is not Phase.IDLE:
+        lane, more = told(lane, RunStarted(lane.run), RunEnded(lane.run))
+        asked += more
+    taken = [id for action in asked if isinstance(action, Start | Steered) for id in action.ids]
+    assert taken == [B.id, CHORE.id, C.id]
+    assert (CHORE.id,) in turns(asked)
+
+
+def test_a_chore_tells_nothing_and_leaves_it_to_the_next_turn() -> None:
+    """TU-5, IN-71: what was summarised, and that a run was aborted, is for an agent to hear."""
+    lane = running(Mode.FOLLOWUP, cap=1, debounce_ms=0)
+    lane, _ = told(lane, *arrivals(B, C))
+    lane, asked = told(lane, Arrived(CHORE), RunEnded(1), RunStarted(2), RunEnded(2))
+    assert turns(asked) == [(C.id,), (CHORE.id,)]
+    lane, _ = told(running(), Stop(), RunEnded(1))
+    lane, (chore,) = step(lane, Arrived(CHORE))
+    assert chore == Start(2, (CHORE.id,))
+    lane, (after,) = told(lane, RunEnded(2), Arrived(B))
+    assert after == Start(3, (B.id,), after_abort=True)
+
+
+def test_a_chore_that_is_stopped_is_no_run_that_was_aborted() -> None:
+    """IN-71: the agent was asked nothing."""
+    lane, _ = told(Lane(), Arrived(CHORE), RunStarted(1), Stop(), RunEnded(1), Arrived(B))
+    assert step(told(Lane(), Arrived(CHORE), RunStarted(1), Stop(), RunEnded(1))[0], Arrived(B))[1] == (
+        Start(2, (B.id,)),
+    )
+    assert not lane.after_abort
+
+
+@pytest.mark.parametrize("drop", [Drop.OLD, Drop.SUMMARIZE])
+def test_nobody_pays_with_a_chore(drop: Drop) -> None:
+    """TU-5, TU-23: a full line costs a message, and an interruption tells of messages alone."""
+    lane, _ = told(running(Mode.FOLLOWUP, cap=1, drop=drop), *arrivals(CHORE, B, C))
+    assert [each.message.id for each in lane.waiting] == [CHORE.id, C.id]
+    lane, _ = told(running(Mode.INTERRUPT), Arrived(CHORE), Arrived(B))
+    assert lane.passed_over.count == 0

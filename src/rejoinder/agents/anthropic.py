@@ -6,10 +6,10 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
-from rejoinder.agents.endpoint import decoded, reads, stopped_in_the_middle
+from rejoinder.agents.endpoint import decoded, no_answer, reads, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
 from rejoinder.agents.model_agent import ModelAgent, ModelSettings, end_of_answer
-from rejoinder.agents.think import think_setting
+from rejoinder.agents.think import THINK, Setting
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
 from rejoinder.letters import mended
 
@@ -29,6 +29,7 @@ def open_agent(name: str, settings: Settings) -> "AnthropicAgent":
 
 
 class AnthropicAgent(ModelAgent):
+    provider = "anthropic"
     _models_path = "/v1/models"
 
     def __init__(self, name: str, settings: Settings) -> None:
@@ -41,7 +42,7 @@ class AnthropicAgent(ModelAgent):
     def _content(self, parts: tuple[PromptPart, ...]) -> list[dict[str, Any]]:
         return [_part(part) for part in parts]
 
-    def _request(self, turn: Turn, messages: list[Raw]) -> dict[str, Any]:
+    def _request(self, turn: Turn, messages: list[Raw], thinking: Setting) -> dict[str, Any]:
         settings = self._settings
         body: dict[str, Any] = {
             "model": settings.known_as(turn.model),
@@ -49,9 +50,10 @@ class AnthropicAgent(ModelAgent):
             "messages": messages,
             "stream": True,
             **settings.options,
-            **think_setting("anthropic", turn.think, settings.think),
+            **thinking,
         }
-        body["max_tokens"] += body.get("thinking", {}).get("budget_tokens", 0)
+        if "thinking" in thinking and turn.think is not None:
+            body["max_tokens"] += thinking["thinking"].get("budget_tokens", THINK[turn.think].tokens)
         if system := turn.system or settings.system_prompt:
             body["system"] = system
         return body
@@ -158,6 +160,8 @@ class MessageReading:
         message = decoded(data, _MESSAGE)
         if message.error:
             raise RunFailed(failed_stream(message.error, self._secret))
+        if message.content is None:
+            raise no_answer("it has no content", data)
         self.complete = True
         self._stop = message.stop_reason
         events: list[AgentEvent] = []

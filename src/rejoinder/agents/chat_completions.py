@@ -6,15 +6,17 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
-from rejoinder.agents.endpoint import decoded, reads, stopped_in_the_middle
+from rejoinder.agents.endpoint import decoded, no_answer, reads, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
 from rejoinder.agents.model_agent import ModelAgent, ModelSettings, end_of_answer
-from rejoinder.agents.think import think_setting
+from rejoinder.agents.think import Setting
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
 from rejoinder.letters import mended
 
 
 class ChatAgent(ModelAgent):
+    provider = "openai"
+
     def __init__(self, name: str, settings: ModelSettings) -> None:
         key = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
         super().__init__(name, settings, "/chat/completions", key)
@@ -27,7 +29,7 @@ class ChatAgent(ModelAgent):
             return "\n\n".join(texts)
         return [_part(part) for part in parts]
 
-    def _request(self, turn: Turn, messages: list[Raw]) -> dict[str, Any]:
+    def _request(self, turn: Turn, messages: list[Raw], thinking: Setting) -> dict[str, Any]:
         settings = self._settings
         system = turn.system or settings.system_prompt
         return {
@@ -36,7 +38,7 @@ class ChatAgent(ModelAgent):
             "stream": True,
             "stream_options": {"include_usage": True},
             **settings.options,
-            **think_setting("openai", turn.think, settings.think),
+            **thinking,
         }
 
     def _reading(self) -> "ChatReading":
@@ -137,8 +139,12 @@ class ChatReading:
         return self._take(decoded(data, _CHUNK))
 
     def whole(self, data: bytes) -> list[AgentEvent]:
+        answer = decoded(data, _CHUNK)
+        events = self._take(answer)
+        if not answer.choices:
+            raise no_answer("it has no choices", data)
         self.complete = True
-        return self._take(decoded(data, _CHUNK))
+        return events
 
     def finish(self) -> list[AgentEvent]:
         # Some endpoints say why they stop, but not [DONE].

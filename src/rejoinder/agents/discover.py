@@ -20,12 +20,15 @@ class Program(Struct, frozen=True):
 
 
 class Key(Struct, frozen=True):
-    """A variable that holds a key, and the model it opens."""
+    """A variable that holds a key, and the models it opens: the newest we know, then what answers where that is gone.
+
+    Providers retire a name within a year or two; where they keep one for the latest it is that one.
+    """
 
     variable: str
     title: str
     kind: str
-    model: str
+    models: tuple[str, ...]
     base_url: str
 
 
@@ -43,23 +46,29 @@ PROGRAMS: tuple[Program, ...] = (
     Program(("claude-agent-acp",), "Claude Code", ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "IS_SANDBOX")),
     Program(("claude-code-acp",), "Claude Code", ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "IS_SANDBOX")),
     Program(("codex-acp",), "Codex", ("OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_HOME")),
-    Program(("gemini", "--experimental-acp"), "Gemini CLI", ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
+    Program(("gemini", "--acp"), "Gemini CLI", ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
     Program(("opencode", "acp"), "OpenCode", ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")),
     Program(("qwen", "--acp"), "Qwen Code", ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL")),
+    Program(("cursor-agent", "acp"), "Cursor", ("CURSOR_API_KEY",)),
+    Program(("kimi", "acp"), "Kimi Code", ("KIMI_API_KEY",)),
+    Program(("auggie", "--acp"), "Auggie", ("AUGMENT_SESSION_AUTH",)),
     Program(("vibe-acp",), "Mistral Vibe", ("MISTRAL_API_KEY",)),
     Program(("hermes-acp",), "Hermes", ("OPENROUTER_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY")),
     Program(("fast-agent-acp",), "fast-agent", ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")),
 )
 
 KEYS: tuple[Key, ...] = (
-    Key("ANTHROPIC_API_KEY", "Anthropic", "anthropic", "claude-sonnet-4-5", "https://api.anthropic.com"),
-    Key("OPENAI_API_KEY", "OpenAI", "openai", "gpt-5-mini", "https://api.openai.com/v1"),
-    Key("OPENROUTER_API_KEY", "OpenRouter", "openai", "openrouter/auto", "https://openrouter.ai/api/v1"),
-    Key("GEMINI_API_KEY", "Google", "openai", "gemini-2.5-flash",
+    Key("ANTHROPIC_API_KEY", "Anthropic", "anthropic", ("claude-sonnet-5", "claude-sonnet-4-6"),
+        "https://api.anthropic.com"),
+    Key("OPENAI_API_KEY", "OpenAI", "openai", ("gpt-6-luna", "gpt-5.6-luna", "gpt-5.4-mini"),
+        "https://api.openai.com/v1"),
+    Key("OPENROUTER_API_KEY", "OpenRouter", "openai", ("openrouter/auto",), "https://openrouter.ai/api/v1"),
+    Key("GEMINI_API_KEY", "Google", "openai", ("gemini-flash-latest",),
         "https://generativelanguage.googleapis.com/v1beta/openai"),
-    Key("MISTRAL_API_KEY", "Mistral", "openai", "mistral-small-latest", "https://api.mistral.ai/v1"),
-    Key("DEEPSEEK_API_KEY", "DeepSeek", "openai", "deepseek-chat", "https://api.deepseek.com/v1"),
-    Key("GROQ_API_KEY", "Groq", "openai", "llama-3.3-70b-versatile", "https://api.groq.com/openai/v1"),
+    Key("MISTRAL_API_KEY", "Mistral", "openai", ("mistral-small-latest",), "https://api.mistral.ai/v1"),
+    Key("DEEPSEEK_API_KEY", "DeepSeek", "openai", ("deepseek-v4-flash", "deepseek-chat"),
+        "https://api.deepseek.com/v1"),
+    Key("GROQ_API_KEY", "Groq", "openai", ("openai/gpt-oss-120b",), "https://api.groq.com/openai/v1"),
 )  # fmt: skip
 
 
@@ -91,9 +100,10 @@ def _with_program(program: Program, environment: Mapping[str, str]) -> Choice:
 def _with_key(key: Key, environment: Mapping[str, str]) -> Choice:
     base_url = environment.get(key.variable.replace("_API_KEY", "_BASE_URL")) or key.base_url
     because = f"because {key.variable} is in your environment"
-    settings = {"base_url": base_url, "model": key.model, "api_key": environment[key.variable]}
+    model, *fallbacks = key.models
+    settings = {"base_url": base_url, "model": model, "fallbacks": fallbacks, "api_key": environment[key.variable]}
     return Choice(
-        _name(key.title), key.kind, settings, f"Answering with {key.model} of {key.title}, {because}. {TO_CHOOSE}"
+        _name(key.title), key.kind, settings, f"Answering with {model} of {key.title}, {because}. {TO_CHOOSE}"
     )
 
 
@@ -136,5 +146,6 @@ def _offer_of_program(program: Program, environment: Mapping[str, str]) -> Offer
 
 
 def _offer_of_key(key: Key, state: str) -> Offer:
-    section = {"kind": key.kind, "base_url": key.base_url, "model": key.model, "api_key": f"${{{key.variable}}}"}
-    return Offer(f"{key.model} of {key.title} ({key.variable} {state})", section, ("model",))
+    model = key.models[0]
+    section = {"kind": key.kind, "base_url": key.base_url, "model": model, "api_key": f"${{{key.variable}}}"}
+    return Offer(f"{model} of {key.title} ({key.variable} {state})", section, ("model",))

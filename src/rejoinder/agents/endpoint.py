@@ -1,7 +1,7 @@
 """The one place where an agent speaks HTTP: POST a body, get bytes back, and every mishap as a Failed."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any, TypeVar
 
 import aiohttp
@@ -30,9 +30,18 @@ class Endpoint:
         self.secret = secret
         self._session: aiohttp.ClientSession | None = None
 
-    def post(self, path: str, body: Any) -> "Posted":
-        """In its block is the response when it is a success; RunFailed with the classified reason when it is not."""
-        return Posted(self, self._base_url + path, msgspec.json.encode(body))
+    async def post(self, path: str, body: Any) -> "Posted":
+        """The response, in its block, when it is a success; RunFailed with the classified reason when it is not."""
+        url = self._base_url + path
+        try:
+            response = await self.send(url, msgspec.json.encode(body))
+            if 200 <= response.status < 300:
+                return Posted(url, response)
+            async with response:
+                said = await response.content.read(ERROR_BODY_BYTES)
+        except MISHAPS as problem:
+            raise _failure(url, problem) from problem
+        raise self.refusal(response.status, said, response.headers)
 
     async def send(self, url: str, body: bytes) -> aiohttp.ClientResponse:
         """A connection kept from the last turn may have been closed meanwhile: that is found out by using it.
@@ -60,8 +69,8 @@ class Endpoint:
         except MISHAPS as problem:
             raise _failure(url, problem) from problem
 
-    def refusal(self, status: int, said: bytes) -> RunFailed:
-        return RunFailed(failed_response(status, said.decode("utf-8", "replace"), {}, self.secret))
+    def refusal(self, status: int, said: bytes, headers: Mapping[str, str]) -> RunFailed:
+        return RunFailed(failed_response(status, said.decode("utf-8", "replace"), headers, self.secret))
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -90,23 +99,14 @@ async def _is_kept(_: aiohttp.ClientSession, context: Any, __: aiohttp.TraceConn
 
 
 class Posted:
-    """One request; inside its block every mishap with the response is a RunFailed too."""
+    """A request that was taken; inside its block every mishap with the response is a RunFailed."""
 
-    def __init__(self, endpoint: Endpoint, url: str, body: bytes) -> None:
-        self._endpoint = endpoint
+    def __init__(self, url: str, response: aiohttp.ClientResponse) -> None:
         self._url = url
-        self._body = body
+        self._response = response
 
     async def __aenter__(self) -> aiohttp.ClientResponse:
-        try:
-            self._response = response = await self._endpoint.send(self._url, self._body)
-            if 200 <= response.status < 300:
-                return response
-            async with response:
-                said = (await response.content.read(ERROR_BODY_BYTES)).decode("utf-8", "replace")
-        except MISHAPS as problem:
-            raise _failure(self._url, problem) from problem
-        raise RunFailed(failed_response(response.status, said, response.headers, self._endpoint.secret))
+        return self._response
 
     async def __aexit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: Any) -> None:
         await self._response.__aexit__(kind, problem, trace)

@@ -62,13 +62,13 @@ class HttpAgent:
     async def answer(self, question: str, option: str | None) -> None:
         """Posted beside the turn. A server that does not take it goes on waiting, and its turn runs out."""
         with suppress(RunFailed):
-            async with self._endpoint.post("/answer", {"question": question, "option": option}):
+            async with await self._endpoint.post("/answer", {"question": question, "option": option}):
                 pass
 
     async def steer(self, turn: Turn) -> bool:
         """Posted beside the turn too; taken in only when the server says so."""
         with suppress(RunFailed, msgspec.DecodeError):
-            async with self._endpoint.post("/steer", turn) as response:
+            async with await self._endpoint.post("/steer", turn) as response:
                 said = msgspec.json.decode(await response.read())
                 return isinstance(said, dict) and said.get("taken") is True
         return False
@@ -88,7 +88,7 @@ class HttpAgent:
             system=turn.system or settings.system_prompt,
             model=turn.model or settings.model or None,
         )
-        async with self._endpoint.post("", body) as response, aclosing(_read(response)) as events:
+        async with await self._endpoint.post("", body) as response, aclosing(_read(response)) as events:
             async for event in events:
                 yield event
                 if isinstance(event, Done | Failed):

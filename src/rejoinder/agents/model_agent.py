@@ -8,19 +8,19 @@ import asyncio
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import aiohttp
 import msgspec
 from msgspec import Raw, Struct, field
 
 from rejoinder.agents.base import AgentEvent, Done, Exchange, Failed, ModelSelected, TextDelta, ToolEnded
-from rejoinder.agents.endpoint import CHECK_SECONDS, Endpoint, content_type, no_answer
+from rejoinder.agents.endpoint import CHECK_SECONDS, Endpoint, Posted, content_type, no_answer
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.history import Histories, fitting, tokens_of
 from rejoinder.agents.sse import EventReader, ServerEvent
-from rejoinder.agents.think import LEVELS
+from rejoinder.agents.think import LEVELS, Provider, Setting, Thinking
 from rejoinder.events import PromptPart, PromptText, Turn
 
 LAST_BYTES = 0.05
@@ -88,6 +88,7 @@ class _Models(Struct, frozen=True):
 
 
 class ModelAgent:
+    provider: ClassVar[Provider]
     think_levels = LEVELS
     shows_thoughts = True
     sees_images = True
@@ -99,6 +100,7 @@ class ModelAgent:
         self.fallbacks = settings.fallbacks
         self._limits = settings
         self._path = path
+        self._thinking = Thinking(self.provider, settings.think)
         self._histories = Histories(settings.history_tokens)
         self._endpoint = Endpoint(settings.base_url, {**headers, **settings.headers}, settings.api_key)
 
@@ -107,7 +109,7 @@ class ModelAgent:
         """A question, in the words of the API."""
 
     @abstractmethod
-    def _request(self, turn: Turn, messages: list[Raw]) -> dict[str, Any]: ...
+    def _request(self, turn: Turn, messages: list[Raw], thinking: Setting) -> dict[str, Any]: ...
 
     @abstractmethod
     def _reading(self) -> Reading: ...
@@ -153,7 +155,7 @@ class ModelAgent:
         if status in NO_LIST:
             return "the endpoint answers, and has no list of models"
         if not 200 <= status < 300:
-            raise self._endpoint.refusal(status, said)
+            raise self._endpoint.refusal(status, said, {})
         model = self._limits.known_as(None)
         with suppress(msgspec.MsgspecError):
             known = {each.id for each in msgspec.json.decode(said, type=_Models).data}
@@ -172,11 +174,12 @@ class ModelAgent:
         self, turn: Turn, past: tuple[Exchange, ...], reading: Reading
     ) -> AsyncGenerator[AgentEvent, None]:
         """All in one generator: each further one around it would be paid for with every event."""
-        body = self._request(turn, self._histories.messages(turn.session, past, turn.parts, self._content))
+        model = self._limits.known_as(turn.model)
+        messages = self._histories.messages(turn.session, past, turn.parts, self._content)
         is_known = True
         try:
-            async with self._endpoint.post(self._path, body) as response:
-                yield ModelSelected(body["model"])
+            async with await self._asked(turn, model, messages) as response:
+                yield ModelSelected(model)
                 kind = content_type(response)
                 if kind == "text/html":
                     raise no_answer("it is a web page", await response.content.read(200))
@@ -198,6 +201,15 @@ class ModelAgent:
             # Also when it was cancelled: people have seen what was said so far, so the model has to know it.
             if is_known:
                 self._histories.remember(turn.session, turn.parts, reading.answer)
+
+    async def _asked(self, turn: Turn, model: str, messages: list[Raw]) -> Posted:
+        while True:
+            thinking = self._thinking.setting(model, turn.think)
+            try:
+                return await self._endpoint.post(self._path, self._request(turn, messages, thinking))
+            except RunFailed as problem:
+                if not self._thinking.refused(model, turn.think, thinking, problem.failure):
+                    raise
 
 
 def _read(told: Iterable[ServerEvent], reading: Reading) -> Iterator[AgentEvent]:

@@ -1,51 +1,88 @@
-"""How hard to think: one table from the levels of `/think` to each provider's own setting.
+"""How hard to think: one table from the levels of `/think` to each provider's own words.
 
-A cell is what is added to the request. `off` adds nothing: a request without the setting is the one that
-every model of every endpoint accepts. An agent's `think` setting replaces single cells, for endpoints with
-words of their own.
+Which words a model takes is not to be seen from its name, and changes with every generation. So the ways to say a
+level are tried from the newest down to saying nothing, and what was refused is not said to that model again: people
+get an answer, the operator reads in the log how it was asked for. `off` adds nothing: a request without the setting
+is the one that every model of every endpoint accepts. An agent's `think` setting replaces single rows, for endpoints
+with words of their own, and is said as it is.
 """
 
+import logging
+import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
+
+from rejoinder.agents.base import Failed
 
 Provider = Literal["openai", "anthropic"]
+Setting = Mapping[str, Any]
+"""What is added to a request."""
 
-THINK: dict[str, dict[Provider, dict[str, Any]]] = {
-    "off": {"openai": {}, "anthropic": {}},
-    "minimal": {
-        "openai": {"reasoning_effort": "minimal"},
-        "anthropic": {"thinking": {"type": "enabled", "budget_tokens": 1024}},
-    },
-    "low": {
-        "openai": {"reasoning_effort": "low"},
-        "anthropic": {"thinking": {"type": "enabled", "budget_tokens": 4096}},
-    },
-    "medium": {
-        "openai": {"reasoning_effort": "medium"},
-        "anthropic": {"thinking": {"type": "enabled", "budget_tokens": 10_000}},
-    },
-    "high": {
-        "openai": {"reasoning_effort": "high"},
-        "anthropic": {"thinking": {"type": "enabled", "budget_tokens": 20_000}},
-    },
-    "xhigh": {
-        "openai": {"reasoning_effort": "xhigh"},
-        "anthropic": {"thinking": {"type": "enabled", "budget_tokens": 32_000}},
-    },
+log = logging.getLogger(__name__)
+
+MOST = 1000
+"""Refusals that are remembered: more than there are models, and no more for somebody who invents names."""
+_ABOUT_THINKING = re.compile(r"think|effort|reasoning", re.IGNORECASE)
+
+
+class Level(NamedTuple):
+    openai: tuple[str, ...] = ()
+    """Words for `reasoning_effort`, best first."""
+    anthropic: tuple[str, ...] = ()
+    """Words for `output_config.effort`, best first: for models that decide by themselves when to think."""
+    tokens: int = 0
+    """Anthropic counts thoughts as a part of the answer: their room in it, and the budget older models are given."""
+
+
+THINK: dict[str, Level] = {
+    "off": Level(),
+    "minimal": Level(("minimal", "low"), ("low",), 1024),
+    "low": Level(("low",), ("low",), 4096),
+    "medium": Level(("medium",), ("medium",), 10_000),
+    "high": Level(("high",), ("high",), 20_000),
+    "xhigh": Level(("xhigh", "high"), ("xhigh", "high"), 32_000),
 }
 
 LEVELS = tuple(THINK)
 
 
-def think_setting(
-    provider: Provider, level: str | None, own: Mapping[str, Mapping[str, Any]] | None = None
-) -> dict[str, Any]:
-    """What `level` adds to a request; nothing when no level was asked for or nobody knows it."""
-    if level is None:
-        return {}
-    if own is not None and level in own:
-        return dict(own[level])
-    return dict(THINK.get(level, THINK["off"])[provider])
+def ways(provider: Provider, level: str) -> tuple[Setting, ...]:
+    """All that can be added for a level, the newest first; the last is nothing."""
+    row = THINK[level]
+    if provider == "openai":
+        return (*({"reasoning_effort": word} for word in row.openai), {})
+    adaptive = {"type": "adaptive", "display": "summarized"}
+    budget = {"type": "enabled", "budget_tokens": row.tokens}
+    efforts = [{"thinking": adaptive, "output_config": {"effort": word}} for word in row.anthropic]
+    return (*efforts, *([{"thinking": budget}] if row.tokens else []), {})
+
+
+class Thinking:
+    """How one agent's models are told, as far as they have let us know."""
+
+    def __init__(self, provider: Provider, own: Mapping[str, Setting]) -> None:
+        self._ways = {level: (own[level],) if level in own else ways(provider, level) for level in LEVELS}
+        self._refused: dict[tuple[str, str], int] = {}
+
+    def setting(self, model: str, level: str | None) -> Setting:
+        """Nothing when no level was asked for or nobody knows it."""
+        if level is None or level not in self._ways:
+            return {}
+        return self._ways[level][self._refused.get((model, level), 0)]
+
+    def refused(self, model: str, level: str | None, said: Setting, failure: Failed) -> bool:
+        """Whether the request failed for what was said of thinking, and there is another way to say it."""
+        if level is None or failure.kind not in ("format", "model_not_found"):
+            return False
+        ways = self._ways.get(level, ())
+        if said not in ways[:-1] or not _ABOUT_THINKING.search(failure.detail):
+            return False
+        if len(self._refused) >= MOST:
+            self._refused.clear()
+        further = ways.index(said) + 1  # of two turns at once the second finds the first one's step done
+        self._refused[model, level] = max(further, self._refused.get((model, level), 0))
+        log.warning("%s does not take %s for /think %s: %s", model, dict(said), level, failure.detail)
+        return True
 
 
 def nearest_level(level: str, offered: tuple[str, ...]) -> str | None:

@@ -206,6 +206,19 @@ class CanStream(Protocol):
 
 
 @runtime_checkable
+class CanPreview(Protocol):
+    """Shows what is being written without making a message of it: it goes by itself, or when the message comes."""
+
+    def previews(self, route: Route) -> bool:
+        """Whether it can there."""
+        ...
+
+    async def preview(self, part: Part, draft: int) -> Outcome:
+        """In place of what was shown for the same draft before."""
+        ...
+
+
+@runtime_checkable
 class TellsAgents(Protocol):
     """Delivers what an agent of ours says as a bot's message, so that the others of the room hear it (IN-25)."""
 

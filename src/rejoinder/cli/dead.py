@@ -1,4 +1,7 @@
-"""`rejoinder dead`: parts of answers that were given up or never confirmed, sent again or dropped (DE-33)."""
+"""`rejoinder dead`: parts of answers that were given up or never confirmed, sent again or dropped (DE-33).
+
+Below them stand the messages, turns and sessions that were put aside: nothing but looking is to be done about those.
+"""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -13,7 +16,9 @@ from rejoinder.cli.stores import finish, store_to_read, store_to_write, who_acts
 from rejoinder.errors import BadUse, RejoinderError, Superseded
 
 if TYPE_CHECKING:
-    from rejoinder.store.base import PartState, StoreBeside, StoredPart, Verb
+    from rich.text import Text
+
+    from rejoinder.store.base import PartState, PutAside, StoreBeside, StoredPart, Verb
 
 LISTED: "tuple[PartState, ...]" = ("dead", "held")
 AT_ONCE = 200
@@ -23,6 +28,7 @@ AT_ONCE = 200
 class Page(Struct, frozen=True):
     total: int
     parts: tuple[ShownPart, ...]
+    put_aside: "tuple[PutAside, ...]"
 
 
 class Changed(Struct, frozen=True):
@@ -49,7 +55,7 @@ def dead_letters(
     as_json: AsJson = False,
     file: File = None,
 ) -> None:
-    """List what could not be delivered (dead) or was never confirmed (held); send it again, or drop it."""
+    """List what was not delivered (dead), never confirmed (held) or put aside; send it again, or drop it."""
     if retry or drop:
         done = finish(_change(file, retry or [], drop or []))
     else:
@@ -68,7 +74,7 @@ def dead_letters(
 async def _page(file: str | None, limit: int) -> Page:
     async with store_to_read(file) as store:
         parts = await store.parts_in(*LISTED, limit=limit, latest_first=True)
-        return Page(await store.count_parts(*LISTED), tuple(map(shown, parts)))
+        return Page(await store.count_parts(*LISTED), tuple(map(shown, parts)), await store.put_aside(limit))
 
 
 def _show(page: Page, now: datetime) -> None:
@@ -79,7 +85,7 @@ def _show(page: Page, now: datetime) -> None:
     out = console()
     if not page.parts:
         out.print("Nothing is dead or held: all that was to be said has been said, or is on its way.")
-        return
+        return _show_put_aside(page, now)
 
     def row(part: ShownPart) -> "list[Text]":
         why = Text(one_line(part.why) or "never confirmed; it may have arrived")
@@ -100,6 +106,29 @@ def _show(page: Page, now: datetime) -> None:
         out.print("\n" + " ".join(filter(None, (more, advice))), style="dim")
     elif more:
         out.print(more)
+    _show_put_aside(page, now)
+
+
+def _show_put_aside(page: Page, now: datetime) -> None:
+    from rich.text import Text
+
+    from rejoinder.cli.layout import ago, console, harmless, one_line, print_table
+
+    if not page.put_aside:
+        return
+    out = console()
+    out.print("\nPut aside, for it was tried too often or cannot be read:")
+
+    def row(aside: "PutAside") -> "list[Text]":
+        return [
+            Text(aside.kind),
+            Text(harmless(aside.id), "bold"),
+            Text(harmless(aside.where)),
+            Text(ago(aside.at, now), "dim"),
+            Text(one_line(aside.why) or "tried too often"),
+        ]
+
+    print_table(out, ["what", "id", "where", "since", "why"], map(row, page.put_aside))
 
 
 # --- changed ------------------------------------------------------------------------------------

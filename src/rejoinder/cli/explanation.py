@@ -10,11 +10,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from rejoinder.cli.parts import ShownPart, shown, where
 from rejoinder.errors import BadUse, RejoinderError
-from rejoinder.events import Route
-from rejoinder.store.base import EventState, InputState, Outcome, TraceLine, TurnState
+from rejoinder.events import Route, Step
+from rejoinder.store.base import EventState, InputState, Outcome, TurnState
 
 if TYPE_CHECKING:
     from rejoinder.store.base import InboxEvent, Input, OpenTurn, Sighting, StoredPart, StoreReader
@@ -56,6 +57,12 @@ class Handed(Struct, frozen=True):
     turn: Asked | None = None
 
 
+class Stage(Step, frozen=True, kw_only=True, omit_defaults=False):
+    """A step, and when it was noted."""
+
+    at: datetime
+
+
 class Told(Struct, frozen=True):
     """One event that tells of the message."""
 
@@ -68,7 +75,7 @@ class Told(Struct, frozen=True):
     state: EventState
     reason: str
     attempts: int
-    stages: tuple[TraceLine, ...]
+    stages: tuple[Stage, ...]
     sessions: tuple[Handed, ...]
     parts: tuple[Delivered, ...]
     """What the gateway itself answered: to a command, to a stranger."""
@@ -199,7 +206,9 @@ async def _told(store: "StoreReader", event: "InboxEvent") -> Told:
         state=event.state,
         reason=event.reason,
         attempts=event.attempts,
-        stages=await store.trace(event.id),
+        stages=tuple(
+            Stage(*astuple(step), at=traced.at) for traced in await store.trace(event.id) for step in traced.steps
+        ),
         sessions=tuple([await _handed(store, each) for each in await store.inputs_of(event.id)]),
         parts=tuple([await _delivered(store, each) for each in await store.parts_about(event.id)]),
     )

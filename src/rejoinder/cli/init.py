@@ -86,6 +86,7 @@ def _telegram(given: dict[str, str]) -> dict[str, Any]:
     while not _is_fine("channels.telegram", section, given):
         pass
     owner = typer.prompt("  Your own Telegram id, a number (0: `rejoinder pair` lets you in later)", default=0)
+    section["streaming"] = "preview"
     return {**section, "owners": [str(owner)]} if owner else section
 
 

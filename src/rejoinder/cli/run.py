@@ -9,7 +9,7 @@ import typer
 
 from rejoinder.cli.chat import folded, settings_to_serve
 from rejoinder.cli.errors import INTERRUPTED, TERMINATED, run
-from rejoinder.cli.options import File
+from rejoinder.cli.options import File, configuration
 
 if TYPE_CHECKING:
     from rejoinder.app import Gateway
@@ -32,7 +32,10 @@ def run_gateway(
 
     load_to_stay()
     from rejoinder import app, serving
+    from rejoinder.config.load import FILE
+    from rejoinder.reloading import Source, Watch
 
+    watch = Watch(configuration(file) or FILE)  # before it is read: what is written meanwhile is a change
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
     if demo:
         told = run(_demo(settings_to_serve(file), port, new_token=new_token))
@@ -41,7 +44,13 @@ def run_gateway(
         beginning = [sentence] if sentence else []
         if sentence and agent == "tour":
             beginning.append("To see three agents in one room, try `rejoinder run --demo` (or `make demo`).")
-        told = run(serving.serve(serving.with_page(settings, port), say, beginning=beginning, new_token=new_token))
+
+        def read() -> "Settings":
+            return serving.with_page(app.with_agent(settings_to_serve(watch.path), None)[0], port)
+
+        made = serving.with_page(settings, port)
+        source = Source(watch, read)
+        told = run(serving.serve(made, say, beginning=beginning, new_token=new_token, source=source))
     if told is not None:
         sys.exit(INTERRUPTED if told is signal.SIGINT else TERMINATED)
 

@@ -9,6 +9,7 @@ environment.py  ${VAR}
 reading.py      plain values to records, all mistakes at once
 check.py        what no single key can know: agents that exist, zones, patterns; ids.py: ids that are ids
 wording.py      the nearest name, a list of choices, a key as one would type it
+live.py         what of a changed file holds at once, and what from the next start on
 show.py         Settings back to TOML or JSON, without secrets
 describe.py     the JSON schema and the tables of the docs
 """

@@ -34,9 +34,10 @@ class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid
     or `all`; or by kind of chat. Unset: off in direct chats and among bots, first in other groups."""
     response_prefix: str | None = None
     """As `messages.response_prefix`, for this channel."""
-    streaming: Literal["edits", "blocks", "off"] | None = None
-    """How an answer is shown while it is written: one message that is changed (`edits`), whole pieces (`blocks`),
-    or not at all (`off`). Unset: edits where the channel can, else as `agents.defaults.block_streaming_default`."""
+    streaming: Literal["edits", "preview", "blocks", "off"] | None = None
+    """How an answer is shown while it is written: one message that is changed (`edits`), the platform's own preview
+    of a message to come where it has one, else edits (`preview`), whole pieces (`blocks`), or not at all (`off`).
+    Unset: edits where the channel can, else as `agents.defaults.block_streaming_default`."""
     tables: TableStyle = "code"
     """What becomes of a table where the platform has none: aligned in a block of code, a list, or as written."""
     on_unknown: Literal["hold", "resend"] = "hold"

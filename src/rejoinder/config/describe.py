@@ -11,6 +11,7 @@ import msgspec.inspect as mi
 from msgspec import NODEFAULT, Struct
 from msgspec.json import schema_components
 
+from rejoinder.config import live
 from rejoinder.config.jobs import CronJob, EveryAgent
 from rejoinder.config.reading import describe
 from rejoinder.config.schema import BUILT_IN, SECTIONS, AgentDefaults, ChannelSettings, Kinds
@@ -196,7 +197,8 @@ def _open_to_environment(schema: Any) -> Any:
 
 def markdown_tables(kinds: Kinds = BUILT_IN) -> dict[str, str]:
     """Block name to Markdown table, for docs/configuration.md."""
-    tables = {f"config-{name}": _table(record) for name, record in SECTIONS.items()}
+    tables = {"config-reload": live.markdown_table()}
+    tables |= {f"config-{name}": _table(record) for name, record in SECTIONS.items()}
     tables["config-agents-defaults"] = _table(AgentDefaults)
     tables["config-agents"] = _table(EveryAgent)
     tables["config-channels"] = _table(ChannelSettings)

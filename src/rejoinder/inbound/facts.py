@@ -6,6 +6,7 @@ The message index, the pairing state and the runs live elsewhere; here is only t
 
 from msgspec import Struct
 
+from rejoinder.events import Step
 from rejoinder.inbound.ids import Ids
 from rejoinder.inbound.pairing import Pairing
 
@@ -28,15 +29,6 @@ class ThreadFacts(Struct, frozen=True):
     bot_turns_today: int = 0  # of one day, since an owner's reset
 
 
-class Step(Struct, frozen=True):
-    """One line of a trace: what a stage decided, why, and how long it took (in seconds)."""
-
-    stage: str
-    decision: str
-    reason: str | None
-    took: float
-
-
 class RunFacts(Struct, frozen=True):
     """What runs and waits for this session."""
 
@@ -50,6 +42,7 @@ class RunFacts(Struct, frozen=True):
     held_parts: int = 0  # of which nobody knows whether they arrived
     last_failure: str = ""  # why the last run failed, for the owner
     last_words: str = ""  # what the agent's process wrote last, for the owner
+    unheeded: str = ""  # what of the configuration does not hold, and why, for the owner
 
 
 class Facts(Struct, frozen=True):

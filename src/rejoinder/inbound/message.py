@@ -31,6 +31,7 @@ class Message(Struct, frozen=True):
     agents: tuple[str, ...] = ()  # whom it wakes
     listening: bool = False  # the agent sees it and must not answer
     heartbeat: bool = False  # a turn the agent has for itself (TU-26)
+    compacts: bool = False  # its turn shortens the session's memory, and asks the agent nothing else (TU-23)
 
     @property
     def agent_text(self) -> str:
@@ -55,6 +56,11 @@ class Message(Struct, frozen=True):
     def background(self) -> bool:
         """Nobody wrote it: a turn of the clock (TU-28)."""
         return self.inbound.entry == "cron"
+
+    @property
+    def stands_alone(self) -> bool:
+        """No part of what people say here: it takes nothing of that along."""
+        return self.background or self.compacts
 
     @property
     def brings_files(self) -> bool:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from rejoinder.events import Effect
-from rejoinder.inbound.facts import Step
+from rejoinder.events import Effect, Step
 from rejoinder.session import Session
 
 if TYPE_CHECKING:  # both are made of parts that return outcomes

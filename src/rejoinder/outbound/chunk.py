@@ -5,7 +5,7 @@ ends in the second half of what fits, elsewhere.
 Rule 2: never inside a grapheme, an escape, an address, a link, a code span or words in bold, where these fit into a
 message.
 Rule 3: code and tables are cut at the ends of their lines, closed, and opened again with the fence or the head;
-what that takes counts. Only a line of code that fits nowhere is cut inside.
+what that takes counts. Only a line of code that fits nowhere is cut inside. What is left of a heading is one.
 Rule 4: white space at a cut goes, but a line that begins a message keeps its indentation; where that would make code
 of what was an item of a list, the lines are moved to the left. Nothing else goes.
 Rule 5: the last message has three lines, if the one before can spare them.
@@ -31,6 +31,7 @@ _WORD = re.compile(r"(?=\s)")
 _BOUNDARIES = (_PARAGRAPH, _LINE, _SENTENCE, _WORD)
 _BEYOND = 2  # the end of a line or a paragraph is seen though it begins where the room ends
 _WHITE = re.compile(r"\s*")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+")
 _WHOLE_LINE = re.compile(r"(?:(?<=\n)|\A)[ \t]*\S")
 _FEWEST_LAST_LINES = 3
 _MOST_INDENTATION = 3  # of a line that is no code
@@ -170,9 +171,17 @@ class _Cutter:
 
     def _opening(self, at: int) -> str:
         around = self._around(at)
-        if around is None or at < around.inside:
+        if around is None:
+            return self._heading(at)
+        if at < around.inside:
             return ""
         return around.opening if self._text[at - 1] in "\r\n" else around.opening + around.prefix
+
+    def _heading(self, at: int) -> str:
+        """What makes a heading of the line that was cut here, if it was one."""
+        line = self._text.rfind("\n", 0, at) + 1
+        marks = _HEADING.match(self._text, line, at)
+        return marks[0] if marks and self._length(marks[0]) <= self._limit // 2 else ""
 
     def _closing(self, end: int) -> str:
         around = self._around(end)

@@ -4,7 +4,8 @@ Rule 1: it decides when it is asked, by whoever is free to make a call: so the l
         skipped, and a slow platform slows nothing but its own frames (DE-20).
 Rule 2: every frame is made by the same cutter and renderer as the final, from a beginning of its text (DE-1).
 Rule 3: each call has a number. The answer to an earlier call, or to one after the end, changes nothing: no late
-        edit overwrites a final.
+        edit overwrites a final. A message whose edit nobody waited for any more is not written over: its words are
+        said anew.
 Rule 4: it knows no clock; time is a number that comes with each event.
 """
 
@@ -23,6 +24,8 @@ PLACEHOLDER = "…"
 SOON = 0.1
 """Seconds before a mere sign is opened: an answer that is whole by then is one message, and was never another."""
 
+FADES = 20.0
+"""Seconds after which a preview that has not grown is shown again: on the platform it lives for thirty."""
 
 _LOOK_AHEAD = 8
 """Blocks: what lies further ahead changes nothing of where the first one ends, and would be read for each of them."""
@@ -31,11 +34,11 @@ _LOOK_AHEAD = 8
 class Streaming(Struct, frozen=True):
     """How an answer is shown before it is whole.
 
-    `live`: every piece is fed to one growing message. `edits`: one message is changed, at a pace. `blocks`: whole
-    pieces, each a message (DE-22). `off`: not at all.
+    `live`: every piece is fed to one growing message. `edits`: one message is changed, at a pace. `preview`: as often,
+    in a preview that is no message. `blocks`: whole pieces, each a message (DE-22). `off`: not at all.
     """
 
-    mode: Literal["live", "edits", "blocks", "off"] = "off"
+    mode: Literal["live", "edits", "preview", "blocks", "off"] = "off"
     pace: float = 1.0
     placeholder: bool = False
     """Open with a sign instead of words: where nobody can tell whether an opening arrived, words could stand twice."""
@@ -99,6 +102,14 @@ class Feed(Struct, frozen=True):
     upto: int
 
 
+class Preview(Struct, frozen=True):
+    """Show this in place of the preview before it."""
+
+    source: str
+    call: int
+    upto: int
+
+
 class SendBlock(Struct, frozen=True):
     source: str
     reopened: str
@@ -106,7 +117,7 @@ class SendBlock(Struct, frozen=True):
     upto: int
 
 
-Step = Rest | Wait | OpenSlot | EditSlot | Feed | SendBlock
+Step = Rest | Wait | OpenSlot | EditSlot | Feed | Preview | SendBlock
 Cut = Callable[[str], list[str]]
 """The sources of the messages a text becomes."""
 
@@ -122,8 +133,24 @@ def close(draft: Draft) -> Draft:
     return replace(draft, closed=True, call=draft.call + 1)
 
 
+def to_keep(draft: Draft) -> Draft:
+    """What has been shown is to stand above what others say next: a preview becomes a message."""
+    if draft.streaming.mode != "preview":
+        return draft
+    return replace(draft, streaming=replace(draft.streaming, mode="edits"), seen=0)
+
+
+def at_once(draft: Draft) -> Draft:
+    """The same for who cannot wait: no pace is kept, and a block may be short."""
+    return replace(draft, not_before=0.0, streaming=replace(draft.streaming, least=1, idle=0.0))
+
+
 def next_step(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
-    if draft.closed or draft.streaming.mode == "off" or draft.seen == len(draft.text):
+    if draft.closed or draft.streaming.mode == "off":
+        return draft, Rest()
+    if draft.streaming.mode == "preview":
+        return _next_preview(draft, now, cut)
+    if draft.seen == len(draft.text):
         return draft, Rest()
     if draft.streaming.mode == "blocks":
         return _next_block(draft, now)
@@ -147,6 +174,19 @@ def next_step(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
         done = not wordless and len(sources) == len(draft.slots) + 1
         return calling, OpenSlot(source, number, upto if done else draft.seen)
     return replace(draft, seen=upto), Rest()
+
+
+def _next_preview(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
+    """Of an answer that will be several messages the last one is shown: it is the one that grows."""
+    if not is_seen(draft.text):
+        return draft, Rest()
+    due = draft.not_before if draft.seen < len(draft.text) else draft.not_before + FADES
+    if now < due:
+        return draft, Wait(due)
+    sources, number = cut(draft.text), draft.call + 1
+    if not sources:
+        return draft, Rest()
+    return replace(draft, call=number), Preview(sources[-1], number, len(draft.text))
 
 
 def _next_block(draft: Draft, now: float) -> tuple[Draft, Step]:
@@ -209,10 +249,12 @@ def opened(draft: Draft, step: OpenSlot, message: str, reply_to: str | None, now
     return replace(draft, slots=slots, seen=step.upto, not_before=now + (0.0 if at_once else draft.streaming.pace))
 
 
-def shown(draft: Draft, step: EditSlot | Feed, now: float) -> Draft:
+def shown(draft: Draft, step: EditSlot | Feed | Preview, now: float) -> Draft:
     """The platform took the frame."""
     if draft.closed or step.call != draft.call:
         return draft
+    if isinstance(step, Preview):
+        return replace(draft, seen=step.upto, not_before=now + draft.streaming.pace)
     at = step.slot if isinstance(step, EditSlot) else len(draft.slots) - 1
     slot = draft.slots[at]
     source = step.source if isinstance(step, EditSlot) else slot.source + step.text
@@ -221,15 +263,26 @@ def shown(draft: Draft, step: EditSlot | Feed, now: float) -> Draft:
     return replace(draft, slots=slots, seen=step.upto, not_before=now + pace)
 
 
+def let_go(draft: Draft, step: EditSlot | Preview) -> Draft:
+    """Nobody waited for the answer: it may come over what is put there later. Noted also after the end."""
+    if isinstance(step, Preview):
+        return draft
+    slots = (*draft.slots[: step.slot], replace(draft.slots[step.slot], unsure=True), *draft.slots[step.slot + 1 :])
+    return replace(draft, slots=slots)
+
+
 def sent(draft: Draft, step: SendBlock, not_before: float) -> Draft:
     """The block is on its way: it is never said again, whatever becomes of it."""
     return replace(draft, seen=step.upto, reopened=step.reopened, blocks=draft.blocks + 1, not_before=not_before)
 
 
 def refused(draft: Draft, step: Step, until: float | None) -> Draft:
-    """The platform did not take it: again at that time, or (None) not before the answer is whole."""
+    """The platform did not take it: again at that time, or (None) not before the answer is whole.
+
+    Where there is no preview to be had there is a message that can be changed.
+    """
     if draft.closed:
         return draft
     if until is None:
-        return replace(draft, streaming=replace(draft.streaming, mode="off"))
+        return replace(draft, streaming=replace(draft.streaming, mode="edits" if isinstance(step, Preview) else "off"))
     return replace(draft, not_before=until)

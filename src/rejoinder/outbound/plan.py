@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.events import Attachment, Choice, LengthUnit, Part, Rendering, ReplyMode, Route, TableStyle
+from rejoinder.outbound.chunk import length
 from rejoinder.outbound.deeds import Amend, Deed, Remove, Say, keyed
 from rejoinder.outbound.render import Message, messages
 
@@ -50,6 +51,8 @@ class Slot(Struct, frozen=True):
     source: str
     """What the platform last took of it, before it was rendered."""
     reply_to: str | None = None
+    unsure: bool = False
+    """An edit of it was not answered and may be carried out yet, over whatever is put there."""
 
 
 class Planned(Struct, frozen=True):
@@ -138,6 +141,18 @@ def put_instead(text: str, shown: Sequence[str], route: Route, manner: Manner, s
     return put + [Planned(*keyed(Remove(message), f"{stem}/delete")) for message in shown[len(chunks) :]]
 
 
+def close_offer(said: Say, message: str, outcome: str, stem: str) -> list[Planned]:
+    """What became of it in the place of how to answer, which is its last paragraph; and no buttons under it.
+
+    For who has nothing but the message as it was rendered.
+    """
+    asked = said.part.text.rpartition("\n\n")[0]
+    entities = tuple([each for each in said.part.entities if each.offset + each.length <= length(asked, "utf16")])
+    text = f"{asked}\n\n{outcome}".lstrip()
+    part = replace(said.part, text=text, entities=entities if asked else (), html="", choices=(), key="")
+    return [Planned(*keyed(Amend(message, part, anew=False), f"{stem}/instead"))]
+
+
 def settle(
     text: str,
     slots: tuple[Slot, ...],
@@ -152,9 +167,10 @@ def settle(
     """What makes of the messages on the screen the whole answer.
 
     `live`: they were fed as they grew, so each is told that it is whole. `may_move`: they can be taken back, so
-    an answer whose target changed is said anew, as a reply, before they go (OD-61).
+    an answer whose target changed is said anew, as a reply, before they go (OD-61); and so is one that a late edit
+    could overwrite (DE-20).
     """
-    if slots and may_move and slots[0].reply_to != wording.reply_to:
+    if slots and may_move and (slots[0].reply_to != wording.reply_to or any(slot.unsure for slot in slots)):
         said = say(text, route, manner, wording, stem)
         after = tuple(planned.key for planned in said)
         return said + [_removed(slot, stem, after) for slot in slots]

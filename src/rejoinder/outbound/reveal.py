@@ -35,15 +35,27 @@ class Reveal:
         if "-----" in held and (key := held.rfind(KEY_BEGIN)) >= 0:
             end = KEY_END.search(held, key)
             if end is None:
-                return self._show(key if len(held) - key < _LONGEST_KEY else len(held))
+                return self._show(self._before_key())
             start = max(start, end.end())
         if start == len(held) or self._is_harmless(held, start) or len(held) - start > _LONGEST_WORD:
             start = len(held)
         return self._show(start)
 
+    def end_word(self) -> str:
+        """What comes next begins a line of its own: no word waits for more."""
+        return self._show(self._before_key())
+
     def finish(self, piece: str = "") -> str:
         self._held += piece
         return self._show(len(self._held))
+
+    def _before_key(self) -> int:
+        """Where a key begins of which there is no end yet; the end, where there is none or none so long."""
+        held = self._held
+        key = held.rfind(KEY_BEGIN)
+        if key < 0 or len(held) - key >= _LONGEST_KEY or KEY_END.search(held, key):
+            return len(held)
+        return key
 
     def _is_harmless(self, held: str, start: int) -> bool:
         """Whether the word that begins there, or began in what was shown, is surely none."""

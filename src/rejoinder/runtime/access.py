@@ -8,6 +8,7 @@ from rejoinder.inbound import pairing
 from rejoinder.inbound.ids import Ids, read_ids
 from rejoinder.inbound.rules import Rules, channel_rules
 from rejoinder.runtime.recent import Bounded
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.store.base import (
     AllowEdit,
     ApproveKnock,
@@ -38,6 +39,10 @@ class Access:
         self._paired: Bounded[str, frozenset[Paired]] = Bounded(MOST_PLACES)
         self._knocks: Bounded[Place, tuple[Knock, ...]] = Bounded(MOST_PLACES)
         self._read: Bounded[Place, float] = Bounded(MOST_PLACES)
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._rules = settings.rules
+        self.forget()  # the lists that owners have changed were made from those of the file
 
     async def read(self, place: Place) -> None:
         if monotonic() - self._read.get(place, float("-inf")) < FRESH:

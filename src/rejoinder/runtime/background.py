@@ -24,6 +24,7 @@ from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.sessions import Sessions
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.unit import Unit
 from rejoinder.runtime.waiting import pack
 from rejoinder.session import start_over
@@ -93,6 +94,9 @@ class Beginning:
         self._clock = clock
         self._tell = tell
         self._recovered = recovered
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._rules = settings.rules
 
     async def begin(self, turn: Background, tick: Tick | None = None) -> str | None:
         """Returns when it stands in its session's line; or why it gets no turn, and then nothing is written."""

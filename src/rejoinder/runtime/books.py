@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from rejoinder.errors import Superseded
 from rejoinder.events import PromptText, Route
 from rejoinder.inbound.groups import wants_intro
+from rejoinder.inbound.message import Message
 from rejoinder.runtime import notices
 from rejoinder.runtime.asked import Asked, Granted, Resumed
 from rejoinder.runtime.conversations import Conversation
@@ -58,13 +59,17 @@ def begin_turn(
     route: Route,
     heard: int,
     now: datetime,
-    *,
-    touches: bool = True,
+    message: Message,
 ) -> Callable[[], Granted]:
     """Adds the beginning of a turn to a unit, for the session as this unit leaves it.
 
-    A turn that nobody asked for leaves it untouched: a session ends when its people are away.
+    A turn that nobody asked for leaves it untouched: a session ends when its people are away. One that asks the agent
+    nothing leaves all that waits to be told where it is.
     """
+    if message.compacts:
+        begun = unit.add(BeginTurn(held.key, route, events, now, now + LEASE, tells=False))
+        unit.add_all(held.becomes(session))
+        return lambda: _granted(held, session, session, begun())
     told = Told(
         session.system_events,
         start.after_abort or session.aborted_last_run,
@@ -74,18 +79,17 @@ def begin_turn(
     )
     begun = unit.add(BeginTurn(held.key, route, events, now, now + LEASE, heard, pack_told(told)))
     # Later than its start, whatever the clock says: that is how a first turn is told from the others.
-    touched = max(now if touches else session.touched, session.started + A_MOMENT)
+    touched = max(session.touched if message.background else now, session.started + A_MOMENT)
     taken = turn_taken(session, touched)
     unit.add_all(held.becomes(taken))
+    return lambda: _granted(held, session, taken, begun())
 
-    def granted() -> Granted:
-        held.became(taken)
-        claim = begun()
-        if isinstance(claim, Busy):
-            raise RuntimeError(f"{held.key} was to begin a turn while turn {claim.turn} runs")
-        return Granted(claim, session)
 
-    return granted
+def _granted(held: Held, before: Session, taken: Session, claim: Claim | Busy) -> Granted:
+    held.became(taken)
+    if isinstance(claim, Busy):
+        raise RuntimeError(f"{held.key} was to begin a turn while turn {claim.turn} runs")
+    return Granted(claim, before)
 
 
 class StoreBooks:
@@ -107,9 +111,8 @@ class StoreBooks:
         now = self._clock()
         async with self._sessions.changing(run.session, run.agent, now) as held:
             unit, heard = Unit(), run.conversation.messages.count
-            touches = not run.message.background
             granted = begin_turn(
-                unit, held, held.session, run.start, run.events, run.conversation.route, heard, now, touches=touches
+                unit, held, held.session, run.start, run.events, run.conversation.route, heard, now, run.message
             )
             run.is_claiming = True
             await unit.insist(self._store)

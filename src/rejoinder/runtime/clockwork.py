@@ -47,6 +47,11 @@ class Clockwork:
         self._read = read
         self._changed = asyncio.Event()
 
+    def heed(self, jobs: tuple[Job, ...]) -> None:
+        """These are there from now on."""
+        self._jobs = jobs
+        self.changed()
+
     def changed(self) -> None:
         """Somebody may have paused, resumed or asked for one of them."""
         self._changed.set()

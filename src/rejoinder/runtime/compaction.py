@@ -56,6 +56,9 @@ class Compaction:
         self._flushed: Bounded[str, bool] = Bounded(SESSIONS)
         self._untold: Bounded[str, bool] = Bounded(SESSIONS)  # shortened, and the people have not been told
 
+    def heed(self, settings: CompactionSettings) -> None:
+        self._settings = settings
+
     async def after_turn(self, session: str, agent: Agent, system: str, seen: Callable[[], None]) -> None:
         """Makes room when the turn has filled the context; `seen` hears the agent's signs of life."""
         if not self._settings.budget:

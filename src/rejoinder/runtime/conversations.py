@@ -9,9 +9,8 @@ from itertools import filterfalse
 from msgspec.structs import replace
 
 from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, Channel, TellsAgents
-from rejoinder.events import Choice, Inbound, Part, Quote, Route, Said
+from rejoinder.events import Choice, Inbound, Part, Quote, Route, Said, Step
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
-from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import overhear
 from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
@@ -22,11 +21,13 @@ from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.fates import Fate, message_of
 from rejoinder.runtime.messages import Messages
+from rejoinder.runtime.offers import OFFERS
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.performing import intent
+from rejoinder.runtime.precedence import Arrival
 from rejoinder.runtime.recent import Bounded, Recent
-from rejoinder.runtime.settings import ChannelFacts
-from rejoinder.store.base import InboxEvent, Message, NoteMessages, PlaceFacts, PlanParts, Store
+from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
+from rejoinder.store.base import Message, NoteMessages, PlaceFacts, PlanParts, Store
 
 TRACES = 50
 KEPT = 2000
@@ -51,7 +52,7 @@ class Conversation:
         self.sender.noted = self._noted
         self.sender.forgotten = self._forgotten
         self.messages = Messages(store, route)
-        self.arrived: deque[tuple[InboxEvent, ...]] = deque()  # what has not been decided yet, in order
+        self.arrived: deque[Arrival] = deque()  # what has not been decided yet, in order
         self.deciding: asyncio.Task[None] | None = None
         self._overheard: dict[str, tuple[Said, ...]] = {}  # said since each agent was last asked (IN-32)
         self.facts = PlaceFacts()
@@ -189,8 +190,9 @@ class Conversation:
         )
 
     def offer(self, text: str, choices: tuple[Choice, ...]) -> Callable[[str], None]:
-        """Says something with buttons under it. What comes back puts other words there, and nothing to press."""
-        manner, stem = self.how.speech.manner, self.outbox.new_stem()
+        """Says something with buttons under it; how to answer without them is the last paragraph of the text. What
+        comes back puts other words there, and nothing to press."""
+        manner, stem = self.how.speech.manner, f"{OFFERS}/{self.outbox.new_stem()}"
         posted = self.sender.post(plan.say(redact(text), self.route, manner, Wording(choices=choices), stem))
 
         def close(words: str) -> None:
@@ -293,9 +295,15 @@ class Conversations:
         how: Callable[[str], ChannelFacts],
     ) -> None:
         self._channels = channels
+        self._how = how
         self._places: Recent[Route, Conversation] = Recent(
-            lambda route: Conversation(channels[route.channel], route, store, outbox, how(route.channel)), KEPT
+            lambda route: Conversation(channels[route.channel], route, store, outbox, self._how(route.channel)), KEPT
         )
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._how = settings.channel
+        for conversation in self._places.alive():
+            conversation.how = settings.channel(conversation.route.channel)
 
     def of(self, message: Inbound) -> Conversation:
         return self._places.get(message.route)

@@ -11,6 +11,7 @@ from rejoinder.inbound.finalise import arrived, finalise
 from rejoinder.inbound.outcome import Continue
 from rejoinder.inbound.rules import Rules
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.store.base import InboxEvent
 
 
@@ -30,6 +31,9 @@ class Debounce:
         self._go_on = go_on
         self._waiting: dict[str, dict[str, tuple[Row, InboxEvent]]] = {}  # by channel and row
         self._looking: dict[str, asyncio.Task[None]] = {}
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._rules = settings.rules
 
     def waits(self, channel: str) -> bool:
         """Whether what comes on this channel waits at all."""

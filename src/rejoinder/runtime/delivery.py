@@ -40,6 +40,8 @@ log = logging.getLogger(__name__)
 NO_RESPONSE = "_(no response)_"
 PATIENCE = 30.0
 """Seconds an ended run waits for its last delivery; then it ends, and the sender goes on alone."""
+CATCHING_UP = 3.0
+"""Seconds for which something else that is to be said waits for the draft."""
 ENOUGH_TO_PREFIX = 24
 """Characters after which it is known whether an answer begins with its prefix, a list or a fence (DE-5)."""
 
@@ -93,6 +95,7 @@ class Answer:
         self._has_words = False
         self._between_segments = False
         speech, sender = conversation.how.speech, conversation.sender
+        self._manner = speech.manner  # it ends as it began, whatever is configured meanwhile
         self._stem = stem_of(run, occasion.trigger) or conversation.outbox.new_stem()
         self._acting = Acting(conversation, occasion, self._stem, run, hand_over)
         streaming = streaming_for(speech.streaming, sender, speech.manner, other_bot=occasion.other_bot)
@@ -122,7 +125,15 @@ class Answer:
     async def next_segment(self) -> None:
         if self._may_speak():
             await self._obey(self._reader.next_segment())
+            if self._unseen is None:
+                self._pass_on(self._reveal.end_word())
             self._between_segments = True
+
+    async def catch_up(self) -> None:
+        """What was written so far stands on the screen, where an answer is shown while it is written: what somebody
+        is about to say stands below it (TU-34)."""
+        if self._may_speak():
+            await self._drafting.catch_up(CATCHING_UP)
 
     async def add_line(self, line: str) -> None:
         """A line of the gateway's own, a paragraph by itself; no directive is looked for in it."""
@@ -243,7 +254,7 @@ class Answer:
         if draft.streaming.mode == "blocks":
             planned = self._drafting.say_rest()
         else:
-            await foresee(draft.text, self._conversation.how.speech.manner)
+            await foresee(draft.text, self._manner)
             planned = self._settled(draft.text, self._stem)
         if sentence:
             planned += self._say(sentence, is_error=True)
@@ -256,12 +267,12 @@ class Answer:
             self._acting.was_said(draft.text, message)
 
     def _settled(self, text: str, stem: str) -> list[Planned]:
-        channel, how = self._conversation.channel, self._conversation.how.speech.manner
+        channel = self._conversation.channel
         return plan.settle(
             text,
             self._drafting.draft.slots,
             self._conversation.route,
-            how,
+            self._manner,
             self._acting.wording(),
             stem,
             live=self._was_live,
@@ -273,8 +284,7 @@ class Answer:
         wording = self._acting.wording()
         target = wording.reply_to if not self._has_words else None
         plain = Wording(target, author=wording.author, is_error=is_error)
-        manner = self._conversation.how.speech.manner
-        return plan.say(sentence, self._conversation.route, manner, plain, f"{self._stem}/own")
+        return plan.say(sentence, self._conversation.route, self._manner, plain, f"{self._stem}/own")
 
     async def _withdraw(self, handed: Sequence[Planned]) -> None:
         """Nothing of it stays, where that can be done (OD-41); what was handed over does."""

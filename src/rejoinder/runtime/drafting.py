@@ -4,21 +4,24 @@ The sender of the conversation asks for a frame whenever its line is free, so fr
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from random import uniform
+from typing import Any
+from zlib import crc32
 
 from msgspec.structs import replace
 
-from rejoinder.channels.base import CanEdit, CanStream, Delivered, Rejected, RetryAfter, Unknown
+from rejoinder.channels.base import CanEdit, CanPreview, CanStream, Delivered, Outcome, Rejected, RetryAfter, Unknown
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Part, Rendering
 from rejoinder.outbound import draft as drafts
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import Open, decode, keyed
-from rejoinder.outbound.draft import Draft, EditSlot, Feed, OpenSlot, Rest, SendBlock, Step, Streaming, Wait
+from rejoinder.outbound.draft import Draft, EditSlot, Feed, OpenSlot, Preview, Rest, SendBlock, Step, Streaming, Wait
 from rejoinder.outbound.plan import Manner, Planned, Slot, Wording
 from rejoinder.outbound.render import Message
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.aside import LetGo
 from rejoinder.runtime.fates import Fate, Sent
 from rejoinder.runtime.sender import Sender
 from rejoinder.runtime.verdict import is_blind
@@ -47,6 +50,9 @@ class Drafting:
         self._run = run
         self._human_delay = human_delay
         self._opening: asyncio.Future[Fate] | None = None
+        self._answered = asyncio.Event()  # no frame is under way
+        self._answered.set()
+        self._catching_up: asyncio.Future[None] | None = None  # somebody waits until all is shown
         self._said = 0  # messages of the blocks so far
         if streaming.mode != "off":
             sender.writing.join(self)
@@ -74,6 +80,8 @@ class Drafting:
         streaming = draft.streaming
         if streaming.mode == "live":  # what it has been fed before cannot be fed again: it is whole at the end
             streaming = Streaming("off")
+        elif streaming.mode == "preview":  # there is a message already
+            streaming = replace(streaming, mode="edits")
         self.draft = Draft(streaming, draft.text, (*draft.slots, Slot(message, "", reply_to)), grown_at=draft.grown_at)
 
     def _adopted(self, fate: "asyncio.Future[Fate]", reply_to: str | None) -> None:
@@ -90,9 +98,29 @@ class Drafting:
         if self in self._sender.writing:
             self._sender.wake()
 
+    async def catch_up(self, seconds: float) -> None:
+        """Returns when all that may be shown so far is, as far as it can be, or after so many seconds."""
+        if self not in self._sender.writing:
+            return
+        self.draft = drafts.to_keep(self.draft)
+        self._catching_up = caught_up = asyncio.get_running_loop().create_future()
+        self._sender.wake()
+        try:
+            await asyncio.wait((caught_up,), timeout=seconds)
+        finally:
+            self._catching_up = None
+
+    def _has_caught_up(self) -> None:
+        if self._catching_up is not None:
+            self._catching_up.set_result(None)
+            self._catching_up = None
+
     async def close(self) -> None:
-        """No further frame: returns when it is known what is on the screen."""
+        """No further frame: returns when it is known what is on the screen, or that it cannot be known."""
         self._sender.writing.leave(self)
+        if not self._answered.is_set():
+            self._sender.aside.hurry()
+            await self._answered.wait()
         self.draft = drafts.close(self.draft)
         if self._opening is not None:
             await asyncio.wait([self._opening])
@@ -104,12 +132,15 @@ class Drafting:
         if self._opening is not None:
             return None
         now, text = asyncio.get_running_loop().time(), self.draft.text
-        if self.draft.streaming.mode == "edits" and now >= self.draft.not_before:
+        at_once = self._catching_up is not None
+        if self.draft.streaming.mode in ("edits", "preview") and (at_once or now >= self.draft.not_before):
             await foresee(text, self._manner)
-        draft, step = drafts.next_step(replace(self.draft, text=text), now, self._sources)
-        self.draft = replace(draft, text=self.draft.text)  # it may have grown meanwhile
+        asked = replace(self.draft, text=text)
+        draft, step = drafts.next_step(drafts.at_once(asked) if at_once else asked, now, self._sources)
+        self.draft = replace(self.draft, call=draft.call, seen=draft.seen)  # it may have grown meanwhile
         match step:
             case Rest():
+                self._has_caught_up()
                 return None
             case Wait(until=until):
                 return until - now
@@ -119,6 +150,8 @@ class Drafting:
                 await self._edit(step)
             case Feed():
                 await self._feed(step)
+            case Preview():
+                await self._preview(step)
             case SendBlock():
                 self._send_block(step, now)
         return 0.0
@@ -150,15 +183,31 @@ class Drafting:
             self.draft = drafts.opened(self.draft, step, known.message, reply_to, now)
             self._sender.wake()
         else:
-            self.draft = drafts.refused(self.draft, step, None)
+            self._refuse(step, None)
 
     async def _edit(self, step: EditSlot) -> None:
         channel, slot = self._sender.channel, self.draft.slots[step.slot]
         if not can(channel, CanEdit):
             return self._refuse(step, None)
+        part = self._part(step.source, first=step.slot == 0)
         crashpoint("K13")
         self._sender.pace.spend()
-        outcome = await channel.edit(self._sender.route, slot.message, self._part(step.source, first=step.slot == 0))
+        await self._show(step, channel.edit(self._sender.route, slot.message, part))
+
+    async def _preview(self, step: Preview) -> None:
+        channel = self._sender.channel
+        if not can(channel, CanPreview):
+            return self._refuse(step, None)
+        self._sender.pace.spend()
+        number = crc32(self._stem.encode()) & 0x7FFF_FFFF or 1
+        await self._show(step, channel.preview(self._part(step.source, first=True), number))
+
+    async def _show(self, step: EditSlot | Preview, call: Coroutine[Any, Any, Outcome]) -> None:
+        self._answered.clear()
+        try:
+            outcome = await self._sender.aside.make(call)
+        finally:
+            self._answered.set()
         now = asyncio.get_running_loop().time()
         match outcome:
             case Delivered():
@@ -167,6 +216,9 @@ class Drafting:
                 seconds = outcome.seconds or self.draft.streaming.pace
                 self._sender.pace.pause(seconds, everywhere=outcome.everywhere)
                 self._refuse(step, now + seconds)
+            case LetGo():
+                self.draft = drafts.let_go(self.draft, step)
+                self._refuse(step, now + 2 * self.draft.streaming.pace)
             case RetryAfter() | Unknown():
                 self._refuse(step, now + 2 * self.draft.streaming.pace)
             case Rejected():
@@ -200,6 +252,7 @@ class Drafting:
 
     def _refuse(self, step: Step, until: float | None) -> None:
         self.draft = drafts.refused(self.draft, step, until)
+        self._has_caught_up()
 
 
 async def foresee(text: str, manner: Manner) -> None:
@@ -222,5 +275,7 @@ def streaming_for(wanted: Streaming, sender: Sender, manner: Manner, *, other_bo
     if can(channel, CanStream) and manner.limit is None:
         return Streaming("live")
     if can(channel, CanEdit):
-        return Streaming("edits", wanted.pace, placeholder=is_blind(sender.channel))
+        previews = wanted.mode == "preview" and can(channel, CanPreview) and channel.previews(sender.route)
+        mode = "preview" if previews else "edits"
+        return Streaming(mode, wanted.pace, placeholder=is_blind(sender.channel))
     return Streaming("off")

@@ -5,12 +5,12 @@ the decision's own replies: nobody is told that something was done which was not
 done here but written by the engine, in the commit that keeps the decision.
 """
 
-import asyncio
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, CanCompact, CanForget
 from rejoinder.events import (
@@ -31,17 +31,15 @@ from rejoinder.events import (
     UseTool,
 )
 from rejoinder.inbound.bots import BotTurns
+from rejoinder.inbound.outcome import PASS, Walk
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.access import Access
-from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.questions import Questions
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.store.base import ClearBotTurns, SaveAgentSession, Verb
-
-COMPACT_PATIENCE = 60.0
-"""Seconds in which an agent has to shorten a conversation at somebody's word: the whole chat waits for it."""
 
 
 def _nothing() -> None:
@@ -54,8 +52,6 @@ class Performed(Struct, frozen=True):
     verbs: tuple[Verb[Any], ...] = ()
     then: Callable[[], None] = _nothing
     says: str | None = None
-    tells: str | None = None
-    """What the agent of this session hears of it in its next turn."""
 
 
 DONE = Performed()
@@ -66,7 +62,6 @@ class Effects:
         self,
         agents: Mapping[str, Agent],
         lanes: Lanes,
-        compaction: Compaction,
         questions: Questions,
         access: Access,
         show_config: Callable[[str], str],
@@ -74,11 +69,22 @@ class Effects:
     ) -> None:
         self._agents = agents
         self._lanes = lanes
-        self._compaction = compaction
         self._questions = questions
         self._access = access
         self._show_config = show_config
         self._tell = tell
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._show_config = settings.show_config
+
+    def as_turn(self, walked: Walk, agent: str) -> Walk | None:
+        """What takes the agent's time is no effect of a moment: it is done by a turn, which waits for those before it
+        and can be stopped (TU-23). None: this decision has nothing of the kind."""
+        others = tuple([effect for effect in walked.effects if not isinstance(effect, CompactSession)])
+        if len(others) == len(walked.effects) or not can(self._agents[agent], CanCompact):
+            return None
+        message = replace(walked.message, agents=(agent,), compacts=True)
+        return replace(walked, message=message, outcome=PASS, replies=(), effects=others)
 
     async def perform(
         self, effect: Effect, conversation: Conversation, agent: str, members: tuple[str, ...], now: datetime
@@ -93,8 +99,8 @@ class Effects:
                 return Performed(
                     (SaveAgentSession(session, None),), lambda: self._began_anew(effect, conversation, agent)
                 )
-            case CompactSession(session=session):
-                return await self._compact(session, agent)
+            case CompactSession():
+                return Performed(says=f"The agent {agent} keeps its memory itself: /new begins anew.")
             case AnswerQuestion(question=question, option=option, sender=sender):
                 return Performed(says=self._questions.answer(question, option, conversation.route, sender))
             case Overhear(said=said):
@@ -128,20 +134,6 @@ class Effects:
     def _began_anew(self, reset: ResetSession, conversation: Conversation, agent: str) -> None:
         self._tell(SessionEnded(reset.session, agent, conversation.route, reset.why))
         self._tell(SessionStarted(reset.session, agent, conversation.route))
-
-    async def _compact(self, session: str, agent: str) -> Performed:
-        if not can(self._agents[agent], CanCompact):
-            return Performed(says=f"The agent {agent} keeps its memory itself: /new begins anew.")
-        if (lane := self._lanes.get(session)) is not None and lane.is_running:
-            return Performed(says="The agent is at work; /compact again when it has answered.")
-        try:
-            async with asyncio.timeout(COMPACT_PATIENCE):
-                shortened = await self._compaction.shorten(session, self._agents[agent])
-        except TimeoutError:
-            return Performed(says="The agent took too long; the conversation is as it was.")
-        if shortened is None:
-            return Performed(says="There was nothing to shorten, or it did not work.")
-        return Performed(shortened.kept, tells=shortened.note)
 
 
 def _let_bots_go_on(conversation: Conversation) -> None:

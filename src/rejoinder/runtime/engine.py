@@ -24,7 +24,7 @@ from rejoinder.events import (
     MessageReceived,
     Overhear,
     SessionStarted,
-    StageDecision,
+    Step,
 )
 from rejoinder.inbound import BEFORE_SESSION, resume
 from rejoinder.inbound.activation import said_by
@@ -47,23 +47,24 @@ from rejoinder.runtime.facts import World
 from rejoinder.runtime.handoff import HandedRow
 from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.inheriting import Inheritance
-from rejoinder.runtime.lanes import MOMENT, PATIENCE, Lanes
+from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.owners import Owners
+from rejoinder.runtime.precedence import Arrival, Precedence
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.recovery import Recovery
 from rejoinder.runtime.relay import Watcher
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Held, Sessions
-from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.settings import Heeds, RuntimeSettings
 from rejoinder.runtime.slots import Slots
 from rejoinder.runtime.tally import Tally
 from rejoinder.runtime.unit import Unit, until_good
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.waiting import pack
 from rejoinder.runtime.work import Workers
-from rejoinder.session import Session, session_key, with_event
+from rejoinder.session import Session, session_key
 from rejoinder.store.base import (
     Accept,
     Cursor,
@@ -74,7 +75,6 @@ from rejoinder.store.base import (
     SettleEvent,
     Store,
     Trace,
-    TraceLine,
     said_about,
 )
 from rejoinder.turns.backlog import Message as InLine
@@ -147,25 +147,25 @@ class Engine:
         self._store = store
         self._tally = Tally(store)
         self._sessions = Sessions(store)
+        self._precedence = Precedence()
         self._inheritance = Inheritance(settings.rules.settings.session, self._sessions, store)
         self._hooks = hooks = hooks or Hooks()
         self._tell = hooks.tell
         self.nowhere = Nowhere()
-        self._queueing = Queueing(settings, runs)
+        self._queueing = queueing = Queueing(settings, runs)
         places = {**channels, self.nowhere.name: self.nowhere}
         self.outbox = Outbox(places, store, runs, settings.channel, clock, self._tell)
         self.conversations = Conversations(places, store, self.outbox, settings.channel)
         self._owners = Owners(self.conversations, channels, store, clock)
         self.outbox.owed = self._owners.owed
         questions, access = Questions(runs, settings.question_seconds, store.generation), Access(settings.rules, store)
-        workers = Workers(
+        self.workers = workers = Workers(
             agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell, self._hand_over
         )
         self.books = StoreBooks(store, self._sessions, clock)
-        self.lanes = Lanes(workers, self.books, runs, Slots(settings.limits, runs, agents), settings.lease)
-        self._effects = Effects(
-            agents, self.lanes, workers.compaction, questions, access, settings.show_config, self._tell
-        )
+        slots = Slots(settings.limits, runs, agents)
+        self.lanes = Lanes(workers, self.books, runs, slots, settings.lease)
+        self._effects = Effects(agents, self.lanes, questions, access, settings.show_config, self._tell)
         self.upkeep = Upkeep(store, self.lanes, self.books, clock)
         self.beside = Beside(store, self.outbox, access, runs)
         self.recovery = Recovery(
@@ -197,6 +197,22 @@ class Engine:
         )
         self._world = World(settings, self.lanes, workers, access, self._tally, store)
         self._debounce = Debounce(settings.rules, runs, clock, self.decide)
+        deciding = (self._inheritance, queueing, questions, access, self._effects, self._world, self._debounce)
+        self._heeding: tuple[Heeds, ...] = (
+            *deciding,
+            self.background,
+            workers,
+            slots,
+            self.lanes,
+            self.outbox,
+            self.conversations,
+        )
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        """These hold from the next message on; a turn that has begun ends as it began."""
+        self._settings = settings
+        for each in self._heeding:
+            each.heed(settings)
 
     async def accept(self, *messages: Inbound, cursor: Cursor | None = None) -> None:
         """What a channel calls; returns when they are safe, not when they are answered (DU-1).
@@ -222,8 +238,10 @@ class Engine:
                 self.take(event)
 
     def _forget(self, event: InboxEvent) -> None:
-        with suppress(ValueError):
-            self.conversations.of(event.inbound).arrived.remove((event,))
+        waiting = self.conversations.of(event.inbound).arrived
+        for arrival in [arrival for arrival in waiting if arrival.events == (event,)]:
+            waiting.remove(arrival)
+            self._precedence.give_back(arrival.ticket)
 
     def take(self, event: InboxEvent) -> None:
         """Goes on with an event that is safe: at once, or with the rest of what its sender is typing (IN-76)."""
@@ -234,9 +252,10 @@ class Engine:
 
     def decide(self, *group: InboxEvent) -> asyncio.Task[None]:
         """What somebody typed in one go is decided as one message, after those of its place that came before it."""
-        inbound = group[-1].inbound
-        conversation = self.conversations.of(inbound)
-        conversation.arrived.append(group)
+        inbound, rules = group[-1].inbound, self._settings.rules
+        conversation, here = self.conversations.of(inbound), members(inbound, channel_rules(rules, inbound.channel))
+        keys = [session_key(inbound, rules.settings.session, agent) for agent in here]
+        conversation.arrived.append(Arrival(group, self._precedence.ticket(keys)))
         if conversation.deciding is None or conversation.deciding.done():
             where = f"{inbound.channel}:{inbound.chat.id}"
             conversation.deciding = self._runs.start(f"decide:{where}", self._decide_in_order(conversation))
@@ -245,37 +264,44 @@ class Engine:
     async def _decide_in_order(self, conversation: Conversation) -> None:
         again = 0
         while conversation.arrived:
-            group = conversation.arrived[0]
+            arrival = conversation.arrived[0]
             try:
-                await self._decide(group, conversation)
+                await self._decide(arrival, conversation)
             except StoreUnavailable as fault:
-                await until_good(self._store, fault)
+                try:
+                    await until_good(self._store, fault)
+                except StoreUnavailable:
+                    self._precedence.give_back(arrival.ticket)  # the gateway ends: those behind it are told so too
+                    raise
                 continue
             except Superseded as lost:  # somebody beside the gateway has changed what it was decided by
                 log.info("%s; it is decided again", lost)
                 if (again := again + 1) < DECIDED_AGAIN:
                     continue
             except Exception as error:  # one message must not hold up those behind it
+                if next(iter(conversation.arrived), None) is not arrival:
+                    continue  # it could not be kept; the platform delivers it again
                 log.exception("a message of %s could not be decided", conversation.channel.name)
                 failed = f"failed: {type(error).__name__}"
                 with suppress(Superseded):  # it was decided, and failed later
-                    await Unit(*(SettleEvent(event.id, failed) for event in group)).insist(self._store)
-            if conversation.arrived and conversation.arrived[0] is group:
+                    await Unit(*(SettleEvent(event.id, failed) for event in arrival.events)).insist(self._store)
+            self._precedence.give_back(arrival.ticket)
+            if conversation.arrived and conversation.arrived[0] is arrival:
                 conversation.arrived.popleft()
             again = 0
 
-    async def _decide(self, group: tuple[InboxEvent, ...], conversation: Conversation) -> None:
-        now, rules = self._clock(), self._settings.rules
+    async def _decide(self, arrival: Arrival, conversation: Conversation) -> None:
+        now, rules, group = self._clock(), self._settings.rules, arrival.events
         inbound, event, before = joined(tuple(event.inbound for event in group)), group[-1], group[:-1]
         channel = channel_rules(rules, inbound.channel)
         here, agent = members(inbound, channel), whose_message(inbound, channel)
         ours = self._world.is_member(inbound)
-        keys = [session_key(inbound, rules.settings.session, each) for each in here]
+        keys = arrival.ticket.keys
         key = keys[here.index(agent)]
         await conversation.open(now)
         for each, its_key in zip(here, keys, strict=True):
             await conversation.recall(each, its_key)
-        await self.lanes.ended(key, PATIENCE if "/compact" in inbound.text.lower() else MOMENT)
+        await self.lanes.ended(key)
         turns = await conversation.counting(inbound, now, ours=ours)
         facts = await self._world.facts(inbound, conversation, turns, key, agent, now, ours=ours)
         message = arrived(inbound, facts)
@@ -283,11 +309,14 @@ class Engine:
         decision = Decision(event, before, conversation, agent, here, now, decided, turns, ours)
         if not isinstance(decided.outcome, Continue):
             return await self._settle(decision, None)
+        await arrival.ticket.turn()
         async with self._sessions.changing(key, agent, now) as held:
             decided = resume(decided, held.session, rules, now, perf_counter)
             decision = replace(decision, walk=decided)
             if isinstance(decided.outcome, Continue):
                 await self._route(decision, held)
+            elif (work := self._effects.as_turn(decided, agent)) is not None:
+                await self._route(replace(decision, walk=work), held)
             else:
                 await self._settle(decision, held)
 
@@ -298,8 +327,7 @@ class Engine:
         performed = await self._perform(decision)
         unit, noted = self._unit(decision, performed)
         unit.add_all((SettleEvent(event.id, _reason(walked)),))
-        session = None if held is None else _told(walked.session or held.session, performed)
-        session = None if held is None or session == held.session else session
+        session = None if held is None or walked.session == held.session else walked.session
         if held is not None and session is not None:
             unit.add_all(held.becomes(session))
         await unit.write(self._store)
@@ -334,8 +362,9 @@ class Engine:
         if session.agent not in message.agents:
             unit.add_all(own.becomes(session))
         payloads = [
-            Destination(sessions[agent][0].key, pack(message, agent, conversation.overheard(agent), event.inbound))
+            Destination(sessions[agent][0].key, pack(message, agent, overheard, event.inbound))
             for agent in message.agents
+            for overheard in [() if message.stands_alone else conversation.overheard(agent)]
         ]
         unit.add_all((RouteEvent(event.id, tuple(payloads)),))
         heard = conversation.messages.count + 1 + len(decision.before)
@@ -352,7 +381,7 @@ class Engine:
         if not message.listening:
             self._tally.add(event.inbound, decision.now)
         self._enqueue(place, destined)
-        if message.in_group:  # in a room the others see it as history (IN-25)
+        if message.in_group and not message.stands_alone:  # in a room the others see it as history (IN-25)
             conversation.hear(said_by(message), (each for each in decision.members if each not in message.agents))
 
     def _destine(self, unit: Unit, held: Held, session: Session, place: Place) -> Destined:
@@ -364,7 +393,7 @@ class Engine:
         if start is None:
             unit.add_all(held.becomes(session))
             return Destined(held, session, queue, in_line, None)
-        granted = begin_turn(unit, held, session, start, (place.event,), route, place.heard, place.now)
+        granted = begin_turn(unit, held, session, start, (place.event,), route, place.heard, place.now, place.message)
         return Destined(held, session, queue, in_line, granted)
 
     def _enqueue(self, place: Place, destined: list[Destined]) -> None:
@@ -376,9 +405,10 @@ class Engine:
             if granted is None:
                 each.held.became(each.session)
             key, agent = each.held.key, each.session.agent
-            overheard = conversation.overheard(agent)
+            overheard = () if message.stands_alone else conversation.overheard(agent)
             asked = self._queueing.asked(place.event, message, agent, conversation, overheard, handle)
-            conversation.was_told(agent)
+            if not message.stands_alone:
+                conversation.was_told(agent)
             self.lanes.arrive(key, agent, each.queue, (asked,), each.in_line, granted)
 
     def _hand_over(self, inbound: Inbound, is_left: Callable[[], bool]) -> HandedRow:
@@ -399,9 +429,8 @@ class Engine:
         noted = unit.add(decision.conversation.to_note(inbounds, now, readable=readable, ours=decision.ours))
         for event in decision.before:
             joined = f"joined to {decision.event.inbound.message_id}"
-            unit.add_all((SettleEvent(event.id, joined), Trace(event.id, (TraceLine(now, "debounce", joined),))))
-        lines = [TraceLine(now, step.stage, step.decision, step.reason, step.took) for step in walked.trace]
-        unit.add_all((Trace(decision.event.id, tuple(lines)),))
+            unit.add_all((SettleEvent(event.id, joined), Trace(event.id, now, (Step("debounce", joined),))))
+        unit.add_all((Trace(decision.event.id, now, walked.trace),))
         for each in performed:
             unit.add_all(each.verbs)
         if replies := _replies(decision, performed):
@@ -446,14 +475,6 @@ def _replies(decision: Decision, performed: list[Performed]) -> Sequence[str]:
     return [each.says for each in performed if each.says is not None] or decision.walk.replies
 
 
-def _told(session: Session, performed: list[Performed]) -> Session:
-    """The session as its next turn finds it."""
-    for each in performed:
-        if each.tells is not None:
-            session = with_event(session, each.tells)
-    return session
-
-
 def _reason(walked: Walk) -> str:
     """How an event ends that gets no turn."""
     outcome = walked.outcome
@@ -473,5 +494,4 @@ def _event_of(decision: Decision) -> MessageDecided:
             outcome = "answer"
         case _:
             outcome = "drop"
-    stages = (StageDecision(step.stage, step.decision, step.reason, step.took) for step in decision.walk.trace)
-    return MessageDecided(decision.event.inbound, outcome, tuple(stages))
+    return MessageDecided(decision.event.inbound, outcome, decision.walk.trace)

@@ -6,10 +6,10 @@ from msgspec.structs import replace
 
 from rejoinder.agents.base import CanTellMore
 from rejoinder.channels.base import KnowsItself
-from rejoinder.events import Inbound
+from rejoinder.events import Inbound, Step
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.bots import BotTurns
-from rejoinder.inbound.facts import Facts, Me, RunFacts, Step, ThreadFacts
+from rejoinder.inbound.facts import Facts, Me, RunFacts, ThreadFacts
 from rejoinder.inbound.rooms import is_member
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.abilities import can
@@ -35,6 +35,9 @@ class World:
         self._access = access
         self._tally = tally
         self._store = store
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._settings = settings
 
     async def facts(
         self,
@@ -101,10 +104,9 @@ class World:
     async def _trace(self, quoted: str, inbound: Inbound, conversation: Conversation) -> tuple[Step, ...]:
         """Of the message this one answers, also of one before a restart."""
         if inbound.text.startswith("/") and not conversation.has_trace(quoted):
-            lines = [
-                line for event in await self._store.events_of(quoted) for line in await self._store.trace(event.id)
-            ]
-            conversation.trace(quoted, (Step(line.stage, line.decision, line.reason, line.took) for line in lines))
+            events = await self._store.events_of(quoted)
+            traced = [each for event in events for each in await self._store.trace(event.id)]
+            conversation.trace(quoted, (step for each in traced for step in each.steps))
         return conversation.trace_of(quoted)
 
     def me(self, conversation: Conversation, agent: str = "") -> Me:
@@ -127,4 +129,5 @@ class World:
             context_budget=self._settings.compaction.budget,
             last_failure=self._workers.failures.get(session, ""),
             last_words=speaker.last_words()[-LAST_WORDS:] if can(speaker, CanTellMore) else "",
+            unheeded=self._settings.unheeded,
         )

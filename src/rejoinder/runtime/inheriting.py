@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from rejoinder.events import Inbound
 from rejoinder.inbound.groups import wants_intro
 from rejoinder.runtime.sessions import Sessions
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.unit import Unit
 from rejoinder.session import Session, SessionSettings, parent_key
 from rejoinder.store.base import AppendTranscript, Store
@@ -17,6 +18,9 @@ class Inheritance:
         self._settings = settings
         self._sessions = sessions
         self._store = store
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._settings = settings.rules.settings.session
 
     async def claim(self, unit: Unit, session: Session, inbound: Inbound, now: datetime) -> Session:
         """Adds the chat's transcript to the unit of a thread's first turn; the session knows that it has had it."""

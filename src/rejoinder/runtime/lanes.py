@@ -9,6 +9,7 @@ from rejoinder.events import Route
 from rejoinder.runtime.asked import Asked, Granted
 from rejoinder.runtime.lane import Books, Crew, Run, SessionLane, start_of
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.slots import Slots
 from rejoinder.turns import backlog
 from rejoinder.turns.lane import Lane
@@ -18,8 +19,6 @@ from rejoinder.turns.signals import Start
 
 MOMENT = 0.25
 """Seconds in which the last word of a run is delivered and booked, unless something holds it up."""
-PATIENCE = 5.0
-"""The same, for what can only be done to a session in which nothing runs; a slow disk holds up the books."""
 
 
 class Lanes:
@@ -31,10 +30,18 @@ class Lanes:
         self._runs = runs
         self._slots = slots
         self._lease = lease
+        self._earlier: dict[Run, LeaseSettings] = {}  # the lease of runs that began under another one
         self._look: asyncio.TimerHandle | None = None
         self._draining = False
         self._lanes: dict[str, SessionLane] = {}
         self._keys_at: dict[Route, set[str]] = {}
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._earlier = {run: self._earlier.get(run, self._lease) for run in self.running}
+        self._lease = settings.lease
+        if self._look is not None:
+            self._look.cancel()
+            self._look_after_leases()
 
     def start_of(self, key: str, agent: str, settings: QueueSettings, message: backlog.Message) -> Start | None:
         """The turn this message would start at once; None when it would wait, for its turn or for room."""
@@ -66,7 +73,7 @@ class Lanes:
         lane.obey(settings)
         return lane
 
-    async def ended(self, key: str, seconds: float = MOMENT) -> None:
+    async def ended(self, key: str) -> None:
         """Who has heard the last word of a run finds it ended: what comes then does not wait for its books.
 
         A run whose last word is on its way for longer than that still runs.
@@ -74,7 +81,7 @@ class Lanes:
         lane = self._lanes.get(key)
         if lane is not None and lane.run is not None and lane.run.ending:
             with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
+                async with asyncio.timeout(MOMENT):
                     await lane.run.gone.wait()
 
     @property
@@ -135,16 +142,18 @@ class Lanes:
             await self.stop([lane])
 
     def _watch(self) -> None:
-        """A run has begun. One timer looks after all: no lease can run out before the first that was looked at."""
+        """A run has begun. One timer looks after all, and always sooner than a lease that begins now can run out."""
         if self._look is None:
             self._look_after_leases()
 
     def _look_after_leases(self) -> None:
         now = monotonic()
-        held = [until for lane in self._lanes.values() if (until := lane.lease_until(self._lease, now)) is not None]
+        leases = ((lane, self._earlier.get(lane.run, self._lease)) for lane in self._lanes.values() if lane.run)
+        held = [until for lane, lease in leases if (until := lane.lease_until(lease, now)) is not None]
         self._look = None
         if held:
-            self._look = asyncio.get_running_loop().call_later(min(held) - now, self._look_after_leases)
+            soon = min(min(held) - now, self._lease.idle_timeout_s, self._lease.hard_timeout_s)
+            self._look = asyncio.get_running_loop().call_later(soon, self._look_after_leases)
 
     def _rest(self, lane: SessionLane) -> None:
         """A lane with nothing to do and nothing to remember is gone, in the same step."""

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final
 
+from msgspec import DecodeError
+
 from rejoinder.outbound.deeds import Open, decode
 from rejoinder.outbound.plan import Slot
 from rejoinder.runtime.asked import Asked
@@ -62,8 +64,13 @@ def _instead_of(
 
 def _slots(parts: tuple[StoredPart, ...]) -> Iterator[Slot]:
     for part in parts:
-        deed = decode(part.body) if part.kind == "open" else None
-        if isinstance(deed, Open) and part.state == "sent" and part.receipt is not None:
+        if part.kind != "open" or part.state != "sent" or part.receipt is None:
+            continue
+        try:
+            deed = decode(part.body)
+        except DecodeError:  # its message stays as it is: what is put in its place is not known to fit
+            continue
+        if isinstance(deed, Open):
             yield Slot(part.receipt, "", deed.part.reply_to)
 
 

@@ -14,7 +14,7 @@ from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.pacing import Account
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sender import GivesUp, Sender
-from rejoinder.runtime.settings import ChannelFacts, Speech
+from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings, Speech
 from rejoinder.store.base import PartState, PlanParts, Store, StoredPart
 
 log = logging.getLogger(__name__)
@@ -41,6 +41,11 @@ class Outbox:
         """The notice of what is given up, for whoever has to know."""
         self._accounts: dict[tuple[str, str], Account] = {}
         self._senders: WeakValueDictionary[Route, Sender] = WeakValueDictionary()
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._how = settings.channel
+        for (channel, _), account in self._accounts.items():
+            account.on_unknown = settings.channel(channel).speech.on_unknown
 
     def at(self, route: Route) -> Sender:
         """The one sender of this conversation; kept alive by who uses it, and by what it has to do."""

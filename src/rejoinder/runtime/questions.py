@@ -17,10 +17,12 @@ from rejoinder.events import Choice, Route
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.settings import RuntimeSettings
 
 UNKNOWN = "There is no request {which} for you here; it may have been answered or have run out."
 ALLOWED, DENIED = "allow-once", "deny"
 WITHDRAWN, TOO_LATE = "No longer asked: the run is over.", "Denied: nobody answered in time."
+RESTARTED = "No longer asked: the gateway was started again."
 
 
 class Open(Struct, frozen=True):
@@ -43,6 +45,9 @@ class Questions:
         self._count = 0
         # Of this process: the button under a question from before a restart allows nothing new.
         self._mark = blake2b(str(generation).encode(), digest_size=2).hexdigest()
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._seconds = settings.question_seconds
 
     def ask(
         self,

@@ -20,6 +20,9 @@ class Queueing:
         self._settings = settings
         self._runs = runs
 
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._settings = settings
+
     def of(self, channel: str, session: Session, inline: QueueChoice | None = None) -> QueueSettings:
         """TU-4: who has a say about this session's queue, the nearest first."""
         here = self._settings.channel(channel)
@@ -34,7 +37,7 @@ class Queueing:
     def in_line(self, message: Message, session: Session) -> backlog.Message:
         inbound, choice = message.inbound, message.choices.get("queue")
         settings = None if choice is None else self.of(inbound.channel, session, choice)
-        if message.background:  # it neither interrupts nor joins what people say
+        if message.stands_alone:  # it neither interrupts nor joins what people say
             settings = replace(self.of(inbound.channel, session), mode=Mode.QUEUE)
         return backlog.Message(
             _id(message),
@@ -43,6 +46,7 @@ class Queueing:
             message.agent_text,
             estimate_tokens((message.agent_text,), len(inbound.attachments)),
             settings,
+            chore=message.compacts,
         )
 
     def asked(

@@ -5,7 +5,7 @@ Rule 2: no decision is taken again: what was routed goes on as it was decided.
 Rule 3: an attempt is counted before it is made. What has been tried before is tried alone, so that what ends the
         process is found, and nothing else is given up for it (DU-2). A stop in good order is nobody's fault: what it
         leaves undecided was not tried.
-Rule 4: what another version has kept in a form of its own is put aside by itself, and its people are told.
+Rule 4: what another version has kept in a form of its own, or what is damaged, is put aside by itself (put_aside.py).
 """
 
 import asyncio
@@ -19,13 +19,16 @@ from msgspec import MsgspecError
 from msgspec.structs import replace
 
 from rejoinder.crashpoint import crashpoint
-from rejoinder.errors import StoreUnavailable
+from rejoinder.errors import StoreUnavailable, Unreadable
 from rejoinder.runtime import notices
 from rejoinder.runtime.asked import Asked, Resumed
 from rejoinder.runtime.books import note_put_aside
 from rejoinder.runtime.conversations import Conversation, Conversations
 from rejoinder.runtime.lanes import Lanes
+from rejoinder.runtime.offers import close_left_open
 from rejoinder.runtime.outbox import Outbox
+from rejoinder.runtime.put_aside import PutAside
+from rejoinder.runtime.questions import RESTARTED
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Sessions
@@ -53,7 +56,6 @@ from rejoinder.turns.modes import Mode
 log = logging.getLogger(__name__)
 
 AT_ONCE = 200
-UNREADABLE = "%s was put aside, for what was kept of it cannot be read: %s"
 
 
 class Recovery:
@@ -84,6 +86,7 @@ class Recovery:
         self._on_crash: OnCrash = on_crash
         self._clock = clock
         self._outbox = outbox
+        self._aside = PutAside(store, conversations, clock)
         self._tried: list[int] = []
         self._stopped = False
         self.over = asyncio.Event()
@@ -93,13 +96,20 @@ class Recovery:
         found = await self._store.recover(self._clock())
         crashpoint("K25")
         self._outbox.recover(found.unknown, found.to_send)
-        for turn in found.turns:
+        await close_left_open(self._store, self._outbox, RESTARTED)
+        for unread in found.unread:
+            await self._aside.put(unread)
+        for open in found.turns:
             try:
-                await self._go_on(turn)
-            except MsgspecError as problem:
-                await self._put_turn_aside(turn, problem)
+                await self._go_on(open)
+            except (MsgspecError, Unreadable) as problem:
+                turn, about = open.turn, open.inputs[-1].event.inbound.message_id
+                await self._aside.put_turn(turn.session, turn.id, about, turn.route, problem, open.parts)
         for backlog in found.backlogs:
-            await self._queue(backlog)
+            try:
+                await self._queue(backlog)
+            except Unreadable as problem:
+                log.error("%s: what waits here goes on waiting: %s", backlog.session, problem)
         await self._decide(tuple([event for event in found.events if self._can_be_decided(event)]))
         self.over.set()
 
@@ -144,17 +154,6 @@ class Recovery:
         if isinstance(claim, Run):
             await Unit(EndRun(claim, outcome, now, detail), *also).write(self._store)
 
-    async def _put_turn_aside(self, open: OpenTurn, problem: MsgspecError) -> None:
-        turn, now = open.turn, self._clock()
-        log.error(
-            "%s: turn %d was put aside, for what was kept of it cannot be read: %s", turn.session, turn.id, problem
-        )
-        conversation = self._conversations.at(turn.route)
-        assert conversation is not None, "without its channel nothing of it is read"
-        notice = notices.unreadable(conversation, open.inputs[-1].event.inbound.message_id, now, open.parts)
-        await self._store.write(ResumeTurn(turn.id, now, now, most=0), WithdrawParts(turn.id), notice)
-        notices.wake((conversation,))
-
     # --- what waited for a turn -------------------------------------------------------------------
 
     async def _queue(self, backlog: Backlog) -> None:
@@ -162,8 +161,8 @@ class Recovery:
         if conversation is None:
             log.warning("%s is no longer configured: what waits there goes on waiting", backlog.route.channel)
             return
-        gathered = await self._readable(backlog.gathered, conversation)
-        singly = await self._readable(backlog.singly, conversation)
+        gathered = await self._readable(backlog.gathered)
+        singly = await self._readable(backlog.singly)
         waiting = (*gathered, *singly)
         if not waiting:
             return
@@ -178,36 +177,29 @@ class Recovery:
         lane = self._lanes.lane(backlog.session, agent, queue, backlog.route)
         left_out = [self._asked(put, conversation) for put in waiting if put.state == "summarised"]
         lane.remember(tuple(self._queueing.in_line(each.message, session) for each in left_out))
-        together = tuple(self._asked(put, conversation) for put in gathered if put.state == "waiting")
+        old = [self._asked(put, conversation) for put in gathered if put.state == "waiting"]
+        together = tuple(asked for asked in old if not asked.message.compacts)
         if len(together) > 1 and not together[-1].message.listening:
             await self._store.write(notices.away(conversation, together, self._clock()))
             notices.wake((conversation,))
         if together:
             message = self._queueing.in_line(together[-1].message, session)
-            alone = replace(queue, mode=Mode.FOLLOWUP, debounce_ms=0)
-            lane.arrive(together, replace(message, id=f"gathered/{message.id}", settings=alone))
-        for put in singly:
-            if put.state == "waiting":
-                asked = self._asked(put, conversation)
-                lane.arrive((asked,), self._queueing.in_line(asked.message, session))
+            by_itself = replace(queue, mode=Mode.FOLLOWUP, debounce_ms=0)
+            lane.arrive(together, replace(message, id=f"gathered/{message.id}", settings=by_itself))
+        chores = (asked for asked in old if asked.message.compacts)
+        alone = (self._asked(put, conversation) for put in singly if put.state == "waiting")
+        for asked in (*chores, *alone):
+            lane.arrive((asked,), self._queueing.in_line(asked.message, session))
 
-    async def _readable(self, inputs: tuple[Input, ...], conversation: Conversation) -> tuple[Input, ...]:
+    async def _readable(self, inputs: tuple[Input, ...]) -> tuple[Input, ...]:
         """Those of them that can be told to an agent."""
         found: list[Input] = []
         for put in inputs:
             try:
                 unpack(put.payload)
             except MsgspecError as problem:
-                about, now = put.event.inbound.message_id, self._clock()
-                log.error(
-                    "%s: message %s was put aside, for what was kept of it cannot be read: %s",
-                    put.session,
-                    about,
-                    problem,
-                )
-                dropped = DropInputs(put.session, (put.event.id,), "cannot be read by this version")
-                await self._store.write(dropped, notices.unreadable(conversation, about, now))
-                notices.wake((conversation,))
+                message = put.event.inbound.message_id
+                await self._aside.put_input(put.session, put.event.id, message, put.event.inbound.route, problem)
             else:
                 found.append(put)
         return tuple(found)

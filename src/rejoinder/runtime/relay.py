@@ -124,6 +124,7 @@ class Relay:
                 if self._thoughts.open:
                     await self._thoughts.end()
                 self._end_tools()
+                self._became(State.THINKING)
                 self._run.said.append(text)
                 self.begun = self.begun or not text.isspace()
                 await self._answer.feed(text)
@@ -140,6 +141,7 @@ class Relay:
                 await tell(self._ears.watcher.tool, title)
                 await self._show_tool(title, kind)
             case ToolEnded(output=output):
+                self._became(State.THINKING)
                 if self._shows.tool_output and output.strip():
                     self._end_tools()
                     await self._answer.add_line(f"```\n{mended(output.strip()[:LONGEST_OUTPUT])}\n```")

@@ -13,13 +13,13 @@ class Reminder:
     def __init__(self, store: StoreReader) -> None:
         self._store = store
         # Half of them: a session that is not among these may have fallen out of an agent's memory, or soon will.
-        self._reminded: Bounded[str, bool] = Bounded(REMEMBERED // 2)
+        self._reminded: Bounded[str, Agent] = Bounded(REMEMBERED // 2)
 
     async def remind(self, session: str, agent: Agent, since: datetime) -> None:
         """Under which name the agent kept the session, or what was said in it; who was here lately knows it."""
-        known = self._reminded.pop(session, False)
-        self._reminded[session] = True  # the latest now
-        if known:
+        known = self._reminded.pop(session, None)
+        self._reminded[session] = agent  # the latest now
+        if known is agent:  # one that was opened anew meanwhile knows nothing of it
             return
         if can(agent, CanLoad) and (saved := await self._store.agent_session(session)) is not None:
             agent.load_session(session, saved)

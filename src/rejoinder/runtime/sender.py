@@ -5,7 +5,9 @@ Rule 1: nothing is sent that is not committed, and nothing is sent again that ma
 Rule 2: planning and claiming is one commit, the receipt another; between them is the channel call and nothing else.
 Rule 3: whoever asked may go away: what has been planned is sent all the same. What has not been planned by then
         is not.
-Rule 4: a task runs while there is something to do, and a timer when that is later. Drafts come last: they are
+Rule 4: words overtake reactions, in the store and before it (DE-32): nothing hangs on a reaction. All is planned
+        in the order in which it was asked for, so that the end of an answer has its reactions behind it.
+Rule 5: a task runs while there is something to do, and a timer when that is later. Drafts come last: they are
         made when the line is free, from what is newest then.
 """
 
@@ -27,6 +29,7 @@ from rejoinder.events import ReplySent, Route
 from rejoinder.outbound.deeds import Deed, Open, React, Remove, Say, Sign, Words, decode, words
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.aside import Aside
 from rejoinder.runtime.fates import WITHDRAWN, Fate, Sent, Unsent, fate_of, settle, settle_all
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.pacing import Account, Pace
@@ -77,6 +80,8 @@ class Request(Struct, frozen=True):
     final: bool
     also: Unit | None
     fates: "tuple[asyncio.Future[Fate], ...]"
+    yields: bool
+    """Nothing but reactions: whatever is asked for later goes first."""
 
 
 class Sender:
@@ -98,6 +103,8 @@ class Sender:
         """Told of every message that was taken back."""
         self.writing = Writing(account.channel.name)
         """The drafts of the agents that are writing here."""
+        self.aside = Aside()
+        """The call of less weight that is under way, if one is."""
         self.pace = Pace(account)
         self.pauses: dict[str, float] = {}
         """Seconds of quiet behind these parts, by their keys (DE-22)."""
@@ -131,13 +138,16 @@ class Sender:
         final: bool = False,
         also: Unit | None = None,
     ) -> "tuple[asyncio.Future[Fate], ...]":
-        """Has these said, in order, behind what was posted before; tells of each what became of it.
+        """Has these said, in order, behind the words that were posted before; tells of each what became of it.
 
         `also` is written in the commit that plans them.
         """
         new_future = asyncio.get_running_loop().create_future
-        request = Request(tuple(planned), run, final, also, tuple([new_future() for _ in planned]))
+        fates, yields = tuple([new_future() for _ in planned]), all(isinstance(each.deed, React) for each in planned)
+        request = Request(tuple(planned), run, final, also, fates, yields)
         self._requests.append(request)
+        if not yields:
+            self.aside.hurry()
         self.wake()
         return request.fates
 
@@ -169,8 +179,10 @@ class Sender:
 
     def wake(self, *, rows: bool = False) -> None:
         """There may be something to do. `rows`: somebody else has put it into the store."""
-        self._rows = self._rows or rows
-        self._told += rows
+        if rows:
+            self._rows = True
+            self._told += 1
+            self.aside.hurry()
         self._woken = True
         if self._task is None:
             self._task = self._runs.start(f"send:{self._name}", self._work())
@@ -208,7 +220,7 @@ class Sender:
         if self._account.trouble and self.pace.has_room("final") and (self._requests or self._rows or self._ours):
             return await self._try_again()
         if self._requests:
-            await self._plan(self._requests[0], claims=self.pace.has_room("final"))
+            await self._plan(self._requests[0], claims=self.pace.has_room("final") and not self._is_overtaken())
             return True
         if self._rows or self._ours:
             if seconds := self.pace.seconds_to_wait("final"):
@@ -216,6 +228,10 @@ class Sender:
                 return False
             return await self._send_next()
         return await self._draft_next() if self.writing else False
+
+    def _is_overtaken(self) -> bool:
+        """By words that wait behind it, and are about to be planned."""
+        return self._requests[0].yields and any(not request.yields for request in self._requests)
 
     async def _try_again(self) -> bool:
         """Of a refused account one call alone finds out whether it is over (DE-32)."""
@@ -276,7 +292,7 @@ class Sender:
 
     async def _send_next(self) -> bool:
         told, now = self._told, self._clock()
-        return await self._take(await self._store.write(ClaimPart(self.route, now, now + LEASE, sending=True)), told)
+        return await self._take(await self._store.write(ClaimPart(self.route, now, now + LEASE)), told)
 
     async def _take(self, claimed: StoredPart | Later | None, told: int) -> bool:
         """`told`: how often somebody had said that there is something when the store was asked."""
@@ -315,7 +331,8 @@ class Sender:
         try:
             self.pace.spend()
             with calling(_ACCEPTED.get(type(deed), "K17")):
-                outcome = await perform(deed, row, self.channel, self.route, conceded, self._store)
+                call = perform(deed, row, self.channel, self.route, conceded, self._store)
+                outcome = await (self.aside.make(call) if isinstance(deed, React) else call)
         except Exception as error:  # a channel may be anybody's code
             log.exception("%s failed at a part", self.channel.name)
             outcome = Unknown(f"{type(error).__name__}: {error}")

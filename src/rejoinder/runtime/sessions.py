@@ -2,14 +2,20 @@
 
 Rule 1: who changes a session holds it from the reading to the commit, so no change is lost.
 Rule 2: when a write does not come back, nothing is assumed: the session is read again.
+Rule 3: one that cannot be read is put aside, and its conversation begins anew: nobody waits for a repair.
 """
 
 import asyncio
+import logging
+from contextlib import suppress
 from datetime import datetime
 
+from rejoinder.errors import Superseded, Unreadable
 from rejoinder.runtime.recent import Recent
 from rejoinder.session import Session
-from rejoinder.store.base import PutSession, Store
+from rejoinder.store.base import KeptSession, PutSession, SetSessionAside, Store
+
+log = logging.getLogger(__name__)
 
 KEPT = 10_000
 
@@ -42,11 +48,20 @@ class Held:
         self.version += session != self._session or not self.version
         self._session = session
 
-    async def read(self, store: Store) -> None:
+    async def read(self, store: Store, now: datetime) -> None:
         if not self.loaded:
-            kept = await store.session(self.key)
+            kept = await self._kept(store, now)
             self._session, self.version = (kept.session, kept.version) if kept is not None else (None, 0)
             self.loaded = True
+
+    async def _kept(self, store: Store, now: datetime) -> KeptSession | None:
+        try:
+            return await store.session(self.key)
+        except Unreadable as problem:
+            with suppress(Superseded):  # somebody else reads it at this very moment
+                await store.write(SetSessionAside(self.key, now))
+                log.error("%s begins anew, and what was kept of it was put aside: %s", self.key, problem)
+            return await store.session(self.key)
 
     def begin(self, agent: str, now: datetime) -> None:
         if self.is_new:
@@ -66,7 +81,7 @@ class Changing:
         held = self._held
         await held.changing.acquire()
         try:
-            await held.read(self._store)
+            await held.read(self._store, self._now)
         except BaseException:
             held.changing.release()
             raise
@@ -87,7 +102,7 @@ class Sessions:
     async def find(self, key: str, agent: str, now: datetime) -> Session:
         """The session of this name; one that would begin now when there is none."""
         held = self._held.get(key)
-        await held.read(self._store)
+        await held.read(self._store, now)
         return Session(key=key, agent=agent, started=now, touched=now) if held.is_new else held.session
 
     def changing(self, key: str, agent: str, now: datetime) -> Changing:

@@ -1,7 +1,7 @@
 """What the runtime obeys: the floors' own settings made ready, gathered by the wiring."""
 
 from collections.abc import Callable, Mapping
-from typing import Literal
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
@@ -82,6 +82,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     outbox_of: Callable[[str], OutboxFolder] | None = None
     """Out of which folder a session's agent sends files."""
     version: str = ""
+    unheeded: str = ""
+    """What of the configuration does not hold, and why, for owners: the file is wrong now, or waits for a start."""
     show_config: Callable[[str], str] = lambda key: ""
     """The configuration in effect from this key on, as one may show it."""
 
@@ -93,3 +95,11 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
 
 
 _UNKNOWN = ChannelFacts()
+
+
+class Heeds(Protocol):
+    """Whoever obeys settings that may change while the gateway runs."""
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        """These hold from the next message on; a turn that has begun ends as it began."""
+        ...

@@ -7,6 +7,7 @@ from msgspec import Struct
 from rejoinder.agents.base import Agent, HasProcess
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.turns.choose import Ask, Limits, Load, choose
 
 
@@ -19,10 +20,16 @@ class Slots:
     def __init__(self, limits: Limits, runs: Runs, agents: Mapping[str, Agent]) -> None:
         self._limits = limits
         self._runs = runs
-        self._processes = {name: agent for name, agent in agents.items() if can(agent, HasProcess)}
+        self._agents = agents
+        self._processes = _with_processes(agents)
         self._asking: dict[str, _Asking] = {}
         self._running: dict[str, str | None] = {}  # the process of each session that has room
         self._rested: dict[str, None] = {}  # processes without a run, the one that has rested longest first
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._limits = settings.limits
+        self._processes = _with_processes(self._agents)
+        self._choose()
 
     def has_room(self, agent: str) -> bool:
         """Surely, and at once: for an agent with a process that is asked for and not foretold."""
@@ -76,3 +83,7 @@ class Slots:
             for session, asking in started.items():
                 if session in self._running:  # else it was stopped meanwhile
                     asking.go()
+
+
+def _with_processes(agents: Mapping[str, Agent]) -> dict[str, HasProcess]:
+    return {name: agent for name, agent in agents.items() if can(agent, HasProcess)}

@@ -39,6 +39,6 @@ class Upkeep:
     async def sweep(self) -> None:
         """In small steps, so that nobody waits long for the writer."""
         now = self._clock()
-        keep = Retention(ended_before=now - KEPT, traces_before=now - KEPT)
+        keep = Retention(ended_before=now - KEPT)
         while await self._store.write(Sweep(keep, now)):
             continue

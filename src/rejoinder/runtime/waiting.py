@@ -28,6 +28,7 @@ class Decided(Struct, frozen=True, omit_defaults=True):
     exec: ExecChoice | None = None
     listening: bool = False
     heartbeat: bool = False
+    compacts: bool = False
     overheard: tuple[Said, ...] = ()
     inbound: Inbound | None = None
     """Where deciding changed it."""
@@ -64,6 +65,7 @@ def pack(message: Message, agent: str, overheard: tuple[Said, ...], came: Inboun
         choices=choices,
         listening=message.listening,
         heartbeat=message.heartbeat,
+        compacts=message.compacts,
         overheard=overheard,
         inbound=None if message.inbound is came or message.inbound == came else message.inbound,
     )
@@ -90,6 +92,7 @@ def message_of(decided: Decided, came: Inbound) -> Message:
         agents=(decided.agent,),
         listening=decided.listening,
         heartbeat=decided.heartbeat,
+        compacts=decided.compacts,
     )
 
 

@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from rejoinder.agents.base import Agent, CanSteer, Failed, Question, Usage
 from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
-from rejoinder.events import Inbound, TurnEnded
+from rejoinder.events import Inbound, Step, TurnEnded
 from rejoinder.inbound.directives.permission import decided_beforehand
-from rejoinder.inbound.facts import Step
 from rejoinder.inbound.groups import wants_intro
 from rejoinder.outbound.deeds import React, kind
 from rejoinder.outbound.prefix import Speaker
@@ -26,6 +25,7 @@ from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.attempts import COMPACTED, Attempts, Notice
 from rejoinder.runtime.books import LEASE, transcript
 from rejoinder.runtime.briefing import Scene, brief, brief_further, filled, outbox_folder, people_of, scene_of
+from rejoinder.runtime.chores import Chores
 from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.delivery import Answer
 from rejoinder.runtime.fates import Unsent
@@ -51,7 +51,6 @@ from rejoinder.store.base import (
     Store,
     StoredPart,
     Trace,
-    TraceLine,
 )
 from rejoinder.turns.heartbeat import heartbeat_of
 from rejoinder.turns.signals import Reason
@@ -91,16 +90,32 @@ class Workers:
         self._tell = tell
         self._reminder = Reminder(store)
         self.compaction = Compaction(settings.compaction, sessions, store, clock, self._reminder)
+        self._chores = Chores(self.compaction, sessions, store, clock, tell)
         self._attempts = Attempts(self.compaction.compact)
+        self._scenes: dict[Run, Scene] = {}  # of the turns under way: each ends with what it began with
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._settings = settings
+        self.compaction.heed(settings.compaction)
+
+    def turns_of(self, agent: Agent) -> list[Run]:
+        """The turns it is at work in."""
+        return [run for run, scene in self._scenes.items() if scene.agent is agent]
 
     # --- a turn -----------------------------------------------------------------------------------
 
     async def run(self, run: Run) -> None:
         assert run.granted is not None
+        self._scenes[run] = scene = scene_of(run, run.granted.session, self._settings, self.agents[run.agent])
+        try:
+            await (self._do_chore if run.message.compacts else self._take_turn)(run, scene)
+        finally:
+            del self._scenes[run]
+
+    async def _take_turn(self, run: Run, scene: Scene) -> None:
         began = monotonic()
-        agent, session, asked = self.agents[run.agent], run.granted.session, run.message.inbound
+        agent, session, asked = scene.agent, scene.session, run.message.inbound
         await self._reminder.remind(run.session, agent, session.started)
-        scene = scene_of(run, session, self._settings, agent)
         turn = brief(scene)
         run.told.append(turn.parts)
         answer = Answer(
@@ -110,7 +125,7 @@ class Workers:
             earlier=run.before,
             may_speak=lambda: run.may_speak() and not run.message.listening,
             says_when_empty=_is_awaited(run),
-            silence=self._settings.silence,
+            silence=scene.settings.silence,
             prefix=filled(run.conversation.how.speech.prefix, scene),
             speaker=lambda: Speaker(agent.name, run.model or turn.model or "", turn.think or ""),
             kept_with_it=lambda: transcript(run, self._clock()),
@@ -123,8 +138,8 @@ class Workers:
         failed: Failed | None = None
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
         try:
-            with self._typing(run) as typing:
-                relay = Relay(run, agent, answer, typing, _shows(scene), self._ears(run, agent, scene))
+            with self._typing(run, scene) as typing:
+                relay = Relay(run, agent, answer, typing, _shows(scene), self._ears(run, agent, scene, answer))
                 run.begun(can_steer=can(agent, CanSteer))
                 crashpoint("K9")
                 _became(run, State.THINKING)
@@ -164,6 +179,16 @@ class Workers:
             self._tell(TurnEnded(*who, run.trigger, ended, reason, also, run.claim.turn))
         await self.compaction.after_turn(run.session, agent, turn.system, run.seen)
 
+    async def _do_chore(self, run: Run, scene: Scene) -> None:
+        done = False
+        try:
+            with self._typing(run, scene):
+                _became(run, State.THINKING)
+                await self._chores.run(run, scene.agent)
+                done = True
+        finally:
+            _end(run, ok=done)
+
     async def _begin(self, run: Run, session: Session, notice: Notice) -> None:
         """What a verbose session is told before the answer (TU-29)."""
         if wants_intro(session) and not run.message.background:
@@ -186,10 +211,9 @@ class Workers:
                 output_tokens=session.output_tokens + usage.output_tokens,
             )
             steps = (step, *answer.outcomes.steps())
-            lines = [TraceLine(now, each.stage, each.decision, each.reason, each.took) for each in steps]
             unit = Unit(
                 EndRun(run.claim, outcome, now, wrong or ""),
-                Trace(run.asked[-1].event, tuple(lines)),
+                Trace(run.asked[-1].event, now, steps),
                 *(() if answer.is_kept or (run.message.heartbeat and not answer.begun) else transcript(run, now)),
                 *held.becomes(session),
             )
@@ -219,21 +243,23 @@ class Workers:
         else:
             self.failures[run.session] = f"{failed.kind}: {failed.detail or failed.sentence}"
 
-    def _typing(self, run: Run) -> TypingSign:
+    def _typing(self, run: Run, scene: Scene) -> TypingSign:
         message = run.message
         mode = mode_for(
-            self._settings.typing_mode,
+            scene.settings.typing_mode,
             direct=not message.in_group,
             mentioned=message.addressed in ("mention", "reply"),
             heartbeat=message.listening or message.background,
         )
         return TypingSign(self._runs, run.conversation, mode, run.conversation.how.typing, run.agent)
 
-    def _ears(self, run: Run, agent: Agent, scene: Scene) -> Ears:
+    def _ears(self, run: Run, agent: Agent, scene: Scene, answer: Answer) -> Ears:
         async def asks(question: Question) -> None:
             session = await self._sessions.find(run.session, run.agent, self._clock())  # as it is now
             heard = [asked.message for asked in run.heard]
-            decided = decided_beforehand(scene.choices, session, heard, self._settings.rules)
+            decided = decided_beforehand(scene.choices, session, heard, scene.settings.rules)
+            if decided is None:
+                await answer.catch_up()
             self._questions.ask(run.session, question, agent, run.conversation, people_of(run), decided)
 
         async def opened(saved: str) -> None:
@@ -244,10 +270,11 @@ class Workers:
     # --- beside it --------------------------------------------------------------------------------
 
     async def steer(self, run: Run, asked: tuple[Asked, ...]) -> bool:
-        agent = self.agents[run.agent]
-        assert run.granted is not None
         run.heard += asked  # also when it refuses: nobody knows what it has made of it
-        further = brief_further(scene_of(run, run.granted.session, self._settings, agent), asked)
+        scene = self._scenes.get(run)
+        if scene is None:
+            return False  # it is over
+        agent, further = scene.agent, brief_further(scene, asked)
         taken = can(agent, CanSteer) and await agent.steer(further)
         if taken:
             run.told.append(further.parts)
@@ -259,7 +286,7 @@ class Workers:
         for each in asked:
             _became_nothing(each)
             if reason != "stopped":
-                step = Step("lane", "summarised" if reason is None else "dropped", reason, 0.0)
+                step = Step("lane", "summarised" if reason is None else "dropped", reason)
                 each.conversation.trace(each.message.inbound.message_id, (step,))
         for each, row in told:
             if row.kind == REACTS and isinstance(await each.conversation.sender.follow(row), Unsent):

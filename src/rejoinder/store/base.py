@@ -30,6 +30,7 @@ from rejoinder.store.rows import (
     PART_STATES,
     TURN_STATES,
     UNENDED,
+    YIELDING,
     Admission,
     AllowEdit,
     Backlog,
@@ -53,14 +54,16 @@ from rejoinder.store.rows import (
     PartState,
     Pending,
     PlaceFacts,
+    PutAside,
     Quarantined,
     Recovery,
     Run,
     Sighting,
     StoredPart,
     StoredTurn,
-    TraceLine,
+    Traced,
     TurnState,
+    Unread,
     said_about,
 )
 from rejoinder.store.verbs import (
@@ -78,16 +81,15 @@ from rejoinder.store.verbs import (
     DropPart,
     EditAllow,
     EndRun,
-    ExpireLeases,
     ForgetMessage,
     HoldPart,
     KeepKnock,
-    MarkSending,
     MarkSent,
     MarkUnknown,
     MoveCursor,
     NoteMessages,
     PlanParts,
+    PutEventAside,
     PutSession,
     ReleaseEvents,
     ReleaseRun,
@@ -98,6 +100,7 @@ from rejoinder.store.verbs import (
     RetryPart,
     RouteEvent,
     SaveAgentSession,
+    SetSessionAside,
     SettleEvent,
     SteerInputs,
     SummariseInputs,
@@ -137,7 +140,7 @@ class StoreReader(Protocol):
         """What became of an event, in each session it was routed to."""
         ...
 
-    async def trace(self, event: int) -> tuple[TraceLine, ...]: ...
+    async def trace(self, event: int) -> tuple[Traced, ...]: ...
 
     # turns
     async def waiting(self, session: str) -> tuple[Input, ...]:
@@ -169,6 +172,10 @@ class StoreReader(Protocol):
 
     async def parts_about(self, event: int) -> tuple[StoredPart, ...]:
         """What the gateway itself answered to this event: their keys begin with `said_about(event)`."""
+        ...
+
+    async def parts_under(self, stem: str) -> tuple[StoredPart, ...]:
+        """All parts whose keys begin with this and a slash, oldest first."""
         ...
 
     async def to_send(self) -> tuple[Route, ...]:
@@ -214,10 +221,6 @@ class StoreReader(Protocol):
         """The latest messages that no turn of this session has been told of (IN-32)."""
         ...
 
-    async def is_own(self, route: Route, message: str) -> bool:
-        """Whether we said it, in any thread of this chat (IN-20)."""
-        ...
-
     async def place(self, route: Route, today: datetime) -> PlaceFacts: ...
 
     async def knocks(self, channel: str, account: str) -> tuple[Knock, ...]: ...
@@ -226,8 +229,6 @@ class StoreReader(Protocol):
         """Those of every channel, the longest waiting first."""
         ...
 
-    async def is_paired(self, channel: str, account: str, sender: str) -> bool: ...
-
     async def admission(self, channel: str, account: str) -> Admission: ...
 
     async def jobs(self) -> tuple[KeptJob, ...]:
@@ -235,6 +236,10 @@ class StoreReader(Protocol):
         ...
 
     # the store itself
+    async def put_aside(self, limit: int = 1000) -> tuple[PutAside, ...]:
+        """What nobody goes on with, the latest first."""
+        ...
+
     async def census(self) -> Census: ...
 
     async def check(self) -> None:
@@ -307,6 +312,7 @@ __all__ = [
     "RESUMED_FOR",
     "TURN_STATES",
     "UNENDED",
+    "YIELDING",
     "Accept",
     "Admission",
     "AllowEdit",
@@ -327,7 +333,6 @@ __all__ = [
     "EndRun",
     "Entry",
     "EventState",
-    "ExpireLeases",
     "ForgetMessage",
     "Health",
     "HoldPart",
@@ -342,7 +347,6 @@ __all__ = [
     "KeptSession",
     "Knock",
     "Later",
-    "MarkSending",
     "MarkSent",
     "MarkUnknown",
     "Message",
@@ -359,6 +363,8 @@ __all__ = [
     "Pending",
     "PlaceFacts",
     "PlanParts",
+    "PutAside",
+    "PutEventAside",
     "PutSession",
     "Quarantined",
     "Recovery",
@@ -372,6 +378,7 @@ __all__ = [
     "RouteEvent",
     "Run",
     "SaveAgentSession",
+    "SetSessionAside",
     "SettleEvent",
     "Sighting",
     "SteerInputs",
@@ -384,10 +391,11 @@ __all__ = [
     "Sweep",
     "Tick",
     "Trace",
-    "TraceLine",
+    "Traced",
     "TryEvents",
     "TurnState",
     "Unpair",
+    "Unread",
     "Verb",
     "WantJob",
     "WithdrawParts",

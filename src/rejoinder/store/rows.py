@@ -11,7 +11,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from rejoinder.errors import Fault
-from rejoinder.events import Inbound, PromptPart, Route
+from rejoinder.events import Inbound, PromptPart, Route, Step
 from rejoinder.session import Session
 
 # --- inbound ------------------------------------------------------------------------------------
@@ -125,12 +125,11 @@ class Quarantined(Struct, frozen=True):
 
 # --- outbound -----------------------------------------------------------------------------------
 
-PartState = Literal["planned", "claimed", "sending", "sent", "unknown", "retry", "held", "dead", "withdrawn"]
+PartState = Literal["planned", "sending", "sent", "unknown", "retry", "held", "dead", "withdrawn"]
 
 PART_STATES: Final[dict[PartState, str]] = {
     "planned": "committed, not a byte of it sent",
-    "claimed": "one sender has it",
-    "sending": "bytes may be under way",
+    "sending": "one sender has it, and bytes may be under way",
     "sent": "the platform has it; the receipt says under which id",
     "unknown": "it may or may not have arrived; what follows waits until that is settled",
     "retry": "the platform did not take it; it is tried again at its time",
@@ -139,8 +138,12 @@ PART_STATES: Final[dict[PartState, str]] = {
     "withdrawn": "no longer to be said",
 }
 
-IN_FLIGHT: Final[tuple[PartState, ...]] = ("planned", "claimed", "sending", "unknown", "retry")
-"""The first of these in a conversation is the one that is sent; the others wait behind it."""
+IN_FLIGHT: Final[tuple[PartState, ...]] = ("planned", "sending", "unknown", "retry")
+"""The first of these in a conversation is the one that is sent; the others wait behind it. But `YIELDING`."""
+
+YIELDING: Final = "react"
+"""The kind of part that every other kind of its conversation overtakes (DE-32): it hangs on a message that is there,
+and nothing hangs on it, so neither its turn nor its fate is waited for. Among each other they keep their order."""
 
 
 UNENDED: Final[tuple[PartState, ...]] = (*IN_FLIGHT, "held", "dead")
@@ -294,14 +297,11 @@ class Admission(Struct, frozen=True):
     knocks: tuple[Knock, ...]
 
 
-class TraceLine(Struct, frozen=True):
-    """One step of a message on its way, for `explain`."""
+class Traced(Struct, frozen=True):
+    """What was noted of an event in one go, for `explain`."""
 
     at: datetime
-    stage: str
-    decision: str
-    reason: str | None = None
-    took: float = 0.0
+    steps: tuple[Step, ...]
 
 
 # --- after a restart, and about the store itself ------------------------------------------------
@@ -324,6 +324,36 @@ class Backlog(Struct, frozen=True):
     singly: tuple[Input, ...]
 
 
+class Unread(Struct, frozen=True):
+    """Something a restart would have gone on with, if it could be read: what is known of it all the same."""
+
+    kind: Literal["event", "input", "turn"]
+    id: int
+    """Of the event or turn; of an input, its event's."""
+    message: str
+    """As the platform calls it; of a turn, the last it was asked with."""
+    where: str
+    """The channel or the session."""
+    why: str
+    route: Route | None = None
+    """Where a turn is answered."""
+    answered: bool = False
+    """A turn that was only to be delivered."""
+
+
+class PutAside(Struct, frozen=True):
+    """What nobody goes on with: it was tried too often, or cannot be read. An operator may want to know."""
+
+    kind: Literal["message", "turn", "session"]
+    id: str
+    """As the platform calls a message; the number of a turn; the key of a session."""
+    where: str
+    """The channel or the session."""
+    at: datetime
+    """When it came, was put aside, or was last used."""
+    why: str = ""
+
+
 class Recovery(Struct, frozen=True):
     """All that a restart has to go on with, oldest first."""
 
@@ -332,6 +362,8 @@ class Recovery(Struct, frozen=True):
     backlogs: tuple[Backlog, ...]
     unknown: tuple[StoredPart, ...]
     to_send: tuple[Route, ...]
+    unread: tuple[Unread, ...] = ()
+    """None of these is among the others."""
 
 
 class Health(Struct, frozen=True):

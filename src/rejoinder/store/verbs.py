@@ -11,7 +11,7 @@ from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
 
-from rejoinder.events import Inbound, Route
+from rejoinder.events import Inbound, Route, Step
 from rejoinder.session import Session
 from rejoinder.store.rows import (
     AllowEdit,
@@ -29,7 +29,6 @@ from rejoinder.store.rows import (
     Quarantined,
     Run,
     StoredPart,
-    TraceLine,
 )
 
 Result = TypeVar("Result", covariant=True)
@@ -83,6 +82,13 @@ class RouteEvent(Verb[None], frozen=True):
     to: tuple[Destination, ...]
 
 
+class PutEventAside(Verb[None], frozen=True):
+    """The event cannot be decided by anybody, and why: it is quarantined."""
+
+    event: int
+    reason: str
+
+
 class SettleEvent(Verb[None], frozen=True):
     """The event gets no turn: answered without the agent, overheard, or dropped."""
 
@@ -119,6 +125,8 @@ class BeginTurn(Verb[Run | Busy], frozen=True):
     heard: int = 0
     """The number of the last message of this place the agent is told of: the next turn goes on after it."""
     payload: bytes = b""
+    tells: bool = True
+    """What was summarised is told by it; else by a later one."""
 
 
 class ResumeTurn(Verb[Run | Busy | Quarantined], frozen=True):
@@ -128,6 +136,8 @@ class ResumeTurn(Verb[Run | Busy | Quarantined], frozen=True):
     now: datetime
     lease_until: datetime
     most: int = MOST_ATTEMPTS
+    why: str = ""
+    """Why so few attempts, where that is not to be seen."""
 
 
 class RenewRun(Verb[None], frozen=True):
@@ -175,16 +185,11 @@ class PlanParts(Verb[tuple[StoredPart, ...]], frozen=True):
 
 
 class ClaimPart(Verb[StoredPart | Later | None], frozen=True):
-    """The next part of a conversation, for one sender alone. `sending` spares the commit in between."""
+    """The next part of a conversation, for one sender alone; the attempt is counted before it is made."""
 
     route: Route
     now: datetime
     lease_until: datetime
-    sending: bool = False
-
-
-class MarkSending(Verb[StoredPart], frozen=True):
-    part: StoredPart
 
 
 class MarkSent(Verb[Message | None], frozen=True):
@@ -239,16 +244,15 @@ class WithdrawParts(Verb[int], frozen=True):
 
 
 PART_MOVES: Final[dict[type[Verb[object]], tuple[tuple[PartState, ...], PartState]]] = {
-    ClaimPart: (("planned", "retry"), "claimed"),
-    MarkSending: (("claimed",), "sending"),
+    ClaimPart: (("planned", "retry"), "sending"),
     MarkSent: (("sending", "unknown", "held"), "sent"),
     MarkUnknown: (("sending",), "unknown"),
-    RetryPart: (("claimed", "sending", "unknown"), "retry"),
+    RetryPart: (("sending", "unknown"), "retry"),
     HoldPart: (("unknown",), "held"),
     ResendPart: (("unknown", "held", "dead"), "planned"),
-    BuryPart: (("claimed", "sending", "unknown", "held"), "dead"),
+    BuryPart: (("sending", "unknown", "held"), "dead"),
     DropPart: (("held", "dead"), "withdrawn"),
-    WithdrawParts: (("planned", "claimed", "retry"), "withdrawn"),
+    WithdrawParts: (("planned", "retry"), "withdrawn"),
 }
 """From which states a verb may take a part, and where to. The engine and the docs read it from here."""
 
@@ -261,6 +265,13 @@ class PutSession(Verb[int], frozen=True):
 
     session: Session
     version: int
+
+
+class SetSessionAside(Verb[None], frozen=True):
+    """One that cannot be read makes room for a new one under its key, and is kept (`PutAside`)."""
+
+    session: str
+    now: datetime
 
 
 class SaveAgentSession(Verb[None], frozen=True):
@@ -299,7 +310,8 @@ class ClearBotTurns(Verb[None], frozen=True):
 
 class Trace(Verb[None], frozen=True):
     event: int
-    lines: tuple[TraceLine, ...]
+    at: datetime
+    steps: tuple[Step, ...]
 
 
 class KeepKnock(Verb[None], frozen=True):
@@ -330,19 +342,11 @@ class EditAllow(Verb[None], frozen=True):
 # --- the store itself ---------------------------------------------------------------------------
 
 
-class ExpireLeases(Verb[int], frozen=True):
-    """Takes back what was claimed until before `now`: runs end, what was sending is unknown. Returns how many."""
-
-    now: datetime
-
-
 class Retention(Struct, frozen=True):
     """How long things are kept, and how many rows of a kind one sweep removes at most."""
 
     ended_before: datetime
-    """Settled events, closed turns and their parts. Not later than 30 days ago (DU-1)."""
-    traces_before: datetime
-    transcripts_before: datetime | None = None
+    """Settled events with their traces, closed turns and their parts. Not later than 30 days ago (DU-1)."""
     messages: int = 10_000
     """Messages of one conversation in the index."""
     rows: int = 100

@@ -27,6 +27,8 @@ class Message(Struct, frozen=True):
     tokens: int = 0
     settings: QueueSettings | None = None
     """The effective settings of a message with an inline directive; None: the lane's own."""
+    chore: bool = False
+    """Work on the session itself: the agent is told nothing by it, and nobody pays with it for a full line."""
 
 
 class Waiting(Struct, frozen=True):
@@ -100,7 +102,9 @@ def admit(line: Line, incoming: Waiting, lane: QueueSettings) -> Admission:
     message = incoming.message
     settings = settings_of(message, lane)
     home = buffer_of(message, lane)
-    buffer = [each for each in line if buffer_of(each.message, lane) == home and not each.offered]
+    buffer = [
+        each for each in line if buffer_of(each.message, lane) == home and not each.offered and not each.message.chore
+    ]
     if not MODES[settings.mode].capped or len(buffer) < settings.cap:
         return Admission((*line, incoming))
     if settings.drop is Drop.NEW:

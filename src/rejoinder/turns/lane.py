@@ -279,6 +279,9 @@ def _drain(lane: Lane) -> Decision:
 
 def _start(lane: Lane, batch: tuple[Message, ...], rest: Line) -> Decision:
     """Hands a turn out, with what it has to tell: nobody is told twice."""
+    if batch[0].chore:  # it tells nobody anything: that is left for the next turn
+        start = Start(lane.run + 1, _ids(batch))
+        return replace(lane, phase=Phase.STARTING, run=start.run, turn=batch, waiting=rest), (start,)
     start = Start(lane.run + 1, _ids(batch), lane.overflow, lane.passed_over, lane.after_abort)
     lane = replace(
         lane,
@@ -348,12 +351,14 @@ def _discard(lane: Lane, reason: Reason) -> Decision:
     gone = tuple(each.message for each in lane.waiting)
     if not gone:
         return lane, ()
-    passed_over = lane.passed_over.telling(gone, at_most=lane.settings.cap)
+    told = (message for message in gone if not message.chore)
+    passed_over = lane.passed_over.telling(told, at_most=lane.settings.cap)
     return replace(lane, waiting=(), passed_over=passed_over), (Discard(_ids(gone), reason),)
 
 
 def _abort(lane: Lane) -> Decision:
-    return replace(lane, phase=Phase.ABORTING, after_abort=True), (Abort(lane.run),)
+    asked = not all(message.chore for message in lane.turn)
+    return replace(lane, phase=Phase.ABORTING, after_abort=lane.after_abort or asked), (Abort(lane.run),)
 
 
 def _forget(lane: Lane) -> Decision:

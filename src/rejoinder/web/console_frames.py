@@ -7,17 +7,7 @@ Rule 2: an unknown `type` is ignored by the page, so that the server may learn n
 import msgspec
 from msgspec import Struct
 
-from rejoinder.events import TurnOutcome
-
-
-class Step(Struct, frozen=True, omit_defaults=True):
-    """What one stage decided about a message."""
-
-    stage: str
-    decision: str
-    reason: str | None = None
-    took: float = 0.0
-    """Seconds."""
+from rejoinder.events import Step, TurnOutcome
 
 
 class FlowReceived(Struct, frozen=True, tag_field="type", tag="received", omit_defaults=True):

@@ -16,7 +16,6 @@ from rejoinder.web.console_frames import (
     FlowSession,
     FlowTurn,
     Gauges,
-    Step,
     ToConsole,
     encode,
 )
@@ -65,9 +64,8 @@ class Flow:
     async def decided(self, happening: MessageDecided) -> None:
         message = happening.message
         self._metrics.decided.labels(message.channel, happening.outcome).inc()
-        steps = tuple(Step(each.stage, each.decision, each.reason, each.took) for each in happening.stages)
         place = (message.channel, message.chat.id, message.message_id)
-        self._show(FlowDecided(_now(), *place, happening.outcome, steps, message.thread))
+        self._show(FlowDecided(_now(), *place, happening.outcome, happening.stages, message.thread))
 
     async def sent(self, happening: ReplySent) -> None:
         route, now = happening.route, time.monotonic()

@@ -4,9 +4,10 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from rejoinder.store.base import InboxEvent, Input, KeptSession, Knock, StoredPart, TraceLine
+from rejoinder.events import Step
+from rejoinder.store.base import InboxEvent, Input, KeptSession, Knock, StoredPart, Traced
 from rejoinder.store.bodies import text_of
-from rejoinder.web.console_frames import Gauges, Step
+from rejoinder.web.console_frames import Gauges
 from rejoinder.web.house import ChannelState
 
 LONGEST_EXCERPT = 500
@@ -181,7 +182,7 @@ def part_view(part: StoredPart) -> PartView:
     )
 
 
-def event_view(event: InboxEvent, trace: tuple[TraceLine, ...], routed: tuple[Input, ...]) -> EventView:
+def event_view(event: InboxEvent, trace: tuple[Traced, ...], routed: tuple[Input, ...]) -> EventView:
     inbound = event.inbound
     return EventView(
         event.id,
@@ -194,7 +195,7 @@ def event_view(event: InboxEvent, trace: tuple[TraceLine, ...], routed: tuple[In
         event.accepted,
         event.state,
         event.reason,
-        tuple(Step(line.stage, line.decision, line.reason, line.took) for line in trace),
+        tuple(step for each in trace for step in each.steps),
         tuple(RoutedView(each.session, each.state, each.turn, each.reason) for each in routed),
     )
 

@@ -24,7 +24,7 @@ from rejoinder.channels.telegram.outcomes import Refused, Unheard, Unreached, fa
         (400, "Bad Request: message thread not found", "gone"),
         (400, "Bad Request: TOPIC_CLOSED", "gone"),
         (401, "Unauthorized", "account"),
-        (404, "Not Found", "account"),
+        (404, "Not Found", "gone"),
         (403, "Forbidden: bot was blocked by the user", "gone"),
         (403, "Forbidden: bot was kicked from the supergroup chat", "gone"),
         (400, "Bad Request: message is too long", "other"),

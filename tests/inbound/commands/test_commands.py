@@ -11,10 +11,11 @@ from rejoinder.events import (
     ResetBotTurns,
     Route,
     ShowConfig,
+    Step,
 )
 from rejoinder.inbound.commands.command import Arg, Command, read_arguments
 from rejoinder.inbound.commands.registry import BUILT_IN, native_menu
-from rejoinder.inbound.facts import RunFacts, Step
+from rejoinder.inbound.facts import RunFacts
 from rejoinder.inbound.tables import commands, commands_to_come
 from tests.inbound.floor import AT_US, GUEST, OWNER, house, outcome, says, send, session
 

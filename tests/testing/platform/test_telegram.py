@@ -6,6 +6,7 @@ import aiohttp
 import pytest
 
 from rejoinder.testing import FakePlatform
+from rejoinder.testing.platform import oracles
 from rejoinder.testing.platform.telegram.world import TOKEN, group_id, person_id
 
 ANN, TEAM = person_id("ann"), group_id("#team")
@@ -114,6 +115,27 @@ async def test_reactions_of_its_own_set_only(bot, reaction, description):
     (hers,) = bot.platform.truth.messages("ann", by="ann")
     asked = {"chat_id": ANN, "message_id": int(hers.id), "reaction": reaction}
     assert await bot.ask("setMessageReaction", **asked) == (400, f"Bad Request: {description}")
+
+
+@pytest.mark.parametrize(
+    ("payload", "description"),
+    [
+        ({"chat_id": TEAM, "draft_id": 1, "text": "a"}, "method is available only in private chats"),
+        ({"chat_id": ANN, "draft_id": 0, "text": "a"}, "draft_id must be non-zero"),
+        ({"chat_id": ANN, "text": "a"}, "draft_id must be non-zero"),
+        ({"chat_id": ANN, "draft_id": 1, "text": "a" * 4097}, "message is too long"),
+    ],
+)
+async def test_what_is_no_preview(bot, payload, description):
+    assert await bot.ask("sendMessageDraft", **payload) == (400, f"Bad Request: {description}")
+
+
+async def test_a_preview_is_seen_and_is_no_message(bot):
+    before = len(bot.platform.truth.messages())
+    assert await bot.does("sendMessageDraft", chat_id=ANN, draft_id=7, text="Hel") is True
+    assert (bot.platform.truth.frames[-1].kind, bot.platform.truth.frames[-1].text) == ("preview", "Hel")
+    assert len(bot.platform.truth.messages()) == before
+    assert oracles.typing_after_final(bot.platform.truth.frames) == ["ann"], "it would stay until it fades"
 
 
 async def test_who_is_not_let_in(bot):

@@ -39,6 +39,7 @@ log = logging.getLogger(__name__)
 _sent = msgspec.json.Decoder(Sent)
 
 CHECK_SECONDS = 15.0
+NO_SUCH_METHOD = 404
 TYPING_SECONDS = 5.0
 """As long as the sign stands: one that takes longer is of no use."""
 
@@ -58,6 +59,7 @@ class TelegramBot:
         self._reactions = Reactions()
         self._windows = Windows()
         self._moves = Moves(name)
+        self._has_previews = True
 
     @property
     def trouble(self) -> str:
@@ -117,6 +119,20 @@ class TelegramBot:
         answer = await self._call("sendChatAction", {**payloads.place(route), "action": "typing"}, TYPING_SECONDS)
         if not isinstance(answer, Ok):
             log.debug("%s: the typing sign was not shown: %s", self.name, answer)
+
+    def previews(self, route: Route) -> bool:
+        """In direct chats, whose ids are positive."""
+        return self._has_previews and route.chat.isdecimal()
+
+    async def preview(self, part: Part, draft: int) -> Outcome:
+        answer = await self._call("sendMessageDraft", payloads.preview(part, draft))
+        if isinstance(answer, Ok):
+            return Delivered("")
+        if isinstance(answer, Refused) and answer.code == NO_SUCH_METHOD:
+            self._has_previews = False
+            log.warning("%s: this Bot API server has no previews; drafts are shown by edits", self.name)
+            return Rejected("there are no previews here")
+        return failure(answer)
 
     async def _change(self, method: str, route: Route, message: str, change: dict[str, Any]) -> Outcome:
         """A change to a message that is the same however often it is made."""

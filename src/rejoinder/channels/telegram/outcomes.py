@@ -56,7 +56,7 @@ REFUSALS: tuple[tuple[int, str, Refusal], ...] = (
     (400, r"not enough rights|have no rights|CHAT_WRITE_FORBIDDEN|CHAT_RESTRICTED|thread not found|TOPIC_", "gone"),
     (401, r"", "account"),
     (403, r"", "gone"),
-    (404, r"", "account"),
+    (404, r"", "gone"),  # of a token that was known at the start: not the bot is unknown, but what is asked for
 )
 
 ALREADY_SO = re.compile("message is not modified|message to delete not found")

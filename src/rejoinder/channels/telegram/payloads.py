@@ -65,11 +65,21 @@ def commands(menu: Iterable[tuple[str, str]]) -> list[Payload]:
 
 def content(part: Part) -> Payload:
     """What is said: for an edit too, where no buttons means that they go."""
-    payload: Payload = {"text": part.text, "link_preview_options": {"is_disabled": not part.previews}}
-    if entities := _quiet(part):
-        payload["entities"] = [msgspec.to_builtins(entity) for entity in entities]
+    payload = {**_words(part), "link_preview_options": {"is_disabled": not part.previews}}
     if keyboard := _keyboard(part.choices):
         payload["reply_markup"] = {"inline_keyboard": keyboard}
+    return payload
+
+
+def preview(part: Part, draft: int) -> Payload:
+    """For sendMessageDraft."""
+    return {**place(part.route), "draft_id": draft, **_words(part)}
+
+
+def _words(part: Part) -> Payload:
+    payload: Payload = {"text": part.text}
+    if entities := _quiet(part):
+        payload["entities"] = [msgspec.to_builtins(entity) for entity in entities]
     return payload
 
 

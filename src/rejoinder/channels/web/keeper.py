@@ -8,6 +8,7 @@ from rejoinder.channels.web.faces import EVERYBODY, OWNER, agent_member
 from rejoinder.channels.web.journal import Journal, Told
 from rejoinder.channels.web.writer import Writer, connect
 from rejoinder.errors import BadUse
+from rejoinder.sqlite_faults import fault_in
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -32,10 +33,15 @@ class Keeper:
         self.agents = tuple(agent_member(id, (faces or {}).get(id, "")) for id in agents)
         self.tell: Callable[[Told], None] = lambda _: None
         self.changed: Callable[[], None] = lambda: None
-        db = connect(path)
-        db.execute("BEGIN IMMEDIATE")
-        self.journal = Journal(db, channel, self.agents, now)
-        db.execute("COMMIT")
+        with fault_in(path):
+            db = connect(path)
+            try:
+                db.execute("BEGIN IMMEDIATE")
+                self.journal = Journal(db, channel, self.agents, now)
+                db.execute("COMMIT")
+            except BaseException:
+                db.close()
+                raise
         self._writer = Writer(db, path)
 
     async def change(self, verb: Callable[Concatenate[Journal, P], T], *arguments: P.args, **options: P.kwargs) -> T:

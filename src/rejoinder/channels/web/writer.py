@@ -11,48 +11,26 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 from rejoinder.channels.web.schema import SETTINGS, TABLES
-from rejoinder.errors import Fault, StoreUnavailable
+from rejoinder.sqlite_faults import unavailable
 
 T = TypeVar("T")
 
 MOST_AT_ONCE = 256
 
-_FAULTS: dict[int, Fault] = {
-    sqlite3.SQLITE_FULL: "full",
-    sqlite3.SQLITE_READONLY: "read-only",
-    sqlite3.SQLITE_CANTOPEN: "unreachable",
-    sqlite3.SQLITE_BUSY: "locked",
-    sqlite3.SQLITE_LOCKED: "locked",
-    sqlite3.SQLITE_CORRUPT: "corrupt",
-    sqlite3.SQLITE_NOTADB: "foreign",
-}
 
-
-def connect(path: str, *, read_only: bool = False) -> sqlite3.Connection:
-    memory = path == ":memory:"
-    target = path if memory else Path(path).absolute().as_uri() + ("?mode=ro" if read_only else "")
+def connect(path: str) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
     try:
-        db = sqlite3.connect(target, timeout=10, isolation_level=None, check_same_thread=False, uri=not memory)
-    except sqlite3.Error as error:
-        raise fault(error, path) from None
-    try:
-        if not read_only:
-            for setting in SETTINGS:
-                db.execute(setting)
-            db.executescript(TABLES)
-    except sqlite3.Error as error:
+        for setting in SETTINGS:
+            db.execute(setting)
+        db.executescript(TABLES)
+    except BaseException:
         db.close()
-        raise fault(error, path) from None
+        raise
     return db
-
-
-def fault(error: sqlite3.Error, path: str) -> StoreUnavailable:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    return StoreUnavailable(_FAULTS.get(code, "unreachable"), path, str(error))
 
 
 class Unit:
@@ -118,20 +96,20 @@ class Writer:
             for unit in units:
                 self._perform(unit)
             self._db.execute("COMMIT")
-        except sqlite3.Error as error:
+        except Exception as error:  # noqa: BLE001 - handed to all who wait
             with contextlib.suppress(sqlite3.Error):
                 self._db.execute("ROLLBACK")
             for unit in units:
-                unit.problem = fault(error, self._path)
+                unit.problem = unavailable(error, self._path) or error
 
     def _perform(self, unit: Unit) -> None:
         """One that fails leaves nothing behind and takes nobody along; a disk that fails takes all."""
         self._db.execute("SAVEPOINT one")
         try:
             unit.result = unit.work()
-        except sqlite3.Error:
-            raise
-        except Exception as problem:  # noqa: BLE001 - handed to who asked for it
+        except Exception as problem:
+            if unavailable(problem, self._path) is not None:
+                raise
             unit.problem = problem
             self._db.execute("ROLLBACK TO one")
         self._db.execute("RELEASE one")

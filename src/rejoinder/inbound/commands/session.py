@@ -8,9 +8,11 @@ from rejoinder.inbound.commands.status import age
 from rejoinder.inbound.outcome import Answer
 from rejoinder.session import with_event
 
+MEMORY_SHORTENED = "The session's memory is shortened."
+
 
 def _compact(call: Call) -> Answer:
-    return Answer(("The session's memory is shortened.",), effects=(CompactSession(call.session.key),))
+    return Answer((MEMORY_SHORTENED,), effects=(CompactSession(call.session.key),))
 
 
 def _session(call: Call) -> Answer:

@@ -43,6 +43,7 @@ def status_text(message: "Message", session: Session, rules: "Rules", channel: "
         lines.append(f"Not delivered: {runs.dead_parts} given up, {runs.held_parts} never confirmed")
     if message.actor.role == "owner":
         lines += ["`/resend` sends those of this chat again, `rejoinder dead` lists them all."] if undelivered else []
+        lines += [f"Configuration: {runs.unheeded}"] if runs.unheeded else []
         lines += [f"Last failure: {runs.last_failure}"] if runs.last_failure else []
         lines += ["The agent's last words:", runs.last_words] if runs.last_words else []
     return "\n".join(lines)

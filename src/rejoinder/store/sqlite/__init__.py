@@ -16,8 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rejoinder.errors import BadUse, StoreUnavailable
+from rejoinder.errors import BadUse, StoreUnavailable, Unreadable
 from rejoinder.events import Route
+from rejoinder.sqlite_faults import fault_in
 from rejoinder.store.base import (
     MOST_RESUMED,
     RESUMED_FOR,
@@ -35,18 +36,19 @@ from rejoinder.store.base import (
     PartState,
     Pending,
     PlaceFacts,
+    PutAside,
     Recovery,
     Sighting,
     StoredPart,
-    TraceLine,
+    Traced,
     Verb,
 )
 from rejoinder.store.sqlite import jobs, lookups, reads
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.faults import unavailable
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refuse_strange
+from rejoinder.store.sqlite.recover import recover
 from rejoinder.store.sqlite.rehearsal import rehearse, rehearse_reading
 from rejoinder.store.sqlite.upkeep import take_over
 from rejoinder.store.sqlite.writer import Unit, Writer
@@ -59,6 +61,10 @@ READERS = 2
 SHORT = frozenset({reads.place, reads.messages, reads.unheard, reads.admission, reads.session})
 """Questions about a message, of a few rows by their key: asked on the loop, where that takes less time than to ask a
 thread; and what is decided without waiting is in the commit of what it is about."""
+
+A_MOMENT = 1.0
+"""Seconds for which who asks how things are waits for a store that was not well."""
+
 ROOM = 512 << 10
 """Free bytes from which a disk that was full is tried again; a smaller probe may fit where a message does not."""
 
@@ -80,19 +86,17 @@ class SqliteReader:
     def _ask(self, question: Callable[..., T], arguments: tuple[Any, ...]) -> T:
         db: Connection | None = getattr(self._own, "db", None)
         try:
-            if db is None:
-                db = self._own.db = self._connect()
-                self._open.add(db)
-            return _in_one_view(db, question, arguments)
-        except Exception as error:
-            fault = unavailable(error, self._path)
-            if fault is None:
-                raise
+            with fault_in(self._path):
+                if db is None:
+                    db = self._own.db = self._connect()
+                    self._open.add(db)
+                return _in_one_view(db, question, arguments)
+        except StoreUnavailable:
             if db is not None:  # what it has cached may be what is wrong
                 self._own.db = None
                 self._open.discard(db)
                 db.close()
-            raise fault from error
+            raise
 
     def _connect(self) -> Connection:
         db = connect(self._path, self._patience, read_only=True)
@@ -123,7 +127,7 @@ class SqliteReader:
     async def inputs_of(self, event: int) -> tuple[Input, ...]:
         return await self._read(reads.inputs_of, event)
 
-    async def trace(self, event: int) -> tuple[TraceLine, ...]:
+    async def trace(self, event: int) -> tuple[Traced, ...]:
         return await self._read(reads.trace, event)
 
     async def waiting(self, session: str) -> tuple[Input, ...]:
@@ -151,6 +155,9 @@ class SqliteReader:
 
     async def parts_about(self, event: int) -> tuple[StoredPart, ...]:
         return await self._read(lookups.parts_about, event)
+
+    async def parts_under(self, stem: str) -> tuple[StoredPart, ...]:
+        return await self._read(lookups.parts_under, stem)
 
     async def to_send(self) -> tuple[Route, ...]:
         return await self._read(reads.to_send)
@@ -188,9 +195,6 @@ class SqliteReader:
     async def unheard(self, session: str, route: Route, limit: int = 50) -> tuple[Message, ...]:
         return await self._read(reads.unheard, session, route, limit)
 
-    async def is_own(self, route: Route, message: str) -> bool:
-        return await self._read(reads.is_own, route, message)
-
     async def place(self, route: Route, today: datetime) -> PlaceFacts:
         return await self._read(reads.place, route, today)
 
@@ -200,14 +204,14 @@ class SqliteReader:
     async def all_knocks(self) -> tuple[Knock, ...]:
         return await self._read(lookups.all_knocks)
 
-    async def is_paired(self, channel: str, account: str, sender: str) -> bool:
-        return await self._read(reads.is_paired, channel, account, sender)
-
     async def admission(self, channel: str, account: str) -> Admission:
         return await self._read(reads.admission, channel, account)
 
     async def jobs(self) -> tuple[KeptJob, ...]:
         return await self._read(jobs.jobs)
+
+    async def put_aside(self, limit: int = 1000) -> tuple[PutAside, ...]:
+        return await self._read(lookups.put_aside, limit)
 
     async def census(self) -> Census:
         return await self._read(reads.census)
@@ -245,14 +249,19 @@ class SqliteStore(SqliteReader):
         return results if others else results[0]
 
     async def recover(self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR) -> Recovery:
-        return await self._read(reads.recover, now, singly, within)
+        return await self._read(recover, now, singly, within)
 
     async def health(self) -> Health:
         try:
+            self._writer.refuse_when_closed()
             if (fault := self._writer.fault) is not None:
                 if fault.fault == "full" and free_space(self._path) < ROOM:
                     raise fault
-                await self._writer.submit(Unit((), _touch))
+                try:
+                    async with asyncio.timeout(A_MOMENT):
+                        await self._writer.submit(Unit((), _touch))
+                except TimeoutError:  # another program still holds it
+                    raise fault from None
             if self._misread:
                 await self.check()
                 self._misread = False
@@ -267,14 +276,16 @@ class SqliteStore(SqliteReader):
         return connect(self._path, self._patience, read_only=True)  # its tables were looked at when it was opened
 
     async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
+        self._writer.refuse_when_closed()
         if self._in_memory:
-            self._writer.refuse_when_closed()
             await asyncio.sleep(0)  # who asks again and again lets others work, as with a file
             self._writer.finish()
             return question(self._db, *arguments)
         if self._glancing is not None and question in SHORT:
             try:
                 return _in_one_view(self._glancing, question, arguments)
+            except Unreadable:
+                raise
             except Exception:  # noqa: BLE001 - whatever it is, the thread meets it too, and says it
                 self._stop_glancing()
         try:
@@ -303,24 +314,23 @@ def open_store(url: str, *, patience: float = 10.0, schema: list[Migration] | No
     path = path_of(url)
     lock = None if url == MEMORY else Lock(Path(path))
     try:
-        db = checked(path, patience)
-        try:
-            migrate(db, path, schema or migrations())
-            db.execute("BEGIN IMMEDIATE")
-            generation = take_over(db)
-            db.execute("COMMIT")
-            if lock is not None and schema is None:
-                rehearse(db)
-        except BaseException:
-            db.close()
-            raise
-        glancing = None if lock is None or schema is not None else _glancing(path)
-        return SqliteStore(path, patience, generation, db, lock, glancing)
-    except BaseException as error:
+        with fault_in(path):
+            db = checked(path, patience)
+            try:
+                migrate(db, path, schema or migrations())
+                db.execute("BEGIN IMMEDIATE")
+                generation = take_over(db)
+                db.execute("COMMIT")
+                if lock is not None and schema is None:
+                    rehearse(db)
+            except BaseException:
+                db.close()
+                raise
+            glancing = None if lock is None or schema is not None else _glancing(path)
+            return SqliteStore(path, patience, generation, db, lock, glancing)
+    except BaseException:
         if lock is not None:
             lock.release()
-        if isinstance(error, Exception) and (fault := unavailable(error, path)) is not None:
-            raise fault from None
         raise
 
 

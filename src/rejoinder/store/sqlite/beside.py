@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from rejoinder.errors import BadUse
+from rejoinder.sqlite_faults import fault_in
 from rejoinder.store.base import BESIDE, Verb
 from rejoinder.store.sqlite import SqliteReader, existing
 from rejoinder.store.sqlite.connect import connect, refuse_read_only
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.faults import unavailable
 from rejoinder.store.sqlite.lock import holder
 from rejoinder.store.sqlite.perform import perform
 
@@ -36,7 +36,7 @@ class SqliteBeside(SqliteReader):
         return holder(Path(self._path))
 
     def _carry_out(self, verbs: Verbs) -> tuple[Any, ...]:
-        try:
+        with fault_in(self._path):
             self._connect().close()  # refuses what is no store of ours before anything can be changed in it
             refuse_read_only(self._path)
             db = connect(self._path, self._patience, exists=True)
@@ -44,11 +44,6 @@ class SqliteBeside(SqliteReader):
                 return _in_one_step(db, verbs)
             finally:
                 db.close()
-        except Exception as error:
-            fault = unavailable(error, self._path)
-            if fault is None:
-                raise
-            raise fault from error
 
 
 def _in_one_step(db: Connection, verbs: Verbs) -> tuple[Any, ...]:

@@ -5,9 +5,8 @@ import sqlite3
 from pathlib import Path
 
 from rejoinder.errors import BadUse, StoreUnavailable
+from rejoinder.sqlite_faults import Damaged, fault_in
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.faults import unavailable
-from rejoinder.store.sqlite.values import Damaged
 
 SETTINGS = (
     "PRAGMA journal_mode = WAL",
@@ -89,12 +88,11 @@ def backup(db: Connection, path: Path, overwrite: bool = False) -> None:
     unfinished = path.with_name(path.name + ".unfinished")
     unfinished.unlink(missing_ok=True)
     try:
-        db.execute("VACUUM INTO ?", (str(unfinished),))
+        with fault_in(str(path)):
+            db.execute("VACUUM INTO ?", (str(unfinished),))
         _sync(unfinished)
         os.replace(unfinished, path)
         _sync(path.parent)
-    except sqlite3.Error as error:
-        raise unavailable(error, str(path)) or error from error
     except OSError as error:
         raise StoreUnavailable("unreachable", str(path), error.strerror or "") from error
     finally:

@@ -6,6 +6,7 @@ from rejoinder.store.base import (
     DropInputs,
     InboxEvent,
     MoveCursor,
+    PutEventAside,
     ReleaseEvents,
     RouteEvent,
     SettleEvent,
@@ -71,6 +72,11 @@ def route_event(db: Connection, verb: RouteEvent) -> None:
         "INSERT INTO turn_input (event, session, body) VALUES (?, ?, ?)",
         ((verb.event, destination.session, seal(destination.payload)) for destination in verb.to),
     )
+
+
+def put_event_aside(db: Connection, verb: PutEventAside) -> None:
+    sql = "UPDATE inbox SET state = 'quarantined', reason = ? WHERE id = ? AND state = 'new'"
+    moved(db, sql, (verb.reason, verb.event), f"event {verb.event}")
 
 
 def settle_event(db: Connection, verb: SettleEvent) -> None:

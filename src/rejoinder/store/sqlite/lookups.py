@@ -1,11 +1,23 @@
 """What an operator looks for: across all conversations, in the order of a person's questions."""
 
+from contextlib import suppress
 from datetime import datetime
 
+from rejoinder.errors import Unreadable
 from rejoinder.events import Route
-from rejoinder.store.base import IN_FLIGHT, InboxEvent, Knock, PartState, Pending, Sighting, StoredPart, said_about
+from rejoinder.store.base import (
+    IN_FLIGHT,
+    InboxEvent,
+    Knock,
+    PartState,
+    Pending,
+    PutAside,
+    Sighting,
+    StoredPart,
+    said_about,
+)
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.memory import KNOCK, knock_from
+from rejoinder.store.sqlite.memory import ASIDE, KNOCK, knock_from
 from rejoinder.store.sqlite.messages import HANDLE
 from rejoinder.store.sqlite.reads import PARTS, UNTOLD, in_states
 from rejoinder.store.sqlite.values import (
@@ -28,9 +40,11 @@ STUCK: tuple[PartState, ...] = ("held", "dead")
 def latest_event(db: Connection, channel: str | None, chat: str | None) -> InboxEvent | None:
     # The chat stands in the body alone, so the latest are read one by one until one fits.
     sql = f"SELECT {EVENT} FROM inbox WHERE id > (SELECT max(id) FROM inbox) - ? ORDER BY id DESC"
-    for event in map(event_from, db.execute(sql, (LATEST,))):
-        if channel in (None, event.inbound.channel) and chat in (None, event.inbound.chat.id):
-            return event
+    for row in db.execute(sql, (LATEST,)):
+        with suppress(Unreadable):
+            event = event_from(row)
+            if channel in (None, event.inbound.channel) and chat in (None, event.inbound.chat.id):
+                return event
     return None
 
 
@@ -47,7 +61,10 @@ def part_sent_as(db: Connection, route: Route, message: str) -> StoredPart | Non
 
 
 def parts_about(db: Connection, event: int) -> tuple[StoredPart, ...]:
-    stem = said_about(event)
+    return parts_under(db, said_about(event))
+
+
+def parts_under(db: Connection, stem: str) -> tuple[StoredPart, ...]:
     rows = db.execute(f"{PARTS} part.key > ? AND part.key < ? ORDER BY part.id", (f"{stem}/", f"{stem}0"))
     return tuple(map(part_from, rows))  # "0" comes right after "/"
 
@@ -62,7 +79,7 @@ def sightings(db: Connection, reference: str, limit: int) -> tuple[Sighting, ...
 
 
 def count_sessions(db: Connection) -> int:
-    return db.execute("SELECT count(*) FROM session").fetchone()[0]
+    return db.execute("SELECT count(*) FROM session WHERE instr(key, ?) = 0", (ASIDE,)).fetchone()[0]
 
 
 def session_keys(db: Connection, holding: str, limit: int) -> tuple[str, ...]:
@@ -94,6 +111,17 @@ def _parts_by_session(db: Connection, states: tuple[PartState, ...]) -> dict[str
         f"WHERE {in_states(states)} GROUP BY turn.session"
     )
     return dict(db.execute(sql))
+
+
+def put_aside(db: Connection, limit: int) -> tuple[PutAside, ...]:
+    sql = (
+        "SELECT 'message', message, channel, accepted AS at, reason FROM inbox WHERE state = 'quarantined' UNION ALL "
+        "SELECT 'turn', id, session, closed, detail FROM turn WHERE closed IS NOT NULL AND state = 'quarantined' "
+        "UNION ALL SELECT 'session', key, substr(key, 1, instr(key, :aside) - 1), touched, '' FROM session "
+        "WHERE instr(key, :aside) ORDER BY at DESC LIMIT :limit"
+    )
+    rows = db.execute(sql, {"aside": ASIDE, "limit": limit})
+    return tuple(PutAside(kind, str(id), where, instant(at), why) for kind, id, where, at, why in rows)
 
 
 def all_knocks(db: Connection) -> tuple[Knock, ...]:

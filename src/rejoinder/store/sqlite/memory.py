@@ -1,5 +1,6 @@
 """Verbs of what is remembered: sessions, transcripts, traces, pairing."""
 
+from rejoinder.events import Step
 from rejoinder.session import Session
 from rejoinder.store.base import (
     AppendTranscript,
@@ -10,8 +11,8 @@ from rejoinder.store.base import (
     Knock,
     PutSession,
     SaveAgentSession,
+    SetSessionAside,
     Trace,
-    TraceLine,
     Unpair,
 )
 from rejoinder.store.sqlite.connection import Connection
@@ -19,8 +20,10 @@ from rejoinder.store.sqlite.values import Row, instant, micros, moved, packer, s
 
 pack_session, unpack_session = packer(Session)
 pack_entry, unpack_entry = packer(Entry)
-pack_lines, unpack_lines = packer(tuple[TraceLine, ...])
+pack_steps, unpack_steps = packer(tuple[Step, ...])
 
+ASIDE = "%aside-"
+"""Stands in no key: there a percent sign is followed by two hexadecimal digits."""
 KNOCK = "channel, account, sender, code, asked, told, expires"
 
 
@@ -34,6 +37,11 @@ def put_session(db: Connection, verb: PutSession) -> int:
         row = (*row, verb.version)
     moved(db, sql, row, f"session {session.key}")
     return version
+
+
+def set_session_aside(db: Connection, verb: SetSessionAside) -> None:
+    key = f"{verb.session}{ASIDE}{micros(verb.now)}"
+    moved(db, "UPDATE session SET key = ? WHERE key = ?", (key, verb.session), f"session {verb.session}")
 
 
 def save_agent_session(db: Connection, verb: SaveAgentSession) -> None:
@@ -60,8 +68,8 @@ def _last_turn(db: Connection, session: str) -> int | None:
 
 
 def trace(db: Connection, verb: Trace) -> None:
-    if verb.lines:
-        row = (verb.event, micros(verb.lines[0].at), pack_lines(verb.lines))
+    if verb.steps:
+        row = (verb.event, micros(verb.at), pack_steps(verb.steps))
         db.execute("INSERT INTO trace (event, at, body) VALUES (?, ?, ?)", row)
 
 

@@ -11,13 +11,13 @@ from rejoinder.store.base import (
     IN_FLIGHT,
     LATEST,
     PART_MOVES,
+    YIELDING,
     BuryPart,
     ClaimPart,
     DropPart,
     HoldPart,
     Intent,
     Later,
-    MarkSending,
     MarkSent,
     MarkUnknown,
     Message,
@@ -50,11 +50,12 @@ def any_of(column: str, states: tuple[str, ...]) -> str:
 
 
 BY_KEY = f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE part.key = ?"
-NEXT = (
-    f"SELECT {PART} FROM part JOIN place ON place.id = part.place "
-    f"WHERE part.place = ? AND {any_of('part.state', IN_FLIGHT)} ORDER BY part.id LIMIT 1"
+HERE = f"FROM part WHERE place = :place AND {any_of('state', IN_FLIGHT)}"
+NEXT = (  # two looks along the index: to sort by what yields would be to read all that waits
+    f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE part.id = coalesce("
+    f"(SELECT id {HERE} AND kind <> '{YIELDING}' ORDER BY id LIMIT 1), (SELECT id {HERE} ORDER BY id LIMIT 1))"
 )
-ANY_BEFORE = f"SELECT 1 FROM part WHERE place = ? AND {any_of('state', IN_FLIGHT)} LIMIT 1"
+ANY_BEFORE = f"SELECT 1 {HERE} AND kind <> :overtaken LIMIT 1"
 ANSWERED = (
     "UPDATE turn SET state = 'answered' WHERE id = :turn AND state IN ('open', 'answered') "
     "AND EXISTS (SELECT 1 FROM run WHERE session = :session AND turn = :turn AND generation = :generation)"
@@ -84,7 +85,7 @@ def _plan(db: Connection, intent: Intent, turn: int | None, now: datetime, lease
     place, body = place_of(db, intent.route), intent.body
     state: PartState = "planned"
     generation = attempts = 0
-    if lease is not None and db.execute(ANY_BEFORE, (place,)).fetchone() is None:
+    if lease is not None and not _waits(db, place, intent.kind):
         state, generation, attempts = "sending", db.numbers.next_generation(), 1
     until = micros(lease) if lease is not None and attempts else None
     row = (turn, place, intent.key, intent.kind, micros(now), seal(body), state, generation, attempts, until)
@@ -97,8 +98,14 @@ def _plan(db: Connection, intent: Intent, turn: int | None, now: datetime, lease
     return known
 
 
+def _waits(db: Connection, place: int, kind: str) -> bool:
+    """Whether something is to go before a new part of this kind."""
+    overtaken = "" if kind == YIELDING else YIELDING
+    return db.execute(ANY_BEFORE, {"place": place, "overtaken": overtaken}).fetchone() is not None
+
+
 def claim_part(db: Connection, verb: ClaimPart) -> StoredPart | Later | None:
-    row = db.execute(NEXT, (find_place(db, verb.route),)).fetchone()
+    row = db.execute(NEXT, {"place": find_place(db, verb.route)}).fetchone()
     if row is None:
         return None
     part = part_from(row)
@@ -106,19 +113,15 @@ def claim_part(db: Connection, verb: ClaimPart) -> StoredPart | Later | None:
         return None
     if part.retry_at is not None and verb.now < part.retry_at <= verb.now + LATEST:
         return Later(part.retry_at)
-    claim: dict[str, Any] = {
-        "generation": db.numbers.next_generation(),
-        "lease_until": verb.lease_until,
-        "retry_at": None,
-    }
-    if verb.sending:  # two moves in one: the attempt is counted before it is made
-        return _move(db, verb, part, PART_MOVES[MarkSending][1], attempts=part.attempts + 1, **claim)
-    return _move(db, verb, part, **claim)
-
-
-def mark_sending(db: Connection, verb: MarkSending) -> StoredPart:
-    """The attempt is counted before it is made."""
-    return _move(db, verb, verb.part, attempts=verb.part.attempts + 1)
+    return _move(
+        db,
+        verb,
+        part,
+        attempts=part.attempts + 1,
+        generation=db.numbers.next_generation(),
+        lease_until=verb.lease_until,
+        retry_at=None,
+    )
 
 
 def mark_sent(db: Connection, verb: MarkSent) -> Message | None:
@@ -171,16 +174,16 @@ def withdraw_parts(db: Connection, verb: WithdrawParts) -> int:
     return db.execute(sql, (verb.turn,)).rowcount
 
 
-def _move(db: Connection, verb: Verb[Any], part: StoredPart, to: PartState | None = None, **columns: Any) -> StoredPart:
+def _move(db: Connection, verb: Verb[Any], part: StoredPart, **columns: Any) -> StoredPart:
     """Takes a part where its verb leads, if it still is as it was seen: the same state, the same generation."""
     sources, target = PART_MOVES[type(verb)]
     if part.state not in sources:
         raise Superseded(f"part {part.id} is {part.state}; {type(verb).__name__} needs it {' or '.join(sources)}")
     values = [micros(value) if isinstance(value, datetime) else value for value in columns.values()]
     seen = (part.id, part.state, part.generation)
-    moved(db, _update(tuple(columns)), (to or target, *values, *seen), f"part {part.id}")
+    moved(db, _update(tuple(columns)), (target, *values, *seen), f"part {part.id}")
     told = {name: value for name, value in columns.items() if name in TOLD}
-    return replace(part, state=to or target, **told)
+    return replace(part, state=target, **told)
 
 
 @cache

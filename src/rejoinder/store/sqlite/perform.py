@@ -14,6 +14,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.TryEvents: inbox.try_events,
     base.ReleaseEvents: inbox.release_events,
     base.RouteEvent: inbox.route_event,
+    base.PutEventAside: inbox.put_event_aside,
     base.SettleEvent: inbox.settle_event,
     base.DropInputs: inbox.drop_inputs,
     base.SummariseInputs: inbox.summarise_inputs,
@@ -25,7 +26,6 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.ReleaseRun: turns.release_run,
     base.PlanParts: outbox.plan_parts,
     base.ClaimPart: outbox.claim_part,
-    base.MarkSending: outbox.mark_sending,
     base.MarkSent: outbox.mark_sent,
     base.MarkUnknown: outbox.mark_unknown,
     base.RetryPart: outbox.retry_part,
@@ -35,6 +35,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.DropPart: outbox.drop_part,
     base.WithdrawParts: outbox.withdraw_parts,
     base.PutSession: memory.put_session,
+    base.SetSessionAside: memory.set_session_aside,
     base.SaveAgentSession: memory.save_agent_session,
     base.AppendTranscript: memory.append_transcript,
     base.NoteMessages: messages.note_messages,
@@ -51,7 +52,6 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.NoteSaid: jobs.note_said,
     base.PauseJob: jobs.pause_job,
     base.WantJob: jobs.want_job,
-    base.ExpireLeases: upkeep.expire_leases,
     base.Sweep: upkeep.sweep,
 }
 

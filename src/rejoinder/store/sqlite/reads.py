@@ -2,10 +2,12 @@
 
 import sqlite3
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, TypeVar
 
+from rejoinder.errors import Unreadable
 from rejoinder.events import Route
+from rejoinder.sqlite_faults import Damaged
 from rejoinder.store.base import (
     IN_FLIGHT,
     UNENDED,
@@ -22,13 +24,11 @@ from rejoinder.store.base import (
     Paired,
     PartState,
     PlaceFacts,
-    Recovery,
     StoredPart,
-    TraceLine,
+    Traced,
 )
-from rejoinder.store.recovery import backlogs
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.memory import KNOCK, knock_from, unpack_entry, unpack_lines, unpack_session
+from rejoinder.store.sqlite.memory import ASIDE, KNOCK, knock_from, unpack_entry, unpack_session, unpack_steps
 from rejoinder.store.sqlite.messages import HANDLE
 from rejoinder.store.sqlite.outbox import any_of
 from rejoinder.store.sqlite.values import (
@@ -39,10 +39,10 @@ from rejoinder.store.sqlite.values import (
     PART,
     PLACE,
     TURN,
-    Damaged,
     event_from,
     find_place,
     input_from,
+    instant,
     message_from,
     micros,
     part_from,
@@ -72,9 +72,9 @@ def inputs_of(db: Connection, event: int) -> tuple[Input, ...]:
     return tuple(map(input_from, db.execute(f"{INPUTS} i.event = ? ORDER BY i.session", (event,))))
 
 
-def trace(db: Connection, event: int) -> tuple[TraceLine, ...]:
-    rows = db.execute("SELECT body FROM trace WHERE event = ? ORDER BY id", (event,))
-    return tuple(line for row in rows for line in unpack_lines(row[0]))
+def trace(db: Connection, event: int) -> tuple[Traced, ...]:
+    rows = db.execute("SELECT at, body FROM trace WHERE event = ? ORDER BY id", (event,))
+    return tuple(Traced(instant(at), unpack_steps(body)) for at, body in rows)
 
 
 def waiting(db: Connection, session: str) -> tuple[Input, ...]:
@@ -120,11 +120,16 @@ def in_states(states: tuple[PartState, ...]) -> str:
 
 def session(db: Connection, key: str) -> KeptSession | None:
     row = db.execute("SELECT body, version FROM session WHERE key = ?", (key,)).fetchone()
-    return KeptSession(unpack_session(row[0]), row[1]) if row else None
+    try:
+        return KeptSession(unpack_session(row[0]), row[1]) if row else None
+    except Damaged as problem:  # whoever comes now begins anew: one conversation is not all of them
+        raise Unreadable(str(problem)) from None
 
 
 def sessions(db: Connection, limit: int) -> tuple[KeptSession, ...]:
-    rows = db.execute("SELECT body, version FROM session ORDER BY touched DESC, key LIMIT ?", (limit,))
+    rows = db.execute(
+        "SELECT body, version FROM session WHERE instr(key, ?) = 0 ORDER BY touched DESC, key LIMIT ?", (ASIDE, limit)
+    )
     return tuple(KeptSession(unpack_session(body), version) for body, version in rows)
 
 
@@ -160,14 +165,6 @@ def unheard(db: Connection, key: str, route: Route, limit: int) -> tuple[Message
     return messages(db, route, _value(db.execute(sql, (key, find_place(db, route)))), limit)
 
 
-def is_own(db: Connection, route: Route, id: str) -> bool:
-    sql = (
-        "SELECT 1 FROM place JOIN message ON message.place = place.id AND message.id = ? AND message.kind = 'own' "
-        "WHERE place.channel = ? AND place.account = ? AND place.chat = ?"
-    )
-    return db.execute(sql, (id, route.channel, route.account, route.chat)).fetchone() is not None
-
-
 def place(db: Connection, route: Route, today: datetime) -> PlaceFacts:
     sql = "SELECT owned, posted, other_bot, bot_turns, iif(bot_day = ?, bot_today, 0) FROM place WHERE id = ?"
     row = db.execute(sql, (micros(today) // DAY, find_place(db, route))).fetchone()
@@ -180,11 +177,6 @@ def place(db: Connection, route: Route, today: datetime) -> PlaceFacts:
 def knocks(db: Connection, channel: str, account: str) -> tuple[Knock, ...]:
     sql = f"SELECT {KNOCK} FROM knock WHERE channel = ? AND account = ? ORDER BY asked, sender"
     return tuple(map(knock_from, db.execute(sql, (channel, account))))
-
-
-def is_paired(db: Connection, channel: str, account: str, sender: str) -> bool:
-    sql = "SELECT 1 FROM paired WHERE channel = ? AND account = ? AND sender = ?"
-    return db.execute(sql, (channel, account, sender)).fetchone() is not None
 
 
 def paired(db: Connection, channel: str) -> tuple[Paired, ...]:
@@ -215,20 +207,6 @@ def to_send(db: Connection) -> tuple[Route, ...]:
         "GROUP BY place.id ORDER BY min(part.id)"
     )
     return tuple(map(route_from, db.execute(sql)))
-
-
-def recover(db: Connection, now: datetime, singly: int, within: timedelta) -> Recovery:
-    new = db.execute(f"SELECT {EVENT} FROM inbox WHERE state = 'new' ORDER BY id")
-    left_open = [row[0] for row in db.execute("SELECT id FROM turn WHERE state IN ('open', 'answered') ORDER BY id")]
-    indexed = INPUTS.replace("turn_input i", "turn_input i INDEXED BY turn_input_untold")
-    untold = db.execute(f"{indexed} {UNTOLD} ORDER BY i.event, i.session")
-    return Recovery(
-        events=tuple(map(event_from, new)),
-        turns=tuple(found for id in left_open if (found := turn(db, id)) is not None),
-        backlogs=backlogs(map(input_from, untold), now, singly, within),
-        unknown=parts_in(db, ("unknown",), -1),
-        to_send=to_send(db),
-    )
 
 
 BODIES = (

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from rejoinder.errors import RejoinderError
-from rejoinder.events import Chat, Inbound, PromptText, Route, Sender
+from rejoinder.events import Chat, Inbound, PromptText, Route, Sender, Step
 from rejoinder.session import Session
 from rejoinder.store.base import (
     Accept,
@@ -28,7 +28,6 @@ from rejoinder.store.base import (
     PutSession,
     RouteEvent,
     Trace,
-    TraceLine,
 )
 from rejoinder.store.sqlite import reads
 from rejoinder.store.sqlite.connection import Connection
@@ -68,7 +67,7 @@ def _write(db: Connection, name: str) -> None:
         db,
         (
             NoteMessages(here, (Message(name, name, THEN),)),
-            Trace(event.id, (TraceLine(THEN, name, name, name, 0.0),)),
+            Trace(event.id, THEN, (Step(name, name, name),)),
             RouteEvent(event.id, (Destination(name),)),
             BeginTurn(name, here, (event.id,), THEN, THEN),
             PutSession(Session(name, name, THEN, THEN), 0),

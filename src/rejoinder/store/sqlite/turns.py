@@ -32,7 +32,7 @@ def begin_turn(db: Connection, verb: BeginTurn) -> Run | Busy:
     turn = inserted(db.execute(sql, (verb.session, place, now, verb.heard, seal(verb.payload))))
     for event in verb.events:
         moved(db, TAKE, ("taken", turn, event, verb.session), f"event {event} in {verb.session}")
-    told = [(turn, event, verb.session) for (event,) in db.execute(UNTOLD, (verb.session,))]
+    told = [(turn, event, verb.session) for (event,) in db.execute(UNTOLD, (verb.session,))] if verb.tells else ()
     if told:
         db.executemany("UPDATE turn_input SET turn = ? WHERE event = ? AND session = ?", told)
     return _claim(db, Run(verb.session, turn, db.numbers.next_generation(), attempt=1), micros(verb.lease_until))
@@ -48,8 +48,11 @@ def resume_turn(db: Connection, verb: ResumeTurn) -> Run | Busy | Quarantined:
         return busy
     answered = state == "answered"
     if not answered and attempts >= verb.most:
-        sql = "UPDATE turn SET state = 'quarantined', closed = ? WHERE id = ? AND state = 'open' AND attempts = ?"
-        moved(db, sql, (micros(verb.now), verb.turn, attempts), f"turn {verb.turn}")
+        sql = (
+            "UPDATE turn SET state = 'quarantined', closed = ?, detail = ? "
+            "WHERE id = ? AND state = 'open' AND attempts = ?"
+        )
+        moved(db, sql, (micros(verb.now), verb.why, verb.turn, attempts), f"turn {verb.turn}")
         return Quarantined(verb.turn, attempts)
     attempt = attempts + (not answered)
     sql = "UPDATE turn SET attempts = ? WHERE id = ? AND state = ? AND attempts = ?"

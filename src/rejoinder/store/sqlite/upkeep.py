@@ -1,9 +1,7 @@
 """Verbs of the store itself: what a dead claim leaves behind, and what has grown old."""
 
-from typing import Any
-
 from rejoinder.crashpoint import crashpoint
-from rejoinder.store.base import ExpireLeases, Retention, Sweep
+from rejoinder.store.base import Retention, Sweep
 from rejoinder.store.sqlite.connection import Connection, Numbers
 from rejoinder.store.sqlite.values import micros
 
@@ -16,42 +14,24 @@ def take_over(db: Connection) -> int:
     opening = db.execute("UPDATE gateway SET generation = generation + 1 RETURNING generation").fetchone()[0]
     accepted = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'inbox'").fetchone()
     db.numbers = Numbers(opening << CLAIMS, accepted[0] if accepted else 0)
-    _take_back(db, (1 << 63) - 1, db.numbers.generation)
+    # A turn whose run is gone is open and can be resumed; of what was being sent nobody knows the end.
+    db.execute("DELETE FROM run")
+    sql = (
+        "UPDATE part SET state = 'unknown', error = 'the sender was gone before an answer came', lease_until = NULL, "
+        "generation = ? WHERE state = 'sending'"
+    )
+    db.execute(sql, (db.numbers.generation,))
     return db.numbers.generation
-
-
-def expire_leases(db: Connection, verb: ExpireLeases) -> int:
-    return _take_back(db, micros(verb.now), db.numbers.next_generation())
-
-
-def _take_back(db: Connection, now: int, generation: int) -> int:
-    """A turn whose run is gone is open and can be resumed; of what was being sent nobody knows the end."""
-    runs = db.execute("DELETE FROM run WHERE lease_until <= ?", (now,))
-    lapsed = "lease_until = NULL, generation = ? WHERE lease_until <= ? AND state ="
-    claimed = db.execute(f"UPDATE part SET state = 'planned', {lapsed} 'claimed'", (generation, now))
-    error = "error = 'the sender was gone before an answer came', "
-    sending = db.execute(f"UPDATE part SET state = 'unknown', {error}{lapsed} 'sending'", (generation, now))
-    return runs.rowcount + claimed.rowcount + sending.rowcount
 
 
 def sweep(db: Connection, verb: Sweep) -> int:
     keep = verb.keep
     old, most = micros(keep.ended_before), keep.rows
-    removed = _sweep_traces(db, micros(keep.traces_before), most)
-    removed += _sweep_turns(db, old, most)
-    removed += _remove(db, "part", "turn IS NULL AND state IN ('sent', 'withdrawn') AND planned < ?", most, old)
+    removed = _sweep_turns(db, old, most) + _sweep_parts(db, old, most)
     crashpoint("K26")
     removed += _sweep_events(db, old, most)
     removed += _sweep_messages(db, keep)
-    if keep.transcripts_before is not None:
-        removed += _remove(db, "transcript", "at < ?", most, micros(keep.transcripts_before))
     return removed + db.execute("DELETE FROM knock WHERE expires <= ?", (micros(verb.now),)).rowcount
-
-
-def _sweep_traces(db: Connection, old: int, most: int) -> int:
-    # Numbers are given in order, so the lowest are the oldest.
-    sql = "DELETE FROM trace WHERE id IN (SELECT id FROM trace ORDER BY id LIMIT ?) AND at < ?"
-    return db.execute(sql, (most, old)).rowcount
 
 
 def _sweep_turns(db: Connection, old: int, most: int) -> int:
@@ -64,6 +44,13 @@ def _sweep_turns(db: Connection, old: int, most: int) -> int:
     for table, column in (("part", "turn"), ("turn_input", "turn"), ("turn", "id")):
         db.executemany(f"DELETE FROM {table} WHERE {column} = ?", turns)
     return len(turns)
+
+
+def _sweep_parts(db: Connection, old: int, most: int) -> int:
+    """What the gateway said itself."""
+    ended = "turn IS NULL AND state IN ('sent', 'withdrawn') AND planned < ?"
+    sql = f"DELETE FROM part WHERE id IN (SELECT id FROM part WHERE {ended} LIMIT ?)"
+    return db.execute(sql, (old, most)).rowcount
 
 
 def _sweep_events(db: Connection, old: int, most: int) -> int:
@@ -84,8 +71,3 @@ def _sweep_messages(db: Connection, keep: Retention) -> int:
         "JOIN message ON message.place = place.id AND message.number <= place.handles - ? LIMIT ?)"
     )
     return db.execute(sql, (keep.messages, keep.rows)).rowcount
-
-
-def _remove(db: Connection, table: str, where: str, most: int, *arguments: Any) -> int:
-    sql = f"DELETE FROM {table} WHERE id IN (SELECT id FROM {table} WHERE {where} LIMIT ?)"
-    return db.execute(sql, (*arguments, most)).rowcount

@@ -9,9 +9,10 @@ from zlib import crc32
 import msgspec
 from msgspec.structs import replace
 
-from rejoinder.errors import Superseded
+from rejoinder.errors import Superseded, Unreadable
 from rejoinder.events import Inbound, Route
 from rejoinder.letters import as_json
+from rejoinder.sqlite_faults import Damaged
 from rejoinder.store.base import InboxEvent, Input, Message, Run, StoredPart, StoredTurn
 from rejoinder.store.sqlite.connection import Connection
 
@@ -20,10 +21,6 @@ T = TypeVar("T")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 DAY = 86_400_000_000
-
-
-class Damaged(Exception):
-    """A body does not have the checksum it was written with."""
 
 
 def micros(instant: datetime) -> int:
@@ -48,7 +45,14 @@ def unseal(blob: bytes) -> bytes:
 def packer(kind: type[T]) -> tuple[Callable[[T], bytes], Callable[[bytes], T]]:
     """How values of a kind become bodies, and bodies values."""
     decoder = msgspec.json.Decoder(kind)
-    return lambda value: seal(as_json(value)), lambda blob: decoder.decode(unseal(blob))
+
+    def unpack(blob: bytes) -> T:
+        try:
+            return decoder.decode(unseal(blob))
+        except msgspec.MsgspecError as problem:
+            raise Unreadable(f"another version has kept this in a form of its own ({problem})") from None
+
+    return lambda value: seal(as_json(value)), unpack
 
 
 _, unpack_inbound = packer(Inbound)

@@ -27,9 +27,9 @@ from typing import Any
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
+from rejoinder.sqlite_faults import unavailable
 from rejoinder.store.base import Accept, Verb
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.faults import unavailable
 from rejoinder.store.sqlite.perform import perform
 
 log = logging.getLogger(__name__)

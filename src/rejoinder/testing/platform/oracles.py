@@ -61,12 +61,12 @@ def leaked(frames: Sequence[Frame]) -> list[str]:
 
 
 def typing_after_final(frames: Sequence[Frame]) -> list[str]:
-    """A typing sign that no message followed."""
+    """A typing sign, or a preview, that no message followed."""
     last: dict[str, str] = {}
     for frame in by_bot(frames):
-        if frame.kind in ("message", "edit", "typing"):
+        if frame.kind in ("message", "edit", "typing", "preview"):
             last[frame.chat] = frame.kind
-    return [chat for chat, kind in last.items() if kind == "typing"]
+    return [chat for chat, kind in last.items() if kind in ("typing", "preview")]
 
 
 def over_length(frames: Sequence[Frame], limits: Limits) -> list[str]:

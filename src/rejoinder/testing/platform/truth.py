@@ -14,11 +14,12 @@ PATIENCE = 10.0
 BOT = "bot"
 """The author of what the gateway says."""
 
-Kind = Literal["message", "edit", "delete", "reaction", "typing"]
+Kind = Literal["message", "edit", "delete", "reaction", "typing", "preview"]
 
 
 class Frame(Struct, frozen=True, omit_defaults=True):
-    """From `at` on people in the chat see this. A reaction's text is the emoji that stand there now."""
+    """From `at` on people in the chat see this. A reaction's text is the emoji that stand there now; a preview is no
+    message, and is gone with the next one."""
 
     at: float
     chat: str

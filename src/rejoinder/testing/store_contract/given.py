@@ -30,8 +30,8 @@ def an_inbound(number: int, *, chat: str = "chat-1", sender: str = "anna", text:
     return Inbound("telegram", f"event-{number}", f"{number}", Chat(chat), Sender(sender), text or f"text {number}")
 
 
-def an_intent(number: int, route: Route = HERE, body: bytes = b"") -> Intent:
-    return Intent(f"key-{number}", route, body or f"part {number}".encode())
+def an_intent(number: int, route: Route = HERE, body: bytes = b"", kind: str = "text") -> Intent:
+    return Intent(f"key-{number}", route, body or f"part {number}".encode(), kind)
 
 
 async def accepted(store: Store, *numbers: int, now: datetime = NOW) -> tuple[InboxEvent, ...]:
@@ -53,8 +53,8 @@ async def begun(store: Store, *numbers: int, session: str = "s") -> Run:
     return run
 
 
-async def claimed(store: Store, *, sending: bool = True, route: Route = HERE, now: datetime = NOW) -> StoredPart:
-    part = await store.write(ClaimPart(route, now, now + timedelta(minutes=1), sending))
+async def claimed(store: Store, *, route: Route = HERE, now: datetime = NOW) -> StoredPart:
+    part = await store.write(ClaimPart(route, now, now + timedelta(minutes=1)))
     assert isinstance(part, StoredPart), part
     return part
 

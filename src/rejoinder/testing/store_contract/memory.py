@@ -3,7 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 
-from rejoinder.events import PromptText
+from rejoinder.events import PromptText, Step
 from rejoinder.session import Session
 from rejoinder.store.base import (
     Admission,
@@ -26,7 +26,7 @@ from rejoinder.store.base import (
     PutSession,
     SaveAgentSession,
     Trace,
-    TraceLine,
+    Traced,
     Unpair,
 )
 from rejoinder.testing.store_contract.given import HERE, NOW, SOON, THREAD, accepted, an_intent, begun, claimed, loses
@@ -149,11 +149,12 @@ class Memory(Opened):
         """IN-64: what each stage decided, by the platform's message."""
         async with self.opened(tmp_path) as store:
             (event,) = await accepted(store, 1)
-            lines = (TraceLine(NOW, "access", "continue", None, 0.1), TraceLine(NOW, "activation", "drop", "why"))
-            await store.write(Trace(event.id, lines[:1]))
-            await store.write(Trace(event.id, lines[1:]))
+            decided = Traced(NOW, (Step("access", "continue", None, 0.1), Step("activation", "continue", "why")))
+            ended = Traced(SOON, (Step("agent helper", "answered", took=2.5),))
+            for each in (decided, ended):
+                await store.write(Trace(event.id, each.at, each.steps))
             (found,) = await store.events_of("1")
-            assert await store.trace(found.id) == lines
+            assert await store.trace(found.id) == (decided, ended)
 
     async def test_pairing(self, tmp_path: Path) -> None:
         """IN-11: one code for each stranger, approved once, while it is valid."""
@@ -165,10 +166,10 @@ class Memory(Opened):
             assert await store.knocks("telegram", "default") == (told_again,)
             assert (await store.admission("telegram", "default")).knocks == (told_again,)
             assert await store.write(ApproveKnock("ABCDEFGH", SOON)) is None
-            assert not await store.is_paired("telegram", "default", "eve")
+            assert (await store.admission("telegram", "default")).paired == ()
             assert await store.write(ApproveKnock("abcdefgh", NOW)) == told_again
-            assert await store.is_paired("telegram", "default", "eve")
-            assert not await store.is_paired("telegram", "second", "eve")
+            let_in = Admission((Paired("telegram", "default", "eve"),), (), ())
+            assert await store.admission("telegram", "default") == let_in
             assert await store.write(ApproveKnock("ABCDEFGH", NOW)) is None
 
     async def test_who_was_let_in_is_so_until_taken_off(self, tmp_path: Path) -> None:
@@ -182,7 +183,6 @@ class Memory(Opened):
             await store.write(Unpair(eve))
             await store.write(Unpair(eve))
             assert (await store.admission("telegram", "default")).paired == (bob,)
-            assert not await store.is_paired("telegram", "default", "eve")
             edits = [
                 AllowEdit("telegram", "a", True),
                 AllowEdit("telegram", "b", True),

@@ -24,10 +24,15 @@ from rejoinder.store.base import (
     MarkUnknown,
     Message,
     NoteMessages,
+    Paired,
     Pending,
     PlanParts,
+    PutEventAside,
     PutSession,
+    ReleaseRun,
     ResendPart,
+    ResumeTurn,
+    SetSessionAside,
     Sighting,
     Store,
     StoreBeside,
@@ -104,6 +109,33 @@ class Operator(Opened):
                 await store.write(PlanParts((replace(an_intent(1), key=key),), NOW))
             assert [part.key for part in await store.parts_about(7)] == ["event/7/0/0/a", "event/7/1/0/c"]
             assert await store.parts_about(8) == ()
+            assert [part.key for part in await store.parts_under("event/7/1")] == ["event/7/1/0/c"]
+
+    async def test_what_was_put_aside_is_listed(self, tmp_path: Path) -> None:
+        """DU-14: an event, a turn and a session, each with where it was; a session under its key begins anew."""
+        async with self.opened(tmp_path) as store:
+            (event,) = await accepted(store, 1)
+            await store.write(PutEventAside(event.id, "odd"))
+            await loses(store, PutEventAside(event.id, "odd"))
+            run = await begun(store, 2)
+            await store.write(EndRun(run, "failed", NOW))
+            other = await begun(store, 3)
+            await store.write(ReleaseRun(other))
+            await store.write(ResumeTurn(other.turn, SOON, SOON, most=0, why="strange"))
+            await store.write(PutSession(Session("s", "helper", NOW, NOW), 0))
+            await store.write(SetSessionAside("s", NOW))
+            await loses(store, SetSessionAside("s", NOW))
+            assert await store.session("s") is None
+            await store.write(PutSession(Session("s", "helper", NOW, NOW), 0))
+            assert (len(await store.sessions()), await store.count_sessions()) == (1, 1)
+            found = await store.put_aside()
+            assert {(each.kind, each.where, each.why) for each in found} == {
+                ("message", "telegram", "odd"),
+                ("turn", "s", "strange"),
+                ("session", "s", ""),
+            }
+            assert found[0].kind == "turn"
+            assert await store.put_aside(1) == found[:1]
 
     async def test_dead_letters_are_counted_and_the_latest_come_first(self, tmp_path: Path) -> None:
         """DE-33: of many only those are read that are asked for."""
@@ -236,7 +268,7 @@ class Operator(Opened):
             knock = Knock("telegram", "default", "anna", "AAAA", NOW, NOW, NOW + timedelta(hours=1))
             await store.write(KeepKnock(knock))
             assert await beside.write(ApproveKnock("AAAA", NOW)) == knock
-            assert await store.is_paired("telegram", "default", "anna")
+            assert (await store.admission("telegram", "default")).paired == (Paired("telegram", "default", "anna"),)
             assert await beside.write(ApproveKnock("AAAA", NOW)) is None
 
     async def test_whether_a_gateway_runs(self, tmp_path: Path) -> None:

@@ -5,13 +5,12 @@ from pathlib import Path
 from rejoinder.errors import BadUse
 from rejoinder.store.base import (
     LATEST,
+    YIELDING,
     BuryPart,
     ClaimPart,
     EndRun,
-    ExpireLeases,
     HoldPart,
     Later,
-    MarkSending,
     MarkSent,
     MarkUnknown,
     PlanParts,
@@ -48,6 +47,34 @@ class Parts(Opened):
             assert (await claimed(store)).key == "key-2"
             (again,) = await store.write(PlanParts((an_intent(1),), NOW, lease_until=SOON))
             assert (again.state, again.receipt) == ("sent", "msg-1")
+
+    async def test_words_overtake_reactions(self, tmp_path: Path) -> None:
+        """DE-32: whatever else is said goes first, whether planned before or after, and each line keeps its order."""
+        async with self.opened(tmp_path) as store:
+            marks = an_intent(1, kind=YIELDING), an_intent(2, kind=YIELDING)
+            await store.write(PlanParts((*marks, an_intent(3), an_intent(4)), NOW))
+            (late,) = await store.write(PlanParts((an_intent(5, kind=YIELDING),), NOW, lease_until=SOON))
+            assert late.state == "planned"
+            for number in (3, 4, 1, 2, 5):
+                part = await claimed(store)
+                assert part.key == f"key-{number}"
+                await store.write(MarkSent(part, None, NOW))
+
+    async def test_nothing_waits_for_a_reaction(self, tmp_path: Path) -> None:
+        """DE-32: words go while it is put off, of unknown fate or under way; those behind it wait for it."""
+        async with self.opened(tmp_path) as store:
+            await store.write(PlanParts((an_intent(1, kind=YIELDING), an_intent(2, kind=YIELDING)), NOW))
+            await store.write(RetryPart(await claimed(store), SOON, "502"))
+            (words,) = await store.write(PlanParts((an_intent(3),), NOW, lease_until=SOON))
+            assert (words.state, words.attempts) == ("sending", 1)
+            assert await store.write(ClaimPart(HERE, SOON, SOON)) is None
+            await store.write(MarkSent(words, "msg-1", NOW))
+            assert await store.write(ClaimPart(HERE, NOW, SOON)) == Later(SOON)
+            unknown = await store.write(MarkUnknown(await claimed(store, now=SOON), "timeout"))
+            assert await store.write(ClaimPart(HERE, SOON, SOON)) is None
+            await store.write(PlanParts((an_intent(4),), NOW))
+            assert (await claimed(store)).key == "key-4"
+            assert unknown.key == "key-1"
 
     async def test_the_same_key_is_the_same_part(self, tmp_path: Path) -> None:
         """DU-4: planned again it is the part it was, with its receipt; other bytes under it are refused."""
@@ -86,24 +113,20 @@ class Parts(Opened):
         """DU-11: every transition compares state and generation; a late sender writes nothing."""
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1),), NOW))
-            stale = await claimed(store, sending=False)
-            assert await store.write(ExpireLeases(SOON)) == 1
-            fresh = await claimed(store, sending=False, now=SOON)
+            stale = await claimed(store)
+            await store.write(RetryPart(stale, NOW, "502"))
+            fresh = await claimed(store)
             assert fresh.generation > stale.generation
-            for verb in (MarkSending(stale), BuryPart(stale, "x"), RetryPart(stale, NOW, "x")):
+            for verb in (MarkSent(stale, None, NOW), BuryPart(stale, "x"), RetryPart(stale, NOW, "x")):
                 await loses(store, verb)
-            sending = await store.write(MarkSending(fresh))
-            await loses(store, MarkSending(fresh))
-            await store.write(MarkSent(sending, None, NOW))
-            await loses(store, MarkSent(sending, None, NOW))
+            await store.write(MarkSent(fresh, None, NOW))
+            await loses(store, MarkSent(fresh, None, NOW))
 
-    async def test_what_was_sending_is_unknown_and_blocks(self, tmp_path: Path) -> None:
-        """DU-13: nobody knows whether it arrived; what follows waits until that is settled."""
+    async def test_what_is_unknown_blocks(self, tmp_path: Path) -> None:
+        """DU-3: nobody knows whether it arrived; what follows waits until that is settled."""
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1), an_intent(2)), NOW))
-            await claimed(store)
-            await store.write(ExpireLeases(SOON))
-            (unknown,) = await store.parts_in("unknown")
+            unknown = await store.write(MarkUnknown(await claimed(store), "timeout"))
             assert await store.write(ClaimPart(HERE, SOON, SOON)) is None
             held = await store.write(HoldPart(unknown))
             second = await claimed(store, now=SOON)
@@ -120,7 +143,8 @@ class Parts(Opened):
             noted = await store.write(MarkSent(unknown, "msg-1", NOW))
             assert noted is not None
             assert noted.handle == "m1"
-            assert await store.is_own(THREAD, "msg-1")
+            (listed,) = await store.messages(HERE)
+            assert (listed.id, listed.kind) == ("msg-1", "own")
 
     async def test_dead_letters_are_listed_and_can_be_sent_again(self, tmp_path: Path) -> None:
         """DE-33: with the reason; what follows goes on."""

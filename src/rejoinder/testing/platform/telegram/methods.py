@@ -84,6 +84,17 @@ class Methods:
         self._truth.show(Frame(time.time(), room.name, "typing", thread=None if thread is None else str(thread)))
         return True
 
+    def send_message_draft(self, payload: Payload) -> bool:
+        room = known_room(self._world, payload)
+        if not room.in_private:
+            bad("method is available only in private chats")
+        draft = payload.get("draft_id")
+        if not isinstance(draft, int) or not draft:
+            bad("draft_id must be non-zero")
+        text = shown_text(payload) if payload.get("text") else ""
+        self._truth.show(Frame(time.time(), room.name, "preview", message=f"draft {draft}", text=text))
+        return True
+
     def set_my_commands(self, payload: Payload) -> bool:
         for command in payload.get("commands", []):
             name = command.get("command", "")
@@ -152,6 +163,7 @@ METHODS: dict[str, tuple[Verb, Method]] = {
     "deletemessage": ("delete", Methods.delete_message),
     "setmessagereaction": ("react", Methods.set_message_reaction),
     "sendchataction": ("typing", Methods.send_chat_action),
+    "sendmessagedraft": ("preview", Methods.send_message_draft),
     "setmycommands": ("other", Methods.set_my_commands),
     "answercallbackquery": ("other", Methods.answer_callback_query),
 }

@@ -1,9 +1,11 @@
-"""SQLite's errors in the words of the operator (DU-15). What is not in the table is a bug, and stays one."""
+"""SQLite's errors in the words of the operator (DU-15), for every file of ours. What is not in the table is a bug, and
+stays one."""
 
 import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
 
 from rejoinder.errors import Fault, StoreUnavailable
-from rejoinder.store.sqlite.values import Damaged
 
 FAULT_OF: dict[int, Fault] = {
     sqlite3.SQLITE_FULL: "full",
@@ -22,6 +24,10 @@ FAULT_OF: dict[int, Fault] = {
 }
 
 
+class Damaged(Exception):
+    """What was read is not what was written."""
+
+
 def unavailable(error: Exception, where: str) -> StoreUnavailable | None:
     """The fault behind an error, or None when it is none of the store's."""
     if isinstance(error, StoreUnavailable):
@@ -37,3 +43,15 @@ def unavailable(error: Exception, where: str) -> StoreUnavailable | None:
         return StoreUnavailable("corrupt", where, text) if text.startswith("Could not decode") else None
     fault = FAULT_OF.get(code & 0xFF)
     return StoreUnavailable(fault, where, str(error)) if fault else None
+
+
+@contextmanager
+def fault_in(where: str) -> Generator[None]:
+    """What fails inside is raised as the fault it is."""
+    try:
+        yield
+    except Exception as error:
+        fault = unavailable(error, where)
+        if fault is None or fault is error:
+            raise
+        raise fault from error

@@ -1,0 +1,201 @@
+"""What of a changed file holds from the next message on, and what from the next start on.
+
+Rule 1: every key stands in WHEN, and only there it is decided. `*` are the keys of an agent's or a channel's own kind.
+Rule 2: what has to wait keeps its old value, so what holds is always whole: a channel is given no agent that does not
+        run yet.
+Rule 3: keys are named, values never: some of them are secrets.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.config.jobs import CronJob
+from rejoinder.config.schema import SECTIONS, Agent, Channel, Settings
+from rejoinder.config.wording import dotted
+from rejoinder.tables import table
+
+AT_ONCE = ""
+OPEN = "it is connected already"
+WHOSE = "a conversation under way would go on in two sessions"
+MEMBERS = "the page knows its agents from its start"
+NOT_HERE = "its agent does not run yet"
+
+WHEN: Mapping[str, Mapping[str, str]] = {
+    "gateway": {
+        "store": "it is open already",
+        "max_runs": AT_ONCE,
+        "max_agent_processes": AT_ONCE,
+        "idle_timeout_s": AT_ONCE,
+        "hard_timeout_s": AT_ONCE,
+        "question_timeout_s": AT_ONCE,
+        "on_crash": "it is asked for at a start",
+    },
+    "agents.defaults": {
+        "thinking_default": AT_ONCE,
+        "verbose_default": AT_ONCE,
+        "reasoning_default": AT_ONCE,
+        "typing_interval_seconds": AT_ONCE,
+        "block_streaming_default": AT_ONCE,
+        "context_tokens": AT_ONCE,
+        "memory_flush": AT_ONCE,
+        "heartbeat": AT_ONCE,
+        "human_delay": AT_ONCE,
+    },
+    "agents.NAME": {"kind": "another kind is another agent", "heartbeat": AT_ONCE, "*": AT_ONCE},
+    "channels.NAME": {
+        "kind": "another kind is another channel",
+        "agent": AT_ONCE,
+        "agents": AT_ONCE,
+        "wake": AT_ONCE,
+        "dm": AT_ONCE,
+        "groups": AT_ONCE,
+        "allow": AT_ONCE,
+        "allow_groups": AT_ONCE,
+        "owners": AT_ONCE,
+        "owner_only_commands": AT_ONCE,
+        "require_mention": AT_ONCE,
+        "mention_patterns": AT_ONCE,
+        "mention_roles": AT_ONCE,
+        "user_messages": AT_ONCE,
+        "bot_messages": AT_ONCE,
+        "trusted_bots": AT_ONCE,
+        "bot_turns": AT_ONCE,
+        "bot_turns_per_day": AT_ONCE,
+        "group": AT_ONCE,
+        "reply_to_mode": AT_ONCE,
+        "response_prefix": AT_ONCE,
+        "streaming": AT_ONCE,
+        "tables": AT_ONCE,
+        "on_unknown": AT_ONCE,
+        "tool_display": AT_ONCE,
+        "extra_system_prompt": AT_ONCE,
+        "status_reactions": AT_ONCE,
+        "*": OPEN,
+    },
+    "channels.web": {"agent": MEMBERS, "agents": MEMBERS},
+    "messages": {"queue": AT_ONCE, "inbound": AT_ONCE, "send_policy": AT_ONCE, "response_prefix": AT_ONCE},
+    "session": {
+        "scope": WHOSE,
+        "group_scope": WHOSE,
+        "main_key": WHOSE,
+        "reset": AT_ONCE,
+        "reset_triggers": AT_ONCE,
+        "typing_mode": AT_ONCE,
+        "identity_links": WHOSE,
+        "thread_inherits": AT_ONCE,
+    },
+    "commands": {
+        "owner_allow_from": AT_ONCE,
+        "allow_from": AT_ONCE,
+        "text": "platforms are given their menu of commands at a start",
+        "bash": AT_ONCE,
+        "config": AT_ONCE,
+        "debug": AT_ONCE,
+        "skills": AT_ONCE,
+        "elevated": AT_ONCE,
+    },
+    "directives": {"allow": AT_ONCE, "silence": AT_ONCE},
+    "cron.NAME": {"*": AT_ONCE},
+}
+"""Section and key, and why it has to wait for a start. What is said of a kind counts before `channels.NAME`.
+
+An agent or channel that is new or gone always waits: much else refers to it."""
+
+
+class Taken(Struct, frozen=True):
+    """What holds of a changed file: the settings, the keys that are new in them, and those that wait for a start."""
+
+    settings: Settings
+    now: tuple[str, ...]
+    later: tuple[str, ...]
+
+
+def taken_over(old: Settings, new: Settings) -> Taken:
+    merge = _Merge()
+    sections = {name: merge.record((name,), getattr(old, name), getattr(new, name), WHEN[name]) for name in SECTIONS}
+    defaults = merge.record(("agents", "defaults"), old.agent_defaults, new.agent_defaults, WHEN["agents.defaults"])
+    agents = {name: merge.agent(name, said, new.agents.get(name)) for name, said in old.agents.items()}
+    channels = {name: merge.channel(name, said, new.channels.get(name), agents) for name, said in old.channels.items()}
+    jobs = merge.jobs(old.cron, new.cron, agents)
+    merge.later += [dotted(("agents", name)) for name in new.agents if name not in agents]
+    merge.later += [dotted(("channels", name)) for name in new.channels if name not in channels]
+    settings = Settings(**sections, agent_defaults=defaults, agents=agents, channels=channels, cron=jobs)
+    return Taken(settings, tuple(merge.now), tuple(merge.later))
+
+
+class _Merge:
+    def __init__(self) -> None:
+        self.now: list[str] = []
+        self.later: list[str] = []
+
+    def record(self, path: tuple[str, ...], old: Any, new: Any, when: Mapping[str, str]) -> Any:
+        """The old record with those of the new values that need not wait."""
+        values: dict[str, Any] = {}
+        for key in _changed(old, new):
+            why = when[key if key in when else "*"]
+            if why is AT_ONCE:
+                values[key] = getattr(new, key)
+            (self.now if why is AT_ONCE else self.later).append(dotted((*path, key)))
+        return replace(old, **values) if values else old
+
+    def agent(self, name: str, old: Agent, new: Agent | None) -> Agent:
+        path = ("agents", name)
+        if new is None or new.kind != old.kind:
+            self.later.append(dotted(path if new is None else (*path, "kind")))
+            return old
+        if type(new.settings) is not type(old.settings) or not isinstance(new.settings, Struct):
+            self.now += [dotted(path)] if new != old else []  # one that was found, not configured
+            return new
+        if new.heartbeat != old.heartbeat:
+            self.now.append(dotted((*path, "heartbeat")))
+        return Agent(old.kind, self.record(path, old.settings, new.settings, WHEN["agents.NAME"]), new.heartbeat)
+
+    def channel(self, name: str, old: Channel, new: Channel | None, agents: Mapping[str, Agent]) -> Channel:
+        path = ("channels", name)
+        if new is None or new.kind != old.kind:
+            self.later.append(dotted(path if new is None else (*path, "kind")))
+            return old
+        when = {**WHEN["channels.NAME"], **WHEN.get(f"channels.{old.kind}", {})}
+        if not {*new.common.agents, new.common.agent} <= {*agents, None}:
+            # Whether bots are heard follows from who is here, where nobody says it.
+            when |= dict.fromkeys(("agent", "agents", "bot_messages"), NOT_HERE)
+        common = self.record(path, old.common, new.common, when)
+        own = [key for key in _changed(old.settings, new.settings) if key not in old.common.__struct_fields__]
+        self.later += [dotted((*path, key)) for key in own]
+        return replace(old, common=common)
+
+    def jobs(
+        self, old: Mapping[str, CronJob], new: Mapping[str, CronJob], agents: Mapping[str, Agent]
+    ) -> dict[str, CronJob]:
+        """Also one that is new or gone; but of an agent that does not run yet there is none."""
+        waiting = {name for name, job in new.items() if job.agent is not None and job.agent not in agents}
+        for name in {**old, **new}:
+            if old.get(name) != new.get(name):
+                (self.later if name in waiting else self.now).append(dotted(("cron", name)))
+        kept = {name: job for name, job in old.items() if name in waiting}
+        return {**kept, **{name: job for name, job in new.items() if name not in waiting}}
+
+
+def _changed(old: Any, new: Any) -> Iterator[str]:
+    fields = new.__struct_fields__ if isinstance(new, Struct) else ()
+    return (key for key in fields if getattr(old, key) != getattr(new, key))
+
+
+# --- the table of the docs ----------------------------------------------------------------------
+
+
+def markdown_table() -> str:
+    """What has to wait for a start, and why; everything else does not."""
+    rows = [
+        [", ".join(f"`{_shown(section, key)}`" for key in keys if keys[key] == why), why]
+        for section, keys in WHEN.items()
+        for why in dict.fromkeys(filter(None, keys.values()))
+    ]
+    return table(["key", "why it waits for a start"], rows)
+
+
+def _shown(section: str, key: str) -> str:
+    return f"{section}.{key}".replace("*", "(keys of its kind)")

@@ -1,0 +1,115 @@
+"""The configuration while the gateway runs: a changed file is noticed, read whole, and what can change does.
+
+Rule 1: a file is read when it has come to rest: an editor that is still writing is not interrupted.
+Rule 2: with a file that is wrong or gone the gateway goes on with what it had, and says so once.
+Rule 3: `config.live` decides what holds at once; what waits for a start is named.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from rejoinder.app import Gateway
+from rejoinder.config.live import Taken
+from rejoinder.config.schema import Settings
+from rejoinder.config.wording import listed
+from rejoinder.errors import BadConfiguration
+
+log = logging.getLogger(__name__)
+
+SECONDS = 1.0
+"""Between two looks; a look costs one stat."""
+AS_IT_WAS = "the gateway goes on with what it had"
+
+
+class Watch:
+    """One file, as it was when the settings were read that hold."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._known = self._seen = self._stamp()
+
+    @property
+    def is_gone(self) -> bool:
+        return self._seen is None
+
+    def has_changed(self) -> bool:
+        """Whether it is another file, or has other contents, and was the same at the last look: told once."""
+        before, self._seen = self._seen, self._stamp()
+        if self._seen != before or self._seen == self._known:
+            return False
+        self._known = self._seen
+        return True
+
+    def _stamp(self) -> tuple[int, ...] | None:
+        """Contents may change within the time in which clocks tell nothing apart; a renamed file is another one."""
+        try:
+            found = os.stat(self.path)
+        except (OSError, ValueError):
+            return None
+        return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev
+
+
+class Source(NamedTuple):
+    """Where settings come from. `read` makes them of the file as they were made for the start."""
+
+    watch: Watch
+    read: Callable[[], Settings]
+
+
+class Reloading:
+    """`tell`: who is told; without anybody it stands in the log."""
+
+    def __init__(self, gateway: Gateway, source: Source, tell: Callable[[str], Awaitable[None]] | None = None) -> None:
+        self._gateway = gateway
+        self._watch, self._read = source
+        self._tell = tell
+
+    async def run(self) -> None:
+        while True:
+            await asyncio.sleep(SECONDS)
+            await self.look()
+
+    async def look(self) -> None:
+        if self._watch.has_changed():
+            await self._take_over()
+
+    async def _take_over(self) -> None:
+        file, unheeded = self._watch.path, self._gateway.unheeded
+        if self._watch.is_gone:
+            return await self._refuse(f"{file} is gone; {AS_IT_WAS}, and reads it when it is back.")
+        try:
+            taken = self._gateway.take_over(await asyncio.to_thread(self._read))
+        except BadConfiguration as wrong:
+            return await self._refuse("; ".join((*str(wrong).splitlines(), f"{AS_IT_WAS}.")))
+        except Exception as error:  # whatever somebody else's code does with settings
+            log.debug("%s could not be taken over", file, exc_info=error)
+            return await self._refuse(f"{file} could not be taken over ({type(error).__name__}); {AS_IT_WAS}.")
+        self._gateway.note_unheeded(_waiting(taken))
+        if taken.now or taken.later or unheeded:
+            await self._say(logging.INFO, f"{file} was read again: {_told(taken)}.")
+
+    async def _refuse(self, sentence: str) -> None:
+        self._gateway.note_unheeded(sentence)
+        await self._say(logging.ERROR, sentence)
+
+    async def _say(self, level: int, sentence: str) -> None:
+        if self._tell is None:
+            log.log(level, "%s", sentence)
+        else:
+            await self._tell(sentence)
+
+
+def _told(taken: Taken) -> str:
+    now = f"{listed(taken.now)} {_hold(taken.now)} from the next message on" if taken.now else ""
+    return "; ".join(filter(None, (now, _waiting(taken)))) or "it says what holds already"
+
+
+def _waiting(taken: Taken) -> str:
+    return f"{listed(taken.later)} {_hold(taken.later)} from the next start on" if taken.later else ""
+
+
+def _hold(keys: tuple[str, ...]) -> str:
+    return "holds" if len(keys) == 1 else "hold"

@@ -1,0 +1,81 @@
+"""A gateway for one conversation: in the terminal, or for a single message that comes from a program."""
+
+from functools import partial
+
+from msgspec.structs import replace
+
+from rejoinder import plugins
+from rejoinder.app import SELF, Gateway, with_channel
+from rejoinder.channels.base import Delivered, Inlet, Outcome
+from rejoinder.channels.base import Limits as Lengths
+from rejoinder.config import schema
+from rejoinder.errors import BadConfiguration
+from rejoinder.events import Inbound, Part, Reply, Route
+from rejoinder.reloading import Reloading, Source
+from rejoinder.runtime.relay import Hears, Watcher, tell
+from rejoinder.runtime.runs import Runs
+
+
+def _only(settings: schema.Settings, channel: str) -> schema.Settings:
+    """This channel and nothing else: the clock is for the gateway that serves all of them."""
+    agents = {name: replace(agent, heartbeat=None) for name, agent in settings.agents.items()}
+    return replace(settings, channels={channel: settings.channels[channel]}, agents=agents, cron={})
+
+
+class _Collected:
+    """A channel that keeps what is said."""
+
+    limits = Lengths()
+
+    def __init__(self, name: str, on_block: Hears | None) -> None:
+        self.name = name
+        self.replies: list[Reply] = []
+        self._on_block = on_block
+
+    async def listen(self, deliver: Inlet) -> None:
+        """Nobody writes here but who asked."""
+
+    async def send(self, part: Part) -> Outcome:
+        self.replies.append(Reply(part.text, part.reply_to, part.silent, part.is_error))
+        await tell(self._on_block, part.text)
+        return Delivered(f"reply-{len(self.replies)}")
+
+
+async def get_reply(
+    inbound: Inbound,
+    settings: schema.Settings,
+    *,
+    on_block: Hears | None = None,
+    on_tool: Hears | None = None,
+    on_model: Hears | None = None,
+) -> list[Reply]:
+    """The whole way from a message to its replies, without channel or store.
+
+    The channel's settings hold where it is configured; otherwise it is open. `on_block` is called with each
+    reply as it is said, `on_tool` with the title of each tool the agent uses, `on_model` with the model.
+    """
+    if not settings.agents:
+        raise BadConfiguration("there is no agent to ask; the settings need an [agents.NAME] section")
+    if inbound.channel not in settings.channels:
+        settings = with_channel(settings, inbound.channel, next(iter(settings.agents)), ())
+    channel = _Collected(inbound.channel, on_block)
+    watcher = Watcher(on_tool, on_model)
+    async with Gateway(_only(settings, inbound.channel), channels=[channel], watcher=watcher) as gateway:
+        await gateway.dispatch(inbound)
+        await gateway.runs.idle()
+    return channel.replies
+
+
+async def chat(settings: schema.Settings, agent: str, source: Source) -> None:
+    """The gateway in the terminal."""
+    terminal = plugins.find("channel", "terminal")
+    channel = terminal.open_channel("terminal", terminal.Settings(agent=agent))
+    async with Gateway(_at_terminal(settings, agent), channels=[channel]) as gateway, Runs() as beside:
+        read = Source(source.watch, lambda: _at_terminal(source.read(), agent))
+        note = partial(channel.note, Route("terminal", ""))
+        beside.start("reloading", Reloading(gateway, read, note).run())
+        await gateway.serve()
+
+
+def _at_terminal(settings: schema.Settings, agent: str) -> schema.Settings:
+    return _only(with_channel(settings, "terminal", agent, (SELF,)), "terminal")

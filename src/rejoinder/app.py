@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from datetime import datetime
 from importlib.util import find_spec
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 from uuid import uuid4
 
 import msgspec
@@ -42,7 +42,7 @@ from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.redact import redact
 from rejoinder.outbound.silence import Mode as Silence
-from rejoinder.readied import runtime_settings
+from rejoinder.readied import runtime_settings, timed_jobs
 from rejoinder.runtime.abilities import learn
 from rejoinder.runtime.background import Background
 from rejoinder.runtime.engine import Engine, utc_now
@@ -54,6 +54,9 @@ from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.secret import Secret
 from rejoinder.store.base import Health, Intent, Store
+
+if TYPE_CHECKING:
+    from rejoinder.runtime.clockwork import Clockwork
 
 log = logging.getLogger(__name__)
 
@@ -115,12 +118,15 @@ class Gateway:
         learn(self.channels.values(), channel_base)
         self._configured = settings
         self._settings = runtime_settings(settings, self.agents, self.channels)
+        self._jobs = timed_jobs(settings)
+        self.clockwork: Clockwork | None = None
         self._opens = store
         self._watcher = watcher or Watcher()
         self._clock = clock
         self._reviving = reviving
         self._restart: Restart | None = None
         self.listening: list[asyncio.Task[None]] = []
+        self._ticking: asyncio.Task[None] | None = None
         self._ending = False
         self._stack = AsyncExitStack()
         self._upkeep = Runs()  # apart: who waits until all is done waits not for it
@@ -179,12 +185,13 @@ class Gateway:
         return tuple(self.engine.nowhere.kept)
 
     async def begin(self, turn: Background) -> None:
-        """A turn that nobody asked for: a heartbeat, a job of the clock."""
-        await self.engine.begin(turn)
+        """A turn that nobody asked for, once the gateway serves."""
+        await self.engine.background.begin(turn)
 
     async def serve(self) -> None:
         """Until every channel has come to its end, or is told to, and all that they brought is answered."""
         await self.engine.recovery.run()
+        self._wind_up()
         opened = {} if self._ending else self.channels
         self.listening = listening = [
             self.runs.start(f"channel:{name}", channel.listen(ChannelInlet(name, self.engine, self.store)))
@@ -226,7 +233,7 @@ class Gateway:
     async def drain(self, grace: float = GRACE) -> None:
         """Goes down in good order: takes no further message, lets runs end for so many seconds, gives back the rest."""
         self._ending = True
-        for task in self.listening:
+        for task in (*self.listening, *((self._ticking,) if self._ticking is not None else ())):
             await self.runs.cancel(task)
         try:
             async with asyncio.timeout(grace + PUTTING_AWAY):
@@ -269,6 +276,16 @@ class Gateway:
         finally:
             await self._stack.aclose()
 
+    def _wind_up(self) -> None:
+        """From here on the clock is looked at, if there is anything to look at it for."""
+        if not self._jobs or self._ending:
+            return
+        from rejoinder.timed import open_clockwork
+
+        self.clockwork = open_clockwork(self._jobs, self.engine, self.store, self._clock)
+        self.store.on_foreign_change(self.clockwork.changed)
+        self._ticking = self._upkeep.start("clock", self.clockwork.run())
+
     async def _close_agents(self) -> None:
         async with AsyncExitStack() as stack:  # one that fails keeps no other open
             for agent in self.agents.values():
@@ -285,10 +302,16 @@ class Gateway:
         opened = self._open_anew(taken.settings) if self._opened else {}
         learn(opened.values(), agent_base)
         ready = runtime_settings(taken.settings, {**self.agents, **opened}, self.channels)
+        jobs = timed_jobs(taken.settings)
         retired = [self.agents[name] for name in opened]
         self.agents.update(opened)
         self._configured = taken.settings
         self._heed(ready)
+        self._jobs = jobs
+        if self.clockwork is not None:
+            self.clockwork.heed(jobs)
+        elif self.engine.recovery.over.is_set():
+            self._wind_up()
         for agent in retired:
             self._upkeep.start(f"retire:{agent.name}", self._retire(agent))
         return taken
@@ -320,7 +343,11 @@ class Gateway:
         """Those of which something has changed that they were opened with."""
         old, limits = self._configured, _limits(settings.gateway)
         same = limits == _limits(old.gateway)
-        changed = {name: said for name, said in settings.agents.items() if not same or said != old.agents[name]}
+        changed = {
+            name: said
+            for name, said in settings.agents.items()
+            if not same or said.settings != old.agents[name].settings
+        }
         return {name: open_agent(name, said, limits) for name, said in changed.items()}
 
     async def _retire(self, agent: Agent) -> None:

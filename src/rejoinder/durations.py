@@ -1,4 +1,7 @@
-"""How long something took, in the unit people would say it in."""
+"""Lengths of time as people say them: how long something took, and how they write one down."""
+
+INTERVAL = r"^(?=\d)(\d{1,6}d)?(\d{1,6}h)?(\d{1,6}m)?(\d{1,6}s)?$"
+"""`30m`, `1h30m`, `1d`."""
 
 
 def lasted(seconds: float) -> str:

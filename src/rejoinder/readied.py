@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import rejoinder
 from rejoinder import plugins
@@ -21,6 +21,7 @@ from rejoinder.channels.platforms import PLATFORMS, Pace
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings, ReplyToModes
 from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of_gateway
+from rejoinder.config.jobs import merged
 from rejoinder.config.show import effective, part
 from rejoinder.config.skills import read_skills
 from rejoinder.inbound.rules import make_rules
@@ -40,6 +41,9 @@ from rejoinder.turns.choose import Limits
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import Mode, QueueOverride, resolve
 from rejoinder.turns.status import StatusSettings
+
+if TYPE_CHECKING:
+    from rejoinder.turns.job import Job
 
 PROCESSES_PER_CORE = 4
 PATIENCE = 1.1
@@ -68,6 +72,7 @@ def runtime_settings(
         limits=_limits(settings.gateway),
         question_seconds=settings.gateway.question_timeout_s,
         on_crash=settings.gateway.on_crash,
+        acknowledgements=_acknowledgements(settings),
         typing_mode=settings.session.typing_mode,
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
         silence=settings.directives.silence,
@@ -83,6 +88,21 @@ def runtime_settings(
         version=rejoinder.__version__,
         show_config=lambda key: _configured(settings, key),
     )
+
+
+def timed_jobs(settings: schema.Settings) -> "tuple[Job, ...]":
+    """What the clock is looked at for."""
+    if not settings.cron and all(agent.heartbeat is None for agent in settings.agents.values()):
+        return ()
+    from rejoinder.timed import jobs_of  # noqa: PLC0415 - who has none pays for no clock
+
+    return jobs_of(settings)
+
+
+def _acknowledgements(settings: schema.Settings) -> dict[str, int]:
+    beats = {name: agent.heartbeat for name, agent in settings.agents.items() if agent.heartbeat is not None}
+    chars = {name: merged(own, settings.agent_defaults.heartbeat).ack_max_chars for name, own in beats.items()}
+    return {name: most for name, most in chars.items() if most is not None}
 
 
 def _lease(gateway: schema.GatewaySettings) -> LeaseSettings:

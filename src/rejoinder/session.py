@@ -1,6 +1,6 @@
 """One conversation of one agent: whose it is, how long it lasts, what survives a new start.
 
-Rule 1: a session is found by its key alone, and the key is made in `session_key`, nowhere else. It is
+Rule 1: a session is found by its key alone, and the key is made in this file, nowhere else. It is
 injective: what tells two conversations apart is in it, escaped, so no choice of ids lets two people meet.
 Rule 2: each field of `Session` says on its own line how long it lives. `start_over` and `turn_taken` read
 that and nothing else; a reset by hand and a rollover by the clock are the same function.
@@ -190,6 +190,11 @@ _TOLD = {field.name: field.default for field in fields(Session) if lifetimes()[f
 def session_key(inbound: Inbound, settings: SessionSettings, agent: str) -> str:
     """The session this message belongs to (IN-40)."""
     return _joined(agent, *_place(inbound, settings))
+
+
+def job_key(agent: str, job: str) -> str:
+    """The session that a job of the clock has to itself."""
+    return _joined(agent, "cron", job)
 
 
 def parent_key(inbound: Inbound, settings: SessionSettings, agent: str) -> str | None:

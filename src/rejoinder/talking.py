@@ -17,7 +17,9 @@ from rejoinder.runtime.runs import Runs
 
 
 def _only(settings: schema.Settings, channel: str) -> schema.Settings:
-    return replace(settings, channels={channel: settings.channels[channel]})
+    """This channel and nothing else: the clock is for the gateway that serves all of them."""
+    agents = {name: replace(agent, heartbeat=None) for name, agent in settings.agents.items()}
+    return replace(settings, channels={channel: settings.channels[channel]}, agents=agents, cron={})
 
 
 class _Collected:

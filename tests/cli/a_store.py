@@ -18,12 +18,14 @@ from rejoinder.store.base import (
     Entry,
     HoldPart,
     Intent,
+    KeepJob,
     KeepKnock,
     Knock,
     MarkSent,
     MarkUnknown,
     Message,
     NoteMessages,
+    PassTick,
     PlanParts,
     PutSession,
     RouteEvent,
@@ -31,6 +33,7 @@ from rejoinder.store.base import (
     SettleEvent,
     Store,
     StoredPart,
+    Tick,
     Trace,
 )
 from rejoinder.store.sqlite import open_store
@@ -139,6 +142,11 @@ async def fill(store: Store) -> None:
     soon = datetime.now(UTC) + timedelta(minutes=30)
     await store.write(KeepKnock(Knock("telegram", "default", "2002", "K7QX2M9A", NOW, NOW, soon)))
     await store.write(KeepKnock(Knock("telegram", "default", "2003", "EXPIRED1", NOW, NOW, NOW)))
+    await store.write(
+        KeepJob("morning", "0 9 * * 1-5 Europe/Berlin", NOW), KeepJob("party", "2024-01-02 05:00 UTC", NOW)
+    )
+    await store.write(PassTick(Tick("morning", NOW, datetime(2300, 1, 2, 8, tzinfo=UTC)), "somebody talks", NOW))
+    await store.write(PassTick(Tick("party", NOW, None), "its last turn is not over yet", NOW))
 
 
 def make(path: object) -> None:

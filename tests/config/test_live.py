@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.jobs import EveryAgent
 from rejoinder.config.live import AT_ONCE, WHEN, markdown_table, taken_over
 from rejoinder.config.load import read
 from rejoinder.config.schema import SECTIONS, Settings
@@ -34,10 +35,12 @@ def test_every_key_is_decided_and_no_other():
     """A key that is added is decided by whoever adds it."""
     decided = {section: set(keys) - {"kind", "*"} for section, keys in WHEN.items()}
     assert decided.pop("channels.web") <= set(ChannelSettings.__struct_fields__)
-    assert decided.pop("agents.NAME") == set()
+    assert decided.pop("agents.NAME") == set(EveryAgent.__struct_fields__)
+    assert decided.pop("cron.NAME") == set()
     assert decided == {section: set(record.__struct_fields__) for section, record in RECORDS.items()}
     assert "*" in WHEN["agents.NAME"]
     assert "*" in WHEN["channels.NAME"]
+    assert "*" in WHEN["cron.NAME"]
 
 
 @pytest.mark.parametrize(
@@ -83,6 +86,29 @@ def test_a_changed_key_holds_at_once_or_is_named_and_keeps_its_value(section, ke
 def test_agents_and_channels(change, now, later):
     taken = taken_over(settings(), settings(OLD.replace(*change)))
     assert (taken.now, taken.later) == (now, later)
+
+
+JOB = '\n[cron.tidy]\nprompt = "Tidy."\nevery = "1h"\nagent = "one"\n'
+THREE = '\n[agents.three]\nkind = "tour"\n'
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "now", "later", "every"),
+    [
+        ("", JOB, ("cron.tidy",), (), "1h"),
+        (JOB, "", ("cron.tidy",), (), None),
+        (JOB, JOB.replace("1h", "2h"), ("cron.tidy",), (), "2h"),
+        ("", JOB.replace("one", "three") + THREE, (), ("cron.tidy", "agents.three"), None),
+        (JOB, JOB.replace("one", "three").replace("1h", "2h") + THREE, (), ("cron.tidy", "agents.three"), "1h"),
+        ("", "[agents.one.heartbeat]", ("agents.one.heartbeat",), (), None),
+        ("[agents.one.heartbeat]", "", ("agents.one.heartbeat",), (), None),
+    ],
+)
+def test_jobs_of_the_clock(before, after, now, later, every):
+    """TU-27: they come, change and go at once, but for those of an agent that does not run yet."""
+    taken = taken_over(settings(OLD + before), settings(OLD + after))
+    assert (taken.now, taken.later) == (now, later)
+    assert {job.every for job in taken.settings.cron.values()} == ({every} if every else set())
 
 
 def test_what_waits_is_told_again_and_what_holds_is_not():

@@ -14,7 +14,7 @@ from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Route, Sender
-from rejoinder.runtime.background import Background, message_of
+from rejoinder.runtime.background import Background
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.notices import INTERRUPTED, PUT_ASIDE
 from rejoinder.runtime.questions import RESTARTED
@@ -451,17 +451,18 @@ async def test_the_answer_to_an_old_question_allows_nothing_new(tmp_path):
     assert "I was told allow-once." in heard
 
 
-async def test_a_turn_in_the_background_that_never_began_is_no_message_of_anybody(tmp_path, caplog):
-    """TU-28: cut off between its two commits it is settled with a warning; nobody is asked who they are."""
+async def test_a_turn_in_the_background_that_never_began_begins(tmp_path):
+    """TU-28: it is one commit: once it is there it comes to its end, whatever became of who wrote it."""
     machine = Machine(tmp_path)
-    store = open_store(machine.url)
-    turn = Background(id="b1", agent="scripted", session="s", text="water the plants", target=ROOM)
-    await store.write(Accept((message_of(turn, ROOM).inbound,), datetime.now(UTC)))
-    await store.close()
     async with machine.running(ScriptedAgent()) as gateway:
-        assert (await gateway.store.census()).events == {"settled": 1}
-    assert not machine.channel.messages
-    assert "water the plants" in caplog.text
+        gateway.engine.lanes.arrive = lambda *_: None  # killed in the very moment after the commit
+        turn = Background(id="b1", agent="scripted", session="s", text="water the plants", target=ROOM)
+        await gateway.begin(turn)
+    agent = ScriptedAgent("Done.")
+    async with machine.running(agent):
+        pass
+    assert "water the plants" in text_of(agent.turns[0])
+    assert [message.text for message in machine.channel.messages.values()] == ["Done."]
 
 
 async def test_a_message_that_cannot_be_decided_is_put_aside(tmp_path, monkeypatch):

@@ -94,3 +94,8 @@ def _attempt() -> int:
     before = len(asked.read_text()) if asked.exists() else 0
     asked.write_text("x" * (before + 1))
     return before
+
+
+def tick(turn: Turn) -> str:
+    """What a job of the clock says."""
+    return "Tick."

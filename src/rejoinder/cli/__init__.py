@@ -8,6 +8,7 @@ import rejoinder
 from rejoinder.cli.backup import back_up
 from rejoinder.cli.chat import chat
 from rejoinder.cli.config import show_config
+from rejoinder.cli.cron import cron
 from rejoinder.cli.dead import dead_letters
 from rejoinder.cli.doctor import examine
 from rejoinder.cli.errors import Door
@@ -60,6 +61,7 @@ app.command("sessions", rich_help_panel=OPERATE)(list_sessions)
 app.command("dead", rich_help_panel=OPERATE)(dead_letters)
 app.command(rich_help_panel=OPERATE)(send)
 app.command(rich_help_panel=OPERATE)(pair)
+app.command(rich_help_panel=OPERATE)(cron)
 app.command("backup", rich_help_panel=OPERATE)(back_up)
 app.command(rich_help_panel=OPERATE)(export)
 

@@ -8,16 +8,10 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from rejoinder.config.jobs import HeartbeatSettings
 from rejoinder.config.types import Count, Milliseconds, Seconds, Text, Url
 from rejoinder.inbound.settings import LevelDefaults, ThinkLevel
 from rejoinder.secret import Secret
-
-
-class HeartbeatSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The agent's own turns, when nobody has written; to come."""
-
-    model: Text | None = None
-    """The model of heartbeat turns; unset: the agent's own."""
 
 
 class HumanDelay(Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,7 +41,7 @@ class AgentDefaults(LevelDefaults, frozen=True, forbid_unknown_fields=True):
     """The agent that puts pictures into words for those that cannot see them; unset: they are told that there is
     one."""
     heartbeat: HeartbeatSettings = HeartbeatSettings()
-    """The agent's own turns, when nobody has written; to come."""
+    """What holds for the heartbeats of every agent that has them; see `heartbeat` of `[agents.NAME]`."""
     human_delay: HumanDelay = HumanDelay()
     """The pause before the second and later blocks of an answer."""
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from zoneinfo import available_timezones
 
 from rejoinder.config.ids import objection
+from rejoinder.config.jobs import HeartbeatSettings
 from rejoinder.config.positions import Path
 from rejoinder.config.schema import Kinds, Settings
 from rejoinder.config.wording import did_you_mean, listed, quoted, shown
@@ -39,6 +40,7 @@ def check(settings: Settings, agents: frozenset[str], kinds: Kinds) -> Iterator[
 def _names(settings: Settings, known: Known) -> Iterator[Complaint]:
     places = [("agents", name) for name in sorted(known.agents)]
     places += [("channels", name) for name in settings.channels]
+    places += [("cron", name) for name in settings.cron]
     for section, name in places:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
             yield (section, name), "a name is made of letters, digits, - and _, at most 64 of them"
@@ -194,6 +196,14 @@ def _delays(settings: Settings, known: Known) -> Iterator[Complaint]:
         )
 
 
+def _jobs(settings: Settings, known: Known) -> Iterator[Complaint]:
+    beats = (settings.agent_defaults.heartbeat, *(agent.heartbeat for agent in settings.agents.values()))
+    if settings.cron or any(said not in (None, HeartbeatSettings()) for said in beats):
+        from rejoinder.config.check_jobs import Names, check_jobs  # noqa: PLC0415 - who has none pays for no clock
+
+        yield from check_jobs(settings, Names(known.agents, frozenset(known.channels)))
+
+
 CHECKS: tuple[Callable[[Settings, Known], Iterator[Complaint]], ...] = (
     _names,
     _agents_of_channels,
@@ -204,4 +214,5 @@ CHECKS: tuple[Callable[[Settings, Known], Iterator[Complaint]], ...] = (
     _zones,
     _patterns,
     _delays,
+    _jobs,
 )

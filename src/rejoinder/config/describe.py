@@ -12,6 +12,7 @@ from msgspec import NODEFAULT, Struct
 from msgspec.json import schema_components
 
 from rejoinder.config import live
+from rejoinder.config.jobs import CronJob, EveryAgent
 from rejoinder.config.reading import describe
 from rejoinder.config.schema import BUILT_IN, SECTIONS, AgentDefaults, ChannelSettings, Kinds
 from rejoinder.config.show import as_toml
@@ -70,6 +71,8 @@ def json_schema(kinds: Kinds = BUILT_IN) -> dict[str, Any]:
         *SECTIONS.values(),
         AgentDefaults,
         ChannelSettings,
+        EveryAgent,
+        CronJob,
         *kinds.agents.values(),
         *kinds.channels.values(),
     ]
@@ -80,9 +83,10 @@ def json_schema(kinds: Kinds = BUILT_IN) -> dict[str, Any]:
     defined = {record: definitions[ref["$ref"].removeprefix("#/$defs/")] for record, ref in named.items()}
     for record in all_records:
         _add_sentences(defined[record], sentences(record))
-    for record in kinds.channels.values():
-        _merge(defined[record], defined[ChannelSettings])
-    del definitions[ChannelSettings.__name__]
+    for known, common in ((kinds.channels, ChannelSettings), (kinds.agents, EveryAgent)):
+        for record in known.values():
+            _merge(defined[record], defined[common])
+        del definitions[common.__name__]
     for known in (kinds.agents, kinds.channels):
         for kind, record in known.items():
             _add_kind(defined[record], kind, required=known is kinds.agents)
@@ -109,6 +113,11 @@ def json_schema(kinds: Kinds = BUILT_IN) -> dict[str, Any]:
                 "type": "object",
                 "properties": {kind: named[record] for kind, record in kinds.channels.items()},
                 "additionalProperties": {"anyOf": channels},
+            },
+            "cron": {
+                "description": "Turns at certain times: one table for each job.",
+                "type": "object",
+                "additionalProperties": named[CronJob],
             },
         },
         "additionalProperties": False,
@@ -191,7 +200,9 @@ def markdown_tables(kinds: Kinds = BUILT_IN) -> dict[str, str]:
     tables = {"config-reload": live.markdown_table()}
     tables |= {f"config-{name}": _table(record) for name, record in SECTIONS.items()}
     tables["config-agents-defaults"] = _table(AgentDefaults)
+    tables["config-agents"] = _table(EveryAgent)
     tables["config-channels"] = _table(ChannelSettings)
+    tables["config-cron"] = _table(CronJob)
     tables |= {f"config-agent-{kind}": _table(record) for kind, record in kinds.agents.items()}
     tables |= {f"config-channel-{kind}": _table(record) for kind, record in kinds.channels.items()}
     return tables

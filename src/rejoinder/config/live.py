@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rejoinder.config.jobs import CronJob
 from rejoinder.config.schema import SECTIONS, Agent, Channel, Settings
 from rejoinder.config.wording import dotted
 from rejoinder.tables import table
@@ -43,7 +44,7 @@ WHEN: Mapping[str, Mapping[str, str]] = {
         "heartbeat": AT_ONCE,
         "human_delay": AT_ONCE,
     },
-    "agents.NAME": {"kind": "another kind is another agent", "*": AT_ONCE},
+    "agents.NAME": {"kind": "another kind is another agent", "heartbeat": AT_ONCE, "*": AT_ONCE},
     "channels.NAME": {
         "kind": "another kind is another channel",
         "agent": AT_ONCE,
@@ -97,6 +98,7 @@ WHEN: Mapping[str, Mapping[str, str]] = {
         "elevated": AT_ONCE,
     },
     "directives": {"allow": AT_ONCE, "silence": AT_ONCE},
+    "cron.NAME": {"*": AT_ONCE},
 }
 """Section and key, and why it has to wait for a start. What is said of a kind counts before `channels.NAME`.
 
@@ -117,9 +119,10 @@ def taken_over(old: Settings, new: Settings) -> Taken:
     defaults = merge.record(("agents", "defaults"), old.agent_defaults, new.agent_defaults, WHEN["agents.defaults"])
     agents = {name: merge.agent(name, said, new.agents.get(name)) for name, said in old.agents.items()}
     channels = {name: merge.channel(name, said, new.channels.get(name), agents) for name, said in old.channels.items()}
+    jobs = merge.jobs(old.cron, new.cron, agents)
     merge.later += [dotted(("agents", name)) for name in new.agents if name not in agents]
     merge.later += [dotted(("channels", name)) for name in new.channels if name not in channels]
-    settings = Settings(**sections, agent_defaults=defaults, agents=agents, channels=channels)
+    settings = Settings(**sections, agent_defaults=defaults, agents=agents, channels=channels, cron=jobs)
     return Taken(settings, tuple(merge.now), tuple(merge.later))
 
 
@@ -146,7 +149,9 @@ class _Merge:
         if type(new.settings) is not type(old.settings) or not isinstance(new.settings, Struct):
             self.now += [dotted(path)] if new != old else []  # one that was found, not configured
             return new
-        return Agent(old.kind, self.record(path, old.settings, new.settings, WHEN["agents.NAME"]))
+        if new.heartbeat != old.heartbeat:
+            self.now.append(dotted((*path, "heartbeat")))
+        return Agent(old.kind, self.record(path, old.settings, new.settings, WHEN["agents.NAME"]), new.heartbeat)
 
     def channel(self, name: str, old: Channel, new: Channel | None, agents: Mapping[str, Agent]) -> Channel:
         path = ("channels", name)
@@ -161,6 +166,17 @@ class _Merge:
         own = [key for key in _changed(old.settings, new.settings) if key not in old.common.__struct_fields__]
         self.later += [dotted((*path, key)) for key in own]
         return replace(old, common=common)
+
+    def jobs(
+        self, old: Mapping[str, CronJob], new: Mapping[str, CronJob], agents: Mapping[str, Agent]
+    ) -> dict[str, CronJob]:
+        """Also one that is new or gone; but of an agent that does not run yet there is none."""
+        waiting = {name for name, job in new.items() if job.agent is not None and job.agent not in agents}
+        for name in {**old, **new}:
+            if old.get(name) != new.get(name):
+                (self.later if name in waiting else self.now).append(dotted(("cron", name)))
+        kept = {name: job for name, job in old.items() if name in waiting}
+        return {**kept, **{name: job for name, job in new.items() if name not in waiting}}
 
 
 def _changed(old: Any, new: Any) -> Iterator[str]:

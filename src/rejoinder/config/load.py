@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from rejoinder.config.channels import UNDECLARED
 from rejoinder.config.check import check
 from rejoinder.config.environment import Unreadable, fill_in
+from rejoinder.config.jobs import CronJob, EveryAgent, agent_of
 from rejoinder.config.positions import Path, positions
 from rejoinder.config.reading import WRONG, Reader, found
 from rejoinder.config.schema import (
@@ -77,6 +78,7 @@ def read(text: str, file: str, environment: Mapping[str, str], kinds: Kinds = BU
         agent_defaults=reader.records(defaults, ("agents", "defaults"), AgentDefaults)[0],
         agents=_agents(agents, reader, kinds),
         channels=_channels(_table(raw, ("channels",), reader), reader, kinds),
+        cron=_jobs(_table(raw, ("cron",), reader), reader),
     )
     names = frozenset(agents) - {"defaults"}
     for path, sentence in check(settings, names, kinds):
@@ -97,7 +99,7 @@ def _table(raw: Mapping[str, Any], path: Path, reader: Reader) -> dict[str, Any]
     if isinstance(table, dict):
         return cast("dict[str, Any]", table)
     if not isinstance(table, Unreadable):
-        header = f"{path[0]}.NAME" if path in (("agents",), ("channels",)) else dotted(path)
+        header = f"{path[0]}.NAME" if path in (("agents",), ("channels",), ("cron",)) else dotted(path)
         advice = f"write [{header}] and its keys below"
         if path[0] == "agents" and path[1:] not in ((), ("defaults",)):
             advice = "each agent is an [agents.NAME] with a kind, and [agents.defaults] holds for all of them"
@@ -106,7 +108,7 @@ def _table(raw: Mapping[str, Any], path: Path, reader: Reader) -> dict[str, Any]
 
 
 def _unknown_sections(raw: Mapping[str, Any], reader: Reader, kinds: Kinds) -> None:
-    known = [*SECTIONS, "agents", "channels"]
+    known = [*SECTIONS, "agents", "channels", "cron"]
     homes = {field: name for name, record in SECTIONS.items() for field in record.__struct_fields__}
     for key in raw:
         if key in known:
@@ -134,9 +136,9 @@ def _agents(raw: Mapping[str, Any], reader: Reader, kinds: Kinds) -> dict[str, A
         kind = _kind(table, path, reader, kinds.agents, None)
         if kind is None:
             continue
-        (settings,) = reader.records(_without_kind(table), path, kinds.agents[kind])
+        settings, common = reader.records(_without_kind(table), path, kinds.agents[kind], EveryAgent)
         if settings is not WRONG:
-            agents[name] = Agent(kind, settings)
+            agents[name] = Agent(kind, settings, common.heartbeat)
     return agents
 
 
@@ -153,6 +155,19 @@ def _channels(raw: Mapping[str, Any], reader: Reader, kinds: Kinds) -> dict[str,
         settings, common = reader.records(_without_kind(table), path, kinds.channels[kind], ChannelSettings)
         channels[name] = Channel(kind, common, settings)
     return channels
+
+
+def _jobs(raw: Mapping[str, Any], reader: Reader) -> dict[str, CronJob]:
+    jobs: dict[str, CronJob] = {}
+    for name in raw:
+        path = ("cron", name)
+        table = _table(raw, path, reader)
+        if not reader.is_right(path) and not table:
+            continue
+        (job,) = reader.records(table, path, CronJob)
+        if job is not WRONG:
+            jobs[name] = job
+    return jobs
 
 
 def _kind(
@@ -200,7 +215,8 @@ def _completed(settings: Settings) -> Settings:
         if common.bot_messages is None:
             common = replace(common, bot_messages="mentions" if len(common.agents) > 1 else "off")
         channels[name] = replace(channel, common=common)
-    return replace(settings, channels=channels)
+    settings = replace(settings, channels=channels)
+    return replace(settings, cron={name: replace(j, agent=agent_of(j, settings)) for name, j in settings.cron.items()})
 
 
 def _text_of(path: str) -> str:

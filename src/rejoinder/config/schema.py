@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 
 from rejoinder.config.agents import AGENT_KINDS, AgentDefaults
 from rejoinder.config.channels import CHANNEL_KINDS, ChannelSettings
+from rejoinder.config.jobs import CronJob, HeartbeatSettings
 from rejoinder.config.types import Count, Milliseconds, Seconds
 from rejoinder.inbound.settings import CommandsSettings, InboundDebounce, SendPolicy
 from rejoinder.outbound.silence import Mode
@@ -109,6 +110,7 @@ class Agent(Struct, frozen=True):
 
     kind: str
     settings: Any
+    heartbeat: HeartbeatSettings | None = None
 
 
 class Channel(Struct, frozen=True):
@@ -126,6 +128,7 @@ class Settings(Struct, frozen=True):
     agent_defaults: AgentDefaults = AgentDefaults()
     agents: dict[str, Agent] = {}
     channels: dict[str, Channel] = {}
+    cron: dict[str, CronJob] = {}
     messages: MessagesSettings = MessagesSettings()
     session: SessionSettings = SessionSettings()
     commands: CommandsSettings = CommandsSettings()
@@ -139,7 +142,7 @@ SECTIONS: Mapping[str, type[Struct]] = {
     "commands": CommandsSettings,
     "directives": DirectivesSettings,
 }
-"""The sections that are one record each; `agents` and `channels` hold named ones."""
+"""The sections that are one record each; `agents`, `channels` and `cron` hold named ones."""
 
 
 class Kinds(NamedTuple):

@@ -9,14 +9,14 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from rejoinder.config.schema import SECTIONS, Settings
+from rejoinder.config.schema import SECTIONS, Agent, Settings
 from rejoinder.config.wording import dotted, quoted, without_password
 from rejoinder.secret import FromEnvironment, Secret
 
 
 def effective(settings: Settings) -> dict[str, Any]:
     """Section, key, value, as in the file; keys without a value are left out."""
-    agents = {name: {"kind": agent.kind, **_plain(agent.settings)} for name, agent in settings.agents.items()}
+    agents = {name: _agent(agent) for name, agent in settings.agents.items()}
     channels = {
         name: {"kind": channel.kind, **_plain(channel.settings), **_plain(channel.common)}
         for name, channel in settings.channels.items()
@@ -24,7 +24,13 @@ def effective(settings: Settings) -> dict[str, Any]:
     sections = {name: _plain(getattr(settings, name)) for name in SECTIONS}
     gateway = sections.pop("gateway")
     defaults = _plain(settings.agent_defaults)
-    return {"gateway": gateway, "agents": {"defaults": defaults, **agents}, "channels": channels, **sections}
+    jobs = {"cron": _plain(settings.cron)} if settings.cron else {}
+    return {"gateway": gateway, "agents": {"defaults": defaults, **agents}, "channels": channels, **jobs, **sections}
+
+
+def _agent(agent: Agent) -> dict[str, Any]:
+    beats = {} if agent.heartbeat is None else {"heartbeat": _plain(agent.heartbeat)}
+    return {"kind": agent.kind, **_plain(agent.settings), **beats}
 
 
 def part(document: Mapping[str, Any], key: str) -> str | None:

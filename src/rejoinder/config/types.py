@@ -4,6 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from rejoinder.durations import INTERVAL
+
 Text = Annotated[str, Meta(min_length=1)]
 Milliseconds = Annotated[int, Meta(ge=0)]
 Seconds = Annotated[float, Meta(gt=0)]
@@ -12,3 +14,4 @@ Url = Annotated[
     str,
     Meta(pattern="^https?://[^/]", extra={"expected": "an address that begins with http:// or https://"}),
 ]
+Interval = Annotated[str, Meta(pattern=INTERVAL, extra={"expected": 'a length of time such as "30m" or "1h30m"'})]

@@ -30,6 +30,7 @@ class Message(Struct, frozen=True):
     prompt: str | None = None  # stands in the place of the text, once a stage wrote one
     agents: tuple[str, ...] = ()  # whom it wakes
     listening: bool = False  # the agent sees it and must not answer
+    heartbeat: bool = False  # a turn the agent has for itself (TU-26)
     compacts: bool = False  # its turn shortens the session's memory, and asks the agent nothing else (TU-23)
 
     @property

@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Literal
 
+from msgspec.structs import replace
+
 from rejoinder.channels.base import CanDelete, CanEdit
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
@@ -28,6 +30,7 @@ from rejoinder.runtime.acting import Acting, HandOver, Occasion
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.drafting import Drafting, foresee, streaming_for
 from rejoinder.runtime.fates import Sent, Unsent, hear, message_of
+from rejoinder.runtime.heartbeats import Beat
 from rejoinder.runtime.outcomes import Outcomes
 from rejoinder.runtime.unit import Unit
 from rejoinder.store.base import Run, StoredPart, Verb
@@ -47,7 +50,7 @@ class Answer:
     """Takes the agent's raw text piece by piece and makes the conversation show it.
 
     `run` is the claim on the turn, `earlier` what a run before this one planned of it, `kept_with_it` what is to be
-    remembered of the turn as soon as the agent is not asked again.
+    remembered of the turn as soon as the agent is not asked again, `beat` is there in a heartbeat (OD-45).
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class Answer:
         speaker: Callable[[], Speaker] = Speaker,
         hand_over: HandOver | None = None,
         kept_with_it: Callable[[], tuple[Verb[object], ...]] = lambda: (),
+        beat: Beat | None = None,
     ) -> None:
         self.undelivered: str | None = None
         """Why a part of it did not arrive (OD-65)."""
@@ -77,7 +81,14 @@ class Answer:
         self._prefix = prefix
         self._speaker = speaker
         self._kept_with_it = kept_with_it
-        self._reader = ReplyReader(registry=occasion.directives, silence=silence, has_trigger=bool(occasion.trigger))
+        self._beat = beat
+        self._reader = ReplyReader(
+            registry=occasion.directives,
+            silence=silence,
+            has_trigger=bool(occasion.trigger),
+            heartbeat=beat is not None,
+            ack_max_chars=beat.ack_max_chars if beat is not None else 0,
+        )
         self._reveal = Reveal()
         self._unprefixed: str | None = "" if prefix else None
         self._worn = ""  # the prefix as it stands before the words, which is none of them
@@ -89,6 +100,8 @@ class Answer:
         self._stem = stem_of(run, occasion.trigger) or conversation.outbox.new_stem()
         self._acting = Acting(conversation, occasion, self._stem, run, hand_over)
         streaming = streaming_for(speech.streaming, sender, speech.manner, other_bot=occasion.other_bot)
+        if beat is not None:
+            streaming = replace(streaming, mode="off")
         self._was_live = streaming.mode == "live"
         self._unseen: list[str] | None = [] if streaming.mode == "off" else None  # nobody sees it before it is whole
         self._drafting = Drafting(
@@ -145,6 +158,9 @@ class Answer:
             await self._withdraw(handed)
             if self._says_when_empty or not self._occasion.peers:  # among agents silence is the rule, and no news
                 await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
+        elif self._has_words and await self._is_old_news():
+            await self._withdraw(handed)
+            await self._conversation.note(f"{self._occasion.agent} has said the same within a day")
         elif self._has_words:
             if footer:
                 self._between_segments = True
@@ -160,8 +176,13 @@ class Answer:
         await self._acting.finish(PATIENCE)
 
     async def fail(self, sentence: str, detail: str) -> None:
-        """What was shown stays; the person gets the sentence as a message of its own, the operator the rest."""
-        if not self._may_speak():
+        """What was shown stays; the person gets the sentence as a message of its own, the operator the rest.
+
+        Of a heartbeat that fails nobody is told who waits for nothing; it is tried again soon.
+        """
+        if self._beat is not None:
+            log.warning("a heartbeat of %s has failed: %s %s", self._occasion.agent, sentence, detail)
+        if self._beat is not None or not self._may_speak():
             return await self.abandon()
         await self._settle(sentence=sentence)
         await self._acting.finish(PATIENCE)
@@ -283,8 +304,11 @@ class Answer:
         if planned or handed:
             await self._post([*planned, *handed], final=True)
 
+    async def _is_old_news(self) -> bool:
+        return self._beat is not None and not await self._beat.is_news("".join(self._unseen or ()))
+
     def _kept(self) -> Unit:
-        unit = Unit(*self._kept_with_it())
+        unit = Unit(*self._kept_with_it(), *(self._beat.kept_with_it() if self._beat is not None else ()))
         unit.include(self._acting.kept)
         return unit
 

@@ -37,7 +37,7 @@ from rejoinder.inbound.rooms import members, whose_message
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.access import Access
 from rejoinder.runtime.asked import Granted
-from rejoinder.runtime.background import Background, Nowhere, message_of
+from rejoinder.runtime.background import Beginning, Nowhere
 from rejoinder.runtime.beside import Beside
 from rejoinder.runtime.books import StoreBooks, begin_turn
 from rejoinder.runtime.conversations import OVERHEARD, Conversation, Conversations
@@ -189,10 +189,24 @@ class Engine:
             clock,
             self.outbox,
         )
+        self.background = Beginning(
+            agents,
+            settings.rules,
+            self.conversations,
+            self.nowhere,
+            self._sessions,
+            self._queueing,
+            self.lanes,
+            store,
+            clock,
+            self._tell,
+            self.recovery.over,
+        )
         self._world = World(settings, self.lanes, workers, access, self._tally, store)
         self._debounce = Debounce(settings.rules, runs, clock, self.decide)
         deciding = (self._inheritance, queueing, questions, access, self._effects, errands, self._world, self._debounce)
-        self._heeding: tuple[Heeds, ...] = (*deciding, workers, slots, self.lanes, self.outbox, self.conversations)
+        turning = (self.background, workers, slots, self.lanes, self.outbox, self.conversations)
+        self._heeding: tuple[Heeds, ...] = (*deciding, *turning)
 
     def heed(self, settings: RuntimeSettings) -> None:
         """These hold from the next message on; a turn that has begun ends as it began."""
@@ -397,26 +411,6 @@ class Engine:
             if not message.stands_alone:
                 conversation.was_told(agent)
             self.lanes.arrive(key, agent, each.queue, (asked,), each.in_line, granted)
-
-    # --- a turn that nobody asked for -------------------------------------------------------------
-
-    async def begin(self, turn: Background) -> None:
-        """It waits in its session's lane like everybody, and is a row like everybody's message (TU-28)."""
-        conversation = self.conversations.at(turn.target) if turn.target is not None else None
-        if turn.target is not None and conversation is None:
-            log.warning("%s: there is no channel %s to tell", turn.session, turn.target.channel)
-        conversation = conversation or self.conversations.at(self.nowhere.route(turn.session))
-        assert conversation is not None, "nowhere is always there"
-        now, message = self._clock(), message_of(turn, conversation.route)
-        for event in await self._store.write(Accept((message.inbound,), now)):
-            await conversation.open(now)
-            async with self._sessions.changing(turn.session, turn.agent, now) as held:
-                payload = pack(message, turn.agent, (), event.inbound)
-                unit = Unit(RouteEvent(event.id, (Destination(held.key, payload),)))
-                place = Place(conversation, message, event.id, conversation.messages.count, now)
-                destined = self._destine(unit, held, held.session, place)
-                await unit.write(self._store)
-                self._enqueue(place, [destined])
 
     def _hand_over(self, inbound: Inbound, is_left: Callable[[], bool]) -> HandedRow:
         return HandedRow(inbound, self._clock(), self._store, self._runs, self.decide, is_left)

@@ -46,7 +46,6 @@ from rejoinder.store.base import (
     ReleaseEvents,
     ResumeTurn,
     Run,
-    SettleEvent,
     Store,
     TryEvents,
     Verb,
@@ -86,11 +85,11 @@ class Recovery:
         self._agents = frozenset(agents)
         self._on_crash: OnCrash = on_crash
         self._clock = clock
-        self._began = clock()
         self._outbox = outbox
         self._aside = PutAside(store, conversations, clock)
         self._tried: list[int] = []
         self._stopped = False
+        self.over = asyncio.Event()
 
     async def run(self) -> None:
         """Everything is in its line, or under way, when this returns."""
@@ -111,7 +110,8 @@ class Recovery:
                 await self._queue(backlog)
             except Unreadable as problem:
                 log.error("%s: what waits here goes on waiting: %s", backlog.session, problem)
-        await self._decide(tuple([event for event in found.events if await self._can_be_decided(event)]))
+        await self._decide(tuple([event for event in found.events if self._can_be_decided(event)]))
+        self.over.set()
 
     async def stop(self) -> None:
         """The gateway goes down."""
@@ -212,13 +212,8 @@ class Recovery:
 
     # --- what was accepted and not decided --------------------------------------------------------
 
-    async def _can_be_decided(self, event: InboxEvent) -> bool:
+    def _can_be_decided(self, event: InboxEvent) -> bool:
         inbound = event.inbound
-        if inbound.entry == "cron":  # whose turn it was is not in it; one of this process is being begun
-            if event.accepted < self._began:
-                log.warning("a turn in the background was interrupted before it began: %s", inbound.text)
-                await self._store.write(SettleEvent(event.id, "dropped: a restart interrupted it"))
-            return False
         if not self._conversations.has(inbound.channel):
             log.warning("%s is no longer configured: %s waits", inbound.channel, inbound.message_id)
             return False

@@ -19,6 +19,7 @@ from rejoinder.runtime.compaction import CompactionSettings
 from rejoinder.runtime.files import OutboxFolder
 from rejoinder.session import TypingMode
 from rejoinder.turns.choose import Limits
+from rejoinder.turns.heartbeat import ACK_MAX_CHARS
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import QueueOverride
 from rejoinder.turns.status import StatusSettings
@@ -78,6 +79,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     """The agent that puts pictures into words for others (IN-9)."""
     question_seconds: float = 300
     on_crash: OnCrash = "rerun"
+    acknowledgements: Mapping[str, int] = {}
+    """How long what stands beside HEARTBEAT_OK may be, by agent, where it is not as usual."""
     outbox_of: Callable[[str], OutboxFolder] | None = None
     """Out of which folder a session's agent sends files."""
     version: str = ""
@@ -88,6 +91,9 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
 
     def channel(self, name: str) -> ChannelFacts:
         return self.channels.get(name, _UNKNOWN)
+
+    def ack_max_chars(self, agent: str) -> int:
+        return self.acknowledgements.get(agent, ACK_MAX_CHARS)
 
 
 _UNKNOWN = ChannelFacts()

@@ -27,6 +27,7 @@ class Decided(Struct, frozen=True, omit_defaults=True):
     queue: QueueChoice | None = None
     exec: ExecChoice | None = None
     listening: bool = False
+    heartbeat: bool = False
     compacts: bool = False
     overheard: tuple[Said, ...] = ()
     inbound: Inbound | None = None
@@ -63,6 +64,7 @@ def pack(message: Message, agent: str, overheard: tuple[Said, ...], came: Inboun
         exec=choices.pop("exec", None),
         choices=choices,
         listening=message.listening,
+        heartbeat=message.heartbeat,
         compacts=message.compacts,
         overheard=overheard,
         inbound=None if message.inbound is came or message.inbound == came else message.inbound,
@@ -89,6 +91,7 @@ def message_of(decided: Decided, came: Inbound) -> Message:
         prompt=decided.prompt,
         agents=(decided.agent,),
         listening=decided.listening,
+        heartbeat=decided.heartbeat,
         compacts=decided.compacts,
     )
 

@@ -31,6 +31,7 @@ from rejoinder.runtime.delivery import Answer
 from rejoinder.runtime.fates import Unsent
 from rejoinder.runtime.fetching import with_files
 from rejoinder.runtime.handoff import HandedRow, handed_over, said
+from rejoinder.runtime.heartbeats import Beat
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lane import Run
 from rejoinder.runtime.presence import TypingSign
@@ -52,6 +53,7 @@ from rejoinder.store.base import (
     StoredPart,
     Trace,
 )
+from rejoinder.turns.heartbeat import heartbeat_of
 from rejoinder.turns.signals import Reason
 from rejoinder.turns.status import State
 
@@ -133,6 +135,7 @@ class Workers:
             prefix=filled(run.conversation.how.speech.prefix, scene),
             speaker=lambda: Speaker(agent.name, run.model or turn.model or "", turn.think or ""),
             kept_with_it=lambda: transcript(run, self._clock()),
+            beat=self._beat(run),
             hand_over=lambda to, words, id: self._hand_over(
                 handed_over(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id),
                 lambda: run.released,
@@ -146,7 +149,8 @@ class Workers:
                 run.begun(can_steer=can(agent, CanSteer))
                 crashpoint("K9")
                 _became(run, State.THINKING)
-                notice = answer.add_line if scene.level("verbose") != "off" else _unsaid
+                verbose = scene.level("verbose") != "off" and not run.message.heartbeat
+                notice = answer.add_line if verbose else _unsaid
                 await self._begin(run, session, notice)
                 failed = await self._attempts.make(
                     agent,
@@ -193,7 +197,7 @@ class Workers:
 
     async def _begin(self, run: Run, session: Session, notice: Notice) -> None:
         """What a verbose session is told before the answer (TU-29)."""
-        if wants_intro(session):
+        if wants_intro(session) and not run.message.background:
             await notice(NEW_SESSION)
         if self.compaction.untold(run.session):
             await notice(COMPACTED)
@@ -216,7 +220,7 @@ class Workers:
             unit = Unit(
                 EndRun(run.claim, outcome, now, wrong or ""),
                 Trace(run.asked[-1].event, now, steps),
-                *(() if answer.is_kept else transcript(run, now)),
+                *(() if answer.is_kept or (run.message.heartbeat and not answer.begun) else transcript(run, now)),
                 *held.becomes(session),
             )
             try:
@@ -232,6 +236,11 @@ class Workers:
         crashpoint("K23")
         if usage.context_tokens:
             self.compaction.context[run.session] = usage.context_tokens
+
+    def _beat(self, run: Run) -> Beat | None:
+        if not run.message.heartbeat:
+            return None
+        return Beat(heartbeat_of(run.agent), self._settings.ack_max_chars(run.agent), self._store, self._clock)
 
     def _note_failure(self, run: Run, failed: Failed | None) -> None:
         """Before anything is said of it: who reads the sentence finds the rest in `/status`."""
@@ -319,7 +328,7 @@ def _occasion(scene: Scene) -> Occasion:
 
 def _shows(scene: Scene) -> Shows:
     run, in_group = scene.run, scene.run.message.in_group
-    if run.message.listening:
+    if run.message.listening or run.message.heartbeat:
         return Shows()
     verbose, reasoning, tools = scene.level("verbose"), scene.level("reasoning"), "none"
     if verbose != "off":

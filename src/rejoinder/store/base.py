@@ -10,6 +10,18 @@ from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar, overload
 
 from rejoinder.events import Route
+from rejoinder.store import verbs
+from rejoinder.store.jobs import (
+    JobState,
+    KeepJob,
+    KeptJob,
+    NoteSaid,
+    Originate,
+    PassTick,
+    PauseJob,
+    Tick,
+    WantJob,
+)
 from rejoinder.store.rows import (
     EVENT_STATES,
     IN_FLIGHT,
@@ -55,7 +67,6 @@ from rejoinder.store.rows import (
     said_about,
 )
 from rejoinder.store.verbs import (
-    BESIDE,
     MOST_ATTEMPTS,
     PART_MOVES,
     Accept,
@@ -103,6 +114,8 @@ from rejoinder.store.verbs import (
 
 MOST_RESUMED: Final = 20
 RESUMED_FOR: Final = timedelta(minutes=15)
+BESIDE: Final[tuple[type[Verb[object]], ...]] = (*verbs.BESIDE, PauseJob, WantJob)
+"""What an operator may write while a gateway runs on the store: each is one step, fenced, and claims nothing."""
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -218,6 +231,10 @@ class StoreReader(Protocol):
 
     async def admission(self, channel: str, account: str) -> Admission: ...
 
+    async def jobs(self) -> tuple[KeptJob, ...]:
+        """What is kept of the jobs of the clock, by name."""
+        ...
+
     # the store itself
     async def put_aside(self, limit: int = 1000) -> tuple[PutAside, ...]:
         """What nobody goes on with, the latest first."""
@@ -323,7 +340,10 @@ __all__ = [
     "Input",
     "InputState",
     "Intent",
+    "JobState",
+    "KeepJob",
     "KeepKnock",
+    "KeptJob",
     "KeptSession",
     "Knock",
     "Later",
@@ -332,10 +352,14 @@ __all__ = [
     "Message",
     "MoveCursor",
     "NoteMessages",
+    "NoteSaid",
     "OpenTurn",
+    "Originate",
     "Outcome",
     "Paired",
     "PartState",
+    "PassTick",
+    "PauseJob",
     "Pending",
     "PlaceFacts",
     "PlanParts",
@@ -365,6 +389,7 @@ __all__ = [
     "StoredTurn",
     "SummariseInputs",
     "Sweep",
+    "Tick",
     "Trace",
     "Traced",
     "TryEvents",
@@ -372,6 +397,7 @@ __all__ = [
     "Unpair",
     "Unread",
     "Verb",
+    "WantJob",
     "WithdrawParts",
     "said_about",
 ]

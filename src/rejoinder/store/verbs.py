@@ -361,4 +361,4 @@ class Sweep(Verb[int], frozen=True):
 
 
 BESIDE: Final[tuple[type[Verb[object]], ...]] = (PlanParts, ResendPart, DropPart, ApproveKnock)
-"""What an operator may write while a gateway runs on the store: each is one step, fenced, and claims nothing."""
+"""Those of these that an operator may write beside a gateway; `base` adds those of the jobs."""

@@ -1,4 +1,4 @@
-"""The tables of this floor as Markdown: docs/turns.md is filled from `BLOCKS`."""
+"""The tables of this floor as Markdown: docs/turns.md and docs/cron.md are filled from `BLOCKS`."""
 
 from collections.abc import Callable, Iterable
 from enum import Enum
@@ -6,6 +6,7 @@ from typing import Final
 
 from rejoinder.tables import table
 from rejoinder.turns.fallback import ON_FAILURE
+from rejoinder.turns.job import OBSTACLES
 from rejoinder.turns.lane import ON_ARRIVAL, ON_EVENT, OnArrival, OnEvent, Phase
 from rejoinder.turns.modes import MODES, Mode, QueueSettings
 from rejoinder.turns.status import EMOJI
@@ -70,6 +71,14 @@ def status_table() -> str:
     return table(["state", "reaction"], ([f"`{state}`", emoji] for state, emoji in EMOJI.items()))
 
 
+def obstacle_table() -> str:
+    """Why a tick passes without a turn."""
+    return table(
+        ["reason", "of", "also by hand"],
+        ([each.reason, each.whose, _yes(each.also_by_hand)] for each in OBSTACLES),
+    )
+
+
 BLOCKS: Final[dict[str, Callable[[], str]]] = {
     "queue-modes": mode_table,
     "queue-settings": settings_table,
@@ -78,6 +87,7 @@ BLOCKS: Final[dict[str, Callable[[], str]]] = {
     "lane-events": event_table,
     "model-failures": failure_table,
     "status-reactions": status_table,
+    "clock-obstacles": obstacle_table,
 }
 
 

@@ -28,6 +28,7 @@ from rejoinder.store.base import (
     Health,
     InboxEvent,
     Input,
+    KeptJob,
     KeptSession,
     Knock,
     Message,
@@ -42,7 +43,7 @@ from rejoinder.store.base import (
     Traced,
     Verb,
 )
-from rejoinder.store.sqlite import lookups, reads
+from rejoinder.store.sqlite import jobs, lookups, reads
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.lock import Lock
@@ -205,6 +206,9 @@ class SqliteReader:
 
     async def admission(self, channel: str, account: str) -> Admission:
         return await self._read(reads.admission, channel, account)
+
+    async def jobs(self) -> tuple[KeptJob, ...]:
+        return await self._read(jobs.jobs)
 
     async def put_aside(self, limit: int = 1000) -> tuple[PutAside, ...]:
         return await self._read(lookups.put_aside, limit)

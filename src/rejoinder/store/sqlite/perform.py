@@ -5,7 +5,7 @@ from typing import Any
 
 from rejoinder.store import base
 from rejoinder.store.base import Verb
-from rejoinder.store.sqlite import inbox, memory, messages, outbox, turns, upkeep
+from rejoinder.store.sqlite import inbox, jobs, memory, messages, outbox, turns, upkeep
 from rejoinder.store.sqlite.connection import Connection
 
 PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
@@ -46,6 +46,12 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.ApproveKnock: memory.approve_knock,
     base.Unpair: memory.unpair,
     base.EditAllow: memory.edit_allow,
+    base.KeepJob: jobs.keep_job,
+    base.Originate: jobs.originate,
+    base.PassTick: jobs.pass_tick,
+    base.NoteSaid: jobs.note_said,
+    base.PauseJob: jobs.pause_job,
+    base.WantJob: jobs.want_job,
     base.Sweep: upkeep.sweep,
 }
 

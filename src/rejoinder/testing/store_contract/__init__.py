@@ -13,11 +13,12 @@ its process says `survives = False`. The tests are coroutines: pytest-asyncio wi
 
 from rejoinder.testing.store_contract.inbound import Events
 from rejoinder.testing.store_contract.itself import Itself
+from rejoinder.testing.store_contract.jobs import Jobs
 from rejoinder.testing.store_contract.memory import Memory
 from rejoinder.testing.store_contract.operator import Operator
 from rejoinder.testing.store_contract.outbound import Parts
 from rejoinder.testing.store_contract.turns import Turns
 
 
-class StoreContract(Events, Turns, Parts, Memory, Operator, Itself):
+class StoreContract(Events, Turns, Parts, Memory, Jobs, Operator, Itself):
     """Inherit it in a test class; `open` gives the store to be tested."""

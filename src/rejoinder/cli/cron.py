@@ -1,0 +1,174 @@
+"""`rejoinder cron`: the jobs of the clock, and the operator's word that runs, pauses or resumes one (TU-27)."""
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from msgspec import Struct
+
+from rejoinder.cli.options import AsJson, File, print_json
+from rejoinder.cli.stores import finish, store_to_read, store_to_write, who_acts
+from rejoinder.errors import BadUse, RejoinderError, Superseded
+
+if TYPE_CHECKING:
+    from rejoinder.store.base import KeptJob, PauseJob, WantJob
+
+Deed = Literal["run", "pause", "resume"]
+A_DAY, NO_TIME = timedelta(days=1), timedelta()
+DEEDS: dict[str, Deed] = {"run": "run", "pause": "pause", "resume": "resume"}
+
+
+class ShownJob(Struct, frozen=True):
+    """One job, with the keys of `--json`."""
+
+    name: str
+    schedule: str
+    paused: bool
+    state: str | None
+    """Of its last turn: `waiting`, `running`, `over` or `put aside`."""
+    next: datetime | None
+    anew: bool
+    """It was resumed, and the gateway has not found its next tick yet."""
+    fired: datetime | None
+    outcome: str | None
+    detail: str
+    passed: datetime | None
+    """When a tick passed without a turn,"""
+    reason: str
+    """and why."""
+
+
+class Changed(Struct, frozen=True):
+    """What was asked of which job, and the gateway that does it, with the keys of `--json`."""
+
+    job: str
+    asked: Deed
+    gateway: str | None
+
+
+def cron(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[run|pause|resume NAME]", help="What is to be done with which job."),
+    ] = None,
+    as_json: AsJson = False,
+    file: File = None,
+) -> None:
+    """List the jobs of the clock with their last and next tick; run one now, pause it, or let it go on."""
+    match words or []:
+        case []:
+            _show(finish(_jobs(file)), as_json)
+        case [word, name] if word in DEEDS:
+            _tell(finish(_ask(file, DEEDS[word], name)), as_json)
+        case [word] if word in DEEDS:
+            raise BadUse(f"which job? `rejoinder cron` lists them, `rejoinder cron {word} NAME` names one")
+        case _:
+            raise BadUse("it is `rejoinder cron`, or `rejoinder cron` with run, pause or resume and the name of a job")
+
+
+# --- listed -------------------------------------------------------------------------------------
+
+
+async def _jobs(file: str | None) -> tuple[ShownJob, ...]:
+    async with store_to_read(file) as store:
+        return tuple(_shown(job) for job in await store.jobs() if job.schedule)
+
+
+def _shown(job: "KeptJob") -> ShownJob:
+    return ShownJob(
+        name=job.name,
+        schedule=job.schedule,
+        paused=job.paused,
+        state=job.state,
+        next=None if job.paused else job.due,
+        anew=job.anew,
+        fired=job.fired,
+        outcome=job.outcome,
+        detail=job.detail,
+        passed=job.passed,
+        reason=job.reason,
+    )
+
+
+def _show(jobs: tuple[ShownJob, ...], as_json: bool) -> None:
+    from rich.text import Text
+
+    from rejoinder.cli.layout import console, print_table
+    from rejoinder.letters import harmless
+
+    if as_json:
+        print_json({"jobs": jobs})
+        return
+    out, now = console(), datetime.now(UTC)
+    if not jobs:
+        out.print("No job of the clock is known: a gateway with a [cron.NAME] or a heartbeat brings them.")
+        return
+
+    def row(job: ShownJob) -> list[Text]:
+        return [
+            Text(harmless(job.name), "bold"),
+            Text(harmless(job.schedule)),
+            Text(_next(job, now), "yellow" if job.paused else ""),
+            Text(harmless(_last(job, now)), "dim"),
+        ]
+
+    print_table(out, ["job", "when", "next", "last"], map(row, jobs))
+    if out.is_terminal:
+        out.print("\nHave one run now: rejoinder cron run NAME. Or pause it, or resume it.", style="dim")
+
+
+def _next(job: ShownJob, now: datetime) -> str:
+    from rejoinder.durations import lasted
+
+    if job.paused:
+        return "paused"
+    if job.next is None:
+        return "once a gateway runs" if job.anew else "never again"
+    left = job.next - now
+    if left < A_DAY:
+        return f"in {lasted(left.total_seconds())}" if left > NO_TIME else "due"
+    return f"{job.next.astimezone():%Y-%m-%d %H:%M}"
+
+
+def _last(job: ShownJob, now: datetime) -> str:
+    """The later of what was fired and what passed."""
+    from rejoinder.cli.layout import ago, one_line
+
+    if job.passed is not None and (job.fired is None or job.passed > job.fired):
+        return f"passed {ago(job.passed, now)}: {one_line(job.reason)}"
+    if job.fired is None:
+        return ""
+    became = job.outcome or job.state or "over"
+    detail = f": {one_line(job.detail)}" if job.detail else ""
+    return f"{became} {ago(job.fired, now)}{detail}"
+
+
+# --- asked for ----------------------------------------------------------------------------------
+
+
+async def _ask(file: str | None, deed: Deed, name: str) -> Changed:
+    async with store_to_write(file) as store:
+        known = {job.name for job in await store.jobs() if job.schedule}
+        if name not in known:
+            there = f"there are: {', '.join(sorted(known))}" if known else "no gateway with jobs has run on this store"
+            raise RejoinderError(f"there is no job {name!r}; {there}")
+        try:
+            await store.write(_verb(deed, name))
+        except Superseded:
+            raise RejoinderError(f"the job {name!r} has just gone; it is no longer configured") from None
+        return Changed(name, deed, await store.gateway())
+
+
+def _verb(deed: Deed, name: str) -> "WantJob | PauseJob":
+    from rejoinder.store.base import PauseJob, WantJob
+
+    return WantJob(name) if deed == "run" else PauseJob(name, deed == "pause")
+
+
+def _tell(done: Changed, as_json: bool) -> None:
+    if as_json:
+        print_json(done)
+        return
+    does = {"run": "runs it", "pause": "knows it", "resume": "goes on with it"}[done.asked]
+    said = {"run": "is to run now", "pause": "is paused", "resume": "goes on"}[done.asked]
+    print(f"{done.job} {said}. {who_acts(done.gateway, does)}")

@@ -1,0 +1,111 @@
+"""What is wrong with jobs of the clock: times that cannot be read, with the place in them, and names of nobody."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+from zoneinfo import ZoneInfo, available_timezones
+
+from rejoinder.config.jobs import HeartbeatSettings, TimedTurn, agent_of
+from rejoinder.config.positions import Path
+from rejoinder.config.schema import Settings
+from rejoinder.config.wording import did_you_mean, listed, shown
+from rejoinder.turns.expression import Misread, read_expression
+from rejoinder.turns.hours import read_hours
+from rejoinder.turns.schedule import read_interval, read_moment
+
+Complaint = tuple[Path, str]
+WHEN = ("schedule", "every", "at")
+
+
+class Names(NamedTuple):
+    agents: frozenset[str]
+    channels: frozenset[str]
+
+
+def check_jobs(settings: Settings, names: Names) -> Iterator[Complaint]:
+    zones = available_timezones()
+    for name, job in settings.cron.items():
+        here: Path = ("cron", name)
+        said = [key for key in WHEN if getattr(job, key) is not None]
+        if not said:
+            yield here, f'it is not said when; add one of {listed(WHEN)}, for example schedule = "0 9 * * 1-5"'
+        for key in said[1:]:
+            yield (*here, key), f"there is {said[0]} already; a job has one of {listed(WHEN)}"
+        yield from _zone((*here, "zone"), job.zone, zones)
+        for key in said:
+            yield from _time((*here, key), getattr(job, key), job.zone if job.zone in zones else "UTC")
+        yield from _place(here, job, names)
+        agent = agent_of(job, settings)
+        if job.agent is not None and job.agent not in names.agents:
+            yield (*here, "agent"), _nobody("agent", job.agent, names.agents)
+        elif agent is None and len(names.agents) > 1:
+            yield (*here, "agent"), f"there are several agents; say which is asked: {listed(sorted(names.agents))}"
+        yield from _session(here, job, agent)
+    yield from _heartbeat(("agents", "defaults", "heartbeat"), settings.agent_defaults.heartbeat, None, names, zones)
+    for name, agent in settings.agents.items():
+        if agent.heartbeat is not None:
+            yield from _heartbeat(("agents", name, "heartbeat"), agent.heartbeat, name, names, zones)
+
+
+def _heartbeat(
+    here: Path, said: HeartbeatSettings, agent: str | None, names: Names, zones: set[str]
+) -> Iterator[Complaint]:
+    if said.every is not None:
+        yield from _time((*here, "every"), said.every, "UTC")
+    if said.zone is not None:
+        yield from _zone((*here, "zone"), said.zone, zones)
+    if said.active_hours is not None:
+        try:
+            read_hours(said.active_hours)
+        except Misread as wrong:
+            yield (*here, "active_hours"), _misread(said.active_hours, wrong)
+    yield from _place(here, said, names)
+    if agent is None and said.session is not None:
+        yield (*here, "session"), "a session is one agent's; name it in the heartbeat of that agent"
+    else:
+        yield from _session(here, said, agent)
+
+
+def _time(path: Path, text: str, zone: str) -> Iterator[Complaint]:
+    try:
+        match path[-1]:
+            case "schedule":
+                read_expression(text)
+            case "every":
+                read_interval(text)
+            case _:
+                read_moment(text, ZoneInfo(zone))
+    except Misread as wrong:
+        yield path, _misread(text, wrong)
+
+
+def _misread(text: str, wrong: Misread) -> str:
+    place = "" if wrong.at is None else f", character {wrong.at + 1}"
+    return f"{shown(text)}{place}: {wrong}"
+
+
+def _zone(path: Path, zone: str, zones: set[str]) -> Iterator[Complaint]:
+    if zone not in zones:
+        example = 'it is a name such as "Europe/Berlin" or "UTC"'
+        yield path, f"there is no time zone {shown(zone)}; {did_you_mean(zone, zones, example)}"
+
+
+def _place(here: Path, said: TimedTurn, names: Names) -> Iterator[Complaint]:
+    if said.channel is not None and said.channel not in names.channels:
+        yield (*here, "channel"), _nobody("channel", said.channel, names.channels)
+    if said.channel is not None and said.chat is None:
+        yield (*here, "chat"), "which chat of the channel is meant? Add chat, by the platform's id"
+    if said.chat is not None and said.channel is None:
+        yield (*here, "channel"), "which channel is the chat of? Add channel"
+    if said.thread is not None and said.chat is None:
+        yield (*here, "thread"), "a thread is one of a chat; add chat"
+
+
+def _session(here: Path, said: TimedTurn, agent: str | None) -> Iterator[Complaint]:
+    if said.session is not None and agent is not None and said.session.partition(":")[0] != agent:
+        begin = f"the keys of its sessions begin with {shown(f'{agent}:')}; `rejoinder sessions` lists them"
+        yield (*here, "session"), f"this is no session of {agent}: {begin}"
+
+
+def _nobody(what: str, name: str, known: frozenset[str]) -> str:
+    there = f"there are: {listed(sorted(known))}" if known else f"add a section [{what}s.{name}]"
+    return f"there is no {what} {shown(name)}; {did_you_mean(name, known, there)}"

@@ -1,0 +1,44 @@
+"""What this floor says to a turn of the clock. Nobody wrote it, so nothing is looked for in its words; the gate and the
+send policy hold for it as for everybody (IN-12, IN-75)."""
+
+from datetime import datetime
+from typing import Any, Final
+
+from rejoinder.events import Inbound
+from rejoinder.inbound.access import admit
+from rejoinder.inbound.facts import Facts, Me
+from rejoinder.inbound.gate import Action, Actor, Denied, authorise
+from rejoinder.inbound.message import Message
+from rejoinder.inbound.outcome import Drop
+from rejoinder.inbound.rules import Rules, channel_rules
+from rejoinder.inbound.send_policy import send_policy
+from rejoinder.session import Session
+
+TURN: Final = Action("a turn", "anyone")
+
+
+def timed(inbound: Inbound, agent: str, model: str | None, rules: Rules, *, heartbeat: bool) -> Message:
+    """The message that nobody sent; `inbound.entry` is `cron`. A model may be named as people name it."""
+    facts = Facts(Me(agent, agent))
+    choices: dict[str, Any] = {}
+    if model is not None:
+        choices["model"] = rules.agents[agent].models.known(model) or model
+    return Message(
+        inbound,
+        facts,
+        inbound.text,
+        actor=Actor(admit(inbound, facts, channel_rules(rules, inbound.channel)).role, "cron"),
+        refusal=None,
+        choices=choices,
+        agents=(agent,),
+        heartbeat=heartbeat,
+    )
+
+
+def refusal(message: Message, session: Session, rules: Rules, now: datetime) -> str | None:
+    """Why it gets no turn."""
+    verdict = authorise(message.actor, TURN, channel_rules(rules, message.inbound.channel).door)
+    if isinstance(verdict, Denied):
+        return verdict.reason
+    outcome = send_policy(message, session, rules, now)
+    return outcome.reason if isinstance(outcome, Drop) else None

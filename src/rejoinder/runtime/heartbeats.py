@@ -1,0 +1,28 @@
+"""What is special about the answer of a heartbeat: nobody sees it grow, and what was just said is not said again."""
+
+from collections.abc import Callable
+from datetime import datetime
+from hashlib import blake2b
+
+from rejoinder.store.base import NoteSaid, Store
+from rejoinder.turns.heartbeat import was_just_said
+
+
+class Beat:
+    """The answer of one heartbeat; `job` is under which name its agent's heartbeats are kept."""
+
+    def __init__(self, job: str, ack_max_chars: int, store: Store, clock: Callable[[], datetime]) -> None:
+        self.ack_max_chars = ack_max_chars
+        self._job = job
+        self._store = store
+        self._clock = clock
+        self._digest = ""
+
+    async def is_news(self, text: str) -> bool:
+        self._digest = blake2b(text.strip().encode("utf-8", "replace"), digest_size=16).hexdigest()
+        kept = next((each for each in await self._store.jobs() if each.name == self._job), None)
+        return kept is None or kept.said != self._digest or not was_just_said(kept.said_at, self._clock())
+
+    def kept_with_it(self) -> tuple[NoteSaid, ...]:
+        """In the commit that plans what is said; silence changes nothing."""
+        return (NoteSaid(self._job, self._digest, self._clock()),) if self._digest else ()

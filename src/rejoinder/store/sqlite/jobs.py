@@ -1,0 +1,111 @@
+"""Verbs of the jobs of the clock, and their reading."""
+
+from datetime import datetime
+
+from rejoinder.crashpoint import crashpoint
+from rejoinder.store.base import (
+    Accept,
+    InboxEvent,
+    JobState,
+    KeepJob,
+    KeptJob,
+    NoteSaid,
+    Originate,
+    PassTick,
+    PauseJob,
+    RouteEvent,
+    Tick,
+    WantJob,
+)
+from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.inbox import accept, route_event
+from rejoinder.store.sqlite.values import Row, instant, micros, moved
+
+JOBS = (
+    "SELECT job.name, job.schedule, job.due, job.anew, job.paused, job.wanted, job.fired, job.passed, job.reason, "
+    "job.said, job.said_at, i.state, i.reason, turn.state, turn.outcome, turn.detail FROM job "
+    "LEFT JOIN turn_input i ON i.event = job.event LEFT JOIN turn ON turn.id = i.turn ORDER BY job.name"
+)
+
+
+def keep_job(db: Connection, verb: KeepJob) -> None:
+    sql = (
+        "INSERT INTO job (name, schedule, due) VALUES (?, ?, ?) "
+        "ON CONFLICT DO UPDATE SET schedule = excluded.schedule, due = excluded.due, anew = 0"
+    )
+    db.execute(sql, (verb.job, verb.schedule, _micros(verb.due)))
+
+
+def originate(db: Connection, verb: Originate) -> InboxEvent | None:
+    accepted = accept(db, Accept((verb.inbound,), verb.now))
+    for event in accepted:
+        route_event(db, RouteEvent(event.id, (verb.to,)))
+        if verb.tick is not None:
+            _move(db, verb.tick, "fired = ?, event = ?", micros(verb.now), event.id)
+    if verb.tick is not None and not accepted:
+        _move(db, verb.tick, "wanted = 0")
+    crashpoint("K3")
+    return accepted[0] if accepted else None
+
+
+def pass_tick(db: Connection, verb: PassTick) -> None:
+    _move(db, verb.tick, "passed = ?, reason = ?", micros(verb.now), verb.reason)
+
+
+def _move(db: Connection, tick: Tick, changes: str, *values: int | str) -> None:
+    sql = f"UPDATE job SET {changes}, due = ?, wanted = 0 WHERE name = ? AND due IS ?"
+    moved(db, sql, (*values, _micros(tick.next), tick.job, _micros(tick.due)), f"the job {tick.job}")
+
+
+def note_said(db: Connection, verb: NoteSaid) -> None:
+    db.execute("UPDATE job SET said = ?, said_at = ? WHERE name = ?", (verb.digest, micros(verb.at), verb.job))
+
+
+def pause_job(db: Connection, verb: PauseJob) -> None:
+    sql = "UPDATE job SET paused = ?1, due = NULL, anew = ?1 = 0 WHERE name = ?2"
+    moved(db, sql, (verb.paused, verb.job), f"the job {verb.job}")
+
+
+def want_job(db: Connection, verb: WantJob) -> None:
+    moved(db, "UPDATE job SET wanted = 1 WHERE name = ?", (verb.job,), f"the job {verb.job}")
+
+
+def jobs(db: Connection) -> tuple[KeptJob, ...]:
+    return tuple(map(_job_from, db.execute(JOBS)))
+
+
+def _job_from(row: Row) -> KeptJob:
+    name, schedule, due, anew, paused, wanted, fired, passed, reason, said, said_at = row[:11]
+    of_input, dropped_for, of_turn, outcome, detail = row[11:]
+    return KeptJob(
+        name=name,
+        schedule=schedule,
+        due=_instant(due),
+        anew=bool(anew),
+        paused=bool(paused),
+        wanted=bool(wanted),
+        fired=_instant(fired),
+        passed=_instant(passed),
+        reason=reason,
+        said=said,
+        said_at=_instant(said_at),
+        state=_state(of_input, of_turn),
+        outcome="dropped" if of_input == "dropped" else outcome,
+        detail=detail or dropped_for or "",
+    )
+
+
+def _state(of_input: str | None, of_turn: str | None) -> JobState | None:
+    if of_turn is None:
+        return None if of_input is None else "over" if of_input == "dropped" else "waiting"
+    if of_turn == "quarantined":
+        return "put aside"
+    return "over" if of_turn == "closed" else "running"
+
+
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else micros(moment)
+
+
+def _instant(number: int | None) -> datetime | None:
+    return None if number is None else instant(number)

@@ -1,0 +1,152 @@
+"""Jobs of the clock: each tick once, and what became of it (TU-27, DU-5)."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from rejoinder.errors import Superseded
+from rejoinder.store.base import (
+    BeginTurn,
+    Destination,
+    DropInputs,
+    EndRun,
+    KeepJob,
+    KeptJob,
+    NoteSaid,
+    Originate,
+    PassTick,
+    PauseJob,
+    ResumeTurn,
+    Run,
+    Store,
+    Tick,
+    WantJob,
+)
+from rejoinder.testing.store_contract.given import HERE, NOW, SOON, an_inbound, loses, refused
+from rejoinder.testing.store_contract.opened import Opened
+
+NEXT = NOW + timedelta(hours=1)
+TICK = Tick("tidy", SOON, NEXT)
+
+
+def fires(number: int, tick: Tick | None = TICK, now: datetime = SOON) -> Originate:
+    return Originate(replace(an_inbound(number), entry="cron"), Destination("s", b"payload"), now, tick)
+
+
+async def the_job(store: Store) -> KeptJob:
+    (job,) = await store.jobs()
+    return job
+
+
+class Jobs(Opened):
+    async def test_a_tick_and_its_turn_are_one(self, tmp_path: Path) -> None:
+        """TU-27: from the first moment on it waits in its session, and the job is due later; never one without the
+        other."""
+        async with self.opened(tmp_path) as store:
+            await store.write(KeepJob("tidy", "1h", SOON))
+            assert await store.jobs() == (KeptJob("tidy", "1h", SOON),)
+            event = await store.write(fires(1))
+            assert event is not None
+            (waiting,) = await store.waiting("s")
+            assert (waiting.event.id, waiting.payload) == (event.id, b"payload")
+            assert await the_job(store) == KeptJob("tidy", "1h", NEXT, fired=SOON, state="waiting")
+            found = await store.recover(SOON)
+            assert [put.event.id for backlog in found.backlogs for put in backlog.singly] == [event.id]
+            assert not found.events
+
+    async def test_a_tick_is_fired_once(self, tmp_path: Path) -> None:
+        """TU-27: who comes second finds the job moved on, and nothing of theirs is written."""
+        async with self.opened(tmp_path) as store:
+            await store.write(KeepJob("tidy", "1h", SOON))
+            await store.write(fires(1))
+            await loses(store, fires(2))
+            await loses(store, PassTick(TICK, "too late", NOW))
+            assert len(await store.waiting("s")) == 1
+
+    async def test_a_turn_that_is_there_already_is_not_begun_again(self, tmp_path: Path) -> None:
+        """TU-27: the job moves on, the event is the one it was."""
+        async with self.opened(tmp_path) as store:
+            await store.write(KeepJob("tidy", "1h", SOON))
+            await store.write(fires(1, None))
+            assert await store.write(fires(1)) is None
+            assert (await the_job(store)).due == NEXT
+            assert len(await store.waiting("s")) == 1
+
+    async def test_a_tick_that_passes_says_why(self, tmp_path: Path) -> None:
+        """TU-26: skipped with a reason."""
+        async with self.opened(tmp_path) as store:
+            await store.write(KeepJob("tidy", "1h", SOON))
+            await store.write(PassTick(TICK, "quiet hours", SOON))
+            assert await the_job(store) == KeptJob("tidy", "1h", NEXT, passed=SOON, reason="quiet hours")
+
+    async def test_what_became_of_its_turn(self, tmp_path: Path) -> None:
+        """TU-27: whether it runs, and how it ended, is read from the turn itself."""
+        async with self.opened(tmp_path) as store:
+            await store.write(KeepJob("tidy", "1h", SOON))
+            event = await store.write(fires(1))
+            assert event is not None
+            run = await store.write(BeginTurn("s", HERE, (event.id,), NOW, SOON))
+            assert isinstance(run, Run)
+            assert (await the_job(store)).state == "running"
+            assert (await the_job(store)).is_open
+            await store.write(EndRun(run, "failed", SOON, "timeout"))
+            ended = await the_job(store)
+            assert (ended.state, ended.outcome, ended.detail, ended.is_open) == ("over", "failed", "timeout", False)
+
+    async def test_what_was_dropped_or_put_aside_is_over(self, tmp_path: Path) -> None:
+        """TU-27: it holds up no tick."""
+        async with self.opened(tmp_path) as store:
+            await store.write(KeepJob("tidy", "1h", SOON))
+            event = await store.write(fires(1))
+            assert event is not None
+            await store.write(DropInputs("s", (event.id,), "stopped"))
+            dropped = await the_job(store)
+            assert (dropped.state, dropped.outcome, dropped.detail) == ("over", "dropped", "stopped")
+            again = await store.write(fires(2, Tick("tidy", NEXT, None)))
+            assert again is not None
+            run = await store.write(BeginTurn("s", HERE, (again.id,), NOW, NOW))
+            assert isinstance(run, Run)
+        async with self.opened(tmp_path) as store:
+            if self.survives:
+                await store.write(ResumeTurn(run.turn, NOW, NOW, most=0))
+                assert await the_job(store) == KeptJob("tidy", "1h", None, fired=SOON, state="put aside")
+
+    async def test_a_job_that_is_written_anew(self, tmp_path: Path) -> None:
+        """TU-27: its ticks begin anew; that it is paused, and what it did last, stays."""
+        async with self.opened(tmp_path) as store:
+            await store.write(KeepJob("tidy", "1h", SOON), PassTick(TICK, "busy", SOON), PauseJob("tidy", True))
+            await store.write(KeepJob("tidy", "2h", SOON))
+            assert await the_job(store) == KeptJob("tidy", "2h", SOON, paused=True, passed=SOON, reason="busy")
+
+    async def test_what_was_said_is_known_again(self, tmp_path: Path) -> None:
+        """TU-26: also after a restart."""
+        async with self.opened(tmp_path) as store:
+            await store.write(KeepJob("tidy", "1h", SOON), NoteSaid("tidy", "abc", NOW))
+        if self.survives:
+            async with self.opened(tmp_path) as store:
+                job = await the_job(store)
+                assert (job.said, job.said_at) == ("abc", NOW)
+
+    async def test_an_operator_beside_the_gateway(self, tmp_path: Path) -> None:
+        """TU-27: pauses, resumes and asks for a turn of a job there is; resumed, it is due as if it were new."""
+        if not self.survives:
+            return
+        async with self.opened(tmp_path) as store:
+            beside = self.beside(tmp_path)
+            try:
+                for verb in (WantJob("tidy"), PauseJob("tidy", True)):
+                    with refused(Superseded):
+                        await beside.write(verb)
+                await store.write(KeepJob("tidy", "1h", SOON))
+                await beside.write(PauseJob("tidy", True))
+                await beside.write(WantJob("tidy"))
+                assert await the_job(store) == KeptJob("tidy", "1h", paused=True, wanted=True)
+                await store.write(fires(1, Tick("tidy", None, None)))
+                assert not (await the_job(store)).wanted
+                await beside.write(PauseJob("tidy", False))
+                assert (await the_job(store)).anew
+                await store.write(KeepJob("tidy", "1h", SOON))
+                assert await beside.jobs() == (KeptJob("tidy", "1h", SOON, fired=SOON, state="waiting"),)
+            finally:
+                await beside.close()

@@ -1,0 +1,90 @@
+"""Jobs of the clock as the configuration says them, and what fires them."""
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from rejoinder.config import schema
+from rejoinder.config.jobs import CronJob, TimedTurn, agent_of, merged
+from rejoinder.errors import BadConfiguration
+from rejoinder.events import Route
+from rejoinder.media.notes import read_notes
+from rejoinder.runtime.clockwork import Clockwork
+from rejoinder.runtime.engine import Engine
+from rejoinder.session import job_key
+from rejoinder.store.base import Store
+from rejoinder.turns import heartbeat
+from rejoinder.turns.expression import Misread
+from rejoinder.turns.hours import read_hours
+from rejoinder.turns.job import Heartbeat, Job
+from rejoinder.turns.schedule import read_schedule
+
+READ_FILES_THEMSELVES = frozenset({"acp"})
+"""Kinds of agent that work in a folder."""
+
+
+def open_clockwork(jobs: tuple[Job, ...], engine: Engine, store: Store, clock: Callable[[], datetime]) -> Clockwork:
+    return Clockwork(jobs, store, engine.lanes, engine.background.begin, clock, read_notes)
+
+
+def jobs_of(settings: schema.Settings) -> tuple[Job, ...]:
+    """Every job there is, heartbeats last."""
+    jobs = [_job(name, said, settings) for name, said in settings.cron.items()]
+    beats = [
+        _heartbeat(name, agent, settings) for name, agent in settings.agents.items() if agent.heartbeat is not None
+    ]
+    return (*jobs, *beats)
+
+
+def _job(name: str, said: CronJob, settings: schema.Settings) -> Job:
+    written = said.schedule or said.every or said.at or ""
+    try:
+        zone = ZoneInfo(said.zone)
+        schedule = read_schedule(zone, cron=said.schedule or "", every=said.every or "", at=said.at or "")
+    except (Misread, OSError, ValueError) as wrong:  # who makes settings without a file
+        raise BadConfiguration(f"cron.{name}: {wrong}") from None
+    agent = agent_of(said, settings) or next(iter(settings.agents), "")
+    return Job(
+        name=name,
+        written=f"{written} {said.zone}",
+        schedule=schedule,
+        agent=agent,
+        prompt=said.prompt,
+        session=said.session or job_key(agent, name),
+        anew=said.session is None,
+        target=_target(said),
+        model=said.model,
+        missed=said.missed,
+    )
+
+
+def _target(said: TimedTurn) -> Route | None:
+    return None if said.channel is None or said.chat is None else Route(said.channel, said.chat, said.thread)
+
+
+def _heartbeat(agent: str, configured: schema.Agent, settings: schema.Settings) -> Job:
+    assert configured.heartbeat is not None, "an agent without them has no such job"
+    said, name = merged(configured.heartbeat, settings.agent_defaults.heartbeat), heartbeat.heartbeat_of(agent)
+    every = said.every or heartbeat.EVERY
+    folder = Path(getattr(configured.settings, "cwd", ".")).expanduser()
+    try:
+        return Job(
+            name=name,
+            written=every,
+            schedule=read_schedule(ZoneInfo("UTC"), every=every),
+            agent=agent,
+            prompt=said.prompt or heartbeat.PROMPT,
+            session=said.session or job_key(agent, name),
+            anew=said.session is None,
+            target=_target(said),
+            model=said.model,
+            heartbeat=Heartbeat(
+                hours=read_hours(said.active_hours) if said.active_hours is not None else None,
+                zone=ZoneInfo(said.zone or "UTC"),
+                notes=str(folder / (said.file or heartbeat.NOTES)),
+                reads_notes=configured.kind in READ_FILES_THEMSELVES,
+            ),
+        )
+    except (Misread, OSError, ValueError) as wrong:
+        raise BadConfiguration(f"agents.{agent}.heartbeat: {wrong}") from None

@@ -1,0 +1,40 @@
+"""The turns an agent has for itself, to look after things when nobody has written (TU-26)."""
+
+import re
+from datetime import datetime, timedelta
+from typing import Final
+
+NOTES: Final = "HEARTBEAT.md"
+PROMPT: Final = (
+    f"Nobody has written; this is your time to look after things. If there is a file {NOTES}, read it and do what it "
+    "says is due now. Leave alone what earlier talk was about, unless the file says otherwise. When nothing needs "
+    "attention, answer HEARTBEAT_OK and nothing else."
+)
+EVERY: Final = "30m"
+ACK_MAX_CHARS: Final = 300
+"""How long what stands beside `HEARTBEAT_OK` may be to be left unsaid (OD-45)."""
+SAID_AGAIN_AFTER: Final = timedelta(hours=24)
+
+_HEADING = r"#{1,6}(\s.*)?"
+_EMPTY_ITEM = r"([-*+]|\d+[.)])(\s+\[[ xX]?\])?"
+_NOTHING = rf"\s*({_HEADING}|{_EMPTY_ITEM})?\s*"
+
+
+def heartbeat_of(agent: str) -> str:
+    """The name of its job; no other can have it, for a name that somebody gives has no stroke."""
+    return f"heartbeat/{agent}"
+
+
+def asks_for_nothing(notes: str) -> bool:
+    """Only blank lines, headings and empty items: no reason to wake anybody."""
+    return all(re.fullmatch(_NOTHING, line) for line in notes.splitlines())
+
+
+def prompt_with(prompt: str, notes: str | None) -> str:
+    """For an agent that cannot read the file itself."""
+    return prompt if notes is None else f"{prompt}\n\n{NOTES}:\n\n{notes.strip()}"
+
+
+def was_just_said(at: datetime | None, now: datetime) -> bool:
+    """Of the same text: who reads it a second time within a day learns nothing."""
+    return at is not None and now - at < SAID_AGAIN_AFTER

@@ -1,0 +1,43 @@
+"""Hours of the day in which something may happen: `08:00-22:00`, or over midnight, `22:00-06:00` (TU-26)."""
+
+import re
+from datetime import datetime, tzinfo
+from typing import Final
+
+from msgspec import Struct
+
+from rejoinder.turns.expression import Misread
+
+_HOURS: Final = re.compile(r"(\d{1,2}):(\d{2})\s*-\s*(\d{1,2}):(\d{2})")
+
+
+class Hours(Struct, frozen=True):
+    """From the first to just before the last, by the clock on the wall; `until` of 24:00 is the end of the day."""
+
+    begin: int
+    """Minutes since midnight."""
+    until: int
+
+    def hold(self, now: datetime, zone: tzinfo) -> bool:
+        """What the wall shows counts: of a repeated hour both, of a skipped one nothing."""
+        wall = now.astimezone(zone).time()
+        minute = wall.hour * 60 + wall.minute
+        if self.begin < self.until:
+            return self.begin <= minute < self.until
+        return minute >= self.begin or minute < self.until
+
+
+def read_hours(text: str) -> Hours:
+    """Raises `Misread`."""
+    read = _HOURS.fullmatch(text.strip())
+    if read is None:
+        raise Misread('they are hours such as "08:00-22:00"')
+    minutes: list[int] = []
+    for at in (1, 3):
+        hour, minute = int(read[at]), int(read[at + 1])
+        if (hour > 23 or minute > 59) and (at, hour, minute) != (3, 24, 0):
+            raise Misread(f"{read[at]}:{read[at + 1]} is no time of the day", read.start(at))
+        minutes.append(hour * 60 + minute)
+    if minutes[0] == minutes[1]:
+        raise Misread("they end when they begin; leave them out for the whole day")
+    return Hours(*minutes)

@@ -1,0 +1,172 @@
+"""When a job of the clock is due: a cron expression in a zone, every so often, or once (TU-27).
+
+Rule 1: time is a parameter. What comes in and goes out are instants in UTC; only expressions and days know a zone.
+Rule 2: where clocks are put forward, a time of the day that is skipped comes at the moment of the skip, with whatever
+        else falls there, once. A day that is skipped whole, as Samoa's 30 December 2011, never was: nothing comes.
+Rule 3: where clocks are put back, a time of the day that is there twice comes the first time.
+Rule 4: an expression that tells of a pace (`*/10 * * * *`, `30 * * * *`) is not bound to times of the day: it goes on
+        through both by the clock on the wall, so a repeated hour has its share and a skipped one has none.
+Rule 5: `every` counts elapsed time from when the job was first seen; no clock on a wall changes it.
+Rule 6: what was missed is no series: at most one tick stands for all of it, and the next is after now.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from rejoinder.durations import INTERVAL
+from rejoinder.turns.expression import Expression, Misread, read_expression
+
+MINUTE: Final = timedelta(minutes=1)
+DAY: Final = timedelta(days=1)
+FARTHEST: Final = 12 * 366
+"""Days in which every expression has its day: a 29 February is at most eight years away."""
+ON_TIME: Final = timedelta(minutes=1)
+"""A tick that is no later than this was not missed."""
+
+Missed = Literal["once", "skip"]
+
+
+class Cron(Struct, frozen=True):
+    expression: Expression
+    zone: tzinfo
+
+
+class Every(Struct, frozen=True):
+    interval: timedelta
+
+
+class At(Struct, frozen=True):
+    moment: datetime
+
+
+Schedule = Cron | Every | At
+
+
+def first_due(schedule: Schedule, now: datetime) -> datetime | None:
+    """Of a job that is seen for the first time. A moment that was over before is over."""
+    match schedule:
+        case Cron(expression=expression, zone=zone):
+            return next_fit(expression, zone, now)
+        case Every(interval=interval):
+            return now + interval
+        case At(moment=moment):
+            return moment if moment > now else None
+
+
+def next_due(schedule: Schedule, due: datetime, now: datetime) -> datetime | None:
+    """After the tick that was due then; always later than now."""
+    match schedule:
+        case Every(interval=interval):
+            passed = max(now - due, timedelta(0)) // interval
+            return due + (passed + 1) * interval
+        case Cron(expression=expression, zone=zone):
+            return next_fit(expression, zone, max(due, now))
+        case At():
+            return None
+
+
+def was_missed(due: datetime, now: datetime) -> bool:
+    return now - due > ON_TIME
+
+
+# --- by the clock on the wall -------------------------------------------------------------------
+
+
+def next_fit(expression: Expression, zone: tzinfo, after: datetime) -> datetime:
+    """The first instant later than `after` at which the expression holds."""
+    if expression.is_rhythm:
+        return _next_of_rhythm(expression, zone, after)
+    day = after.astimezone(zone).date()
+    for _ in range(FARTHEST):
+        if expression.fits(day):
+            for moment in _moments(expression, day, zone):
+                if moment > after:
+                    return moment
+        day += DAY
+    raise AssertionError("an expression that was read has its day")
+
+
+def _moments(expression: Expression, day: date, zone: tzinfo) -> Iterator[datetime]:
+    for hour in expression.hours:
+        for minute in expression.minutes:
+            if (moment := moment_of(datetime.combine(day, time(hour, minute)), zone)) is not None:
+                yield moment
+
+
+def moment_of(wall: datetime, zone: tzinfo) -> datetime | None:
+    """When a clock on the wall shows this, by rules 2 and 3; None on a day that never was."""
+    first = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
+    if first.astimezone(zone).replace(tzinfo=None) == wall:
+        return first
+    # It is skipped. By the old offset it would come `first`, by the new one `early`: the skip is between the two.
+    early = wall.replace(second=0, microsecond=0, tzinfo=zone, fold=1).astimezone(UTC)
+    if first - early >= DAY:
+        return None
+    offset, before, after = early.astimezone(zone).utcoffset(), 0, -((early - first) // MINUTE)
+    while after - before > 1:
+        between = (before + after) // 2
+        if (early + between * MINUTE).astimezone(zone).utcoffset() == offset:
+            before = between
+        else:
+            after = between
+    return early + after * MINUTE
+
+
+def _next_of_rhythm(expression: Expression, zone: tzinfo, after: datetime) -> datetime:
+    """Minute by minute, with leaps over hours and days that do not fit, where clocks go evenly meanwhile."""
+    moment = after.replace(second=0, microsecond=0) + MINUTE
+    end = moment + FARTHEST * DAY
+    while moment < end:
+        wall = moment.astimezone(zone)
+        if not expression.fits(wall.date()):
+            leap = 24 * 60 - wall.hour * 60 - wall.minute
+        elif wall.hour not in expression.hours:
+            leap = 60 - wall.minute
+        elif wall.minute not in expression.minutes:
+            leap = 1
+        else:
+            return moment
+        while leap > 1 and (moment + leap * MINUTE).astimezone(zone).utcoffset() != wall.utcoffset():
+            leap //= 2
+        moment += leap * MINUTE
+    raise AssertionError("an expression that was read has its day")
+
+
+# --- read ---------------------------------------------------------------------------------------
+
+_UNITS: Final = {"d": 86400, "h": 3600, "m": 60, "s": 1}
+
+
+def read_interval(text: str) -> timedelta:
+    """`30m`, `1h30m`, `1d`. Raises `Misread`."""
+    if not re.fullmatch(INTERVAL, text):
+        raise Misread('it is a length of time such as "30m", "1h30m" or "1d"')
+    seconds = sum(int(number) * _UNITS[unit] for number, unit in re.findall(r"(\d+)([dhms])", text))
+    if not seconds:
+        raise Misread("it must be longer than nothing")
+    return timedelta(seconds=seconds)
+
+
+def read_moment(text: str, zone: tzinfo) -> datetime:
+    """`2026-12-24 18:00`, by the clocks of the zone, or with an offset of its own. Raises `Misread`."""
+    try:
+        wall = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise Misread('it is a moment such as "2026-12-24 18:00"') from None
+    if wall.tzinfo is not None:
+        return wall.astimezone(UTC)
+    moment = moment_of(wall, zone)
+    if moment is None:
+        raise Misread("this day is missing from the calendar of its zone")
+    return moment
+
+
+def read_schedule(zone: tzinfo, *, cron: str = "", every: str = "", at: str = "") -> Schedule:
+    """What is said by the one of them that is there. Raises `Misread`."""
+    if cron:
+        return Cron(read_expression(cron), zone)
+    return Every(read_interval(every)) if every else At(read_moment(at, zone))

@@ -1,0 +1,169 @@
+"""Heartbeats through the whole gateway (TU-26, OD-45)."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from rejoinder.agents.base import Failed
+from rejoinder.config.jobs import HeartbeatSettings
+from rejoinder.store.base import WantJob
+from rejoinder.testing import ScriptedAgent
+from rejoinder.turns.heartbeat import PROMPT
+from tests.conversations.agents import said
+from tests.conversations.timed import MORNING, Days, with_heartbeat
+
+ALARM = "The disk is nearly full: 97 %."
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """The file is looked for where the gateway runs."""
+    monkeypatch.chdir(tmp_path)
+
+
+async def beat(days: Days):
+    """Half an hour later; the job once that is over."""
+    days.pass_by(minutes=30)
+    now = days.clock.now
+    return await days.job(lambda job: now in (job.fired, job.passed) and not job.is_open)
+
+
+async def test_nothing_is_said_when_nothing_is_to_be_said(tmp_path):
+    """TU-26, OD-45: an acknowledgement is silence, with a little beside it too; the transcript does not grow."""
+    days = Days(tmp_path, with_heartbeat())
+    agent = ScriptedAgent("HEARTBEAT_OK", "All is well. HEARTBEAT_OK", f"HEARTBEAT_OK {'x' * 301}")
+    async with days.running(agent) as gateway:
+        assert (await days.known()).due == MORNING + timedelta(minutes=30)
+        assert (await beat(days)).outcome == "silent"
+        assert (await beat(days)).outcome == "silent"
+        assert not await gateway.store.transcript("scripted:cron:heartbeat/scripted", MORNING)
+        assert (await beat(days)).outcome == "answered"
+        await days.chat.hears("x" * 301)
+    assert [said(turn) for turn in agent.turns] == [[PROMPT]] * 3
+    assert days.channel.typed == 0
+
+
+async def test_nobody_sees_it_grow(tmp_path):
+    """OD-45: heartbeat turns are not streamed."""
+    days = Days(tmp_path, with_heartbeat())
+    half, go = asyncio.Event(), asyncio.Event()
+
+    async def waits():
+        half.set()
+        await go.wait()
+
+    agent = ScriptedAgent([f"{'Long. ' * 60}", waits, "End."])
+    async with days.running(agent):
+        await days.known()
+        days.pass_by(minutes=30)
+        await half.wait()
+        assert not days.said
+        go.set()
+        assert (await days.chat.hears()).text.endswith("End.")
+
+
+async def test_what_was_just_said_is_not_said_again(tmp_path):
+    """TU-26: not within 24 hours, also after a restart; later it is."""
+    days = Days(tmp_path, with_heartbeat(every="12h"))
+
+    async def half_a_day():
+        days.pass_by(hours=12)
+        now = days.clock.now
+        return await days.job(lambda job: job.fired == now and not job.is_open)
+
+    async with days.running(ScriptedAgent(ALARM)):
+        await days.known()
+        await half_a_day()
+        await days.chat.hears(ALARM)
+    async with days.running(ScriptedAgent(f"{ALARM}\n", "Something else.", ALARM, ALARM)):
+        await half_a_day()
+        await half_a_day()
+        await days.chat.hears("Something else.")
+        await half_a_day()
+        await days.chat.hears(ALARM)
+        await half_a_day()
+    assert days.said == [ALARM, "Something else.", ALARM]
+
+
+@pytest.mark.parametrize(
+    ("notes", "woken"),
+    [
+        ("", False),
+        ("# Heartbeat\n\n-\n- [ ]\n  * [x]\n1.\n### Later\n", False),
+        ("# Heartbeat\n- water the plants\n", True),
+        ("#TODO\n", True),
+        (None, True),
+    ],
+)
+async def test_a_file_that_asks_for_nothing_wakes_nobody(tmp_path, notes, woken):
+    """TU-26: only blanks, headings and empty items; no file is no reason."""
+    if notes is not None:
+        (tmp_path / "HEARTBEAT.md").write_text(notes)
+    days = Days(tmp_path, with_heartbeat())
+    agent = ScriptedAgent("HEARTBEAT_OK")
+    async with days.running(agent):
+        await days.known()
+        job = await beat(days)
+    assert bool(agent.turns) is woken
+    assert job.reason == ("" if woken else "there is nothing in its file to be done")
+    if woken and notes:
+        assert said(agent.turns[0]) == [f"{PROMPT}\n\nHEARTBEAT.md:\n\n{notes.strip()}"]
+
+
+async def test_quiet_hours(tmp_path):
+    """TU-26: active hours in a zone, over midnight; by hand they do not count."""
+    days = Days(tmp_path, with_heartbeat(active_hours="22:00-09:30", zone="Europe/Berlin"))
+    agent = ScriptedAgent("HEARTBEAT_OK", "HEARTBEAT_OK")
+    async with days.running(agent) as gateway:
+        await days.known()
+        assert (await beat(days)).reason == "these are quiet hours"  # 09:30 in Berlin
+        await gateway.store.write(WantJob("heartbeat/scripted"))
+        days.look()
+        await days.job(lambda job: job.outcome == "silent")
+        days.pass_by(hours=13)
+        await days.job(lambda job: job.fired == days.clock.now and not job.is_open)
+    assert len(agent.turns) == 2
+
+
+@pytest.mark.parametrize("session", [None, "scripted:fake:default:direct:ann"])
+async def test_who_is_talked_to_is_left_alone(tmp_path, session):
+    """TU-26: skipped while something runs in its session, or in the chat it would speak in."""
+    days = Days(tmp_path, with_heartbeat(session=session))
+    go = asyncio.Event()
+    agent = ScriptedAgent(["One", go.wait, "."], "HEARTBEAT_OK")
+    async with days.running(agent):
+        await days.known()
+        await days.chat.says("one")
+        await days.chat.sees("One")
+        assert (await beat(days)).reason == "somebody is talking to the agent"
+        go.set()
+        await days.chat.hears("One.")
+        await days.rests()
+        assert (await beat(days)).outcome == "silent"
+
+
+async def test_a_failure_is_not_told_to_the_chat(tmp_path, caplog):
+    """TU-26: nobody waits for it; it is in the log and in the list."""
+    days = Days(tmp_path, with_heartbeat())
+    async with days.running(ScriptedAgent([Failed("billing", "Nobody paid.", "402")])):
+        await days.known()
+        job = await beat(days)
+        assert (job.outcome, job.detail) == ("failed", "billing")
+    assert not days.said
+    assert "a heartbeat of scripted has failed: Nobody paid. 402" in caplog.text
+
+
+async def test_what_holds_for_all_agents(tmp_path):
+    """TU-26: an agent's own table first, then `agents.defaults.heartbeat`."""
+    usual = HeartbeatSettings(every="2h", model="small", prompt="Look around.", ack_max_chars=3)
+    days = Days(tmp_path, with_heartbeat(defaults=usual, every="1h"))
+    agent = ScriptedAgent("HEARTBEAT_OK four", "HEARTBEAT_OK abc")
+    async with days.running(agent):
+        assert (await days.known()).due == MORNING + timedelta(hours=1)
+        days.pass_by(hours=1)
+        await days.chat.hears("four")
+        await days.job(lambda job: not job.is_open)
+        days.pass_by(hours=1)
+        await days.job(lambda job: job.outcome == "silent")
+    assert [(turn.model, said(turn)) for turn in agent.turns] == [("small", ["Look around."])] * 2

@@ -11,7 +11,7 @@ from rejoinder.outbound import plan
 from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, keyed, kind, words
 from rejoinder.outbound.plan import Manner, Wording
-from rejoinder.runtime import aside, pacing, sender
+from rejoinder.runtime import aside, carrying, pacing
 from rejoinder.runtime.fates import Sent
 from rejoinder.runtime.performing import intent
 from rejoinder.runtime.verdict import (
@@ -363,7 +363,7 @@ async def test_a_blind_platform_holds_and_an_owner_resends():
 async def test_a_platform_that_can_be_asked_is_asked(found, seen, monkeypatch):
     """DU-3: read back; sent again only when it is surely not there."""
     async with place(Finder(*found)) as here:
-        monkeypatch.setattr(sender, "LOOK_PAUSE", 0.0)
+        monkeypatch.setattr(carrying, "LOOK_PAUSE", 0.0)
         here.channel.fails(Unknown("reset"), accepted=True)
         await here.conversation.send("one")
         assert here.seen() == seen
@@ -439,7 +439,7 @@ async def test_what_is_settled_while_the_store_is_asked_is_sent(monkeypatch):
         here.sender.settle(row)
         await here.rests()
         assert here.seen() == ["one"]
-        assert isinstance(fate.result(), sender.Sent)
+        assert isinstance(fate.result(), Sent)
 
 
 async def test_a_part_of_a_run_that_was_superseded_is_never_said():

@@ -149,21 +149,26 @@ async def test_nothing_is_sent_that_is_not_committed():
 
 async def test_messages_of_one_conversation_go_out_one_after_the_other():
     """DE-3: a serial chain."""
-    going = most = 0
+    going, go = asyncio.Event(), asyncio.Event()
 
     class Slow(FakeMessenger):
+        under_way = 0
+
         async def send(self, part):
-            nonlocal going, most
-            going += 1
-            most = max(most, going)
-            await asyncio.sleep(0.001)
-            going -= 1
+            assert not self.under_way
+            self.under_way += 1
+            going.set()
+            await go.wait()
+            self.under_way -= 1
             return await super().send(part)
 
     async with place(Slow()) as here:
-        await asyncio.gather(*(here.conversation.send(text) for text in "abcde"))
-    assert most == 1
-    assert here.seen() == [*"abcde"]
+        for text in "abcde":
+            here.sender.post(plan.say(text, here.route, Manner("telegram"), Wording(), "t"))
+        await going.wait()
+        go.set()
+        await here.rests()
+        assert here.seen() == [*"abcde"]
 
 
 def reactions(number):
@@ -301,8 +306,7 @@ async def test_a_limit_is_kept_and_is_no_try():
         loop = asyncio.get_running_loop()
         here.channel.fails(RetryAfter(0.2, "429", limited=True))
         began = loop.time()
-        sending = asyncio.gather(here.conversation.send("one"), here.conversation.send("two"))
-        await asyncio.sleep(0.05)
+        sending = await here.begins(asyncio.gather(here.conversation.send("one"), here.conversation.send("two")))
         assert here.channel.calls == ["send"]
         assert not here.sender.pace.has_room("typing")
         await sending
@@ -421,18 +425,23 @@ async def test_what_is_settled_while_the_store_is_asked_is_sent(monkeypatch):
         await here.store.write(PlanParts(tuple(intent(each, here.route) for each in planned), here.now(), run))
         await here.store.write(ClaimPart(here.route, here.now(), here.now(), sending=True))
         (row,) = await _expired(here)
-        settled, write = asyncio.Event(), here.store.write
+        settled, told, write, wake = asyncio.Event(), asyncio.Event(), here.store.write, here.sender.wake
+
+        def woken(*, rows=False):
+            wake(rows=rows)
+            if settled.is_set():
+                told.set()
 
         async def slow(*verbs):
             result = await write(*verbs)
             if isinstance(verbs[0], RetryPart):
                 settled.set()
             elif isinstance(verbs[0], ClaimPart) and result is None:
-                await settled.wait()
-                await asyncio.sleep(0.01)  # who settled it has gone on by then
+                await told.wait()
             return result
 
         monkeypatch.setattr(here.store, "write", slow)
+        monkeypatch.setattr(here.sender, "wake", woken)
         fate = here.sender.follow(row)
         here.sender.wake(rows=True)
         await asyncio.sleep(0)
@@ -491,8 +500,9 @@ async def test_a_gateway_that_goes_down_ends_the_call_it_is_in():
     async with place(Slow()) as here:
         saying = [asyncio.ensure_future(here.conversation.send(text)) for text in "ab"]
         await going.wait()
-        draining = asyncio.ensure_future(here.outbox.drain(0.01))
-        await asyncio.sleep(0.05)
+        draining = asyncio.ensure_future(here.outbox.drain(0.0))
+        while not here.sender._account.closed:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0)
         go.set()
         await draining
         census = await here.store.census()
@@ -518,7 +528,8 @@ async def test_who_asks_while_the_receipt_is_being_written_hears_that_it_arrived
         await arrived.wait()
         (row,) = await here.store.parts_in("sending")
         followed = here.sender.follow(row)
-        await asyncio.sleep(0.05)  # time enough to look it up, where it is not yet
+        while here.runs.has("follow:fake:room"):  # noqa: ASYNC110 - who looks it up finds it under way
+            await asyncio.sleep(0)
         go.set()
         assert await followed == Sent(await saying)
 

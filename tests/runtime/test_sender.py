@@ -300,6 +300,18 @@ async def test_an_answer_of_which_everything_else_is_gone_is_said():
         assert here.seen() == ["hi"]
 
 
+@pytest.mark.parametrize(("outcome", "seen"), [(None, ["new"]), (Unknown("reset"), ["old"])])
+async def test_what_is_replaced_goes_when_all_that_replaces_it_is_there(outcome, seen):
+    """OD-61: also of what belongs to no turn, as a notice in the place of a draft."""
+    async with place(FakeMessenger()) as here:
+        await here.conversation.send("old")
+        if outcome is not None:
+            here.channel.fails(outcome)
+        here.sender.post(plan.settle("new", (plan.Slot("9001", "old"),), here.route, Manner(), Wording("7"), "g/1"))
+        await here.rests()
+        assert here.seen() == seen
+
+
 async def test_a_limit_is_kept_and_is_no_try():
     """DE-32: no call inside the window; everything to that chat waits; finals are never dropped."""
     async with place(FakeMessenger()) as here:
@@ -321,6 +333,20 @@ async def test_the_limit_of_an_account_holds_for_every_chat():
         sending = await here.begins(here.conversation.send("one"))
         other = here.outbox.at(Route("fake", "elsewhere"))
         assert not other.pace.has_room("final")
+        sending.cancel()
+
+
+async def test_the_limit_of_a_chat_holds_for_its_threads():
+    """DE-32: everything to that chat waits, and all of it is counted together; other chats go on."""
+    async with place(FakeMessenger(), chat_rate=Rate(2, 0.01)) as here:
+        thread, elsewhere = (here.outbox.at(Route("fake", *at)) for at in (("room", "topic"), ("elsewhere",)))
+        await here.conversation.send("one")
+        assert (thread.pace.has_room("final"), thread.pace.has_room("edit")) == (True, False)
+        assert elsewhere.pace.has_room("edit")
+        here.channel.fails(RetryAfter(60, "429", limited=True))
+        sending = await here.begins(here.conversation.send("two"))
+        assert thread.pace.seconds_to_wait("final") > 50
+        assert elsewhere.pace.has_room("final")
         sending.cancel()
 
 
@@ -371,6 +397,29 @@ async def test_a_platform_that_can_be_asked_is_asked(found, seen, monkeypatch):
         here.channel.fails(Unknown("reset"), accepted=True)
         await here.conversation.send("one")
         assert here.seen() == seen
+
+
+async def test_a_limit_is_kept_also_by_who_looks_something_up(monkeypatch):
+    """DE-32: it says nothing about the part, which is looked up again when it is over; nothing goes there before."""
+    monkeypatch.setattr(carrying, "LOOKS", 1)
+    async with place(Finder(RetryAfter(60, "429", limited=True), Delivered("9001"))) as here:
+        here.channel.fails(Unknown("reset"), accepted=True)
+        sending = await here.begins(here.conversation.send("one"))
+        assert not here.sender.pace.has_room("typing")
+        (unknown,) = await here.store.parts_in("unknown")
+        here.sender.settle(unknown)  # as it will be by then
+        assert await sending == "9001"
+        assert here.seen() == ["one"]
+
+
+async def test_a_channel_that_fails_to_look_something_up_has_not_found_it(monkeypatch):
+    """DE-3: a channel may be anybody's code; it is held in the end, and what follows goes out."""
+    monkeypatch.setattr(carrying, "LOOK_PAUSE", 0.0)
+    async with place(Finder()) as here:
+        here.channel.fails(Unknown("reset"), accepted=True)
+        assert await here.conversation.send("one") is None
+        assert await here.conversation.send("two") is not None
+        assert [row.state for row in await here.store.parts_in("held", "unknown")] == ["held"]
 
 
 async def test_after_a_restart_what_was_under_way_is_settled_first():

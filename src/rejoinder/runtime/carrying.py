@@ -121,7 +121,7 @@ class Carrying:
         try:
             self._pace.spend()
             with calling(_ACCEPTED.get(type(deed), "K17")):
-                call = perform(deed, row, self._channel, self._route, conceded, self._store)
+                call = perform(deed, self._channel, self._route, conceded, self._store)
                 outcome = await (self._aside.make(call) if isinstance(deed, React) else call)
         except Exception as error:  # a channel may be anybody's code
             log.exception("%s failed at a part", self._channel.name)
@@ -224,7 +224,10 @@ class Carrying:
         self.looking.add(row.id)
         outcome: Outcome = Unknown("it cannot be looked up")
         if can(channel, CanFind) and isinstance(deed, Say | Open):
-            outcome = await channel.find(form_of(deed.part, None, conceded_in(row.error)))
+            try:
+                outcome = await channel.find(form_of(deed.part, None, conceded_in(row.error)))
+            except Exception:  # a channel may be anybody's code
+                log.exception("%s failed to look a part up", self._channel.name)
         match outcome:
             case Delivered(message=message):
                 await self._arrived(row, deed, message, now)
@@ -232,6 +235,10 @@ class Carrying:
                 await self._keep(RetryPart(row, now, row.error))
                 self.looking.discard(row.id)
                 self._line.has_more()
+            case RetryAfter():  # no answer, and no look
+                seconds = outcome.seconds if outcome.seconds is not None else LOOK_PAUSE
+                self._pace.pause(seconds, everywhere=outcome.everywhere)
+                asyncio.get_running_loop().call_later(seconds, self.settle, row)
             case _:
                 self._looks += 1
                 if self._looks < LOOKS:

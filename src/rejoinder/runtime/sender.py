@@ -70,7 +70,7 @@ class Sender:
         """The drafts of the agents that are writing here."""
         self.aside = Aside()
         """The call of less weight that is under way, if one is."""
-        self.pace = Pace(account)
+        self.pace = Pace(account, route.chat)
         self.pauses: dict[str, float] = {}
         """Seconds of quiet behind these parts, by their keys (DE-22)."""
         self.carrying = Carrying(route, account, self.pace, self.aside, store, runs, clock, tell, gives_up, self)

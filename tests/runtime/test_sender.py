@@ -218,6 +218,28 @@ async def test_a_reaction_that_is_put_off_holds_up_no_words(outcome):
         assert len(here.channel.reacted) == 1
 
 
+async def test_a_draft_goes_on_while_something_is_put_off():
+    """DE-20, DE-32: until its time comes the line is free; then it goes."""
+    async with place(FakeKeeper()) as here:
+        answer = here.answer(await here.turn())
+        await answer.feed("One")
+        await here.rests()
+        here.channel.fails(RetryAfter(600, "502"))
+        here.sender.post(reactions(1))
+        await here.rests()
+        for piece in (", two", ", three."):
+            await answer.feed(piece)
+            await here.rests()
+        assert here.seen() == ["One, two, three."]
+        assert here.channel.reacted == []
+        assert here.sender._timer is not None
+        assert here.sender._timer.when() - asyncio.get_running_loop().time() <= 600
+        here.ahead = timedelta(hours=1)
+        here.sender.wake()
+        await here.rests()
+        assert len(here.channel.reacted) == 1
+
+
 async def test_a_reaction_that_is_not_answered_is_let_go_when_words_wait(monkeypatch):
     """DE-32: it is tried again behind them; a reaction that stands twice stands once."""
     monkeypatch.setattr(aside, "PATIENCE", 0.0)

@@ -202,13 +202,14 @@ class Sender:
             return True
         return await self._send_next()
 
-    async def _draft_next(self) -> bool:
-        if seconds := self.pace.seconds_to_wait("edit"):
-            self._wake_in(seconds)
-            return False
-        if seconds := await self.writing.work():
-            self._wake_in(seconds)
-        return seconds == 0.0
+    async def _draft_next(self, seconds: float | None = None) -> bool:
+        """`seconds`: until something is to be said; so long the line is free."""
+        waits = self.pace.seconds_to_wait("edit") or await self.writing.work()
+        if waits == 0.0:
+            return True
+        if times := [each for each in (waits, seconds) if each is not None]:
+            self._wake_in(min(times))
+        return False
 
     def _wake_in(self, seconds: float) -> None:
         if self._timer is not None:
@@ -264,9 +265,8 @@ class Sender:
             case None:
                 self._nothing_left()
             case Later(at=at):
-                self._wake_in(max(0.01, (at - self._clock()).total_seconds()))
                 self._rows = True
-                return False
+                return await self._draft_next(max(0.01, (at - self._clock()).total_seconds()))
             case StoredPart():
                 await self.carrying.send(claimed)
         return True

@@ -228,7 +228,7 @@ def shown(draft: Draft, step: EditSlot | Feed, now: float) -> Draft:
 
 
 def let_go(draft: Draft, step: EditSlot) -> Draft:
-    """Nobody waited for the answer: it may come over what is put there later. Noted also after the end."""
+    """Nobody waited for the answer: it may come over what is put there later."""
     slots = (*draft.slots[: step.slot], replace(draft.slots[step.slot], unsure=True), *draft.slots[step.slot + 1 :])
     return replace(draft, slots=slots)
 

@@ -33,6 +33,7 @@ async def gateway(agent):
     made = Gateway(settings, agents={agent.name: agent}, channels=[channel])
     async with made as running, Runs() as runs:
         runs.start("serve", running.serve())
+        await channel.until(lambda: channel.listens)  # who is told to end before it begins does not end
         chat = Chat(channel, runs)
         yield running, chat
         await chat.ends()

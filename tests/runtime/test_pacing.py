@@ -12,7 +12,7 @@ def test_a_refused_account_is_tried_by_one_at_a_time():
 
     async def main() -> list[int]:
         account = Account(FakeMessenger(), None, None, "hold")
-        one, other, waits = Pace(account), Pace(account), []
+        one, other, waits = Pace(account, "one"), Pace(account, "other"), []
         refused = [round(account.refuse("401"), 1) for _ in range(2)]
         assert refused == [FIRST_REFUSAL] * 2
         for _ in range(5):

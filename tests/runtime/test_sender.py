@@ -11,7 +11,7 @@ from rejoinder.outbound import plan
 from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, keyed, kind, words
 from rejoinder.outbound.plan import Manner, Wording
-from rejoinder.runtime import aside, pacing, sender
+from rejoinder.runtime import aside, carrying, pacing
 from rejoinder.runtime.fates import Sent
 from rejoinder.runtime.performing import intent
 from rejoinder.runtime.verdict import (
@@ -149,21 +149,26 @@ async def test_nothing_is_sent_that_is_not_committed():
 
 async def test_messages_of_one_conversation_go_out_one_after_the_other():
     """DE-3: a serial chain."""
-    going = most = 0
+    going, go = asyncio.Event(), asyncio.Event()
 
     class Slow(FakeMessenger):
+        under_way = 0
+
         async def send(self, part):
-            nonlocal going, most
-            going += 1
-            most = max(most, going)
-            await asyncio.sleep(0.001)
-            going -= 1
+            assert not self.under_way
+            self.under_way += 1
+            going.set()
+            await go.wait()
+            self.under_way -= 1
             return await super().send(part)
 
     async with place(Slow()) as here:
-        await asyncio.gather(*(here.conversation.send(text) for text in "abcde"))
-    assert most == 1
-    assert here.seen() == [*"abcde"]
+        for text in "abcde":
+            here.sender.post(plan.say(text, here.route, Manner("telegram"), Wording(), "t"))
+        await going.wait()
+        go.set()
+        await here.rests()
+        assert here.seen() == [*"abcde"]
 
 
 def reactions(number):
@@ -209,6 +214,28 @@ async def test_a_reaction_that_is_put_off_holds_up_no_words(outcome):
         assert here.channel.reacted == []
         here.ahead = timedelta(hours=1)
         here.sender.wake(rows=True)
+        await here.rests()
+        assert len(here.channel.reacted) == 1
+
+
+async def test_a_draft_goes_on_while_something_is_put_off():
+    """DE-20, DE-32: until its time comes the line is free; then it goes."""
+    async with place(FakeKeeper()) as here:
+        answer = here.answer(await here.turn())
+        await answer.feed("One")
+        await here.rests()
+        here.channel.fails(RetryAfter(600, "502"))
+        here.sender.post(reactions(1))
+        await here.rests()
+        for piece in (", two", ", three."):
+            await answer.feed(piece)
+            await here.rests()
+        assert here.seen() == ["One, two, three."]
+        assert here.channel.reacted == []
+        assert here.sender._timer is not None
+        assert here.sender._timer.when() - asyncio.get_running_loop().time() <= 600
+        here.ahead = timedelta(hours=1)
+        here.sender.wake()
         await here.rests()
         assert len(here.channel.reacted) == 1
 
@@ -295,14 +322,25 @@ async def test_an_answer_of_which_everything_else_is_gone_is_said():
         assert here.seen() == ["hi"]
 
 
+@pytest.mark.parametrize(("outcome", "seen"), [(None, ["new"]), (Unknown("reset"), ["old"])])
+async def test_what_is_replaced_goes_when_all_that_replaces_it_is_there(outcome, seen):
+    """OD-61: also of what belongs to no turn, as a notice in the place of a draft."""
+    async with place(FakeMessenger()) as here:
+        await here.conversation.send("old")
+        if outcome is not None:
+            here.channel.fails(outcome)
+        here.sender.post(plan.settle("new", (plan.Slot("9001", "old"),), here.route, Manner(), Wording("7"), "g/1"))
+        await here.rests()
+        assert here.seen() == seen
+
+
 async def test_a_limit_is_kept_and_is_no_try():
     """DE-32: no call inside the window; everything to that chat waits; finals are never dropped."""
     async with place(FakeMessenger()) as here:
         loop = asyncio.get_running_loop()
         here.channel.fails(RetryAfter(0.2, "429", limited=True))
         began = loop.time()
-        sending = asyncio.gather(here.conversation.send("one"), here.conversation.send("two"))
-        await asyncio.sleep(0.05)
+        sending = await here.begins(asyncio.gather(here.conversation.send("one"), here.conversation.send("two")))
         assert here.channel.calls == ["send"]
         assert not here.sender.pace.has_room("typing")
         await sending
@@ -317,6 +355,20 @@ async def test_the_limit_of_an_account_holds_for_every_chat():
         sending = await here.begins(here.conversation.send("one"))
         other = here.outbox.at(Route("fake", "elsewhere"))
         assert not other.pace.has_room("final")
+        sending.cancel()
+
+
+async def test_the_limit_of_a_chat_holds_for_its_threads():
+    """DE-32: everything to that chat waits, and all of it is counted together; other chats go on."""
+    async with place(FakeMessenger(), chat_rate=Rate(2, 0.01)) as here:
+        thread, elsewhere = (here.outbox.at(Route("fake", *at)) for at in (("room", "topic"), ("elsewhere",)))
+        await here.conversation.send("one")
+        assert (thread.pace.has_room("final"), thread.pace.has_room("edit")) == (True, False)
+        assert elsewhere.pace.has_room("edit")
+        here.channel.fails(RetryAfter(60, "429", limited=True))
+        sending = await here.begins(here.conversation.send("two"))
+        assert thread.pace.seconds_to_wait("final") > 50
+        assert elsewhere.pace.has_room("final")
         sending.cancel()
 
 
@@ -363,10 +415,33 @@ async def test_a_blind_platform_holds_and_an_owner_resends():
 async def test_a_platform_that_can_be_asked_is_asked(found, seen, monkeypatch):
     """DU-3: read back; sent again only when it is surely not there."""
     async with place(Finder(*found)) as here:
-        monkeypatch.setattr(sender, "LOOK_PAUSE", 0.0)
+        monkeypatch.setattr(carrying, "LOOK_PAUSE", 0.0)
         here.channel.fails(Unknown("reset"), accepted=True)
         await here.conversation.send("one")
         assert here.seen() == seen
+
+
+async def test_a_limit_is_kept_also_by_who_looks_something_up(monkeypatch):
+    """DE-32: it says nothing about the part, which is looked up again when it is over; nothing goes there before."""
+    monkeypatch.setattr(carrying, "LOOKS", 1)
+    async with place(Finder(RetryAfter(60, "429", limited=True), Delivered("9001"))) as here:
+        here.channel.fails(Unknown("reset"), accepted=True)
+        sending = await here.begins(here.conversation.send("one"))
+        assert not here.sender.pace.has_room("typing")
+        (unknown,) = await here.store.parts_in("unknown")
+        here.sender.settle(unknown)  # as it will be by then
+        assert await sending == "9001"
+        assert here.seen() == ["one"]
+
+
+async def test_a_channel_that_fails_to_look_something_up_has_not_found_it(monkeypatch):
+    """DE-3: a channel may be anybody's code; it is held in the end, and what follows goes out."""
+    monkeypatch.setattr(carrying, "LOOK_PAUSE", 0.0)
+    async with place(Finder()) as here:
+        here.channel.fails(Unknown("reset"), accepted=True)
+        assert await here.conversation.send("one") is None
+        assert await here.conversation.send("two") is not None
+        assert [row.state for row in await here.store.parts_in("held", "unknown")] == ["held"]
 
 
 async def test_after_a_restart_what_was_under_way_is_settled_first():
@@ -418,25 +493,30 @@ async def test_what_is_settled_while_the_store_is_asked_is_sent(monkeypatch):
         planned = plan.say("one", here.route, Manner("telegram"), Wording(), "t")
         await here.store.write(PlanParts(tuple(intent(each, here.route) for each in planned), here.now(), run))
         row = await _unknown(here)
-        settled, write = asyncio.Event(), here.store.write
+        settled, told, write, wake = asyncio.Event(), asyncio.Event(), here.store.write, here.sender.wake
+
+        def woken(*, rows=False):
+            wake(rows=rows)
+            if settled.is_set():
+                told.set()
 
         async def slow(*verbs):
             result = await write(*verbs)
             if isinstance(verbs[0], RetryPart):
                 settled.set()
             elif isinstance(verbs[0], ClaimPart) and result is None:
-                await settled.wait()
-                await asyncio.sleep(0.01)  # who settled it has gone on by then
+                await told.wait()
             return result
 
         monkeypatch.setattr(here.store, "write", slow)
+        monkeypatch.setattr(here.sender, "wake", woken)
         fate = here.sender.follow(row)
         here.sender.wake(rows=True)
         await asyncio.sleep(0)
         here.sender.settle(row)
         await here.rests()
         assert here.seen() == ["one"]
-        assert isinstance(fate.result(), sender.Sent)
+        assert isinstance(fate.result(), Sent)
 
 
 async def test_a_part_of_a_run_that_was_superseded_is_never_said():
@@ -488,8 +568,9 @@ async def test_a_gateway_that_goes_down_ends_the_call_it_is_in():
     async with place(Slow()) as here:
         saying = [asyncio.ensure_future(here.conversation.send(text)) for text in "ab"]
         await going.wait()
-        draining = asyncio.ensure_future(here.outbox.drain(0.01))
-        await asyncio.sleep(0.05)
+        draining = asyncio.ensure_future(here.outbox.drain(0.0))
+        while not here.sender._account.closed:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0)
         go.set()
         await draining
         census = await here.store.census()
@@ -515,7 +596,8 @@ async def test_who_asks_while_the_receipt_is_being_written_hears_that_it_arrived
         await arrived.wait()
         (row,) = await here.store.parts_in("sending")
         followed = here.sender.follow(row)
-        await asyncio.sleep(0.05)  # time enough to look it up, where it is not yet
+        while here.runs.has("follow:fake:room"):  # noqa: ASYNC110 - who looks it up finds it under way
+            await asyncio.sleep(0)
         go.set()
         assert await followed == Sent(await saying)
 

@@ -264,7 +264,7 @@ def shown(draft: Draft, step: EditSlot | Feed | Preview, now: float) -> Draft:
 
 
 def let_go(draft: Draft, step: EditSlot | Preview) -> Draft:
-    """Nobody waited for the answer: it may come over what is put there later. Noted also after the end."""
+    """Nobody waited for the answer: it may come over what is put there later."""
     if isinstance(step, Preview):
         return draft
     slots = (*draft.slots[: step.slot], replace(draft.slots[step.slot], unsure=True), *draft.slots[step.slot + 1 :])

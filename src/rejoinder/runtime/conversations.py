@@ -49,8 +49,8 @@ class Conversation:
         self.how = how
         self.outbox = outbox
         self.sender = outbox.at(route)
-        self.sender.noted = self._noted
-        self.sender.forgotten = self._forgotten
+        self.sender.carrying.noted = self._noted
+        self.sender.carrying.forgotten = self._forgotten
         self.messages = Messages(store, route)
         self.arrived: deque[Arrival] = deque()  # what has not been decided yet, in order
         self.deciding: asyncio.Task[None] | None = None

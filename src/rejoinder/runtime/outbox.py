@@ -10,10 +10,11 @@ from weakref import WeakValueDictionary
 from rejoinder.channels.base import Channel
 from rejoinder.events import DeliveryFailed, Route
 from rejoinder.outbound.deeds import Deed, Sign, decode, words
+from rejoinder.runtime.carrying import GivesUp
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.pacing import Account
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sender import GivesUp, Sender
+from rejoinder.runtime.sender import Sender
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings, Speech
 from rejoinder.store.base import PartState, PlanParts, Store, StoredPart
 

@@ -6,6 +6,7 @@ once. While it lasts one call at a time asks whether it is over, at pauses that 
 
 import asyncio
 from typing import Final
+from weakref import WeakValueDictionary
 
 from rejoinder.channels.base import Channel
 from rejoinder.outbound.budget import Bucket, Rank, Rate, full, take, wait
@@ -15,6 +16,14 @@ FIRST_REFUSAL: Final = 5.0
 LONGEST_REFUSAL: Final = 60.0
 A_TRY: Final = 2.0
 """Seconds for which the others wait for the call that tries it."""
+
+
+class OneChat:
+    """What the conversations of one chat have to keep to: its threads are no other chats to the platform."""
+
+    def __init__(self) -> None:
+        self.until = 0.0
+        self.bucket: Bucket | None = None
 
 
 class Account:
@@ -29,9 +38,13 @@ class Account:
         self.trouble = ""  # why the platform refuses this account, until it takes something of it again (DE-32)
         self.closed = False  # the gateway goes down: no further call is begun
         self.bucket: Bucket | None = None
+        self._chats: WeakValueDictionary[str, OneChat] = WeakValueDictionary()
         self._refusals = 0
         self._is_trying = False
         self.refused_until = 0.0
+
+    def chat(self, id: str) -> OneChat:
+        return self._chats.setdefault(id, OneChat())
 
     def refuse(self, why: str) -> float:
         """The platform does not take us; for how long nothing is sent now. Several at once are one refusal."""
@@ -56,19 +69,18 @@ class Account:
 class Pace:
     """Of one conversation."""
 
-    def __init__(self, account: Account) -> None:
+    def __init__(self, account: Account, chat: str) -> None:
         self._account = account
-        self._until = 0.0
+        self._chat = account.chat(chat)
         self._rests_until = 0.0
-        self._bucket: Bucket | None = None
 
     def has_room(self, rank: Rank) -> bool:
         """Whether a call of this rank may be made now; what is dropped otherwise asks, and waits for nothing."""
         return self.seconds_to_wait(rank) == 0.0
 
     def seconds_to_wait(self, rank: Rank) -> float:
-        account = self._account
-        until = max(self._until, self._rests_until, account.until)
+        account, chat = self._account, self._chat
+        until = max(chat.until, self._rests_until, account.until)
         if not (until or account.trouble or account.rate or account.chat_rate):
             return 0.0  # nobody has ever set a limit
         now = asyncio.get_running_loop().time()
@@ -76,7 +88,7 @@ class Pace:
         if account.rate is not None:
             seconds = max(seconds, wait(account.bucket or full(account.rate, now), account.rate, rank, now))
         if account.chat_rate is not None:
-            seconds = max(seconds, wait(self._bucket or full(account.chat_rate, now), account.chat_rate, rank, now))
+            seconds = max(seconds, wait(chat.bucket or full(account.chat_rate, now), account.chat_rate, rank, now))
         return seconds
 
     def spend(self) -> None:
@@ -88,7 +100,7 @@ class Pace:
         if account.rate is not None:
             account.bucket = take(account.bucket or full(account.rate, now), account.rate, now)
         if account.chat_rate is not None:
-            self._bucket = take(self._bucket or full(account.chat_rate, now), account.chat_rate, now)
+            self._chat.bucket = take(self._chat.bucket or full(account.chat_rate, now), account.chat_rate, now)
 
     def pause(self, seconds: float, *, everywhere: bool = False) -> None:
         """The platform wants nothing of us for so long."""
@@ -96,7 +108,7 @@ class Pace:
         if everywhere:
             self._account.until = max(self._account.until, until)
         else:
-            self._until = max(self._until, until)
+            self._chat.until = max(self._chat.until, until)
 
     def rest(self, seconds: float) -> None:
         """A pause of our own, as a person makes one (DE-22)."""

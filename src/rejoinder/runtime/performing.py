@@ -10,7 +10,7 @@ from rejoinder.events import Part, Route
 from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, encode, kind
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
-from rejoinder.store.base import Intent, StoredPart, StoreReader
+from rejoinder.store.base import Intent, StoreReader
 
 log = logging.getLogger(__name__)
 
@@ -23,9 +23,7 @@ def intent(planned: Planned, route: Route) -> Intent:
     return Intent(planned.key, route, encode(planned.deed), kind(planned.deed))
 
 
-async def perform(
-    deed: Deed, row: StoredPart, channel: Channel, route: Route, conceded: frozenset[str], store: StoreReader
-) -> Outcome:
+async def perform(deed: Deed, channel: Channel, route: Route, conceded: frozenset[str], store: StoreReader) -> Outcome:
     """`conceded`: what earlier tries have given up."""
     match deed:
         case Say(part=part, plain=plain):
@@ -39,7 +37,7 @@ async def perform(
             if can(channel, CanReact):
                 return await channel.react(route, message, emoji, remove=remove, author=author)
         case Remove(message=message, after=after):
-            if after and not await _have_arrived(after, row, store):
+            if after and not await _have_arrived(after, store):
                 return Rejected("what was to replace it has not arrived")
             return await _remove(message, channel, route)
     return Rejected(f"{channel.name} cannot do it")
@@ -59,10 +57,10 @@ async def _amend(deed: Amend, channel: Channel, route: Route, conceded: frozense
     return Delivered(deed.message)
 
 
-async def _have_arrived(keys: tuple[str, ...], row: StoredPart, store: StoreReader) -> bool:
+async def _have_arrived(keys: tuple[str, ...], store: StoreReader) -> bool:
     """Whether all that stands in for a message is there: only then it goes (OD-61)."""
-    turn = None if row.turn is None else await store.turn(row.turn)
-    return turn is None or {part.key for part in turn.parts if part.state == "sent"}.issuperset(keys)
+    stem = keys[0].rsplit("/", 2)[0]  # one answer: they differ in their numbers and their bytes
+    return {part.key for part in await store.parts_under(stem) if part.state == "sent"}.issuperset(keys)
 
 
 async def _remove(message: str, channel: Channel, route: Route) -> Outcome:

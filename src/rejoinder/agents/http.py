@@ -49,12 +49,12 @@ class HttpAgent:
     sees_images = True
 
     def __init__(self, name: str, settings: Settings) -> None:
+        self._asked: dict[str, tuple[str, ...]] = {}  # the options of each question that is open
         self.name = name
         self.models = (settings.model,) if settings.model else ()
         self.fallbacks = settings.fallbacks
         self._settings = settings
         self._endpoint = Endpoint(settings.url, settings.headers)
-        self._asked: dict[str, tuple[str, ...]] = {}  # the options of each question that is open
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         limits = self._settings

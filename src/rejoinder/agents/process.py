@@ -188,7 +188,7 @@ def kill_marked(mark: str) -> None:
     """Kills every process that carries the mark, wherever it has moved to."""
     for process, its_mark in _marked():
         if its_mark == mark:
-            _kill(process)
+            _kill_one(process)
 
 
 def kill_orphans() -> None:
@@ -198,7 +198,7 @@ def kill_orphans() -> None:
             continue  # an agent may have started us
         room, _, gateway = mark.rpartition("/")[0].rpartition("/")
         if gateway and room == _room() and not Path("/proc", gateway).exists():
-            _kill(process)
+            _kill_one(process)
 
 
 def _marked() -> Iterator[tuple[int, str]]:
@@ -211,7 +211,7 @@ def _marked() -> Iterator[tuple[int, str]]:
                     yield int(entry.name), variable.removeprefix(sought).decode("utf-8", "replace")
 
 
-def _kill(process: int) -> None:
+def _kill_one(process: int) -> None:
     with suppress(OSError):
         os.kill(process, signal.SIGKILL)
 

@@ -169,8 +169,11 @@ async def test_steering(status: int, body: bytes, taken: bool):
         await agent.close()
 
 
-async def test_a_question_is_answered():
-    """TU-33: the answer to a question is posted beside the turn, while the turn still streams."""
+@pytest.mark.parametrize(
+    ("option", "posted"), [("yes", "yes"), ("no", "no"), ("allow-once", "yes"), ("allow-always", "yes"), (None, None)]
+)
+async def test_a_question_is_answered(option: str | None, posted: str | None):
+    """TU-32, TU-33: the answer is posted beside the turn, while it streams; leave is told in its own words."""
     answered: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
 
     async def turn(request: web.Request) -> web.StreamResponse:
@@ -194,10 +197,10 @@ async def test_a_question_is_answered():
         async for event in agent.run(a_turn()):
             events.append(event)
             if isinstance(event, Question):
-                await agent.answer(event.id, "yes")
+                await agent.answer(event.id, option)
         await agent.close()
-    assert text_of(events) == "yes"
-    assert answered.result() == {"question": "q1", "option": "yes"}
+    assert text_of(events) == f"{posted}"
+    assert answered.result() == {"question": "q1", "option": posted}
 
 
 async def test_its_own_failure_is_passed_on():

@@ -54,6 +54,16 @@ async def test_what_the_agent_says_wins_over_the_mode():
         assert (await platform.hears("ann", "Plainly.")).reply_to is None
 
 
+@pytest.mark.parametrize(("reference", "replies"), [("m1", [True, False]), ("m999", [False, False])])
+async def test_the_directives_target_is_on_the_first_chunk_or_nowhere(reference, replies):
+    """OD-60, OD-52, DE-6: whatever the mode; where the target is denied the text goes out plainly."""
+    async with telegram(ScriptedAgent(f"[[reply_to:{reference}]]\n{LONG}"), 'reply_to_mode = "all"') as platform:
+        question = await platform.says("#team", "ann", "@testbot tell me")
+        await platform.truth.until(lambda: "19 word" in "".join(texts(platform, "#team")))
+        seen = platform.truth.messages("#team")
+        assert [each.reply_to == question for each in seen[:2]] == replies
+
+
 async def test_a_quoted_message_nobody_told_us_of_can_be_answered():
     """OD-52: with privacy mode on, the bot sees what was said between people only when somebody quotes it."""
     agent = ScriptedAgent("[[reply_to:m2]]\nHe is right.<actions><react emoji='eyes' message='m2'/></actions>")

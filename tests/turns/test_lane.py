@@ -165,10 +165,10 @@ def test_what_a_run_refused_is_offered_again_with_the_next_arrival() -> None:
 
 
 def test_a_backlog_is_not_offered_again() -> None:
-    """`steer-backlog`: what was not taken in runs as followup, and nothing overtakes it."""
+    """`steer-backlog`: what was not taken in runs as followup, not into a later run, and nothing overtakes it."""
     _, asked = told(
         running(Mode.STEER_BACKLOG, can_steer=True, debounce_ms=0),
-        *(Arrived(B), SteerRefused(1, ("m1",)), Arrived(C), RunEnded(1), RunEnded(2)),
+        *(Arrived(B), SteerRefused(1, ("m1",)), Arrived(C), RunEnded(1), RunStarted(2, can_steer=True), RunEnded(2)),
     )
     assert asked == (Steer(1, ("m1",)), Start(2, ("m1",)), Start(3, ("m2",)))
 

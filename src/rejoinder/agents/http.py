@@ -14,7 +14,7 @@ import aiohttp
 import msgspec
 from msgspec import Struct, field
 
-from rejoinder.agents.base import AgentEvent, Done, Failed, TextDelta
+from rejoinder.agents.base import AgentEvent, Done, Failed, Question, TextDelta
 from rejoinder.agents.endpoint import CHECK_SECONDS, Endpoint, content_type, server_events, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
@@ -49,6 +49,7 @@ class HttpAgent:
     sees_images = True
 
     def __init__(self, name: str, settings: Settings) -> None:
+        self._asked: dict[str, tuple[str, ...]] = {}  # the options of each question that is open
         self.name = name
         self.models = (settings.model,) if settings.model else ()
         self.fallbacks = settings.fallbacks
@@ -61,6 +62,9 @@ class HttpAgent:
 
     async def answer(self, question: str, option: str | None) -> None:
         """Posted beside the turn. A server that does not take it goes on waiting, and its turn runs out."""
+        options = self._asked.pop(question, ())
+        if option is not None and options and option not in options:
+            option = options[0]  # leave was given, in words of ours
         with suppress(RunFailed):
             async with await self._endpoint.post("/answer", {"question": question, "option": option}):
                 pass
@@ -88,11 +92,19 @@ class HttpAgent:
             system=turn.system or settings.system_prompt,
             model=turn.model or settings.model or None,
         )
-        async with await self._endpoint.post("", body) as response, aclosing(_read(response)) as events:
-            async for event in events:
-                yield event
-                if isinstance(event, Done | Failed):
-                    return
+        asked: list[str] = []
+        try:
+            async with await self._endpoint.post("", body) as response, aclosing(_read(response)) as events:
+                async for event in events:
+                    if isinstance(event, Question):
+                        asked.append(event.id)
+                        self._asked[event.id] = event.options
+                    yield event
+                    if isinstance(event, Done | Failed):
+                        return
+        finally:
+            for question in asked:
+                self._asked.pop(question, None)
 
 
 async def _read(response: aiohttp.ClientResponse) -> AsyncGenerator[AgentEvent, None]:

@@ -1,7 +1,8 @@
 """A program that speaks lines on its pipes, and nothing of it left when it is over.
 
 Rule 1: it runs in a process group and a session of its own, and whatever it started is killed with it: the
-group by signal, and what left the group by the mark in its environment.
+group by signal, and what left the group by the mark in its environment. What a gateway left behind that was killed
+itself is killed before the next one starts its own: two of them in one folder would undo each other's work.
 Rule 2: it sees only the environment it is given.
 Rule 3: nothing it writes can fill our memory: a line has a limit, stderr keeps its last lines.
 Rule 4: `on_gone` is called once, however it ended; after that no line comes.
@@ -11,7 +12,7 @@ import asyncio
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
@@ -171,7 +172,8 @@ async def start_process(
     on_gone: Callable[[str], None],
 ) -> AgentProcess:
     """Raises OSError when there is no such program or directory."""
-    mark = uuid4().hex
+    kill_orphans()
+    mark = f"{_room()}/{os.getpid()}/{uuid4().hex}"
     _, process = await asyncio.get_running_loop().subprocess_exec(
         lambda: AgentProcess(on_line, on_gone, mark),
         *command,
@@ -183,11 +185,40 @@ async def start_process(
 
 
 def kill_marked(mark: str) -> None:
-    """Kills every process that carries the mark, wherever it has moved to. Only Linux lets us look."""
-    sought = f"{MARK}={mark}".encode()
+    """Kills every process that carries the mark, wherever it has moved to."""
+    for process, its_mark in _marked():
+        if its_mark == mark:
+            _kill_one(process)
+
+
+def kill_orphans() -> None:
+    """Kills what carries the mark of a gateway that is gone."""
+    for process, mark in _marked():
+        if process == os.getpid():
+            continue  # an agent may have started us
+        room, _, gateway = mark.rpartition("/")[0].rpartition("/")
+        if gateway and room == _room() and not Path("/proc", gateway).exists():
+            _kill_one(process)
+
+
+def _marked() -> Iterator[tuple[int, str]]:
+    """Only Linux lets us look."""
+    sought = f"{MARK}=".encode()
     for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if sought in (entry / "environ").read_bytes().split(b"\0"):
-                os.kill(int(entry.name), signal.SIGKILL)
-        except OSError:
-            continue  # gone meanwhile, or another user's
+        with suppress(OSError):  # gone meanwhile, or another user's
+            for variable in (entry / "environ").read_bytes().split(b"\0"):
+                if variable.startswith(sought):
+                    yield int(entry.name), variable.removeprefix(sought).decode("utf-8", "replace")
+
+
+def _kill_one(process: int) -> None:
+    with suppress(OSError):
+        os.kill(process, signal.SIGKILL)
+
+
+def _room() -> str:
+    """In which numbers of processes mean what they mean to us: a container counts its own."""
+    try:
+        return os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return ""

@@ -169,10 +169,12 @@ class Acting:
             self.outcomes.note(name, "done")
 
     async def _aim(self, reference: str) -> None:
+        """What the agent says wins over the mode, also when it names what is not there: then nothing is replied to."""
         what = f"reply_to {reference}"
+        self._target, self._reply_all = None, False
         if reference == "none":
-            self._target, self._reply_all = None, False
-        elif (target := await self._find(reference)) is not None:
+            return
+        if (target := await self._find(reference)) is not None:
             self._target = target
             self.outcomes.note(what, "done")
         else:

@@ -288,7 +288,7 @@ def _start(lane: Lane, batch: tuple[Message, ...], rest: Line) -> Decision:
         phase=Phase.STARTING,
         run=start.run,
         turn=batch,
-        waiting=rest,
+        waiting=tuple(replace(each, refused=True) for each in rest),  # the run before did not take them in
         overflow=Summary(),
         passed_over=Summary(),
         after_abort=False,

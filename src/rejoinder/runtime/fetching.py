@@ -14,6 +14,7 @@ from rejoinder.events import Attachment, PromptImage
 from rejoinder.inbound.media import image_type, worth_fetching
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.asked import Asked
+from rejoinder.runtime.briefing import all_files
 from rejoinder.runtime.completions import Line, complete
 
 log = logging.getLogger(__name__)
@@ -30,7 +31,7 @@ LONGEST = 4000
 
 async def with_files(asked: tuple[Asked, ...], agent: Agent, describer: Agent | None = None) -> tuple[Asked, ...]:
     """The same messages, with what this agent can take of their files, as far as it can be had."""
-    if not any(each.message.inbound.attachments for each in asked):
+    if not any(all_files(each.message.inbound) for each in asked):
         return asked
     eyes = None if sees_images(agent) else describer if describer is not None and sees_images(describer) else None
     return tuple([await _with_files(each, agent, eyes) for each in asked])
@@ -41,12 +42,14 @@ def sees_images(agent: Agent) -> bool:
 
 
 async def _with_files(asked: Asked, agent: Agent, eyes: Agent | None) -> Asked:
-    inbound = asked.message.inbound
+    inbound, own = asked.message.inbound, len(asked.message.inbound.attachments)
     shown = sees_images(agent) or eyes is not None
-    files = [await _fetched(file, asked.conversation.channel, shown=shown) for file in inbound.attachments]
+    files = tuple([await _fetched(file, asked.conversation.channel, shown=shown) for file in all_files(inbound)])
     if eyes is not None:
-        files = [await _described(file, eyes) for file in files]
-    return replace(asked, message=replace(asked.message, inbound=replace(inbound, attachments=tuple(files))))
+        files = tuple([await _described(file, eyes) for file in files])
+    quote = inbound.reply_to and replace(inbound.reply_to, files=files[own:])
+    filled = replace(inbound, attachments=files[:own], reply_to=quote)
+    return replace(asked, message=replace(asked.message, inbound=filled))
 
 
 async def _fetched(file: Attachment, channel: Channel, *, shown: bool) -> Attachment:

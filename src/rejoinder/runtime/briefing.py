@@ -5,8 +5,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from rejoinder.agents.base import Agent, CanSeeImages
-from rejoinder.events import Attachment, Inbound, PromptImage, Strictness, Turn
+from rejoinder.agents.base import Agent
+from rejoinder.events import Inbound, PromptImage, Strictness, Turn
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import (
     BY_DEFAULT,
@@ -23,10 +23,10 @@ from rejoinder.inbound.rules import AgentProfile, ChannelRules, channel_rules
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.notice import abilities_notice
 from rejoinder.outbound.template import fill, values_of
-from rejoinder.runtime.abilities import can
 from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.entropy import sixteen
+from rejoinder.runtime.fetching import all_files, sees_images
 from rejoinder.runtime.files import OutboxFolder
 from rejoinder.runtime.lane import Run
 from rejoinder.runtime.settings import RuntimeSettings
@@ -211,7 +211,7 @@ def _spoken(asked: Asked, agent: Agent, *, among_agents: bool) -> Spoken:
     sender = inbound.sender
     forwarded = inbound.forwarded
     receiver = agent.name if among_agents else asked.message.facts.me.id
-    shown = show_media(all_files(inbound), sees_images=can(agent, CanSeeImages) and agent.sees_images)
+    shown = show_media(all_files(inbound), sees_images=sees_images(agent))
     return Spoken(
         text=text,
         sender=None
@@ -235,11 +235,6 @@ def _spoken(asked: Asked, agent: Agent, *, among_agents: bool) -> Spoken:
         images=_images(shown) if shown else (),
         transcript=inbound.transcript if inbound.transcript and inbound.transcript != asked.message.text else None,
     )
-
-
-def all_files(inbound: Inbound) -> tuple[Attachment, ...]:
-    """Its own first, then those of the message it answers, which it is often about."""
-    return inbound.attachments if inbound.reply_to is None else (*inbound.attachments, *inbound.reply_to.files)
 
 
 def _images(shown: tuple[Shown, ...]) -> tuple[PromptImage, ...]:

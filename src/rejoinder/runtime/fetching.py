@@ -10,11 +10,10 @@ from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, CanSeeImages, Failed
 from rejoinder.channels.base import CanFetch, Channel
-from rejoinder.events import Attachment, PromptImage
+from rejoinder.events import Attachment, Inbound, PromptImage
 from rejoinder.inbound.media import image_type, worth_fetching
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.asked import Asked
-from rejoinder.runtime.briefing import all_files
 from rejoinder.runtime.completions import Line, complete
 
 log = logging.getLogger(__name__)
@@ -39,6 +38,11 @@ async def with_files(asked: tuple[Asked, ...], agent: Agent, describer: Agent | 
 
 def sees_images(agent: Agent) -> bool:
     return can(agent, CanSeeImages) and agent.sees_images
+
+
+def all_files(inbound: Inbound) -> tuple[Attachment, ...]:
+    """Its own first, then those of the message it answers, which it is often about."""
+    return inbound.attachments if inbound.reply_to is None else (*inbound.attachments, *inbound.reply_to.files)
 
 
 async def _with_files(asked: Asked, agent: Agent, eyes: Agent | None) -> Asked:

@@ -103,10 +103,7 @@ class Workers:
         began = monotonic()
         agent, session, asked = self.agents[run.agent], run.granted.session, run.message.inbound
         await self._reminder.remind(run.session, agent, session.started)
-        run.asked = await with_files(run.asked, agent, self._describer)
         scene = scene_of(run, session, self._settings, agent)
-        turn = brief(scene)
-        run.told.append(turn.parts)
         answer = Answer(
             run.conversation,
             _occasion(scene),
@@ -127,6 +124,9 @@ class Workers:
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
         try:
             with self._typing(run) as typing:
+                run.asked = await with_files(run.asked, agent, self._describer)
+                turn = brief(scene)
+                run.told.append(turn.parts)
                 relay = Relay(run, agent, answer, typing, _shows(scene), self._ears(run, agent, scene))
                 run.begun(can_steer=can(agent, CanSteer))
                 crashpoint("K9")

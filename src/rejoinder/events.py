@@ -114,6 +114,8 @@ class Quote(Struct, frozen=True):
     text: str = ""
     elsewhere: bool = False
     """It is a message of another chat."""
+    files: tuple["Attachment", ...] = ()
+    """Which an agent has not got with a turn of its own: those of a group, where not every message is for it."""
 
 
 class Forward(Struct, frozen=True):

@@ -71,7 +71,7 @@ def page_settings(said: schema.Channel, settings: schema.Settings) -> PageSettin
         hosts=section.hosts,
         agents=agents,
         faces=section.faces,
-        wake=common.wake,
+        wake=common.wake if len(agents) > 1 else "lead",
         store=settings.gateway.store,
     )
 

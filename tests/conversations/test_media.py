@@ -1,5 +1,6 @@
 """Files on their way to an agent."""
 
+import asyncio
 import json
 from contextlib import asynccontextmanager
 
@@ -62,7 +63,7 @@ async def test_one_that_sees_nothing_is_told_so():
 @asynccontextmanager
 async def described(agent, eyes):
     """A chat with one agent; the other puts pictures into words for it."""
-    channel, common = FakeChannel(), ChannelSettings(dm="open", agent=agent.name)
+    channel, common = FakeChannel(), ChannelSettings(dm="open", agent=agent.name, owners=("ann",))
     made = Settings(agent_defaults=AgentDefaults(describer=eyes.name), channels={"fake": Channel("fake", common, {})})
     gateway = Gateway(made, agents={agent.name: agent, eyes.name: eyes}, channels=[channel])
     async with Runs() as runs, gateway:
@@ -121,3 +122,26 @@ async def test_who_sees_needs_no_words():
         await chat.channel.says("look", attachments=FILES[:1])
         await chat.hears("A cat.")
     assert eyes.turns == []
+
+
+async def test_a_stop_ends_also_what_makes_ready():
+    """IN-70: who waits for a description waits no longer, and the turn ends as a turn does."""
+    begun, ended = asyncio.Event(), []
+
+    async def begins():
+        begun.set()
+
+    agent, eyes = ScriptedAgent("A cat."), Seeing([begins, 60], name="eyes")
+
+    async def note(turn):
+        ended.append(turn.outcome)
+
+    async with described(agent, eyes) as chat:
+        chat.gateway.on("turn_ended", note)
+        await chat.channel.says("look", attachments=FILES[:1])
+        await begun.wait()
+        await chat.says("/stop")
+        await chat.hears("Agent was aborted.")
+        await chat.rests()
+    assert agent.turns == []
+    assert ended == ["cancelled"]

@@ -48,6 +48,26 @@ async def test_an_album_is_seen_whole():
     assert pictures(agent.turns[0]) == [PromptImage("image/jpeg", PICTURE)] * 3
 
 
+async def test_the_photo_that_is_answered_is_seen():
+    """IN-9: in a group nobody else's photo comes to the agent by itself; who answers it is often asking about it."""
+    agent = Seeing("A cat.")
+    async with telegram(agent) as platform:
+        photo = await platform.says("#team", "bob", "mine", pictures=1)
+        await platform.says("#team", "ann", "@testbot what is this?", reply_to=photo)
+        await platform.hears("#team", "A cat.")
+    assert pictures(agent.turns[0]) == [PromptImage("image/jpeg", PICTURE)]
+
+
+async def test_a_directive_that_answers_a_photo_is_a_directive():
+    """IN-54: the photo is the other message's."""
+    agent = Seeing()
+    async with telegram(agent) as platform:
+        photo = await platform.says("#team", "bob", "mine", pictures=1)
+        await platform.says("#team", "ann", "/think high", reply_to=photo)
+        await platform.hears("#team", "Thinking: high.")
+        assert asked_for(platform) == []
+
+
 async def test_a_text_file_is_read():
     """IN-9, IN-6: inlined as data, whoever reads it."""
     agent = ScriptedAgent("Read.")

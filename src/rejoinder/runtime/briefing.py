@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.agents.base import Agent, CanSeeImages
+from rejoinder.agents.base import Agent
 from rejoinder.events import Inbound, PromptImage, PromptPart, Said, Strictness, Turn
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import (
@@ -25,10 +25,10 @@ from rejoinder.inbound.rules import AgentProfile, ChannelRules, channel_rules
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.notice import abilities_notice
 from rejoinder.outbound.template import fill, values_of
-from rejoinder.runtime.abilities import can
 from rejoinder.runtime.asked import Asked
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.entropy import sixteen
+from rejoinder.runtime.fetching import all_files, sees_images
 from rejoinder.runtime.files import OutboxFolder
 from rejoinder.runtime.lane import Run
 from rejoinder.runtime.settings import RuntimeSettings
@@ -246,7 +246,7 @@ def _spoken(asked: Asked, agent: Agent, *, among_agents: bool) -> Spoken:
     sender = inbound.sender
     forwarded = inbound.forwarded
     receiver = agent.name if among_agents else asked.message.facts.me.id
-    shown = show_media(inbound.attachments, sees_images=can(agent, CanSeeImages) and agent.sees_images)
+    shown = show_media(all_files(inbound), sees_images=sees_images(agent))
     return Spoken(
         text=text,
         sender=None

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, CanSeeImages, Failed
 from rejoinder.channels.base import CanFetch, Channel
-from rejoinder.events import Attachment, PromptImage
+from rejoinder.events import Attachment, Inbound, PromptImage
 from rejoinder.inbound.media import image_type, worth_fetching
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.asked import Asked
@@ -30,7 +30,7 @@ LONGEST = 4000
 
 async def with_files(asked: tuple[Asked, ...], agent: Agent, describer: Agent | None = None) -> tuple[Asked, ...]:
     """The same messages, with what this agent can take of their files, as far as it can be had."""
-    if not any(each.message.inbound.attachments for each in asked):
+    if not any(all_files(each.message.inbound) for each in asked):
         return asked
     eyes = None if sees_images(agent) else describer if describer is not None and sees_images(describer) else None
     return tuple([await _with_files(each, agent, eyes) for each in asked])
@@ -40,13 +40,20 @@ def sees_images(agent: Agent) -> bool:
     return can(agent, CanSeeImages) and agent.sees_images
 
 
+def all_files(inbound: Inbound) -> tuple[Attachment, ...]:
+    """Its own first, then those of the message it answers, which it is often about."""
+    return inbound.attachments if inbound.reply_to is None else (*inbound.attachments, *inbound.reply_to.files)
+
+
 async def _with_files(asked: Asked, agent: Agent, eyes: Agent | None) -> Asked:
-    inbound = asked.message.inbound
+    inbound, own = asked.message.inbound, len(asked.message.inbound.attachments)
     shown = sees_images(agent) or eyes is not None
-    files = [await _fetched(file, asked.conversation.channel, shown=shown) for file in inbound.attachments]
+    files = tuple([await _fetched(file, asked.conversation.channel, shown=shown) for file in all_files(inbound)])
     if eyes is not None:
-        files = [await _described(file, eyes) for file in files]
-    return replace(asked, message=replace(asked.message, inbound=replace(inbound, attachments=tuple(files))))
+        files = tuple([await _described(file, eyes) for file in files])
+    quote = inbound.reply_to and replace(inbound.reply_to, files=files[own:])
+    filled = replace(inbound, attachments=files[:own], reply_to=quote)
+    return replace(asked, message=replace(asked.message, inbound=filled))
 
 
 async def _fetched(file: Attachment, channel: Channel, *, shown: bool) -> Attachment:

@@ -121,9 +121,6 @@ class Workers:
         began = monotonic()
         agent, session, asked = scene.agent, scene.session, run.message.inbound
         await self.reminder.remind(run.session, agent, session.started)
-        run.asked = await with_files(run.asked, agent, self._describer)
-        turn = brief(scene)
-        run.told.append(turn.parts)
         answer = Answer(
             run.conversation,
             _occasion(scene),
@@ -145,6 +142,9 @@ class Workers:
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
         try:
             with self._typing(run, scene) as typing:
+                run.asked = await with_files(run.asked, agent, self._describer)
+                turn = brief(scene)
+                run.told.append(turn.parts)
                 relay = Relay(run, agent, answer, typing, _shows(scene), self._ears(run, agent, scene, answer))
                 run.begun(can_steer=can(agent, CanSteer))
                 crashpoint("K9")

@@ -34,6 +34,14 @@ EXPECTED = {
     "in_a_topic": {"chat": FORUM, "thread": "7", "reply_to": None, "event_id": "-1001234567899:46"},
     "reply_in_a_topic": {"chat": FORUM, "thread": "7", "reply_to": Quote("46", ANN.id, "Ann Lee", "water them")},
     "reply_outside_of_topics": {"chat": TEAM, "thread": None, "reply_to": Quote("40", "222222222", "Bob", "lunch?")},
+    "reply_to_a_photo": {
+        "chat": TEAM,
+        "attachments": (),
+        "reply_to": Quote(
+            *("40", "222222222", "Bob", "my cat"),
+            files=(Attachment("AgACAgIAAxkBAAIax", "photo-AQADax", "image/jpeg", 81253),),
+        ),
+    },
     "photo_with_caption": {
         "text": "my cat",
         "attachments": (Attachment("AgACAgIAAxkBAAIax", "photo-AQADax", "image/jpeg", 81253),),

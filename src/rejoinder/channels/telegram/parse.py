@@ -140,7 +140,8 @@ def _quote(message: Message) -> Quote | None:
     author = target.sender_chat or target.from_
     name = _title(target.sender_chat) if target.sender_chat else _full_name(target.from_) if target.from_ else ""
     said = quoted or target.text or target.caption
-    return Quote(str(target.message_id), str(author.id) if author else None, name, said)
+    files = () if message.chat.type == "private" else attachments(target)
+    return Quote(str(target.message_id), str(author.id) if author else None, name, said, files=files)
 
 
 def _forward(message: Message, text: str) -> Forward | None:

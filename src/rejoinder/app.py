@@ -292,6 +292,11 @@ class Gateway:
         self._heed(replace(self._settings, unheeded=sentence))
 
     @property
+    def configured(self) -> schema.Settings:
+        """The settings that hold."""
+        return self._configured
+
+    @property
     def unheeded(self) -> str:
         return self._settings.unheeded
 

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rejoinder.app import Gateway
 from rejoinder.config.live import Taken
@@ -53,10 +53,12 @@ class Watch:
 
 
 class Source(NamedTuple):
-    """Where settings come from. `read` makes them of the file as they were made for the start."""
+    """Where settings come from. `read` makes them of the file as they were made for the start, with what is in
+    `overlay`; None: nothing can be laid over it."""
 
     watch: Watch
     read: Callable[[], Settings]
+    overlay: dict[tuple[str, ...], Any] | None = None
 
 
 class Reloading:
@@ -64,7 +66,7 @@ class Reloading:
 
     def __init__(self, gateway: Gateway, source: Source, tell: Callable[[str], Awaitable[None]] | None = None) -> None:
         self._gateway = gateway
-        self._watch, self._read = source
+        self._watch, self._read = source.watch, source.read
         self._tell = tell
 
     async def run(self) -> None:

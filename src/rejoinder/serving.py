@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from msgspec.structs import replace
 
 import rejoinder
+from rejoinder import debugging
 from rejoinder.agents.base import Agent, Failed
 from rejoinder.agents.base import Usage as Spent
 from rejoinder.app import MEMORY, SELF, Gateway, Told, menu, open_channels, open_store
@@ -131,6 +132,7 @@ async def serve(
         tasks.start("rehearsal", _rehearse_later(gateway.manners))
         if source is not None:
             tasks.start("reloading", Reloading(gateway, source).run())
+            debugging.attach(gateway, source)
         return await gateway.serve_until_told()
 
 

@@ -4,7 +4,7 @@ import logging
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -52,11 +52,13 @@ def run_gateway(
         if sentence and agent == "tour":
             beginning.append("To see three agents in one room, try `rejoinder run --demo` (or `make demo`).")
 
+        overlay: dict[tuple[str, ...], Any] = {}
+
         def read() -> "Settings":
-            return serving.with_page(app.with_agent(settings_to_serve(watch.path), None)[0], port)
+            return serving.with_page(app.with_agent(settings_to_serve(watch.path, overlay), None)[0], port)
 
         made = serving.with_page(settings, port)
-        source = Source(watch, read)
+        source = Source(watch, read, overlay)
         told = run(serving.serve(made, say, beginning=beginning, new_token=new_token, source=source, reviving=reviving))
     if isinstance(told, app.Restart):
         begin_again(told.obeyed)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from rejoinder.config.channels import UNDECLARED
 from rejoinder.config.check import check
 from rejoinder.config.environment import Unreadable, fill_in
+from rejoinder.config.overlay import NO_OVERLAY, Overlay, laid_over
 from rejoinder.config.positions import Path, positions
 from rejoinder.config.reading import WRONG, Reader, found
 from rejoinder.config.schema import (
@@ -30,9 +31,9 @@ from rejoinder.errors import BadConfiguration, Mistake
 FILE = "rejoinder.toml"
 
 
-def load(path: str, environment: Mapping[str, str], kinds: Kinds = BUILT_IN) -> Settings:
+def load(path: str, environment: Mapping[str, str], kinds: Kinds = BUILT_IN, overlay: Overlay = NO_OVERLAY) -> Settings:
     """The settings in a file. Raises BadConfiguration with all that is wrong with it."""
-    settings = read(_text_of(path), path, environment, kinds)
+    settings = read(_text_of(path), path, environment, kinds, overlay)
     return replace(settings, gateway=_kept_beside(path, settings.gateway))
 
 
@@ -63,11 +64,17 @@ def _kept_beside(path: str, gateway: GatewaySettings) -> GatewaySettings:
     return replace(gateway, store=f"sqlite:{FilePath(path).parent / FilePath(file).expanduser()}")
 
 
-def read(text: str, file: str, environment: Mapping[str, str], kinds: Kinds = BUILT_IN) -> Settings:
+def read(
+    text: str,
+    file: str,
+    environment: Mapping[str, str],
+    kinds: Kinds = BUILT_IN,
+    overlay: Overlay = NO_OVERLAY,
+) -> Settings:
     """The settings in a text; `file` is the name that mistakes carry."""
     raw = parse(text, file)
     reader = Reader(file, positions(text))
-    raw = cast("dict[str, Any]", fill_in(raw, environment, reader.wrong))
+    raw = laid_over(cast("dict[str, Any]", fill_in(raw, environment, reader.wrong)), overlay)
     _unknown_sections(raw, reader, kinds)
     sections = {name: _section(raw, name, record, reader) for name, record in SECTIONS.items()}
     agents = _table(raw, ("agents",), reader)

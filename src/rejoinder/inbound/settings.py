@@ -107,7 +107,7 @@ class CommandsSettings(Struct, frozen=True, forbid_unknown_fields=True):
     config: bool = False
     """Owners may read the configuration, without its secrets, with `/config`."""
     debug: bool = False
-    """Kept for `/debug`, which does not work yet."""
+    """Owners may change settings until the next start, with `/debug`; not who may do what, nor what is run."""
     skills: Text | None = None
     """A folder of skills, each a folder with a `SKILL.md`, used by `/NAME input`; from where rejoinder is started."""
     elevated: ElevatedSettings = ElevatedSettings()

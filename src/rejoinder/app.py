@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from datetime import datetime
 from importlib.util import find_spec
-from typing import Any, Self, cast
+from typing import Any, Self
 from uuid import uuid4
 
 import msgspec
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from rejoinder import plugins
 from rejoinder.agents import base as agent_base
-from rejoinder.agents.base import Agent, CanClose
+from rejoinder.agents.base import Agent, CanClose, KeepsLimits, Limits
 from rejoinder.agents.discover import PROGRAMS, Offer, discover, offers
 from rejoinder.channels import base as channel_base
 from rejoinder.channels.base import CanClose as ClosesDown
@@ -30,12 +30,13 @@ from rejoinder.channels.base import (
 from rejoinder.channels.base import Limits as Lengths
 from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.config import schema
-from rejoinder.config.channels import CHANNEL_KINDS, ChannelSettings
+from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.live import Taken, taken_over
+from rejoinder.config.to_come import channel_to_come, store_to_come
 from rejoinder.errors import BadConfiguration, BadUse
 from rejoinder.events import Inbound, Part, Route
 from rejoinder.inbound.commands.registry import native_menu
-from rejoinder.kinds import channel_to_come
+from rejoinder.kinds import kinds
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import encode, kind
 from rejoinder.outbound.directives.declaration import Registry
@@ -65,9 +66,6 @@ SENDING = 5.0
 ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
-
-OURS = frozenset({"startup_notes"})
-"""Keys of an agent's section that we read, not the agent."""
 
 
 class Gateway:
@@ -321,7 +319,8 @@ def open_store(url: str) -> Store:
     """The engine the configuration names, for this gateway alone."""
     scheme = url.partition(":")[0]
     if scheme != "sqlite":
-        raise BadConfiguration(f"gateway.store: there is no store {scheme} yet; write sqlite:FILE")
+        why = store_to_come(url) or f'there is no store {scheme}; write "sqlite:FILE"'
+        raise BadConfiguration(f"gateway.store: {why}")
     from rejoinder.store import sqlite
 
     return sqlite.open_store(url)
@@ -335,25 +334,21 @@ def open_agents(settings: schema.Settings) -> dict[str, Agent]:
     return {name: open_agent(name, said, limits) for name, said in settings.agents.items()}
 
 
-def _limits(gateway: schema.GatewaySettings) -> dict[str, float]:
-    """What every agent keeps to by itself, so that it can say in its own words that it was too late (TU-20)."""
-    return {
-        "idle_timeout": gateway.idle_timeout_s,
-        "hard_timeout": gateway.hard_timeout_s,
-        "permission_timeout": gateway.question_timeout_s,
-    }
+def _limits(gateway: schema.GatewaySettings) -> Limits:
+    return Limits(gateway.idle_timeout_s, gateway.hard_timeout_s, gateway.question_timeout_s)
 
 
-def open_agent(name: str, said: schema.Agent, limits: Mapping[str, float]) -> Agent:
+def open_agent(name: str, said: schema.Agent, limits: Limits) -> Agent:
     module = plugins.find("agent", said.kind)
-    if isinstance(said.settings, module.Settings):
-        return module.open_agent(name, said.settings)
     try:
-        settings = _record(module.Settings, said.settings, limits)
+        settings = _record(module.Settings, said.settings)
     except msgspec.ValidationError as problem:
         wrong = f"the agent {name!r} of kind {said.kind!r} cannot be opened: {problem}"
         raise BadConfiguration(f"{wrong}; write an [agents.{name}] section into rejoinder.toml") from None
-    return module.open_agent(name, settings)
+    agent: Agent = module.open_agent(name, settings)
+    if isinstance(agent, KeepsLimits):
+        agent.limits = limits
+    return agent
 
 
 NOT_SERVED = ("web", "terminal")
@@ -371,13 +366,10 @@ def open_channels(settings: schema.Settings) -> list[Channel]:
 
 
 def open_channel(name: str, said: schema.Channel) -> Channel:
-    if said.kind in CHANNEL_KINDS and (why := channel_to_come(said.kind)) is not None:
+    if (why := channel_to_come(said.kind, kinds().channels)) is not None:
         raise BadConfiguration(f"channels.{name}: {why}")
     module = plugins.find("channel", said.kind)
-    if isinstance(said.settings, module.Settings):
-        return module.open_channel(name, said.settings)
-    values = msgspec.structs.asdict(said.settings) if isinstance(said.settings, Struct) else said.settings
-    return module.open_channel(name, msgspec.convert(values, module.Settings))
+    return module.open_channel(name, _record(module.Settings, said.settings))
 
 
 def menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
@@ -386,20 +378,13 @@ def menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
     return native_menu(theirs) if settings.commands.text else ()
 
 
-def _record(wanted: type[Struct], given: Any, limits: Mapping[str, float] | None = None) -> Any:
-    """The settings as the room that reads them declares them; secrets are opened here and nowhere before."""
-    values: dict[str, Any] = msgspec.structs.asdict(given) if isinstance(given, Struct) else given
-    plain = {key: value for key, value in (limits or {}).items() if key in wanted.__struct_fields__}
-    plain |= {key: _revealed(value) for key, value in values.items() if value is not None and key not in OURS}
-    return msgspec.convert(plain, wanted)
+def _record(wanted: type[Struct], given: Any) -> Any:
+    """What was read from a file is the record already; what was found without one is a few plain values."""
+    return given if isinstance(given, wanted) else msgspec.convert(given, wanted, dec_hook=_as_secret)
 
 
-def _revealed(value: Any) -> Any:
-    if isinstance(value, Secret):
-        return value.reveal()
-    if isinstance(value, dict):
-        return {key: _revealed(each) for key, each in cast("dict[str, Any]", value).items()}
-    return value
+def _as_secret(wanted: type, given: Any) -> Any:
+    return Secret(given) if wanted is Secret and isinstance(given, str) else given
 
 
 def discovered() -> tuple[str, schema.Agent, str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from rejoinder import app, serving
+from rejoinder import app
 from rejoinder.agents.base import CanCheck as AgentCanCheck
 from rejoinder.agents.base import CanClose as AgentCanClose
 from rejoinder.agents.base import FailureKind
@@ -105,7 +105,7 @@ async def _agent(name: str, said: schema.Agent, settings: schema.Settings) -> st
 
 async def _channel(name: str, said: schema.Channel, settings: schema.Settings) -> str:
     if said.kind == "web":
-        return await _page(serving.page_settings(said, settings).host, said.settings.port, settings.gateway.store)
+        return await _page(said.settings.host, said.settings.port, settings.gateway.store)
     channel = app.open_channel(name, said)
     try:
         if isinstance(channel, ChannelCanCheck):

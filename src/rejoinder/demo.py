@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.agents.cast import PARTS, REQUEST, CastAgent, Part
-from rejoinder.app import MEMORY, Gateway, open_agents
+from rejoinder.app import MEMORY, Gateway
 from rejoinder.channels.settings import WebSettings
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.channels.web.faces import person_id
@@ -20,6 +20,7 @@ from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.events import Part as Message
 from rejoinder.events import Route, TurnEnded
+from rejoinder.opening import open_agents
 
 PLAYERS = 3
 PERSON = "Ann"

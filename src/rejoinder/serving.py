@@ -13,13 +13,14 @@ from msgspec.structs import replace
 import rejoinder
 from rejoinder.agents.base import Agent, Failed
 from rejoinder.agents.base import Usage as Spent
-from rejoinder.app import MEMORY, SELF, Gateway, menu, open_channels, open_store
+from rejoinder.app import MEMORY, SELF, Gateway
 from rejoinder.channels.settings import WebSettings
 from rejoinder.channels.web import open_channel
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.events import PromptImage
 from rejoinder.memory import settle_memory
+from rejoinder.opening import menu, open_channels, open_store
 from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.reloading import Reloading, Source

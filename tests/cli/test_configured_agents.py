@@ -5,11 +5,13 @@ import pytest
 from rejoinder import plugins
 from rejoinder.agents.base import Limits
 from rejoinder.agents.settings import AGENT_KINDS
-from rejoinder.app import open_agents, with_agent, with_channel
+from rejoinder.app import with_channel
 from rejoinder.channels.settings import CHANNEL_KINDS
+from rejoinder.choosing import with_agent
 from rejoinder.config.load import read
 from rejoinder.config.schema import Settings
 from rejoinder.errors import BadConfiguration
+from rejoinder.opening import open_agents
 from rejoinder.readied import runtime_settings
 from rejoinder.testing import FakeChannel, ScriptedAgent
 

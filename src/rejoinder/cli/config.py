@@ -34,8 +34,8 @@ def show_config(
             settings = Settings()
         else:
             settings = load(found, os.environ, kinds())
-            for each in mistakes(found, to_come(settings)):
-                print(f"rejoinder: {each}", file=sys.stderr)
+            if notices := mistakes(found, to_come(settings)):
+                print(f"rejoinder: {BadConfiguration(*notices)}", file=sys.stderr)
     except BadConfiguration as error:
         if as_json:
             print_json({"mistakes": error.mistakes})

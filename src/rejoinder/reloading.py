@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 SECONDS = 1.0
 """Between two looks; a look costs one stat."""
-AS_IT_WAS = "the gateway goes on with what it had"
+AS_IT_WAS = "The gateway goes on with what it had"
 
 
 class Watch:
@@ -81,14 +81,14 @@ class Reloading:
     async def _take_over(self) -> None:
         file, unheeded = self._watch.path, self._gateway.unheeded
         if self._watch.is_gone:
-            return await self._refuse(f"{file} is gone; {AS_IT_WAS}, and reads it when it is back.")
+            return await self._refuse(f"{file} is gone. {AS_IT_WAS}, and reads it when it is back.")
         try:
             taken = self._gateway.take_over(await asyncio.to_thread(self._read))
         except BadConfiguration as wrong:
-            return await self._refuse("; ".join((*str(wrong).splitlines(), f"{AS_IT_WAS}.")))
+            return await self._refuse(f"{_ended('; '.join(str(wrong).splitlines()))} {AS_IT_WAS}.")
         except Exception as error:  # whatever somebody else's code does with settings
             log.debug("%s could not be taken over", file, exc_info=error)
-            return await self._refuse(f"{file} could not be taken over ({type(error).__name__}); {AS_IT_WAS}.")
+            return await self._refuse(f"{file} could not be taken over ({type(error).__name__}). {AS_IT_WAS}.")
         self._gateway.note_unheeded(_waiting(taken))
         if taken.now or taken.later or unheeded:
             await self._say(logging.INFO, f"{file} was read again: {_told(taken)}.")
@@ -111,6 +111,10 @@ def _told(taken: Taken) -> str:
 
 def _waiting(taken: Taken) -> str:
     return f"{listed(taken.later)} {_hold(taken.later)} from the next start on" if taken.later else ""
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "?")) else f"{sentence}."
 
 
 def _hold(keys: tuple[str, ...]) -> str:

@@ -67,7 +67,7 @@ async def get_reply(
 async def chat(settings: schema.Settings, agent: str, source: Source) -> None:
     """The gateway in the terminal."""
     terminal = plugins.find("channel", "terminal")
-    channel = terminal.open_channel("terminal", terminal.Settings(agent=agent))
+    channel = terminal.open_channel("terminal", terminal.Settings(), agent)
     async with Gateway(_at_terminal(settings, agent), channels=[channel]) as gateway, Runs() as beside:
         read = source.read
         source = source._replace(read=lambda: _at_terminal(read(), agent))

@@ -22,20 +22,21 @@ def chat(
     file: File = None,
 ) -> None:
     """Talk to an agent in this terminal; in a pipe, one message per line."""
-    from rejoinder import app, talking
+    from rejoinder import talking
+    from rejoinder.choosing import with_agent
     from rejoinder.config.load import FILE
     from rejoinder.memory import settle_memory
     from rejoinder.reloading import Source, Watch
 
     watch = Watch(configuration(file) or FILE)
-    settings, name, sentence = app.with_agent(read_settings(file), agent)
+    settings, name, sentence = with_agent(read_settings(file), agent)
     if sentence:
         print(folded(sentence, sys.stderr), file=sys.stderr)  # beside the chat
     # The screen belongs to the chat: what its owner has to know is shown there as a note.
     logging.getLogger("rejoinder").addHandler(logging.NullHandler())
     settle_memory()
     overlay: dict[tuple[str, ...], Any] = {}
-    source = Source(watch, lambda: app.with_agent(read_settings(watch.path, overlay), agent)[0], overlay)
+    source = Source(watch, lambda: with_agent(read_settings(watch.path, overlay), agent)[0], overlay)
     run(talking.chat(settings, name, source))
 
 

@@ -143,9 +143,8 @@ class _Merge:
         if new is None or new.kind != old.kind:
             self.later.append(dotted(path if new is None else (*path, "kind")))
             return old
-        if type(new.settings) is not type(old.settings) or not isinstance(new.settings, Struct):
-            self.now += [dotted(path)] if new != old else []  # one that was found, not configured
-            return new
+        if not isinstance(new.settings, Struct):
+            return old  # of a kind that was named without a section nothing more is said
         return Agent(old.kind, self.record(path, old.settings, new.settings, WHEN["agents.NAME"]))
 
     def channel(self, name: str, old: Channel, new: Channel | None, agents: Mapping[str, Agent]) -> Channel:

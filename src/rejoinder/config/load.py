@@ -7,7 +7,6 @@ from typing import Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.config.channels import UNDECLARED
 from rejoinder.config.check import check
 from rejoinder.config.environment import Unreadable, fill_in
 from rejoinder.config.overlay import NO_OVERLAY, Overlay, laid_over
@@ -25,6 +24,7 @@ from rejoinder.config.schema import (
     Settings,
 )
 from rejoinder.config.syntax import parse
+from rejoinder.config.to_come import channel_to_come
 from rejoinder.config.wording import did_you_mean, dotted, listed, nearest, quoted, shown
 from rejoinder.errors import BadConfiguration, Mistake
 
@@ -177,8 +177,8 @@ def _kind(
         reader.wrong(here, f"expected one of {choices}, found {found(kind)}")
     elif kind in kinds:
         return str(kind)
-    elif name is not None and kind in UNDECLARED:
-        reader.wrong(path, f"the channel {kind} is not written yet; take this section out")
+    elif name is not None and (why := channel_to_come(kind, kinds)) is not None:
+        reader.wrong(path, why)
     elif "kind" not in table:
         if near := nearest(kind, kinds):
             sentence = f"there is no channel {shown(kind)}; did you mean {quoted(near)}? Or add its kind"

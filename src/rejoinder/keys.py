@@ -1,0 +1,19 @@
+"""The kinds of value that many keys of the configuration take."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+Text = Annotated[str, Meta(min_length=1)]
+Milliseconds = Annotated[int, Meta(ge=0)]
+Seconds = Annotated[float, Meta(gt=0)]
+Count = Annotated[int, Meta(ge=1)]
+Url = Annotated[
+    str,
+    Meta(pattern="^https?://[^/]", extra={"expected": "an address that begins with http:// or https://"}),
+]
+Port = Annotated[int, Meta(ge=0, le=65535)]
+
+DirectAccess = Literal["pairing", "allowlist", "open", "off"]
+GroupAccess = Literal["allowlist", "open", "off"]
+ThinkLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh"]

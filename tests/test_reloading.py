@@ -249,7 +249,7 @@ async def test_owners_read_it_in_status_until_it_is_mended(home, caplog):
     ("old", "new", "told"),
     [
         ("${TOKEN}", "${TOKNE}", "the environment variable TOKNE is not set"),
-        (":answer", ":nothing", "agent 'helper'"),
+        (":answer", ":nothing", "rejoinder.toml: agent 'helper'"),
         ('["/new"]', '["/new"', "rejoinder.toml:15: at the end"),
         ("[session]", "[commands]\nskills = 'nowhere'\n[session]", "there is no such folder"),
     ],

@@ -204,6 +204,22 @@ async def test_a_file_that_says_the_same_in_other_words_is_not_spoken_of(home, c
     assert caplog.messages == []
 
 
+async def test_who_sits_at_the_terminal_is_told_there(home, caplog):
+    """The screen is the chat's: the log is not shown on it."""
+    told: list[str] = []
+
+    async def tell(sentence: str) -> None:
+        told.append(sentence)
+
+    source = Source(Watch(str(home.file)), lambda: load(str(home.file), ENVIRONMENT))
+    reloading = Reloading(home.gateway, source, tell)
+    home.write("old words", "new words")
+    await reloading.look()
+    await reloading.look()
+    assert told == [f"{home.file} was read again: agents.helper.system_prompt holds from the next message on."]
+    assert caplog.messages == []
+
+
 # --- a file that is wrong -------------------------------------------------------------------------
 
 
@@ -233,7 +249,7 @@ async def test_owners_read_it_in_status_until_it_is_mended(home, caplog):
     ("old", "new", "told"),
     [
         ("${TOKEN}", "${TOKNE}", "the environment variable TOKNE is not set"),
-        (":answer", ":nothing", "agent 'helper'"),
+        (":answer", ":nothing", "rejoinder.toml: agent 'helper'"),
         ('["/new"]', '["/new"', "rejoinder.toml:15: at the end"),
         ("[session]", "[commands]\nskills = 'nowhere'\n[session]", "there is no such folder"),
     ],

@@ -85,7 +85,9 @@ class Reloading:
         try:
             taken = self._gateway.take_over(await asyncio.to_thread(self._read))
         except BadConfiguration as wrong:
-            return await self._refuse(f"{_ended('; '.join(str(wrong).splitlines()))} {AS_IT_WAS}.")
+            told = "; ".join(str(wrong).splitlines())
+            where = "" if wrong.mistakes else f"{file}: "
+            return await self._refuse(f"{where}{_ended(told)} {AS_IT_WAS}.")
         except Exception as error:  # whatever somebody else's code does with settings
             log.debug("%s could not be taken over", file, exc_info=error)
             return await self._refuse(f"{file} could not be taken over ({type(error).__name__}). {AS_IT_WAS}.")

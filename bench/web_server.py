@@ -19,7 +19,7 @@ WORDS = 40
 
 
 async def main() -> None:
-    channel = open_channel("web", Settings(agents=("one", "two")))
+    channel = open_channel("web", Settings(), ("one", "two"))
     store = open_store(MEMORY)
 
     async def nothing(*_: object) -> None:

@@ -11,12 +11,13 @@ from typer.testing import CliRunner
 
 from rejoinder import plugins
 from rejoinder.agents.base import Done, TextDelta
-from rejoinder.app import Gateway, open_channels
+from rejoinder.app import Gateway
 from rejoinder.cli import app
 from rejoinder.cli.chat import read_settings
 from rejoinder.config.load import load
 from rejoinder.errors import BadConfiguration
 from rejoinder.kinds import kinds
+from rejoinder.opening import open_channels
 from rejoinder.secret import Secret
 from rejoinder.testing import FakeChannel
 

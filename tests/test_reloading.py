@@ -204,6 +204,22 @@ async def test_a_file_that_says_the_same_in_other_words_is_not_spoken_of(home, c
     assert caplog.messages == []
 
 
+async def test_who_sits_at_the_terminal_is_told_there(home, caplog):
+    """The screen is the chat's: the log is not shown on it."""
+    told: list[str] = []
+
+    async def tell(sentence: str) -> None:
+        told.append(sentence)
+
+    source = Source(Watch(str(home.file)), lambda: load(str(home.file), ENVIRONMENT))
+    reloading = Reloading(home.gateway, source, tell)
+    home.write("old words", "new words")
+    await reloading.look()
+    await reloading.look()
+    assert told == [f"{home.file} was read again: agents.helper.system_prompt holds from the next message on."]
+    assert caplog.messages == []
+
+
 # --- a file that is wrong -------------------------------------------------------------------------
 
 
@@ -212,7 +228,7 @@ async def test_with_a_wrong_file_the_gateway_goes_on_and_says_where_and_what(hom
     [said] = caplog.messages
     assert said.startswith(f"{home.file}:11: channels.telegram.dm: ")
     assert f"; {home.file}:12: channels.telegram.allow_group: " in said
-    assert said.endswith("; the gateway goes on with what it had.")
+    assert said.endswith("? The gateway goes on with what it had.")
     await home.chat.says("hello", sender=BOB)
     await home.chat.says("hello", sender=ANN)
     await home.chat.hears("old words")
@@ -233,7 +249,7 @@ async def test_owners_read_it_in_status_until_it_is_mended(home, caplog):
     ("old", "new", "told"),
     [
         ("${TOKEN}", "${TOKNE}", "the environment variable TOKNE is not set"),
-        (":answer", ":nothing", "agent 'helper'"),
+        (":answer", ":nothing", "rejoinder.toml: agent 'helper'"),
         ('["/new"]', '["/new"', "rejoinder.toml:15: at the end"),
         ("[session]", "[commands]\nskills = 'nowhere'\n[session]", "there is no such folder"),
     ],
@@ -262,7 +278,7 @@ async def test_a_file_that_is_gone_changes_nothing_and_is_read_when_it_is_back(h
     await home.settles()
     await home.settles()
     assert caplog.messages == [
-        f"{home.file} is gone; the gateway goes on with what it had, and reads it when it is back."
+        f"{home.file} is gone. The gateway goes on with what it had, and reads it when it is back."
     ]
     home.file.write_text(text.replace("old words", "new words"))
     await home.settles()

@@ -2,45 +2,31 @@
 
 import asyncio
 import logging
-import os
-import shutil
 import signal
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from datetime import datetime
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Self, cast
-from uuid import uuid4
+from typing import TYPE_CHECKING, Self
 
-import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder import plugins
 from rejoinder.agents import base as agent_base
 from rejoinder.agents.base import Agent, CanClose
-from rejoinder.agents.discover import PROGRAMS, Offer, discover, offers
 from rejoinder.channels import base as channel_base
 from rejoinder.channels.base import CanClose as ClosesDown
 from rejoinder.channels.base import (
     Channel,
-    ShowsMenu,
     TellsTrouble,
 )
-from rejoinder.channels.base import Limits as Lengths
-from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.config import schema
-from rejoinder.config.channels import CHANNEL_KINDS, ChannelSettings
+from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.live import Taken, taken_over
 from rejoinder.errors import BadConfiguration, BadUse
-from rejoinder.events import Inbound, Part, Route
-from rejoinder.inbound.commands.registry import native_menu
-from rejoinder.kinds import channel_to_come
-from rejoinder.outbound import plan
-from rejoinder.outbound.deeds import encode, kind
+from rejoinder.events import Inbound, Part
+from rejoinder.opening import limits_of, open_agent, open_agents, open_channels, open_store
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.plan import Manner
-from rejoinder.outbound.redact import redact
 from rejoinder.outbound.silence import Mode as Silence
 from rejoinder.readied import runtime_settings, timed_jobs
 from rejoinder.runtime.abilities import learn
@@ -52,8 +38,7 @@ from rejoinder.runtime.relay import Watcher
 from rejoinder.runtime.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.secret import Secret
-from rejoinder.store.base import Health, Intent, Store
+from rejoinder.store.base import Health, Store
 
 if TYPE_CHECKING:
     from rejoinder.runtime.clockwork import Clockwork
@@ -74,9 +59,6 @@ Told = signal.Signals | Restart | None
 """What ended a gateway; None: it came to its end by itself."""
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
-
-OURS = frozenset({"startup_notes"})
-"""Keys of an agent's section that we read, not the agent."""
 
 
 class Gateway:
@@ -280,7 +262,7 @@ class Gateway:
         """From here on the clock is looked at, if there is anything to look at it for."""
         if not self._jobs or self._ending:
             return
-        from rejoinder.timed import open_clockwork
+        from rejoinder.timed import open_clockwork  # noqa: PLC0415 - who has no job needs no clock
 
         self.clockwork = open_clockwork(self._jobs, self.engine, self.store, self._clock)
         self.store.on_foreign_change(self.clockwork.changed)
@@ -321,6 +303,11 @@ class Gateway:
         self._heed(replace(self._settings, unheeded=sentence))
 
     @property
+    def configured(self) -> schema.Settings:
+        """The settings that hold."""
+        return self._configured
+
+    @property
     def unheeded(self) -> str:
         return self._settings.unheeded
 
@@ -341,8 +328,8 @@ class Gateway:
 
     def _open_anew(self, settings: schema.Settings) -> dict[str, Agent]:
         """Those of which something has changed that they were opened with."""
-        old, limits = self._configured, _limits(settings.gateway)
-        same = limits == _limits(old.gateway)
+        old, limits = self._configured, limits_of(settings.gateway)
+        same = limits == limits_of(old.gateway)
         changed = {
             name: said
             for name, said in settings.agents.items()
@@ -366,128 +353,6 @@ async def _close(agent: Agent) -> None:
         await agent.close()
 
 
-def open_store(url: str) -> Store:
-    """The engine the configuration names, for this gateway alone."""
-    scheme = url.partition(":")[0]
-    if scheme != "sqlite":
-        raise BadConfiguration(f"gateway.store: there is no store {scheme} yet; write sqlite:FILE")
-    from rejoinder.store import sqlite
-
-    return sqlite.open_store(url)
-
-
-# --- opened -------------------------------------------------------------------------------------
-
-
-def open_agents(settings: schema.Settings) -> dict[str, Agent]:
-    limits = _limits(settings.gateway)
-    return {name: open_agent(name, said, limits) for name, said in settings.agents.items()}
-
-
-def _limits(gateway: schema.GatewaySettings) -> dict[str, float]:
-    """What every agent keeps to by itself, so that it can say in its own words that it was too late (TU-20)."""
-    return {
-        "idle_timeout": gateway.idle_timeout_s,
-        "hard_timeout": gateway.hard_timeout_s,
-        "permission_timeout": gateway.question_timeout_s,
-    }
-
-
-def open_agent(name: str, said: schema.Agent, limits: Mapping[str, float]) -> Agent:
-    module = plugins.find("agent", said.kind)
-    if isinstance(said.settings, module.Settings):
-        return module.open_agent(name, said.settings)
-    try:
-        settings = _record(module.Settings, said.settings, limits)
-    except msgspec.ValidationError as problem:
-        wrong = f"the agent {name!r} of kind {said.kind!r} cannot be opened: {problem}"
-        raise BadConfiguration(f"{wrong}; write an [agents.{name}] section into rejoinder.toml") from None
-    return module.open_agent(name, settings)
-
-
-NOT_SERVED = ("web", "terminal")
-"""Kinds that are opened elsewhere: the page with its server, the terminal by `rejoinder chat`."""
-
-
-def open_channels(settings: schema.Settings) -> list[Channel]:
-    """Every configured channel that `run` serves."""
-    served = {name: said for name, said in settings.channels.items() if said.kind not in NOT_SERVED}
-    channels = [open_channel(name, said) for name, said in served.items()]
-    for channel in channels:
-        if isinstance(channel, ShowsMenu):
-            channel.menu = menu(settings)
-    return channels
-
-
-def open_channel(name: str, said: schema.Channel) -> Channel:
-    if said.kind in CHANNEL_KINDS and (why := channel_to_come(said.kind)) is not None:
-        raise BadConfiguration(f"channels.{name}: {why}")
-    module = plugins.find("channel", said.kind)
-    if isinstance(said.settings, module.Settings):
-        return module.open_channel(name, said.settings)
-    values = msgspec.structs.asdict(said.settings) if isinstance(said.settings, Struct) else said.settings
-    return module.open_channel(name, msgspec.convert(values, module.Settings))
-
-
-def menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
-    """What a platform's own menu offers: nothing, where slash text is no command."""
-    theirs = [command for module in plugins.others("command") for command in module.COMMANDS]
-    return native_menu(theirs) if settings.commands.text else ()
-
-
-def _record(wanted: type[Struct], given: Any, limits: Mapping[str, float] | None = None) -> Any:
-    """The settings as the room that reads them declares them; secrets are opened here and nowhere before."""
-    values: dict[str, Any] = msgspec.structs.asdict(given) if isinstance(given, Struct) else given
-    plain = {key: value for key, value in (limits or {}).items() if key in wanted.__struct_fields__}
-    plain |= {key: _revealed(value) for key, value in values.items() if value is not None and key not in OURS}
-    return msgspec.convert(plain, wanted)
-
-
-def _revealed(value: Any) -> Any:
-    if isinstance(value, Secret):
-        return value.reveal()
-    if isinstance(value, dict):
-        return {key: _revealed(each) for key, each in cast("dict[str, Any]", value).items()}
-    return value
-
-
-def discovered() -> tuple[str, schema.Agent, str]:
-    """The agent for somebody who chose none, under its name, and the sentence that says which and why."""
-    choice = discover(_programs(), os.environ, can_acp=find_spec("acp") is not None)
-    return choice.name, schema.Agent(choice.kind, choice.settings), choice.sentence
-
-
-def offered() -> tuple[Offer, ...]:
-    """The agents somebody may choose from here."""
-    return offers(_programs(), os.environ, can_acp=find_spec("acp") is not None)
-
-
-def _programs() -> list[str]:
-    return [program.command[0] for program in PROGRAMS if shutil.which(program.command[0])]
-
-
-def with_agent(settings: schema.Settings, wanted: str | None) -> tuple[schema.Settings, str, str]:
-    """The settings with the agent that answers, its name, and a sentence when it was not chosen by anybody.
-
-    `wanted` is the name of a configured agent, or a kind that needs no settings.
-    """
-    if wanted is not None and wanted not in settings.agents:
-        if settings.agents and wanted not in plugins.names("agent"):
-            there = ", ".join(sorted({*settings.agents, *plugins.names("agent")}))
-            raise BadConfiguration(f"no agent called {wanted!r}; there are: {there}")
-        plugins.find("agent", wanted)
-        agent = schema.Agent(wanted, {})
-        return replace(settings, agents={**settings.agents, wanted: agent}), wanted, ""
-    if wanted is not None:
-        return settings, wanted, ""
-    if settings.agents:
-        terminal = settings.channels.get("terminal")
-        chosen = terminal.common.agent if terminal is not None else None
-        return settings, chosen or next(iter(settings.agents)), ""
-    name, agent, sentence = discovered()
-    return replace(settings, agents={name: agent}), name, sentence
-
-
 def with_channel(settings: schema.Settings, name: str, agent: str, owners: tuple[str, ...]) -> schema.Settings:
     """The settings with this channel open to whoever reaches it, and its owners."""
     configured = settings.channels.get(name)
@@ -495,19 +360,3 @@ def with_channel(settings: schema.Settings, name: str, agent: str, owners: tuple
     common = replace(common, agent=agent, agents=(), owners=(*common.owners, *owners))
     wired = replace(configured, common=common) if configured is not None else schema.Channel(name, common, {})
     return replace(settings, channels={**settings.channels, name: wired})
-
-
-# --- said by the operator -----------------------------------------------------------------------
-
-
-def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool = False) -> tuple[Intent, ...]:
-    """A text of the operator's as the parts a gateway sends; none when there is nothing to see."""
-    said = settings.channels.get(route.channel)
-    if said is None:
-        there = ", ".join(sorted(settings.channels)) or "none"
-        raise BadConfiguration(f"no channel called {route.channel!r} is configured; there are: {there}")
-    platform = PLATFORMS.get(said.kind)
-    limits = platform.limits if platform is not None else Lengths()
-    manner = Manner(said.kind, limits.length, limits.unit, said.common.tables)
-    planned = plan.say(redact(text), route, manner, plan.Wording(silent=silent), f"operator:{uuid4()}")
-    return tuple(Intent(each.key, route, encode(each.deed), kind(each.deed)) for each in planned)

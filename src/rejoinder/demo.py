@@ -10,16 +10,17 @@ from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.agents.cast import PARTS, REQUEST, CastAgent, Part
-from rejoinder.app import MEMORY, Gateway, open_agents
+from rejoinder.app import MEMORY, Gateway
+from rejoinder.channels.settings import WebSettings
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.channels.web.faces import person_id
 from rejoinder.channels.web.journal import LOBBY, Journal
 from rejoinder.channels.web.protocol import TypingNow
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.channels import WebChannel as WebSection
 from rejoinder.events import Part as Message
 from rejoinder.events import Route, TurnEnded
+from rejoinder.opening import open_agents
 
 PLAYERS = 3
 PERSON = "Ann"
@@ -37,7 +38,7 @@ def staged(settings: schema.Settings) -> tuple[schema.Settings, dict[str, Agent]
     agents = open_agents(replace(settings, agents={name: settings.agents[name] for name in ours}))
     for part in parts:
         agents[part.name] = CastAgent(part, tuple(name for name in (*names[1:], names[0]) if name != part.name))
-    page = next((said.settings for said in settings.channels.values() if said.kind == "web"), WebSection())
+    page = next((said.settings for said in settings.channels.values() if said.kind == "web"), WebSettings())
     faces = {part.name: part.face for part in parts} | page.faces
     common = ChannelSettings(dm="open", groups="open", require_mention=False, agents=names)
     channels = {"web": schema.Channel("web", common, replace(page, faces=faces))}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from rejoinder import app, serving
+from rejoinder import app, opening
 from rejoinder.agents.base import CanCheck as AgentCanCheck
 from rejoinder.agents.base import CanClose as AgentCanClose
 from rejoinder.agents.base import FailureKind
@@ -93,7 +93,7 @@ async def _looked(what: str, look: Look) -> Finding:
 
 
 async def _agent(name: str, said: schema.Agent, settings: schema.Settings) -> str:
-    agent = app.open_agents(schema.Settings(gateway=settings.gateway, agents={name: said}))[name]
+    agent = opening.open_agents(schema.Settings(gateway=settings.gateway, agents={name: said}))[name]
     try:
         if isinstance(agent, AgentCanCheck):
             return await agent.check()
@@ -105,8 +105,8 @@ async def _agent(name: str, said: schema.Agent, settings: schema.Settings) -> st
 
 async def _channel(name: str, said: schema.Channel, settings: schema.Settings) -> str:
     if said.kind == "web":
-        return await _page(serving.page_settings(said, settings).host, said.settings.port, settings.gateway.store)
-    channel = app.open_channel(name, said)
+        return await _page(said.settings.host, said.settings.port, settings.gateway.store)
+    channel = opening.open_channel(name, said)
     try:
         if isinstance(channel, ChannelCanCheck):
             return await channel.check()

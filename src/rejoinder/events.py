@@ -288,6 +288,14 @@ class RunShell(Struct, frozen=True, tag="run_shell"):
     command: str
 
 
+class ChangeDebug(Struct, frozen=True, tag="change_debug"):
+    """Lay a setting over the configuration until the next start, or take it away; answer with what holds."""
+
+    what: Literal["show", "set", "unset", "reset"] = "show"
+    key: str = ""
+    value: str = ""
+
+
 Effect = (
     StopRun
     | ResetSession
@@ -305,6 +313,7 @@ Effect = (
     | ExportSession
     | RestartGateway
     | RunShell
+    | ChangeDebug
 )
 
 

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rejoinder.app import Gateway
 from rejoinder.config.live import Taken
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 SECONDS = 1.0
 """Between two looks; a look costs one stat."""
-AS_IT_WAS = "the gateway goes on with what it had"
+AS_IT_WAS = "The gateway goes on with what it had"
 
 
 class Watch:
@@ -53,10 +53,12 @@ class Watch:
 
 
 class Source(NamedTuple):
-    """Where settings come from. `read` makes them of the file as they were made for the start."""
+    """Where settings come from. `read` makes them of the file as they were made for the start, with what is in
+    `overlay`; None: nothing can be laid over it."""
 
     watch: Watch
     read: Callable[[], Settings]
+    overlay: dict[tuple[str, ...], Any] | None = None
 
 
 class Reloading:
@@ -64,7 +66,7 @@ class Reloading:
 
     def __init__(self, gateway: Gateway, source: Source, tell: Callable[[str], Awaitable[None]] | None = None) -> None:
         self._gateway = gateway
-        self._watch, self._read = source
+        self._watch, self._read = source.watch, source.read
         self._tell = tell
 
     async def run(self) -> None:
@@ -79,14 +81,16 @@ class Reloading:
     async def _take_over(self) -> None:
         file, unheeded = self._watch.path, self._gateway.unheeded
         if self._watch.is_gone:
-            return await self._refuse(f"{file} is gone; {AS_IT_WAS}, and reads it when it is back.")
+            return await self._refuse(f"{file} is gone. {AS_IT_WAS}, and reads it when it is back.")
         try:
             taken = self._gateway.take_over(await asyncio.to_thread(self._read))
         except BadConfiguration as wrong:
-            return await self._refuse("; ".join((*str(wrong).splitlines(), f"{AS_IT_WAS}.")))
+            told = "; ".join(str(wrong).splitlines())
+            where = "" if wrong.mistakes else f"{file}: "
+            return await self._refuse(f"{where}{_ended(told)} {AS_IT_WAS}.")
         except Exception as error:  # whatever somebody else's code does with settings
             log.debug("%s could not be taken over", file, exc_info=error)
-            return await self._refuse(f"{file} could not be taken over ({type(error).__name__}); {AS_IT_WAS}.")
+            return await self._refuse(f"{file} could not be taken over ({type(error).__name__}). {AS_IT_WAS}.")
         self._gateway.note_unheeded(_waiting(taken))
         if taken.now or taken.later or unheeded:
             await self._say(logging.INFO, f"{file} was read again: {_told(taken)}.")
@@ -109,6 +113,10 @@ def _told(taken: Taken) -> str:
 
 def _waiting(taken: Taken) -> str:
     return f"{listed(taken.later)} {_hold(taken.later)} from the next start on" if taken.later else ""
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "?")) else f"{sentence}."
 
 
 def _hold(keys: tuple[str, ...]) -> str:

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from msgspec.structs import replace
 
 import rejoinder
+from rejoinder import debugging
 from rejoinder.agents.base import Agent, Failed
 from rejoinder.agents.base import Usage as Spent
-from rejoinder.app import MEMORY, SELF, Gateway, Told, menu, open_channels, open_store
-from rejoinder.channels.web import Settings as PageSettings
+from rejoinder.app import MEMORY, SELF, Gateway, Told
+from rejoinder.channels.settings import WebSettings
 from rejoinder.channels.web import open_channel
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.channels import WebChannel as WebSection
 from rejoinder.events import PromptImage
 from rejoinder.memory import settle_memory
+from rejoinder.opening import menu, open_channels, open_store
 from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.reloading import Reloading, Source
@@ -48,7 +49,8 @@ def with_page(settings: schema.Settings, port: int | None = None) -> schema.Sett
         names = tuple(settings.agents)
         common = ChannelSettings(dm="open", groups="open", require_mention=False)
         common = replace(common, agents=names) if len(names) > 1 else replace(common, agent=next(iter(names), None))
-        settings = replace(settings, channels={**settings.channels, "web": schema.Channel("web", common, WebSection())})
+        page = schema.Channel("web", common, WebSettings())
+        settings = replace(settings, channels={**settings.channels, "web": page})
     served = {name: said for name, said in settings.channels.items() if said.kind != "terminal"}
     channels = {name: _owned(said, port) if said.kind == "web" else said for name, said in served.items()}
     return replace(settings, channels=channels)
@@ -60,20 +62,9 @@ def _owned(said: schema.Channel, port: int | None) -> schema.Channel:
     return replace(said, common=common, settings=section)
 
 
-def page_settings(said: schema.Channel, settings: schema.Settings) -> PageSettings:
-    section: WebSection = said.settings
-    common = said.common
-    agents = common.agents or ((common.agent,) if common.agent else tuple(settings.agents)[:1])
-    return PageSettings(
-        host=section.host,
-        port=section.port,
-        token=section.token.reveal() if section.token is not None else None,
-        hosts=section.hosts,
-        agents=agents,
-        faces=section.faces,
-        wake=common.wake if len(agents) > 1 else "lead",
-        store=settings.gateway.store,
-    )
+def _members(said: schema.Channel, settings: schema.Settings) -> tuple[str, ...]:
+    """Who is on the page."""
+    return said.common.agents or ((said.common.agent,) if said.common.agent else tuple(settings.agents)[:1])
 
 
 # --- at work ----------------------------------------------------------------------------------------
@@ -107,13 +98,15 @@ async def serve(
         store = await asyncio.to_thread(open_store, settings.gateway.store)  # first: it is refused to a second gateway
         stack.push_async_callback(store.close)
         web: WebChannel | None = None
-        facts: PageSettings | None = None
+        facts: WebSettings | None = None
         if page is not None:
             from rejoinder.web.server import bind  # noqa: PLC0415 - who has no page pays for no server
 
-            facts = page_settings(page[1], settings)
+            facts = cast(WebSettings, page[1].settings)
             listening = stack.enter_context(bind(facts.host, facts.port))
-            web = open_channel(page[0], facts)
+            here = _members(page[1], settings)
+            wake = page[1].common.wake if len(here) > 1 else "lead"
+            web = open_channel(page[0], facts, here, settings.gateway.store, wake)
             web.menu = menu(settings)
             channels.insert(0, web)
         only = replace(settings, channels={channel.name: settings.channels[channel.name] for channel in channels})
@@ -132,6 +125,7 @@ async def serve(
         tasks.start("rehearsal", _rehearse_later(gateway.manners))
         if source is not None:
             tasks.start("reloading", Reloading(gateway, source).run())
+            debugging.attach(gateway, source)
         return await gateway.serve_until_told()
 
 
@@ -154,7 +148,7 @@ async def _open_pages(
     gateway: Gateway,
     settings: schema.Settings,
     web: "WebChannel",
-    facts: PageSettings,
+    facts: WebSettings,
     listening: socket.socket,
     say: Say,
     new_token: bool,
@@ -183,14 +177,14 @@ async def _open_pages(
         say("Log in with your token. `rejoinder run --new-token` makes another one.")
 
 
-async def _token(web: "WebChannel", facts: PageSettings, new: bool) -> tuple[str | None, str | None]:
+async def _token(web: "WebChannel", facts: WebSettings, new: bool) -> tuple[str | None, str | None]:
     """The hash to hold logins against, and the token itself if it was made just now."""
     from rejoinder.channels.web import reading  # noqa: PLC0415 - as above
     from rejoinder.channels.web.journal import Journal  # noqa: PLC0415
     from rejoinder.web.login import hashed, is_loopback, new_token  # noqa: PLC0415
 
     if facts.token is not None:
-        return hashed(facts.token), None
+        return hashed(facts.token.reveal()), None
     if is_loopback(facts.host):
         return None, None
     kept = None if new else await web.keeper.ask(reading.token)

@@ -17,14 +17,13 @@ from msgspec import Meta, Struct
 from msgspec.structs import fields, replace
 
 from rejoinder.events import Inbound
+from rejoinder.keys import Count, Text
 
 # --- settings -----------------------------------------------------------------------------------
 
 ResetMode = Literal["never", "daily", "idle"]
 TypingMode = Literal["never", "instant", "thinking", "message"]
 Hour = Annotated[int, Meta(ge=0, le=23)]
-Minutes = Annotated[int, Meta(ge=1)]
-Text = Annotated[str, Meta(min_length=1)]
 
 
 class ResetPolicy(Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,8 +37,8 @@ class ResetPolicy(Struct, frozen=True, forbid_unknown_fields=True):
     repeat it, its first occurrence."""
     zone: str = "UTC"
     """The time zone of `at_hour`, by its IANA name: `Europe/Berlin`."""
-    idle_minutes: Minutes = 60
-    """Minutes without a message after which `idle` ends the session."""
+    idle_minutes: Count = 60
+    """Count without a message after which `idle` ends the session."""
 
 
 class ResetOverride(Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,7 +50,7 @@ class ResetOverride(Struct, frozen=True, forbid_unknown_fields=True):
     """As `session.reset.at_hour`."""
     zone: str | None = None
     """As `session.reset.zone`."""
-    idle_minutes: Minutes | None = None
+    idle_minutes: Count | None = None
     """As `session.reset.idle_minutes`."""
 
 

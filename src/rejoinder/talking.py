@@ -4,7 +4,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from rejoinder import plugins
+from rejoinder import debugging, plugins
 from rejoinder.app import SELF, Gateway, with_channel
 from rejoinder.channels.base import Delivered, Inlet, Outcome
 from rejoinder.channels.base import Limits as Lengths
@@ -69,11 +69,13 @@ async def get_reply(
 async def chat(settings: schema.Settings, agent: str, source: Source) -> None:
     """The gateway in the terminal."""
     terminal = plugins.find("channel", "terminal")
-    channel = terminal.open_channel("terminal", terminal.Settings(agent=agent))
+    channel = terminal.open_channel("terminal", terminal.Settings(), agent)
     async with Gateway(_at_terminal(settings, agent), channels=[channel]) as gateway, Runs() as beside:
-        read = Source(source.watch, lambda: _at_terminal(source.read(), agent))
+        read = source.read
+        source = source._replace(read=lambda: _at_terminal(read(), agent))
         note = partial(channel.note, Route("terminal", ""))
-        beside.start("reloading", Reloading(gateway, read, note).run())
+        beside.start("reloading", Reloading(gateway, source, note).run())
+        debugging.attach(gateway, source)
         await gateway.serve()
 
 

@@ -26,6 +26,7 @@ from rejoinder.agents.base import (
     Done,
     Failed,
     HasProcess,
+    Limits,
     ModelSelected,
     PlanChanged,
     Question,
@@ -40,6 +41,7 @@ from rejoinder.agents.base import (
 from rejoinder.agents.process import AgentProcess
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import PromptImage, PromptText, Turn
+from rejoinder.secret import Secret
 from rejoinder.testing.contracts import AgentContract, Agents, a_turn, begun, everything, text_of
 
 FAKE = str(Path(__file__).with_name("fake_acp_agent.py"))
@@ -171,11 +173,12 @@ async def test_cancel_by_asking():
         assert rest[-1] == Done("cancelled")
 
 
-async def test_an_agent_that_does_not_obey_a_cancel_is_started_again(tmp_path: Path):
+async def test_an_agent_that_does_not_obey_a_cancel_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """TU-20: the next turn of the session is answered, with the session loaded."""
     state = tmp_path / "state.json"
     state.write_text("{}")
-    async with fake("--state", str(state), cancel_timeout=0.1) as agent:
+    monkeypatch.setattr("rejoinder.agents.acp_sessions.CANCEL_SECONDS", 0.1)
+    async with fake("--state", str(state)) as agent:
         async with begun(agent, a_turn("deaf")):
             pass
         events = await everything(agent, a_turn("history"))
@@ -288,7 +291,8 @@ async def test_permission_is_asked_in_the_chat(answer: str | None, outcome: dict
 
 async def test_permission_nobody_answers():
     """TU-33: after the timeout it is denied, and the turn goes on."""
-    async with fake(permission_timeout=0.05, idle_timeout=10) as agent:
+    async with fake() as agent:
+        agent.limits = Limits(question=0.05)
         events = await everything(agent, a_turn("permission"))
         assert json.loads(text_of(events)) == DENIED
 
@@ -403,7 +407,7 @@ async def test_environment_by_allow_list(monkeypatch: pytest.MonkeyPatch):
     """TU-33: an agent sees no secret of ours unless it is named."""
     monkeypatch.setenv("TELEGRAM_TOKEN", "secret")
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
-    async with fake(pass_env=("OPENAI_API_KEY", "NOT_SET"), env={"OWN": "1"}) as agent:
+    async with fake(pass_env=("OPENAI_API_KEY", "NOT_SET"), env={"OWN": Secret("1")}) as agent:
         names = text_of(await everything(agent, a_turn("environment"))).split()
     assert {"PATH", "OPENAI_API_KEY", "OWN"} <= set(names)
     assert "TELEGRAM_TOKEN" not in names

@@ -7,7 +7,6 @@ import pytest
 
 from rejoinder.agents import acp, anthropic, http, local, openai, python
 from rejoinder.agents.think import Thinking
-from rejoinder.app import _record
 from rejoinder.config.load import read
 
 PAGE = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
@@ -29,7 +28,7 @@ def test_the_examples_are_configurations(kind: str):
     variables = {"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "MINE_TOKEN": "k"}
     (agent,) = read(example, "rejoinder.toml", variables).agents.values()
     assert agent.kind == kind
-    assert isinstance(_record(KINDS[kind], agent.settings), KINDS[kind])
+    assert isinstance(agent.settings, KINDS[kind])
 
 
 def test_the_levels_can_be_replaced_as_the_page_says():
@@ -37,5 +36,5 @@ def test_the_levels_can_be_replaced_as_the_page_says():
     said = PAGE.split("words of their own: `", 1)[1].split("`", 1)[0]
     text = f'[agents.a]\nkind = "openai"\nmodel = "m"\n{said}\n'
     (agent,) = read(text, "rejoinder.toml", {}).agents.values()
-    own = _record(openai.Settings, agent.settings).think
+    own = agent.settings.think
     assert Thinking("openai", own).setting("m", "off") == {"chat_template_kwargs": {"enable_thinking": False}}

@@ -13,6 +13,7 @@ from aiohttp import web
 from rejoinder.agents.base import Done, Failed, Question, TextDelta, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.http import EVENT_TYPES, Settings, open_agent
 from rejoinder.events import PromptImage, PromptText, Turn
+from rejoinder.secret import Secret
 from rejoinder.testing.contracts import AgentContract, Agents, a_turn, everything, text_of
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -78,7 +79,7 @@ async def test_the_turn_arrives_whole():
         got.update(await request.json(), authorization=request.headers["Authorization"])
         return web.Response(text="ok")
 
-    async with agent_of(handler, headers={"Authorization": "Bearer x"}, model="m") as agent:
+    async with agent_of(handler, headers={"Authorization": Secret("Bearer x")}, model="m") as agent:
         turn = Turn("s-1", (PromptText("hi"), PromptImage("image/png", b"\x89PNG")), system="Be brief.", think="low")
         assert text_of(await everything(agent, turn)) == "ok"
     assert got == {

@@ -19,6 +19,7 @@ from rejoinder.agents.base import (
     Done,
     Failed,
     FailureKind,
+    Limits,
     ModelSelected,
     TextDelta,
     Thought,
@@ -29,6 +30,7 @@ from rejoinder.agents.base import (
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.model_agent import ModelAgent, together
 from rejoinder.events import PromptImage, PromptText, Turn
+from rejoinder.secret import Secret
 from rejoinder.testing.contracts import AgentContract, Agents, a_turn, begun, everything, text_of
 from rejoinder.testing.model_dialects import DIALECTS
 from rejoinder.testing.model_server import (
@@ -75,7 +77,7 @@ WORDS = [
 
 
 def open_agent(kind: str, server: ModelServer, **settings: Any) -> ModelAgent:
-    settings = {"model": "m-1", "api_key": "sk-secret", **settings}
+    settings = {"model": "m-1", "api_key": Secret("sk-secret"), **settings}
     if kind == "openai":
         return openai.open_agent("helper", openai.Settings(base_url=server.openai_url, **settings))
     return anthropic.open_agent("helper", anthropic.Settings(base_url=server.url, **settings))
@@ -561,7 +563,8 @@ async def test_an_address_that_is_none(kind: str):
 @pytest.mark.parametrize("kind", KINDS)
 async def test_silence_ends_the_run(kind: str, server: ModelServer):
     """TU-20: a model that goes silent is given up after the idle timeout, and the connection with it."""
-    agent = open_agent(kind, server, idle_timeout=0.05)
+    agent = open_agent(kind, server)
+    agent.limits = Limits(idle=0.05)
     server.will(Stall("Let me"))
     last = (await everything(agent))[-1]
     assert isinstance(last, Failed)

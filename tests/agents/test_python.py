@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rejoinder.agents.base import Done, Failed, TextDelta, ToolEnded, ToolStarted
+from rejoinder.agents.base import Done, Failed, Limits, TextDelta, ToolEnded, ToolStarted
 from rejoinder.agents.python import PythonAgent, Settings, open_agent, text_of
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import PromptText, Turn
@@ -26,8 +26,8 @@ def as_asked(text: str) -> Turn:
     return Turn("session-1", (block, PromptText(text)))
 
 
-def agent_of(call: Callable[[Turn], Any], **settings: Any) -> PythonAgent:
-    return PythonAgent("mine", Settings(call="-:-", **settings), call)
+def agent_of(call: Callable[[Turn], Any]) -> PythonAgent:
+    return PythonAgent("mine", Settings(call="-:-"), call)
 
 
 def plain(turn: Turn) -> str:
@@ -192,7 +192,9 @@ async def test_a_generator_does_not_run_away():
 
 async def test_silence_is_given_up():
     """TU-20: a plain function that never returns is left alone after the idle timeout."""
-    last = (await everything(agent_of(lambda turn: threading.Event().wait(), idle_timeout=0.05)))[-1]
+    agent = agent_of(lambda turn: threading.Event().wait())
+    agent.limits = Limits(idle=0.05)
+    last = (await everything(agent))[-1]
     assert isinstance(last, Failed)
     assert last.kind == "timeout"
 

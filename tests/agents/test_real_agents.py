@@ -22,6 +22,7 @@ from rejoinder.agents.base import (
     ToolEnded,
     ToolStarted,
 )
+from rejoinder.secret import Secret
 from rejoinder.testing.contracts import a_turn, begun, everything, text_of
 from rejoinder.testing.model_server import Answer, Asked, ModelServer, Refuse, Say, Stall
 
@@ -68,8 +69,11 @@ def start(server: ModelServer, tmp_path: Path) -> Start:
     @asynccontextmanager
     async def start(real: RealAgent) -> AsyncIterator[AcpAgent]:
         command = await asyncio.to_thread(installed, real)
-        env = real.configure(tmp_path, server.openai_url)
-        agent = open_agent("real", Settings(command=command, cwd=str(tmp_path), env=env))
+        env = {name: Secret(value) for name, value in real.configure(tmp_path, server.openai_url).items()}
+        agent = open_agent(
+            "real",
+            Settings(command=command, cwd=str(tmp_path), env=env),
+        )
         try:
             async with asyncio.timeout(120):
                 yield agent

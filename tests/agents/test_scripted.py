@@ -35,7 +35,8 @@ async def test_a_reply_of_steps():
     assert happened == [0.5, "gate", 2]
 
 
-async def test_from_settings():
-    agent = plugins.find("agent", "scripted").open_agent("demo", Settings(replies=("Hello.",)))
+async def test_from_settings(tmp_path):
+    (tmp_path / "answers.json").write_text('["Hello."]')
+    agent = plugins.find("agent", "scripted").open_agent("demo", Settings(script=str(tmp_path / "answers.json")))
     assert agent.name == "demo"
     assert await run(agent) == [TextDelta("Hello."), Done()]

@@ -59,7 +59,7 @@ def test_mistakes():
     assert result.exit_code == 2
     assert result.stdout == ""
     assert result.stderr.splitlines() == [
-        'bad.toml:2: gateway.stoer: there is no such key; did you mean "store"?',
+        'rejoinder: bad.toml:2: gateway.stoer: there is no such key; did you mean "store"?',
         'bad.toml:4: session.scope: "x" is not a choice here; it is one of "per-sender", "shared"',
     ]
 
@@ -81,7 +81,7 @@ def test_no_such_file():
     """A file that is named has to be there."""
     result = run("-c", "none.toml")
     assert result.exit_code == 2
-    assert result.stderr == "none.toml: there is no such file; name the right one with -c\n"
+    assert result.stderr == "rejoinder: none.toml: there is no such file; name the right one with -c\n"
 
 
 def test_schema():

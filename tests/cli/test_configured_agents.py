@@ -2,40 +2,41 @@
 
 import pytest
 
-from rejoinder.app import _limits, _record, with_agent, with_channel
-from rejoinder.config.agents import AGENT_KINDS
+from rejoinder import plugins
+from rejoinder.agents.base import Limits
+from rejoinder.agents.settings import AGENT_KINDS
+from rejoinder.app import with_channel
+from rejoinder.channels.settings import CHANNEL_KINDS
+from rejoinder.choosing import with_agent
 from rejoinder.config.load import read
-from rejoinder.config.schema import GatewaySettings, Settings
+from rejoinder.config.schema import Settings
 from rejoinder.errors import BadConfiguration
-from rejoinder.plugins import find
+from rejoinder.opening import open_agents
 from rejoinder.readied import runtime_settings
 from rejoinder.testing import FakeChannel, ScriptedAgent
 
 SAID = {
-    "acp": {"command": ("agent",), "env": {}},
-    "openai": {"model": "m"},
-    "anthropic": {"model": "m", "api_key": "k"},
-    "http": {"url": "http://127.0.0.1:1"},
-    "python": {"call": "a:b"},
-    "scripted": {"script": "x.json"},
+    "acp": 'command = ["agent"]',
+    "openai": 'model = "m"',
+    "anthropic": 'model = "m"\napi_key = "k"',
+    "http": 'url = "http://127.0.0.1:1"',
+    "python": 'call = "os:getcwd"',
 }
 
 
-@pytest.mark.parametrize("kind", AGENT_KINDS)
-def test_what_the_file_may_say_the_agent_reads(kind):
-    """One record beside the code, one in the file: no key of the file may be unknown to the agent."""
-    said = AGENT_KINDS[kind](**SAID.get(kind, {}))
-    assert _record(find("agent", kind).Settings, said) is not None
+def test_every_kind_has_one_record_and_its_code_reads_that():
+    """What may be configured is what is read: for our kinds, as for those of other packages."""
+    for what, known in (("agent", AGENT_KINDS), ("channel", CHANNEL_KINDS)):
+        assert sorted(known) == plugins.names(what)
+        assert [plugins.find(what, kind).Settings for kind in known] == list(known.values())
 
 
-@pytest.mark.parametrize("kind", ["acp", "openai", "anthropic", "http", "python", "local"])
+@pytest.mark.parametrize("kind", SAID)
 def test_every_agent_keeps_to_the_limits_of_the_gateway(kind):
     """TU-20: idle and hard timeout are two settings, and what the file says holds for every kind of agent."""
-    said = AGENT_KINDS[kind](**SAID.get(kind, {}))
-    limits = _limits(GatewaySettings(idle_timeout_s=1200, hard_timeout_s=9000, question_timeout_s=900))
-    made = _record(find("agent", kind).Settings, said, limits)
-    assert (made.idle_timeout, made.hard_timeout) == (1200, 9000)
-    assert kind != "acp" or made.permission_timeout == 900
+    limits = "[gateway]\nidle_timeout_s = 1200\nhard_timeout_s = 9000\nquestion_timeout_s = 900\n"
+    settings = read(f'{limits}[agents.one]\nkind = "{kind}"\n{SAID[kind]}', "x.toml", {})
+    assert open_agents(settings)["one"].limits == Limits(1200, 9000, 900)
 
 
 TWO = """

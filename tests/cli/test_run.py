@@ -89,7 +89,7 @@ def test_who_checks_a_configuration_is_told_too(tmp_path):
     file.write_text(TO_COME)
     checked = CliRunner().invoke(app, ["config", "-c", str(file)])
     assert checked.exit_code == 0
-    assert checked.stderr == TOLD.format(file=file)
+    assert checked.stderr == "rejoinder: " + TOLD.format(file=file)
     assert "canary" not in checked.output
 
 

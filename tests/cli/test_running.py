@@ -326,3 +326,19 @@ async def test_it_is_not_restarted_into_a_wrong_configuration(tmp_path):
         assert "messages.queue.debounce" in told
         await here.platform.says("ann", "ann", "hello")
         await here.platform.hears("ann", "Still here.", seconds=SECONDS)
+
+
+async def test_an_owner_changes_a_setting_until_the_next_start(tmp_path):
+    """IN-61: `/debug`, on the file the gateway was started with; the file is left alone."""
+    async with running(tmp_path, "One.", "Two.", more="[commands]\ndebug = true\n") as here:
+        platform, file = here.platform, (tmp_path / "rejoinder.toml").read_text()
+        await here.says("serving @testbot")
+        await platform.says("ann", "ann", "/debug set messages.response_prefix Bot:")
+        assert "Until the next start" in (await platform.hears("ann", seconds=SECONDS)).text
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "Bot: One.", seconds=SECONDS)
+        await platform.says("ann", "ann", "/restart")
+        await platform.hears("ann", "Restarting.", seconds=SECONDS)
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "One.", seconds=SECONDS)
+        assert (tmp_path / "rejoinder.toml").read_text() == file

@@ -9,7 +9,7 @@ import pytest
 
 from rejoinder.config.describe import json_schema, markdown_tables, sentences
 from rejoinder.config.load import read
-from rejoinder.config.schema import AGENT_KINDS, CHANNEL_KINDS, SECTIONS, AgentDefaults, ChannelSettings
+from rejoinder.config.schema import BUILT_IN, SECTIONS, AgentDefaults, ChannelSettings
 from rejoinder.errors import BadConfiguration
 
 HERE = Path(__file__).parent
@@ -25,7 +25,7 @@ def test_the_schema_is_one():
     assert set(references) == set(SCHEMA["$defs"])
 
 
-@pytest.mark.parametrize("record", [*SECTIONS.values(), *AGENT_KINDS.values(), *CHANNEL_KINDS.values()])
+@pytest.mark.parametrize("record", [*SECTIONS.values(), *BUILT_IN.agents.values(), *BUILT_IN.channels.values()])
 def test_every_key_has_a_sentence(record):
     """Each key says what it is for: in the schema, in the docs, for whoever completes it in an editor."""
     assert set(sentences(record)) == set(record.__struct_fields__)
@@ -84,7 +84,7 @@ def test_what_the_loader_refuses_the_schema_refuses(text):
 
 def test_the_schema_holds_no_value_but_defaults():
     """A schema is published: it knows nothing of this machine."""
-    assert SCHEMA["properties"]["channels"]["properties"].keys() == CHANNEL_KINDS.keys()
+    assert SCHEMA["properties"]["channels"]["properties"].keys() == BUILT_IN.channels.keys()
     assert str(HERE) not in str(SCHEMA)
 
 

@@ -5,13 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rejoinder.config.agents import OpenAIAgent
+from rejoinder.agents.settings import OpenAISettings
 from rejoinder.config.channels import ReplyToModes
 from rejoinder.config.load import read
 from rejoinder.config.reading import Reader
 from rejoinder.config.schema import (
-    AGENT_KINDS,
-    CHANNEL_KINDS,
+    BUILT_IN,
     SECTIONS,
     AgentDefaults,
     ChannelSettings,
@@ -127,7 +126,7 @@ def test_kinds_of_others():
     class Zulip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         site: str
 
-    kinds = Kinds(AGENT_KINDS, {"zulip": Zulip})
+    kinds = Kinds(BUILT_IN.agents, {"zulip": Zulip})
     settings = read('[channels.zulip]\nsite = "s"\nallow = ["zulip:1"]', "x.toml", {}, kinds)
     assert settings.channels["zulip"].settings == Zulip("s")
     with pytest.raises(BadConfiguration, match='there is no such key; did you mean "site"'):
@@ -136,7 +135,7 @@ def test_kinds_of_others():
 
 def test_secrets_are_secret():
     """A key whose name says that it is a secret is one: it cannot be printed by mistake."""
-    for record in [*SECTIONS.values(), *AGENT_KINDS.values(), *CHANNEL_KINDS.values(), ChannelSettings]:
+    for record in [*SECTIONS.values(), *BUILT_IN.agents.values(), *BUILT_IN.channels.values(), ChannelSettings]:
         for field in msgspec.structs.fields(record):
             if field.name.endswith(("token", "key", "password", "secret", "env", "headers")):
                 assert "Secret" in str(field.type) or field.name in ("main_key", "pass_env"), (record, field.name)
@@ -150,6 +149,6 @@ def test_a_secret_does_not_leak():
     assert "canary" not in f"{agent} {secret} {secret!r} {secret!s}"
     with pytest.raises(TypeError, match="Secret"):
         msgspec.json.encode(agent)
-    assert agent.settings == OpenAIAgent(model="m", api_key=Secret("canary"))
+    assert agent.settings == OpenAISettings(model="m", api_key=Secret("canary"))
     assert hash(Secret("a")) == hash(Secret("a"))
     assert Secret("a") != "a"

@@ -7,6 +7,7 @@ import pytest
 
 from rejoinder.agents import acp, http, openai
 from rejoinder.agents.failures import SENTENCES
+from rejoinder.secret import Secret
 from rejoinder.testing import ModelServer, ScriptedAgent, conversation
 from rejoinder.testing.model_server import Break, Garble, Refuse, Say
 
@@ -42,7 +43,8 @@ async def asks_twice(agent, sentence: str, owner_finds: str, *, before: tuple[st
 async def test_a_provider_that_refuses(answer, kind, owner_finds):
     async with ModelServer() as server:
         server.will(answer, Say("Fine."))
-        agent = openai.open_agent("helper", openai.Settings(base_url=server.openai_url, model="m", api_key="wrong"))
+        key = Secret("wrong")
+        agent = openai.open_agent("helper", openai.Settings(base_url=server.openai_url, model="m", api_key=key))
         try:
             await asks_twice(agent, SENTENCES[kind], owner_finds, then="Fine.")
         finally:

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Exchange
+from rejoinder.agents.settings import HttpSettings
 from rejoinder.channels.base import Unknown
-from rejoinder.config.agents import HttpAgent
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Agent, Channel, Settings
 from rejoinder.events import Attachment
@@ -175,7 +175,7 @@ async def test_a_guest_may_talk_but_not_command():
 
 
 def secretive() -> Settings:
-    agent = Agent("http", HttpAgent(url="http://127.0.0.1:1/", headers={"X-Key": Secret("hush")}))
+    agent = Agent("http", HttpSettings(url="http://127.0.0.1:1/", headers={"X-Key": Secret("hush")}))
     return Settings(agents={"far": agent}, commands=CommandsSettings(config=True))
 
 

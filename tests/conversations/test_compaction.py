@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from rejoinder.agents.base import Failed, Usage
-from rejoinder.config.agents import AgentDefaults, TourAgent
+from rejoinder.agents.settings import TourSettings
+from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.schema import Agent, GatewaySettings, Settings
 from rejoinder.runtime.notices import TIMED_OUT
 from rejoinder.store.sqlite import SqliteStore
@@ -39,7 +40,7 @@ class Forgetful(ScriptedAgent):
 def limited(tokens: int | None = 1000, **defaults) -> Settings:
     return Settings(
         agent_defaults=AgentDefaults(context_tokens=tokens, **defaults),
-        agents={"scripted": Agent("tour", TourAgent(startup_notes="Read NOTES.md first."))},
+        agents={"scripted": Agent("tour", TourSettings(startup_notes="Read NOTES.md first."))},
     )
 
 

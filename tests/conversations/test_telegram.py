@@ -6,8 +6,9 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 
 from rejoinder.agents.base import TextDelta
-from rejoinder.app import Gateway, open_channels
+from rejoinder.app import Gateway
 from rejoinder.config.load import read
+from rejoinder.opening import open_channels
 from rejoinder.testing import FakePlatform, ScriptedAgent
 from rejoinder.testing.platform import oracles
 from rejoinder.testing.platform.faults import Fault

@@ -3,8 +3,9 @@
 import asyncio
 from contextlib import asynccontextmanager, suppress
 
-from rejoinder.app import Gateway, open_channels
+from rejoinder.app import Gateway
 from rejoinder.config.load import read
+from rejoinder.opening import open_channels
 from rejoinder.testing import FakePlatform, ScriptedAgent
 from tests.conversations.agents import said
 

@@ -9,8 +9,9 @@ from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
-from rejoinder.app import Gateway, open_channels
+from rejoinder.app import Gateway
 from rejoinder.config.load import load
+from rejoinder.opening import open_channels
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.platform import FakePlatform, oracles
 from rejoinder.testing.platform.truth import BOT, by_bot, standing

@@ -6,8 +6,8 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.app import open_store
 from rejoinder.events import Route
+from rejoinder.opening import open_store
 from rejoinder.runtime.messages import Messages
 from rejoinder.store.base import Message, NoteMessages, Store
 

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from rejoinder.app import open_store
 from rejoinder.events import Chat, Inbound, Route, Sender
+from rejoinder.opening import open_store
 from rejoinder.runtime.tally import Tally
 from rejoinder.store.base import Accept, BeginTurn, Destination, RouteEvent
 

@@ -6,8 +6,9 @@ import sqlite3
 
 import pytest
 
-from rejoinder.app import Gateway, open_channels
+from rejoinder.app import Gateway
 from rejoinder.config.load import read
+from rejoinder.opening import open_channels
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.sqlite import open_store, rehearsal
 from rejoinder.store.sqlite.connection import Connection

@@ -3,14 +3,18 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import aiohttp
 import msgspec
 
 from rejoinder.agents.base import Agent
+from rejoinder.channels.settings import WebSettings
 from rejoinder.config import schema
-from rejoinder.config.channels import ChannelSettings, WebChannel
+from rejoinder.config.channels import ChannelSettings
 from rejoinder.serving import Play, serve, with_page
 
 PATIENCE = 10.0
@@ -21,12 +25,19 @@ def settings(
 ) -> schema.Settings:
     several = {"agents": agents} if len(agents) > 1 else {"agent": agents[0]}
     common = ChannelSettings(dm="open", groups="open", require_mention=False, **several)
-    page = WebChannel(**{"port": 0, **web})
+    page = WebSettings(**{"port": 0, **web})
     return schema.Settings(
         gateway=schema.GatewaySettings(store=store or "sqlite::memory:"),
-        agents={name: schema.Agent("scripted", {"replies": replies}) for name in agents},
+        agents={name: schema.Agent("scripted", {"script": _script(replies)}) for name in agents},
         channels={"web": schema.Channel("web", common, page)},
     )
+
+
+def _script(replies: tuple[Any, ...]) -> str:
+    content = msgspec.json.encode(replies)
+    file = Path(gettempdir()) / f"rejoinder-replies-{blake2b(content).hexdigest()[:16]}.json"
+    file.write_bytes(content)
+    return str(file)
 
 
 class Site:

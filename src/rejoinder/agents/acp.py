@@ -1,6 +1,6 @@
 """Any agent that speaks the Agent Client Protocol on its pipes: Claude Code, Codex, Gemini, OpenCode, others.
 
-Here are its settings and its door. The work is in acp_sessions.py, which needs the protocol's own package;
+Here is its door. The work is in acp_sessions.py, which needs the protocol's own package;
 that takes a second to import, so it is imported with the first turn, beside the loop.
 """
 
@@ -12,44 +12,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, field
-
-from rejoinder.agents.acp_permissions import Policy
-from rejoinder.agents.base import AgentEvent
+from rejoinder.agents.base import AgentEvent, Limits
 from rejoinder.agents.guard import guarded
+from rejoinder.agents.settings import AcpSettings as Settings
 from rejoinder.agents.think import LEVELS
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
 
 if TYPE_CHECKING:
     from rejoinder.agents.acp_sessions import Sessions
-
-
-class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[agents.NAME]` with `kind = "acp"`."""
-
-    command: tuple[str, ...]
-    cwd: str = "."
-    env: dict[str, str] = field(default_factory=dict[str, str])
-    pass_env: tuple[str, ...] = ()
-    """Names of variables of our own environment that the agent may see beside the usual ones."""
-    auth_method: str = ""
-    """Id of the way to sign in that is used after the start, for agents that want one."""
-    model: str = ""
-    models: dict[str, str] = field(default_factory=dict[str, str])
-    fallbacks: tuple[str, ...] = ()
-    options: dict[str, str | bool] = field(default_factory=dict[str, str | bool])
-    """Config options of the agent set in every session, by id or category: `mode = "auto"`."""
-    system_prompt: str = ""
-    permissions: Policy = "ask"
-    allow: tuple[str, ...] = ()
-    """Tools allowed without asking: a kind (`read`), or a kind and a title pattern (`execute:git *`)."""
-    permission_timeout: float = 300.0
-    start_timeout: float = 60.0
-    load_timeout: float = 60.0
-    cancel_timeout: float = 10.0
-    idle_timeout: float = 600.0
-    hard_timeout: float = 3600.0
 
 
 def open_agent(name: str, settings: Settings) -> "AcpAgent":
@@ -75,13 +46,13 @@ class AcpAgent:
         self.models = tuple(dict.fromkeys((*filter(None, (settings.model,)), *settings.models)))
         self.fallbacks = settings.fallbacks
         self.allowed = settings.allow
+        self.limits = Limits()
         self._settings = settings
         self._saved: dict[str, str] = {}
         self._sessions: Sessions | None = None
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
-        limits = self._settings
-        return guarded(self._events(turn), idle=limits.idle_timeout, hard=limits.hard_timeout)
+        return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
 
     async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
         sessions = await self._work()
@@ -96,7 +67,7 @@ class AcpAgent:
         if self._sessions is None:
             work = await asyncio.to_thread(import_module, "rejoinder.agents.acp_sessions")
             # Another session's first turn may have been quicker.
-            self._sessions = self._sessions or work.Sessions(self.name, self._settings)
+            self._sessions = self._sessions or work.Sessions(self.name, self._settings, self.limits.question)
             assert self._sessions is not None
         return self._sessions
 

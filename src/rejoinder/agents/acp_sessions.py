@@ -28,6 +28,9 @@ from rejoinder.agents.think import nearest_level
 from rejoinder.environment import passed
 from rejoinder.events import Turn
 
+CANCEL_SECONDS = 10.0
+"""In which an agent ends a turn it was told to; one that does not is started anew."""
+
 
 class _Session:
     """What we know of a session of ours at the agent."""
@@ -43,9 +46,10 @@ class _Session:
 
 
 class Sessions:
-    def __init__(self, name: str, settings: Settings) -> None:
+    def __init__(self, name: str, settings: Settings, question_seconds: float) -> None:
         self._name = name
         self._settings = settings
+        self._question_seconds = question_seconds
         self._sessions: dict[str, _Session] = {}
         self._connection: Connection | None = None
         self._connecting = asyncio.Lock()
@@ -117,7 +121,7 @@ class Sessions:
             if self._connection is not None:
                 await self._connection.stop()
             settings = self._settings
-            rules = Rules(settings.permissions, settings.allow, settings.permission_timeout)
+            rules = Rules(settings.permissions, settings.allow, self._question_seconds)
             self._connection = connection = Connection(self._name, rules)
             try:
                 await connection.open(settings.command, self._cwd(), self._environment(), settings.start_timeout)
@@ -137,7 +141,7 @@ class Sessions:
         session.abandoned = None
         if abandoned is None or connection is None or connection.dead is not None:
             return
-        if not await settled(abandoned, self._settings.cancel_timeout):
+        if not await settled(abandoned, CANCEL_SECONDS):
             await connection.stop("it did not end a cancelled turn")
 
     async def _open(self, connection: Connection, session: _Session) -> None:
@@ -204,7 +208,8 @@ class Sessions:
         return str(Path(self._settings.cwd).expanduser().resolve())
 
     def _environment(self) -> dict[str, str]:
-        return {**passed(os.environ, self._settings.pass_env), **self._settings.env}
+        theirs = {name: value.reveal() for name, value in self._settings.env.items()}
+        return {**passed(os.environ, self._settings.pass_env), **theirs}
 
 
 def _now(option: Option, value: str | bool) -> Option:

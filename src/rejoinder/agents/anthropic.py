@@ -8,20 +8,13 @@ from msgspec import Raw, Struct
 from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.endpoint import decoded, no_answer, reads, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
-from rejoinder.agents.model_agent import ModelAgent, ModelSettings, end_of_answer
+from rejoinder.agents.model_agent import ModelAgent, end_of_answer
+from rejoinder.agents.settings import AnthropicSettings as Settings
 from rejoinder.agents.think import THINK, Setting
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
 from rejoinder.letters import mended
 
 VERSION = "2023-06-01"
-
-
-class Settings(ModelSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[agents.NAME]` with `kind = "anthropic"`."""
-
-    base_url: str = "https://api.anthropic.com"
-    max_tokens: int = 8192
-    """Of the answer; what /think allows for thinking is added to it."""
 
 
 def open_agent(name: str, settings: Settings) -> "AnthropicAgent":
@@ -33,10 +26,9 @@ class AnthropicAgent(ModelAgent):
     _models_path = "/v1/models"
 
     def __init__(self, name: str, settings: Settings) -> None:
-        headers = {"anthropic-version": VERSION}
-        if settings.api_key:
-            headers["x-api-key"] = settings.api_key
-        super().__init__(name, settings, "/v1/messages", headers)
+        self._key = settings.api_key.reveal()
+        headers = {"anthropic-version": VERSION, "x-api-key": self._key}
+        super().__init__(name, settings, self._key, "/v1/messages", headers)
         self._settings = settings
 
     def _content(self, parts: tuple[PromptPart, ...]) -> list[dict[str, Any]]:
@@ -45,7 +37,7 @@ class AnthropicAgent(ModelAgent):
     def _request(self, turn: Turn, messages: list[Raw], thinking: Setting) -> dict[str, Any]:
         settings = self._settings
         body: dict[str, Any] = {
-            "model": settings.known_as(turn.model),
+            "model": self._known_as(turn.model),
             "max_tokens": settings.max_tokens,
             "messages": messages,
             "stream": True,
@@ -59,7 +51,7 @@ class AnthropicAgent(ModelAgent):
         return body
 
     def _reading(self) -> "MessageReading":
-        return MessageReading(self._settings.api_key)
+        return MessageReading(self._key)
 
 
 def _part(part: PromptPart) -> dict[str, Any]:

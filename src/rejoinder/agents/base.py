@@ -262,6 +262,22 @@ class HasProcess(Protocol):
     async def rest(self) -> None: ...
 
 
+class Limits(Struct, frozen=True):
+    """Seconds for which an agent may be silent, take altogether, and wait for somebody's leave (TU-20)."""
+
+    idle: float = 600
+    hard: float = 7200
+    question: float = 300
+
+
+@runtime_checkable
+class KeepsLimits(Protocol):
+    """Ends its runs in time by itself, and so can say in its own words that it was too late. What is configured is set
+    when it has been opened."""
+
+    limits: Limits
+
+
 @runtime_checkable
 class CanClose(Protocol):
     """Has processes or connections to end."""

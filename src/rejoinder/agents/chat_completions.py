@@ -8,7 +8,8 @@ from msgspec import Raw, Struct
 from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.endpoint import decoded, no_answer, reads, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
-from rejoinder.agents.model_agent import ModelAgent, ModelSettings, end_of_answer
+from rejoinder.agents.model_agent import ModelAgent, end_of_answer
+from rejoinder.agents.settings import OpenAISettings
 from rejoinder.agents.think import Setting
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
 from rejoinder.letters import mended
@@ -17,9 +18,10 @@ from rejoinder.letters import mended
 class ChatAgent(ModelAgent):
     provider = "openai"
 
-    def __init__(self, name: str, settings: ModelSettings) -> None:
-        key = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
-        super().__init__(name, settings, "/chat/completions", key)
+    def __init__(self, name: str, settings: OpenAISettings) -> None:
+        self._key = settings.api_key.reveal() if settings.api_key is not None else ""
+        key = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        super().__init__(name, settings, self._key, "/chat/completions", key)
         self._settings = settings
 
     def _content(self, parts: tuple[PromptPart, ...]) -> str | list[dict[str, Any]]:
@@ -33,7 +35,7 @@ class ChatAgent(ModelAgent):
         settings = self._settings
         system = turn.system or settings.system_prompt
         return {
-            "model": settings.known_as(turn.model),
+            "model": self._known_as(turn.model),
             "messages": [{"role": "system", "content": system}, *messages] if system else messages,
             "stream": True,
             "stream_options": {"include_usage": True},
@@ -42,7 +44,7 @@ class ChatAgent(ModelAgent):
         }
 
     def _reading(self) -> "ChatReading":
-        return ChatReading(self._settings.api_key)
+        return ChatReading(self._key)
 
 
 def _part(part: PromptPart) -> dict[str, Any]:

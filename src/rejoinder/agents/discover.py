@@ -6,7 +6,10 @@ Pure: what is installed and what is in the environment come in, the choice and t
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from msgspec import Struct, field, structs
+from msgspec import Struct, structs
+
+from rejoinder.agents.settings import AGENT_KINDS, AcpSettings, TourSettings
+from rejoinder.secret import Secret
 
 TO_CHOOSE = "To choose another, write an [agents.NAME] section into rejoinder.toml."
 
@@ -37,8 +40,8 @@ class Choice(Struct, frozen=True):
 
     name: str
     kind: str
-    settings: dict[str, Any] = field(default_factory=dict[str, Any])
-    sentence: str = ""
+    settings: Struct
+    sentence: str
 
 
 # The first that is there is taken. Agents that sign in by themselves come before those that need a key.
@@ -91,17 +94,21 @@ def _name(title: str) -> str:
 
 
 def _with_program(program: Program, environment: Mapping[str, str]) -> Choice:
-    keys = [name for name in program.keys if environment.get(name)]
     because = f"because {program.command[0]} is on your PATH"
-    settings = {"command": list(program.command), "pass_env": keys}
+    settings = AcpSettings(command=program.command, pass_env=_keys_of(program, environment))
     return Choice(_name(program.title), "acp", settings, f"Answering with {program.title}, {because}. {TO_CHOOSE}")
+
+
+def _keys_of(program: Program, environment: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(name for name in program.keys if environment.get(name))
 
 
 def _with_key(key: Key, environment: Mapping[str, str]) -> Choice:
     base_url = environment.get(key.variable.replace("_API_KEY", "_BASE_URL")) or key.base_url
     because = f"because {key.variable} is in your environment"
     model, *fallbacks = key.models
-    settings = {"base_url": base_url, "model": model, "fallbacks": fallbacks, "api_key": environment[key.variable]}
+    api_key = Secret(environment[key.variable], f"${{{key.variable}}}")
+    settings = AGENT_KINDS[key.kind](base_url=base_url, model=model, fallbacks=tuple(fallbacks), api_key=api_key)
     return Choice(
         _name(key.title), key.kind, settings, f"Answering with {model} of {key.title}, {because}. {TO_CHOOSE}"
     )
@@ -111,7 +118,10 @@ def _tour() -> Choice:
     variables = " or ".join(key.variable for key in KEYS[:2])
     instead = f"Install an agent (for instance {PROGRAMS[0].command[0]}) or set {variables}."
     return Choice(
-        "tour", "tour", {}, f"Answering with the built-in tour, for want of an agent or a key. {instead} {TO_CHOOSE}"
+        "tour",
+        "tour",
+        TourSettings(),
+        f"Answering with the built-in tour, for want of an agent or a key. {instead} {TO_CHOOSE}",
     )
 
 
@@ -141,8 +151,8 @@ def offers(installed: Collection[str], environment: Mapping[str, str], *, can_ac
 
 
 def _offer_of_program(program: Program, environment: Mapping[str, str]) -> Offer:
-    settings = _with_program(program, environment).settings
-    return Offer(f"{program.title} ({program.command[0]} is on your PATH)", {"kind": "acp", **settings})
+    section = {"kind": "acp", "command": [*program.command], "pass_env": [*_keys_of(program, environment)]}
+    return Offer(f"{program.title} ({program.command[0]} is on your PATH)", section)
 
 
 def _offer_of_key(key: Key, state: str) -> Offer:

@@ -12,31 +12,20 @@ from typing import Any
 
 import aiohttp
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 
-from rejoinder.agents.base import AgentEvent, Done, Failed, Question, TextDelta
+from rejoinder.agents.base import AgentEvent, Done, Failed, Limits, Question, TextDelta
 from rejoinder.agents.endpoint import CHECK_SECONDS, Endpoint, content_type, server_events, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.lines import Lines, LineTooLong
+from rejoinder.agents.settings import HttpSettings as Settings
 from rejoinder.agents.think import LEVELS
 from rejoinder.events import Turn
 from rejoinder.letters import from_json
 
 EVENT_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in AgentEvent.__args__ if issubclass(kind, Struct))
 _ANYTHING = msgspec.json.Decoder()
-
-
-class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[agents.NAME]` with `kind = "http"`."""
-
-    url: str
-    headers: dict[str, str] = field(default_factory=dict[str, str])
-    system_prompt: str = ""
-    model: str = ""
-    fallbacks: tuple[str, ...] = ()
-    idle_timeout: float = 300.0
-    hard_timeout: float = 1800.0
 
 
 def open_agent(name: str, settings: Settings) -> "HttpAgent":
@@ -53,12 +42,12 @@ class HttpAgent:
         self.name = name
         self.models = (settings.model,) if settings.model else ()
         self.fallbacks = settings.fallbacks
+        self.limits = Limits()
         self._settings = settings
-        self._endpoint = Endpoint(settings.url, settings.headers)
+        self._endpoint = Endpoint(settings.url, {name: value.reveal() for name, value in settings.headers.items()})
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
-        limits = self._settings
-        return guarded(self._events(turn), idle=limits.idle_timeout, hard=limits.hard_timeout)
+        return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
 
     async def answer(self, question: str, option: str | None) -> None:
         """Posted beside the turn. A server that does not take it goes on waiting, and its turn runs out."""
@@ -90,7 +79,7 @@ class HttpAgent:
         body = msgspec.structs.replace(
             turn,
             system=turn.system or settings.system_prompt,
-            model=turn.model or settings.model or None,
+            model=turn.model or settings.model,
         )
         asked: list[str] = []
         try:

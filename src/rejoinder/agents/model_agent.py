@@ -12,13 +12,14 @@ from typing import Any, ClassVar, Protocol
 
 import aiohttp
 import msgspec
-from msgspec import Raw, Struct, field
+from msgspec import Raw, Struct
 
-from rejoinder.agents.base import AgentEvent, Done, Exchange, Failed, ModelSelected, TextDelta, ToolEnded
+from rejoinder.agents.base import AgentEvent, Done, Exchange, Failed, Limits, ModelSelected, TextDelta, ToolEnded
 from rejoinder.agents.endpoint import CHECK_SECONDS, Endpoint, Posted, content_type, no_answer
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.history import Histories, fitting, tokens_of
+from rejoinder.agents.settings import EndpointSettings
 from rejoinder.agents.sse import EventReader, ServerEvent
 from rejoinder.agents.think import LEVELS, Provider, Setting, Thinking
 from rejoinder.events import PromptPart, PromptText, Turn
@@ -33,32 +34,6 @@ TO_COMPACT = (
     "decisions, what was promised and what is still open. Write only the summary."
 )
 COMPACTED = "Summary of our conversation so far:\n\n"
-
-
-class ModelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What can be said of every model. `base_url` has no default here: it is the kind's own."""
-
-    model: str
-    base_url: str
-    api_key: str = ""
-    models: dict[str, str] = field(default_factory=dict[str, str])
-    """Aliases: the name people say after /model, and the name the endpoint knows."""
-    fallbacks: tuple[str, ...] = ()
-    system_prompt: str = ""
-    history_tokens: int = 100_000
-    sees_images: bool = True
-    idle_timeout: float = 300.0
-    hard_timeout: float = 1800.0
-    think: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
-    """Own cells of the /think table: level, and what it adds to the request."""
-    options: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Added to every request as it is: temperature, top_p, what the provider knows beside."""
-    headers: dict[str, str] = field(default_factory=dict[str, str])
-
-    def known_as(self, model: str | None) -> str:
-        """The endpoint's name for the model a turn asks for."""
-        wanted = model or self.model
-        return self.models.get(wanted, wanted)
 
 
 class Reading(Protocol):
@@ -94,16 +69,24 @@ class ModelAgent:
     shows_thoughts = True
     _models_path = "/models"
 
-    def __init__(self, name: str, settings: ModelSettings, path: str, headers: dict[str, str]) -> None:
+    def __init__(self, name: str, settings: EndpointSettings, key: str, path: str, headers: dict[str, str]) -> None:
         self.name = name
         self.models = (settings.model, *settings.models)
         self.fallbacks = settings.fallbacks
         self.sees_images = settings.sees_images
-        self._limits = settings
+        self.limits = Limits()
+        self._model = settings.model
+        self._aliases = settings.models
         self._path = path
-        self._thinking = Thinking(self.provider, settings.think)
+        self._thinking = Thinking(self.provider, {**settings.think})
         self._histories = Histories(settings.history_tokens)
-        self._endpoint = Endpoint(settings.base_url, {**headers, **settings.headers}, settings.api_key)
+        headers = headers | {name: value.reveal() for name, value in settings.headers.items()}
+        self._endpoint = Endpoint(settings.base_url, headers, key)
+
+    def _known_as(self, model: str | None) -> str:
+        """The endpoint's name for the model a turn asks for."""
+        wanted = model or self._model
+        return self._aliases.get(wanted, wanted)
 
     @abstractmethod
     def _content(self, parts: tuple[PromptPart, ...]) -> Any:
@@ -160,7 +143,7 @@ class ModelAgent:
             return "the endpoint answers, and has no list of models"
         if not 200 <= status < 300:
             raise self._endpoint.refusal(status, said, {})
-        model = self._limits.known_as(None)
+        model = self._known_as(None)
         with suppress(msgspec.MsgspecError):
             known = {each.id for each in msgspec.json.decode(said, type=_Models).data}
             if model not in known:
@@ -172,13 +155,13 @@ class ModelAgent:
 
     def _events(self, turn: Turn, past: tuple[Exchange, ...], reading: Reading) -> AsyncIterator[AgentEvent]:
         answer = self._answer(turn, past, reading)
-        return guarded(answer, idle=self._limits.idle_timeout, hard=self._limits.hard_timeout)
+        return guarded(answer, idle=self.limits.idle, hard=self.limits.hard)
 
     async def _answer(
         self, turn: Turn, past: tuple[Exchange, ...], reading: Reading
     ) -> AsyncGenerator[AgentEvent, None]:
         """All in one generator: each further one around it would be paid for with every event."""
-        model = self._limits.known_as(turn.model)
+        model = self._known_as(turn.model)
         messages = self._histories.messages(turn.session, past, turn.parts, self._content)
         is_known = True
         try:

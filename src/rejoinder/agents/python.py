@@ -19,10 +19,11 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from rejoinder.agents.base import AgentEvent, Done, Failed, TextDelta
+from rejoinder.agents.base import AgentEvent, Done, Failed, Limits, TextDelta
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.further import Further
 from rejoinder.agents.guard import guarded
+from rejoinder.agents.settings import PythonSettings as Settings
 from rejoinder.agents.think import LEVELS
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import PromptText, Turn
@@ -30,18 +31,6 @@ from rejoinder.told import own_words
 
 AHEAD = 64
 """So many pieces a plain generator may be ahead of its reader."""
-
-
-class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[agents.NAME]` with `kind = "python"`."""
-
-    call: str
-    """`module:function`."""
-    path: str = ""
-    """A directory to look for the module in, beside where Python looks anyway."""
-    system_prompt: str = ""
-    idle_timeout: float = 300.0
-    hard_timeout: float = 1800.0
 
 
 def open_agent(name: str, settings: Settings) -> "PythonAgent":
@@ -54,14 +43,13 @@ class PythonAgent:
 
     def __init__(self, name: str, settings: Settings, call: Callable[..., Any]) -> None:
         self.name = name
-        self._settings = settings
+        self.limits = Limits()
         self._call = call
         self._steers = _wants_further(call)
         self._running: dict[str, Further] = {}
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
-        limits = self._settings
-        return guarded(self._events(turn), idle=limits.idle_timeout, hard=limits.hard_timeout)
+        return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
 
     async def steer(self, turn: Turn) -> bool:
         further = self._running.get(turn.session)

@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent, Done, Failed, TextDelta
+from rejoinder.agents.settings import ScriptedSettings as Settings
 from rejoinder.agents.think import LEVELS
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
@@ -23,13 +23,6 @@ Reply = str | Sequence[Step]
 
 
 Replies = tuple[str | tuple[str | float, ...], ...]
-
-
-class Settings(Struct, frozen=True, forbid_unknown_fields=True):
-    replies: Replies = ()
-    script: str = ""
-    """A JSON file with replies: a list of texts, or of lists of texts and pauses in seconds."""
-    system_prompt: str = ""
 
 
 class ScriptedAgent:
@@ -70,10 +63,8 @@ class ScriptedAgent:
 
 
 def open_agent(name: str, settings: Settings) -> ScriptedAgent:
-    replies = settings.replies
-    if settings.script:
-        try:
-            replies += msgspec.json.decode(Path(settings.script).read_bytes(), type=Replies)
-        except (OSError, msgspec.DecodeError) as problem:
-            raise BadConfiguration(f"agent {name!r}: `script` {settings.script} cannot be read: {problem}") from None
+    try:
+        replies = msgspec.json.decode(Path(settings.script).read_bytes(), type=Replies)
+    except (OSError, msgspec.DecodeError) as problem:
+        raise BadConfiguration(f"agent {name!r}: `script` {settings.script} cannot be read: {problem}") from None
     return ScriptedAgent(*replies, name=name)

@@ -12,6 +12,7 @@ import emoji
 from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent, Done, TextDelta
+from rejoinder.agents.settings import TourSettings as Settings
 from rejoinder.agents.think import LEVELS
 from rejoinder.events import Turn
 from rejoinder.told import Teller, messages
@@ -19,11 +20,6 @@ from rejoinder.told import Teller, messages
 PACE = 0.025
 LONGEST_QUOTE = 60
 LONGEST_READ = 2000  # of a longer message only so much is searched for words
-
-
-class Settings(Struct, frozen=True, forbid_unknown_fields=True):
-    pace: float = PACE  # seconds between two words
-    system_prompt: str = ""  # every kind has it; the guide needs to be told nothing
 
 
 class Asked(Struct, frozen=True):
@@ -259,4 +255,4 @@ class TourAgent:
 
 
 def open_agent(name: str, settings: Settings) -> TourAgent:
-    return TourAgent(name, settings.pace)
+    return TourAgent(name)

@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
@@ -10,6 +10,7 @@ from rejoinder.cli.errors import run
 from rejoinder.cli.options import File, configuration
 
 if TYPE_CHECKING:
+    from rejoinder.config.overlay import Overlay
     from rejoinder.config.schema import Settings
 
 
@@ -21,19 +22,21 @@ def chat(
     file: File = None,
 ) -> None:
     """Talk to an agent in this terminal; in a pipe, one message per line."""
-    from rejoinder import app, talking
+    from rejoinder import talking
+    from rejoinder.choosing import with_agent
     from rejoinder.config.load import FILE
     from rejoinder.memory import settle_memory
     from rejoinder.reloading import Source, Watch
 
     watch = Watch(configuration(file) or FILE)
-    settings, name, sentence = app.with_agent(read_settings(file), agent)
+    settings, name, sentence = with_agent(read_settings(file), agent)
     if sentence:
         print(folded(sentence, sys.stderr), file=sys.stderr)  # beside the chat
     # The screen belongs to the chat: what its owner has to know is shown there as a note.
     logging.getLogger("rejoinder").addHandler(logging.NullHandler())
     settle_memory()
-    source = Source(watch, lambda: app.with_agent(read_settings(watch.path), agent)[0])
+    overlay: dict[tuple[str, ...], Any] = {}
+    source = Source(watch, lambda: with_agent(read_settings(watch.path, overlay), agent)[0], overlay)
     run(talking.chat(settings, name, source))
 
 
@@ -47,8 +50,8 @@ def folded(sentence: str, stream: TextIO) -> str:
     return textwrap.fill(sentence, shutil.get_terminal_size().columns)
 
 
-def read_settings(file: str | None) -> "Settings":
-    """The file that was named, or the one that lies here, or the defaults."""
+def read_settings(file: str | None, overlay: "Overlay | None" = None) -> "Settings":
+    """The file that was named, or the one that lies here, or the defaults; with what is laid over it."""
     import os
 
     from rejoinder.config.load import load
@@ -56,16 +59,16 @@ def read_settings(file: str | None) -> "Settings":
     from rejoinder.kinds import kinds
 
     found = configuration(file)
-    return load(found, os.environ, kinds()) if found else Settings()
+    return load(found, os.environ, kinds(), overlay or {}) if found else Settings()
 
 
-def settings_to_serve(file: str | None) -> "Settings":
+def settings_to_serve(file: str | None, overlay: "Overlay | None" = None) -> "Settings":
     """The same, refused where it names what is still to come."""
     from rejoinder.config.load import FILE, mistakes
     from rejoinder.errors import BadConfiguration
     from rejoinder.kinds import to_come
 
-    settings = read_settings(file)
+    settings = read_settings(file, overlay)
     if complaints := tuple(to_come(settings)):
         raise BadConfiguration(*mistakes(file or FILE, complaints))
     return settings

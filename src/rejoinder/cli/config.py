@@ -34,13 +34,12 @@ def show_config(
             settings = Settings()
         else:
             settings = load(found, os.environ, kinds())
-            for each in mistakes(found, to_come(settings)):
-                print(each, file=sys.stderr)
+            if notices := mistakes(found, to_come(settings)):
+                print(f"rejoinder: {BadConfiguration(*notices)}", file=sys.stderr)
     except BadConfiguration as error:
         if as_json:
             print_json({"mistakes": error.mistakes})
-        print(error, file=sys.stderr)
-        raise typer.Exit(2) from None
+        raise
     document = effective(settings)
     if as_json:
         print_json(document)

@@ -23,13 +23,14 @@ class Report(Struct, frozen=True):
 
 def examine(as_json: AsJson = False, file: File = None) -> None:
     """Check the configuration, agents, tokens, store, disk and clock; each line is ok, or what to do."""
-    from rejoinder import app, serving
+    from rejoinder import serving
+    from rejoinder.choosing import with_agent
     from rejoinder.cli.chat import settings_to_serve
     from rejoinder.cli.errors import run
     from rejoinder.config.load import FILE
     from rejoinder.doctor import Finding
 
-    settings, _, sentence = app.with_agent(settings_to_serve(file), None)
+    settings, _, sentence = with_agent(settings_to_serve(file), None)
     found = configuration(file)
     read = f"{found} can be read." if found else f"There is no {FILE}: the defaults hold."
     first = Finding("configuration", True, f"{read} {sentence}".strip())

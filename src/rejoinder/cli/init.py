@@ -53,7 +53,7 @@ def make_configuration(
 
 
 def _agent(given: dict[str, str]) -> dict[str, Any]:
-    from rejoinder.app import offered
+    from rejoinder.choosing import offered
 
     offers = offered()
     while True:

@@ -4,7 +4,7 @@ import logging
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -37,6 +37,7 @@ def run_gateway(
 
     load_to_stay()
     from rejoinder import app, serving
+    from rejoinder.choosing import with_agent
     from rejoinder.config.load import FILE
     from rejoinder.reloading import Source, Watch
 
@@ -47,16 +48,18 @@ def run_gateway(
     if demo:
         told = run(_demo(settings_to_serve(file), port, reviving, new_token=new_token))
     else:
-        settings, agent, sentence = app.with_agent(settings_to_serve(file), None)
+        settings, agent, sentence = with_agent(settings_to_serve(file), None)
         beginning = [sentence] if sentence else []
         if sentence and agent == "tour":
             beginning.append("To see three agents in one room, try `rejoinder run --demo` (or `make demo`).")
 
+        overlay: dict[tuple[str, ...], Any] = {}
+
         def read() -> "Settings":
-            return serving.with_page(app.with_agent(settings_to_serve(watch.path), None)[0], port)
+            return serving.with_page(with_agent(settings_to_serve(watch.path, overlay), None)[0], port)
 
         made = serving.with_page(settings, port)
-        source = Source(watch, read)
+        source = Source(watch, read, overlay)
         told = run(serving.serve(made, say, beginning=beginning, new_token=new_token, source=source, reviving=reviving))
     if isinstance(told, app.Restart):
         begin_again(told.obeyed)

@@ -54,12 +54,14 @@ def _typed() -> str:
 
 
 async def _plan(file: str | None, route: "Route", text: str, silent: bool) -> Planned:
-    from rejoinder import app, serving
+    from rejoinder import serving
+    from rejoinder.choosing import with_agent
     from rejoinder.cli.chat import read_settings
+    from rejoinder.saying import spoken
     from rejoinder.store.base import PlanParts
 
-    settings, _, _ = app.with_agent(read_settings(file), None)
-    parts = app.spoken(serving.with_page(settings), route, text, silent=silent)  # the channels that `run` serves
+    settings, _, _ = with_agent(read_settings(file), None)
+    parts = spoken(serving.with_page(settings), route, text, silent=silent)  # the channels that `run` serves
     if not parts:
         raise BadUse("there is nothing to send: the text is empty")
     async with store_to_write(file) as store:

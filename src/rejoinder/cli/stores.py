@@ -46,15 +46,15 @@ def store_url(file: str | None) -> str:
 
     from rejoinder.config.load import load_gateway, mistakes
     from rejoinder.config.schema import GatewaySettings
+    from rejoinder.config.to_come import store_to_come
     from rejoinder.errors import BadConfiguration
-    from rejoinder.kinds import store_to_come
 
     found = configuration(file)
     if found is None:
         return GatewaySettings().store
     gateway = load_gateway(found, os.environ)
-    if complaints := tuple(store_to_come(gateway)):
-        raise BadConfiguration(*mistakes(found, complaints))
+    if (why := store_to_come(gateway.store)) is not None:
+        raise BadConfiguration(*mistakes(found, [(("gateway", "store"), why)]))
     return gateway.store
 
 

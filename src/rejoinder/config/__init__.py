@@ -1,8 +1,8 @@
 """The configuration: read whole, checked whole, before anything starts.
 
 load.py         a file becomes Settings, or every mistake in it becomes a sentence
-schema.py       the records, gathered from the rooms that read them; agents.py and channels.py hold those of
-                each kind, which are read before its package is loaded; types.py the kinds of value they share
+schema.py       the records, gathered from the rooms that read them; agents.py and channels.py what holds for all
+                agents and channels; to_come.py what does not work yet
 syntax.py       TOML text to plain values; a syntax error in plain words
 positions.py    on which line each key stands
 environment.py  ${VAR}

@@ -13,7 +13,7 @@ from rejoinder.config.ids import objection
 from rejoinder.config.jobs import HeartbeatSettings
 from rejoinder.config.positions import Path
 from rejoinder.config.schema import Kinds, Settings
-from rejoinder.config.wording import did_you_mean, listed, quoted, shown
+from rejoinder.config.wording import did_you_mean, dotted, listed, quoted, shown
 from rejoinder.inbound.ids import Whom
 from rejoinder.inbound.patterns import pattern_problem
 from rejoinder.session import ResetOverride
@@ -44,6 +44,18 @@ def _names(settings: Settings, known: Known) -> Iterator[Complaint]:
     for section, name in places:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
             yield (section, name), "a name is made of letters, digits, - and _, at most 64 of them"
+
+
+ONE_OF_A_KIND = {"web": "there is one page", "terminal": "there is one terminal"}
+
+
+def _one_of_a_kind(settings: Settings, known: Known) -> Iterator[Complaint]:
+    first: dict[str, str] = {}
+    for name, channel in settings.channels.items():
+        other = first.setdefault(channel.kind, name)
+        if channel.kind in ONE_OF_A_KIND and other != name:
+            here = dotted(("channels", other))
+            yield ("channels", name), f"{ONE_OF_A_KIND[channel.kind]}, and it is [{here}]; keep one of the two"
 
 
 def _agents_of_channels(settings: Settings, known: Known) -> Iterator[Complaint]:
@@ -206,6 +218,7 @@ def _jobs(settings: Settings, known: Known) -> Iterator[Complaint]:
 
 CHECKS: tuple[Callable[[Settings, Known], Iterator[Complaint]], ...] = (
     _names,
+    _one_of_a_kind,
     _agents_of_channels,
     _describer,
     _channel_names,

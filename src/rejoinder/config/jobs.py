@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from rejoinder.config.types import Interval, Text
+from rejoinder.keys import Interval, Text
 
 if TYPE_CHECKING:
     from rejoinder.config.schema import Settings

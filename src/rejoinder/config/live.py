@@ -41,6 +41,7 @@ WHEN: Mapping[str, Mapping[str, str]] = {
         "block_streaming_default": AT_ONCE,
         "context_tokens": AT_ONCE,
         "memory_flush": AT_ONCE,
+        "describer": NOT_HERE,
         "heartbeat": AT_ONCE,
         "human_delay": AT_ONCE,
     },
@@ -146,9 +147,8 @@ class _Merge:
         if new is None or new.kind != old.kind:
             self.later.append(dotted(path if new is None else (*path, "kind")))
             return old
-        if type(new.settings) is not type(old.settings) or not isinstance(new.settings, Struct):
-            self.now += [dotted(path)] if new != old else []  # one that was found, not configured
-            return new
+        if not isinstance(new.settings, Struct):
+            return old  # of a kind that was named without a section nothing more is said
         if new.heartbeat != old.heartbeat:
             self.now.append(dotted((*path, "heartbeat")))
         return Agent(old.kind, self.record(path, old.settings, new.settings, WHEN["agents.NAME"]), new.heartbeat)

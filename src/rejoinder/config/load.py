@@ -7,10 +7,10 @@ from typing import Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.config.channels import UNDECLARED
 from rejoinder.config.check import check
 from rejoinder.config.environment import Unreadable, fill_in
 from rejoinder.config.jobs import CronJob, EveryAgent, agent_of
+from rejoinder.config.overlay import NO_OVERLAY, Overlay, laid_over
 from rejoinder.config.positions import Path, positions
 from rejoinder.config.reading import WRONG, Reader, found
 from rejoinder.config.schema import (
@@ -25,15 +25,16 @@ from rejoinder.config.schema import (
     Settings,
 )
 from rejoinder.config.syntax import parse
+from rejoinder.config.to_come import channel_to_come
 from rejoinder.config.wording import did_you_mean, dotted, listed, nearest, quoted, shown
 from rejoinder.errors import BadConfiguration, Mistake
 
 FILE = "rejoinder.toml"
 
 
-def load(path: str, environment: Mapping[str, str], kinds: Kinds = BUILT_IN) -> Settings:
+def load(path: str, environment: Mapping[str, str], kinds: Kinds = BUILT_IN, overlay: Overlay = NO_OVERLAY) -> Settings:
     """The settings in a file. Raises BadConfiguration with all that is wrong with it."""
-    settings = read(_text_of(path), path, environment, kinds)
+    settings = read(_text_of(path), path, environment, kinds, overlay)
     return replace(settings, gateway=_kept_beside(path, settings.gateway))
 
 
@@ -64,11 +65,17 @@ def _kept_beside(path: str, gateway: GatewaySettings) -> GatewaySettings:
     return replace(gateway, store=f"sqlite:{FilePath(path).parent / FilePath(file).expanduser()}")
 
 
-def read(text: str, file: str, environment: Mapping[str, str], kinds: Kinds = BUILT_IN) -> Settings:
+def read(
+    text: str,
+    file: str,
+    environment: Mapping[str, str],
+    kinds: Kinds = BUILT_IN,
+    overlay: Overlay = NO_OVERLAY,
+) -> Settings:
     """The settings in a text; `file` is the name that mistakes carry."""
     raw = parse(text, file)
     reader = Reader(file, positions(text))
-    raw = cast("dict[str, Any]", fill_in(raw, environment, reader.wrong))
+    raw = laid_over(cast("dict[str, Any]", fill_in(raw, environment, reader.wrong)), overlay)
     _unknown_sections(raw, reader, kinds)
     sections = {name: _section(raw, name, record, reader) for name, record in SECTIONS.items()}
     agents = _table(raw, ("agents",), reader)
@@ -185,8 +192,8 @@ def _kind(
         reader.wrong(here, f"expected one of {choices}, found {found(kind)}")
     elif kind in kinds:
         return str(kind)
-    elif name is not None and kind in UNDECLARED:
-        reader.wrong(path, f"the channel {kind} is not written yet; take this section out")
+    elif name is not None and (why := channel_to_come(kind, kinds)) is not None:
+        reader.wrong(path, why)
     elif "kind" not in table:
         if near := nearest(kind, kinds):
             sentence = f"there is no channel {shown(kind)}; did you mean {quoted(near)}? Or add its kind"

@@ -1,9 +1,9 @@
 """Every key of `rejoinder.toml`, gathered from the rooms that read them.
 
 Each field has its sentence under it: the JSON schema, the docs and the error messages are made from these
-records, so there is no second list of keys. A record stands beside the code that reads it where that code is
-light; those of each kind of agent and channel stand in `agents.py` and `channels.py`, so that a file is checked
-before any provider or platform is loaded.
+records, so there is no second list of keys. A record stands in the room that reads it: those of each kind of agent
+and channel in `agents/settings.py` and `channels/settings.py`, light files, so that a configuration is checked before
+any provider or platform is loaded.
 """
 
 from collections.abc import Mapping
@@ -11,11 +11,14 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta, Struct
 
-from rejoinder.config.agents import AGENT_KINDS, AgentDefaults
-from rejoinder.config.channels import CHANNEL_KINDS, ChannelSettings
+from rejoinder.agents.settings import AGENT_KINDS
+from rejoinder.channels.settings import CHANNEL_KINDS
+from rejoinder.config import to_come
+from rejoinder.config.agents import AgentDefaults
+from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.jobs import CronJob, HeartbeatSettings
-from rejoinder.config.types import Count, Milliseconds, Seconds
 from rejoinder.inbound.settings import CommandsSettings, InboundDebounce, SendPolicy
+from rejoinder.keys import Count, Milliseconds, Seconds
 from rejoinder.outbound.silence import Mode
 from rejoinder.session import QueueDrop, QueueMode, SessionSettings
 
@@ -152,4 +155,4 @@ class Kinds(NamedTuple):
     channels: Mapping[str, type[Struct]]
 
 
-BUILT_IN = Kinds(AGENT_KINDS, CHANNEL_KINDS)
+BUILT_IN = Kinds(AGENT_KINDS, {**CHANNEL_KINDS, **to_come.CHANNELS})

@@ -8,17 +8,12 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from rejoinder.events import ChatKind
+from rejoinder.keys import Count, DirectAccess, GroupAccess, Milliseconds, Text, ThinkLevel
 from rejoinder.session import SessionSettings
-
-Text = Annotated[str, Meta(min_length=1)]
-Count = Annotated[int, Meta(ge=1)]
-Milliseconds = Annotated[int, Meta(ge=0)]
 
 # --- channels -----------------------------------------------------------------------------------
 
 Wake = Literal["lead", "all", "mentions"]
-DirectAccess = Literal["pairing", "allowlist", "open", "off"]
-GroupAccess = Literal["allowlist", "open", "off"]
 BotMessages = Literal["off", "mentions", "all"]
 
 
@@ -107,7 +102,7 @@ class CommandsSettings(Struct, frozen=True, forbid_unknown_fields=True):
     config: bool = False
     """Owners may read the configuration, without its secrets, with `/config`."""
     debug: bool = False
-    """Kept for `/debug`, which does not work yet."""
+    """Owners may change settings until the next start, with `/debug`; not who may do what, nor what is run."""
     skills: Text | None = None
     """A folder of skills, each a folder with a `SKILL.md`, used by `/NAME input`; from where rejoinder is started."""
     elevated: ElevatedSettings = ElevatedSettings()
@@ -150,9 +145,6 @@ class InboundDebounce(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 # --- agents -------------------------------------------------------------------------------------
-
-
-ThinkLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh"]
 
 
 class LevelDefaults(Struct, frozen=True, forbid_unknown_fields=True):

@@ -17,6 +17,7 @@ from rejoinder.events import (
     AnswerQuestion,
     ApprovePairing,
     AskPairing,
+    ChangeDebug,
     CompactSession,
     EditAllowList,
     Effect,
@@ -78,7 +79,7 @@ class Asking(Struct, frozen=True):
     now: datetime
 
 
-Errand = ShowContext | ExportSession | RestartGateway | RunShell
+Errand = ShowContext | ExportSession | RestartGateway | RunShell | ChangeDebug
 RunErrand = Callable[[Errand, Asking], Awaitable[Performed]]
 
 
@@ -145,7 +146,7 @@ class Effects:
                 return Performed(says=f"Sent again: {count}." if count else "Nothing here waits to be sent again.")
             case UseTool(tool=tool):
                 return Performed(says=f"There is no tool {tool}.")
-            case ShowContext() | ExportSession() | RestartGateway() | RunShell():
+            case ShowContext() | ExportSession() | RestartGateway() | RunShell() | ChangeDebug():
                 return await self._run_errand(effect, asking)
             case _:
                 assert_never(effect)

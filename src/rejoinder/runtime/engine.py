@@ -171,7 +171,7 @@ class Engine:
         slots = Slots(settings.limits, runs, agents)
         self.lanes = Lanes(workers, self.books, runs, slots, settings.lease)
         self.shell = Shell(runs)
-        errands = Errands(agents, settings, store, workers, restarting, self.shell)
+        self.errands = errands = Errands(agents, settings, store, workers, restarting, self.shell)
         self._effects = Effects(agents, self.lanes, questions, access, settings.show_config, self._tell, errands.run)
         self.upkeep = Upkeep(store, self.lanes, self.books, clock)
         self.beside = Beside(store, self.outbox, access, runs)

@@ -1,11 +1,11 @@
 """Goes and does what a command asks of the gateway itself: what is read or done beside words, sessions and turns."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from rejoinder.agents.base import Agent, CanTellMemory, Exchange
 from rejoinder.channels.base import CanSendFiles
-from rejoinder.events import Attachment, ExportSession, RestartGateway, RunShell, ShowContext
+from rejoinder.events import Attachment, ChangeDebug, ExportSession, RestartGateway, RunShell, ShowContext
 from rejoinder.letters import mended
 from rejoinder.outbound import plan
 from rejoinder.outbound.fence import fenced
@@ -27,6 +27,7 @@ from rejoinder.transcripts import Transcript, as_markdown, latest
 from rejoinder.turns import context
 from rejoinder.turns.context import Budget, Past
 
+NO_FILE = "This gateway was given its settings by another program: there is nothing to lay others over."
 EVERYTHING = -1
 MOST_SHOWN = 6000
 """Characters of a transcript that a chat is given as text."""
@@ -48,6 +49,8 @@ class Errands:
         self._workers = workers
         self._restarting = restarting
         self._shell = shell
+        self.debug: Callable[[ChangeDebug], Awaitable[str]] | None = None
+        """Who lays settings over the configuration; nobody, where they came from no file."""
 
     def heed(self, settings: RuntimeSettings) -> None:
         self._settings = settings
@@ -64,6 +67,8 @@ class Errands:
                 return await self._restarting.perform(asking.event)
             case RunShell(command=command):
                 return self._shell.perform(command, asking.conversation)
+            case ChangeDebug():
+                return Performed(says=NO_FILE if self.debug is None else await self.debug(errand))
 
     async def _context(self, asking: Asking, session: Session) -> str:
         agent, conversation = self._agents[asking.agent], asking.conversation

@@ -18,7 +18,7 @@ from rejoinder.testing import ScriptedAgent
 
 async def chat(agent: Agent) -> None:
     settings = with_channel(Configured(), "terminal", agent.name, (SELF,))
-    channel = open_channel("terminal", Settings(agent=agent.name))
+    channel = open_channel("terminal", Settings(), agent.name)
     async with Gateway(settings, agents={agent.name: agent}, channels=[channel]) as gateway:
         await gateway.serve()
 

@@ -1,17 +1,7 @@
 """A Telegram bot, by the Bot API: long polling, or a webhook where Telegram can reach us."""
 
-from msgspec import Struct
-
 from rejoinder.channels.base import Channel
-from rejoinder.secret import Secret
-
-
-class Settings(Struct, frozen=True, forbid_unknown_fields=True):
-    token: Secret
-    api_root: str = "https://api.telegram.org"
-    webhook_url: str | None = None
-    webhook_host: str = "127.0.0.1"
-    webhook_port: int = 8766
+from rejoinder.channels.settings import TelegramSettings as Settings
 
 
 def open_channel(name: str, settings: Settings) -> Channel:

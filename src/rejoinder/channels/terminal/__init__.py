@@ -3,22 +3,17 @@
 import os
 import sys
 
-from msgspec import Struct
-
 from rejoinder.channels.base import Channel
+from rejoinder.channels.settings import TerminalSettings as Settings
 
 
-class Settings(Struct, frozen=True, forbid_unknown_fields=True):
-    agent: str = "agent"  # the name under which the answers are shown
-
-
-def open_channel(name: str, settings: Settings) -> Channel:
-    """A screen where somebody sits in front of one, else plain lines without an escape code."""
+def open_channel(name: str, settings: Settings, agent: str = "agent") -> Channel:
+    """A screen where somebody sits in front of one, else plain lines without an escape code. `agent`: who answers."""
     dumb = os.environ.get("TERM", "dumb") in ("dumb", "unknown", "")
     if sys.stdin.isatty() and sys.stdout.isatty() and not dumb:
         from rejoinder.channels.terminal.screen import Screen  # noqa: PLC0415 - a pipe needs no terminal library
 
-        return Screen(name, settings.agent)
+        return Screen(name, agent)
     from rejoinder.channels.terminal.plain import PlainLines  # noqa: PLC0415 - nor a screen this
 
-    return PlainLines(name, settings.agent, sys.stdout)
+    return PlainLines(name, agent, sys.stdout)

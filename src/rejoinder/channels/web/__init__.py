@@ -4,31 +4,15 @@ The pages and their server are in `rejoinder.web`; this room knows frames, not h
 """
 
 import time
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from rejoinder.channels.settings import WebSettings as Settings
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
 
 MEMORY = "sqlite::memory:"
 UPLOAD_LIMIT = 20 << 20
-
-
-class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    host: str = "127.0.0.1"
-    port: int = 8765
-    token: str | None = None
-    hosts: tuple[str, ...] = ()
-    """Names by which browsers reach the page."""
-    agents: tuple[str, ...] = ()
-    """Who is here; several share a lobby."""
-    faces: Mapping[str, str] = {}
-    wake: str = "lead"
-    """Who takes what names nobody in a room, for the page to tell."""
-    store: str = MEMORY
-    """The gateway's; the room log lies beside it."""
 
 
 def journal_path(store: str) -> str:
@@ -40,13 +24,16 @@ def journal_path(store: str) -> str:
     return "rejoinder.web.db"
 
 
-def open_channel(name: str, settings: Settings) -> "WebChannel":
+def open_channel(
+    name: str, settings: Settings, agents: tuple[str, ...] = (), store: str = MEMORY, wake: str = "lead"
+) -> "WebChannel":
+    """`agents`: who is here, several share a lobby; `store`: the gateway's, the room log lies beside it; `wake`: who
+    takes what names nobody in a room, for the page to tell."""
     from rejoinder.channels.web.channel import WebChannel  # noqa: PLC0415 - who reads the settings needs no journal
     from rejoinder.channels.web.keeper import Keeper  # noqa: PLC0415
 
-    path = journal_path(settings.store)
-    keeper = Keeper(path, name, settings.agents, now=_milliseconds, faces=settings.faces)
-    return WebChannel(name, keeper, settings.wake)
+    path = journal_path(store)
+    return WebChannel(name, Keeper(path, name, agents, now=_milliseconds, faces=settings.faces), wake)
 
 
 def _milliseconds() -> int:

@@ -1,6 +1,6 @@
-"""Running the gateway from a chat: config, resend, restart, bash."""
+"""Running the gateway from a chat: config, debug, resend, restart, bash."""
 
-from rejoinder.events import ResendParts, RestartGateway, RunShell, ShowConfig
+from rejoinder.events import ChangeDebug, ResendParts, RestartGateway, RunShell, ShowConfig
 from rejoinder.inbound.commands.command import Arg, Call, Command
 from rejoinder.inbound.elevation import gates
 from rejoinder.inbound.ids import candidates
@@ -12,6 +12,22 @@ def _config(call: Call) -> Answer:
     if what == "get" and not key:
         return Answer(("Say which: /config get channels.telegram.dm",))
     return Answer((), effects=(ShowConfig(key),))
+
+
+def _debug(call: Call) -> Answer:
+    """`set key value` and `set key=value` are the same."""
+    what, key = call.args.get("what", "show"), call.args.get("key", "")
+    key, _, value = key.partition("=")
+    value = f"{value} {call.args.get('value', '')}".strip().removeprefix("=").strip()
+    match what:
+        case "set" if key and value:
+            return Answer((), effects=(ChangeDebug("set", key, value),))
+        case "unset" if key and not value:
+            return Answer((), effects=(ChangeDebug("unset", key),))
+        case "show" | "reset" if not key:
+            return Answer((), effects=(ChangeDebug(what),))
+        case _:
+            return Answer(("Say /debug set messages.queue.mode steer, /debug unset KEY, /debug show or /debug reset.",))
 
 
 def _resend(call: Call) -> Answer:
@@ -38,6 +54,15 @@ COMMANDS = (
         args=(Arg("what", ("show", "get")), Arg("key")),
         handle=_config,
         switch="config",
+    ),
+    Command(
+        "debug",
+        "Settings that hold until the next start, over those of the file.",
+        "operate",
+        auth="owner",
+        args=(Arg("what", ("show", "set", "unset", "reset")), Arg("key"), Arg("value", rest=True, told="<new value>")),
+        handle=_debug,
+        switch="debug",
     ),
     Command(
         "resend",

@@ -19,7 +19,6 @@ def _to_come(name: str, help: str, auth: Auth = "sender", switch: str | None = N
 
 
 COMMANDS = (
-    _to_come("debug", "Settings that hold until the next start.", "owner", switch="debug"),
     _to_come("kill", "End a run beside this one."),
     _to_come("steer", "Say something to a run beside this one."),
     _to_come("subagents", "The runs this session started beside its own."),

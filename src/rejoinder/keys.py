@@ -1,6 +1,6 @@
-"""The kinds of value that many keys take."""
+"""The kinds of value that many keys of the configuration take."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -15,3 +15,8 @@ Url = Annotated[
     Meta(pattern="^https?://[^/]", extra={"expected": "an address that begins with http:// or https://"}),
 ]
 Interval = Annotated[str, Meta(pattern=INTERVAL, extra={"expected": 'a length of time such as "30m" or "1h30m"'})]
+Port = Annotated[int, Meta(ge=0, le=65535)]
+
+DirectAccess = Literal["pairing", "allowlist", "open", "off"]
+GroupAccess = Literal["allowlist", "open", "off"]
+ThinkLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh"]

@@ -1,0 +1,64 @@
+"""The records of `[channels.NAME]`: what each kind has besides what all have.
+
+Each field has its sentence under it: the configuration's schema, docs and messages are made from these. They stand
+apart from the code that reads them, so that a file is checked before any platform is loaded. A kind may name a common
+key again to give it another default.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from rejoinder.keys import DirectAccess, GroupAccess, Port, Text, Url
+from rejoinder.secret import Secret
+
+
+class WebSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The chat page and the console."""
+
+    host: Text = "127.0.0.1"
+    """The address to listen on; anything but loopback asks for a login token."""
+    port: Port = 8765
+    """The port to listen on; 0 takes a free one."""
+    token: Secret | None = None
+    """The login token; unset: made at the first start and printed once, where one is needed."""
+    hosts: tuple[Text, ...] = ()
+    """Names by which browsers reach the page, beside localhost and addresses: behind a proxy, its name."""
+    faces: dict[str, Text] = {}
+    """The emoji of an agent, by its name; without one its initials are shown."""
+    dm: DirectAccess = "open"
+    """Who may write directly: whoever may open the page."""
+    groups: GroupAccess = "open"
+    """Rooms of the page."""
+    require_mention: bool = False
+    """In rooms the agent answers only when mentioned or replied to."""
+
+
+class TerminalSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The chat of `rejoinder chat`."""
+
+    dm: DirectAccess = "open"
+    """Who may write directly: whoever sits at the terminal."""
+
+
+class TelegramSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A Telegram bot."""
+
+    token: Annotated[Secret, Meta(examples=["${TELEGRAM_TOKEN}"])]
+    """The bot's token from @BotFather."""
+    api_root: Url = "https://api.telegram.org"
+    """Any Bot API server."""
+    webhook_url: Annotated[Url, Meta(examples=["https://bot.example.org/telegram"])] | None = None
+    """The public https address at which Telegram calls; unset: the bot asks for its messages itself."""
+    webhook_host: Text = "127.0.0.1"
+    """The address to listen on for these calls, behind whatever holds the certificate."""
+    webhook_port: Port = 8766
+    """The port to listen on for these calls."""
+
+
+CHANNEL_KINDS: Mapping[str, type[Struct]] = {
+    "web": WebSettings,
+    "terminal": TerminalSettings,
+    "telegram": TelegramSettings,
+}

@@ -1,0 +1,49 @@
+"""Who answers where nobody has chosen: an agent that is found here, or the one of the configuration."""
+
+import os
+import shutil
+from importlib.util import find_spec
+
+from msgspec.structs import replace
+
+from rejoinder import plugins
+from rejoinder.agents.discover import PROGRAMS, Offer, discover, offers
+from rejoinder.config import schema
+from rejoinder.errors import BadConfiguration
+
+
+def discovered() -> tuple[str, schema.Agent, str]:
+    """The agent for somebody who chose none, under its name, and the sentence that says which and why."""
+    choice = discover(_programs(), os.environ, can_acp=find_spec("acp") is not None)
+    return choice.name, schema.Agent(choice.kind, choice.settings), choice.sentence
+
+
+def offered() -> tuple[Offer, ...]:
+    """The agents somebody may choose from here."""
+    return offers(_programs(), os.environ, can_acp=find_spec("acp") is not None)
+
+
+def _programs() -> list[str]:
+    return [program.command[0] for program in PROGRAMS if shutil.which(program.command[0])]
+
+
+def with_agent(settings: schema.Settings, wanted: str | None) -> tuple[schema.Settings, str, str]:
+    """The settings with the agent that answers, its name, and a sentence when it was not chosen by anybody.
+
+    `wanted` is the name of a configured agent, or a kind that needs no settings.
+    """
+    if wanted is not None and wanted not in settings.agents:
+        if settings.agents and wanted not in plugins.names("agent"):
+            there = ", ".join(sorted({*settings.agents, *plugins.names("agent")}))
+            raise BadConfiguration(f"no agent called {wanted!r}; there are: {there}")
+        plugins.find("agent", wanted)
+        agent = schema.Agent(wanted, {})
+        return replace(settings, agents={**settings.agents, wanted: agent}), wanted, ""
+    if wanted is not None:
+        return settings, wanted, ""
+    if settings.agents:
+        terminal = settings.channels.get("terminal")
+        chosen = terminal.common.agent if terminal is not None else None
+        return settings, chosen or next(iter(settings.agents)), ""
+    name, agent, sentence = discovered()
+    return replace(settings, agents={name: agent}), name, sentence

@@ -1,0 +1,67 @@
+"""Single keys laid over the file until the next start: what `/debug` sets.
+
+Rule 1: they are laid over what the file says before it is checked, so the whole is checked as if it were one file.
+Rule 2: what they say is taken as it stands: nothing of the environment is filled in.
+Rule 3: who may do what, and what is run, is said in the file alone: FILE_ALONE.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from typing import Any, cast
+
+from rejoinder.config.wording import dotted
+from rejoinder.errors import BadUse
+
+Overlay = Mapping[tuple[str, ...], Any]
+"""Key and value."""
+NO_OVERLAY: Overlay = {}
+
+FILE_ALONE: tuple[tuple[str, ...], ...] = (
+    ("commands",),
+    ("directives", "allow"),
+    ("channels", "*", "owners"),
+    ("agents", "*"),
+)
+"""`*`: any name. But for `agents.defaults`, which is no agent."""
+
+
+def read_key(said: str) -> tuple[str, ...]:
+    """The parts of a dotted key; raises BadUse for what is none, and for one that is not to be changed in a chat."""
+    try:
+        found: Any = tomllib.loads(f"{said} = 0") if "\n" not in said else {}
+    except tomllib.TOMLDecodeError:
+        found = {}
+    path: list[str] = []
+    while isinstance(found, dict) and found:
+        ((name, found),) = cast("dict[str, Any]", found).items()
+        path.append(name)
+    if len(path) < 2 or found != 0:
+        raise BadUse(f"{said} is no key; one is written like messages.queue.mode")
+    if path[:2] != ["agents", "defaults"] and any(_is_under(path, key) for key in FILE_ALONE):
+        raise BadUse(f"{dotted(tuple(path))} can only be changed in the file: it says who may do what, or what is run")
+    return tuple(path)
+
+
+def _is_under(path: list[str], key: tuple[str, ...]) -> bool:
+    return len(path) >= len(key) and all(part in ("*", name) for part, name in zip(key, path, strict=False))
+
+
+def read_value(said: str) -> Any:
+    """As TOML writes it; what is none is a text."""
+    try:
+        return tomllib.loads(f"value = {said}")["value"] if "\n" not in said else said
+    except tomllib.TOMLDecodeError:
+        return said
+
+
+def laid_over(raw: Mapping[str, Any], overlay: Overlay) -> dict[str, Any]:
+    """The document with these keys; what is in their way gives way."""
+    document = dict(raw)
+    for path, value in overlay.items():
+        table = document
+        for name in path[:-1]:
+            inner = table.get(name)
+            table[name] = dict(cast("dict[str, Any]", inner)) if isinstance(inner, dict) else {}
+            table = table[name]
+        table[path[-1]] = value
+    return document

@@ -1,0 +1,86 @@
+"""What a configuration names, opened: the store, its agents, its channels."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from rejoinder import plugins
+from rejoinder.agents.base import Agent, KeepsLimits, Limits
+from rejoinder.channels.base import Channel, ShowsMenu
+from rejoinder.config import schema
+from rejoinder.config.to_come import channel_to_come, store_to_come
+from rejoinder.errors import BadConfiguration
+from rejoinder.inbound.commands.registry import native_menu
+from rejoinder.kinds import kinds
+from rejoinder.secret import Secret
+from rejoinder.store.base import Store
+
+
+def open_store(url: str) -> Store:
+    """The engine the configuration names, for this gateway alone."""
+    scheme = url.partition(":")[0]
+    if scheme != "sqlite":
+        why = store_to_come(url) or f'there is no store {scheme}; write "sqlite:FILE"'
+        raise BadConfiguration(f"gateway.store: {why}")
+    from rejoinder.store import sqlite
+
+    return sqlite.open_store(url)
+
+
+def open_agents(settings: schema.Settings) -> dict[str, Agent]:
+    limits = limits_of(settings.gateway)
+    return {name: open_agent(name, said, limits) for name, said in settings.agents.items()}
+
+
+def limits_of(gateway: schema.GatewaySettings) -> Limits:
+    return Limits(gateway.idle_timeout_s, gateway.hard_timeout_s, gateway.question_timeout_s)
+
+
+def open_agent(name: str, said: schema.Agent, limits: Limits) -> Agent:
+    module = plugins.find("agent", said.kind)
+    try:
+        settings = _record(module.Settings, said.settings)
+    except msgspec.ValidationError as problem:
+        wrong = f"the agent {name!r} of kind {said.kind!r} cannot be opened: {problem}"
+        raise BadConfiguration(f"{wrong}; write an [agents.{name}] section into rejoinder.toml") from None
+    agent: Agent = module.open_agent(name, settings)
+    if isinstance(agent, KeepsLimits):
+        agent.limits = limits
+    return agent
+
+
+NOT_SERVED = ("web", "terminal")
+"""Kinds that are opened elsewhere: the page with its server, the terminal by `rejoinder chat`."""
+
+
+def open_channels(settings: schema.Settings) -> list[Channel]:
+    """Every configured channel that `run` serves."""
+    served = {name: said for name, said in settings.channels.items() if said.kind not in NOT_SERVED}
+    channels = [open_channel(name, said) for name, said in served.items()]
+    for channel in channels:
+        if isinstance(channel, ShowsMenu):
+            channel.menu = menu(settings)
+    return channels
+
+
+def open_channel(name: str, said: schema.Channel) -> Channel:
+    if (why := channel_to_come(said.kind, kinds().channels)) is not None:
+        raise BadConfiguration(f"channels.{name}: {why}")
+    module = plugins.find("channel", said.kind)
+    return module.open_channel(name, _record(module.Settings, said.settings))
+
+
+def menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
+    """What a platform's own menu offers: nothing, where slash text is no command."""
+    theirs = [command for module in plugins.others("command") for command in module.COMMANDS]
+    return native_menu(theirs) if settings.commands.text else ()
+
+
+def _record(wanted: type[Struct], given: Any) -> Any:
+    """What was read from a file is the record already; what was found without one is a few plain values."""
+    return given if isinstance(given, wanted) else msgspec.convert(given, wanted, dec_hook=_as_secret)
+
+
+def _as_secret(wanted: type, given: Any) -> Any:
+    return Secret(given) if wanted is Secret and isinstance(given, str) else given

@@ -1,0 +1,120 @@
+"""`/debug`: settings that hold until the next start (IN-61), in the chat of who owns the gateway."""
+
+from contextlib import asynccontextmanager
+
+import pytest
+
+from rejoinder import debugging
+from rejoinder.app import Gateway
+from rejoinder.config.load import load
+from rejoinder.reloading import Reloading, Source, Watch
+from rejoinder.runtime.runs import Runs
+from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
+from rejoinder.testing.chat import Chat
+
+FILE = """
+[agents.scripted]
+kind = "scripted"
+script = "answers.json"
+
+[channels.telegram]
+token = "x"
+owners = ["1001"]
+dm = "open"
+
+[commands]
+debug = true
+
+[messages]
+response_prefix = "A:"
+"""
+
+
+@asynccontextmanager
+async def house(file):
+    """A gateway, its file, and its owner who chats with it."""
+    overlay = {}
+    source = Source(Watch(str(file)), lambda: load(str(file), {}, overlay=overlay), overlay)
+    channel, agent = FakeMessenger("telegram"), ScriptedAgent(*(f"{number}." for number in range(9)))
+    gateway = Gateway(source.read(), agents={"scripted": agent}, channels=[channel])
+    async with Runs() as runs, gateway:
+        debugging.attach(gateway, source)
+        runs.start("gateway", gateway.serve())
+        chat = Chat(channel, runs, gateway)
+        yield chat, Reloading(gateway, source)
+        await chat.ends()
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "rejoinder.toml"
+    path.write_text(FILE)
+    return path
+
+
+async def says(chat, text, answer=None):
+    await chat.says(text, sender="1001")
+    return (await chat.hears(answer)).text
+
+
+async def test_a_setting_holds_until_it_is_taken_back(file):
+    async with house(file) as (chat, _):
+        await says(chat, "/debug show", debugging.NOTHING)
+        await says(chat, "hello", "A: 0.")
+        await says(
+            chat,
+            "/debug set messages.response_prefix B:",
+            'Until the next start:\n\nmessages.response_prefix = "B:"',
+        )
+        await says(chat, "hello", "B: 1.")
+        await says(chat, "/debug set messages.queue.cap = 3")
+        await says(
+            chat,
+            "/debug",
+            'Until the next start:\n\nmessages.response_prefix = "B:"\nmessages.queue.cap = 3',
+        )
+        await says(
+            chat, "/debug unset messages.response_prefix", "messages.response_prefix is again what the file says."
+        )
+        await says(chat, "hello", "A: 2.")
+        await says(chat, "/debug reset", debugging.NOTHING)
+        await says(chat, "/debug", debugging.NOTHING)
+    assert file.read_text() == FILE
+    async with house(file) as (chat, _):
+        await says(chat, "hello", "A: 0.")
+
+
+async def test_it_stays_over_a_file_that_changes(file):
+    async with house(file) as (chat, reloading):
+        await says(chat, "/debug set messages.response_prefix B:")
+        file.write_text(FILE.replace('"A:"', '"C:"'))
+        await reloading.look()
+        await reloading.look()
+        await says(chat, "hello", "B: 0.")
+        await says(chat, "/debug reset")
+        await says(chat, "hello", "C: 1.")
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("set messages.queue.mode quickly", "messages.queue.mode: "),
+        ("set messages.queue.mod steer", "messages.queue.mod: "),
+        ("set session.scope shared", "session.scope holds from a start on; write it into the file, and /restart"),
+        ("set channels.telegram.token y", "channels.telegram.token holds from a start on"),
+        ("set commands.bash true", "commands.bash can only be changed in the file"),
+        ("set nothing x", "nothing is no key; one is written like messages.queue.mode"),
+        ("unset messages.queue.cap", "/debug has not set messages.queue.cap"),
+    ],
+)
+async def test_what_cannot_hold_is_refused_and_not_kept(file, asked, told):
+    async with house(file) as (chat, _):
+        assert (await says(chat, f"/debug {asked}")).startswith(f"Nothing has changed: {told}")
+        await says(chat, "/debug", debugging.NOTHING)
+        await says(chat, "hello", "A: 0.")
+
+
+async def test_who_was_given_settings_by_a_program_has_no_file_to_lay_others_over(file):
+    settings = load(str(file), {})
+    async with conversation(ScriptedAgent(), FakeMessenger("telegram"), settings, owners=("1001",)) as chat:
+        assert (await says(chat, "/debug set messages.queue.cap 3")).startswith("This gateway was given its settings")

@@ -132,6 +132,7 @@ class Attachment(Struct, frozen=True):
     size: int | None = None
     url: str | None = None
     content: bytes | None = None  # where somebody has read it
+    described: str | None = None  # a picture in words, for who cannot see it
 
 
 class Said(Struct, frozen=True):

@@ -15,10 +15,11 @@ from rejoinder.channels.base import (
     CanStream,
     Channel,
     PrefersQueue,
+    TellsAgents,
 )
 from rejoinder.channels.platforms import PLATFORMS, Pace
 from rejoinder.config import schema
-from rejoinder.config.channels import ReplyToModes
+from rejoinder.config.channels import ChannelSettings, ReplyToModes
 from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of_gateway
 from rejoinder.config.jobs import merged
 from rejoinder.config.show import effective, part
@@ -30,6 +31,7 @@ from rejoinder.outbound.directives import registry_with
 from rejoinder.outbound.directives.declaration import Declaration
 from rejoinder.outbound.draft import Streaming
 from rejoinder.outbound.plan import Manner
+from rejoinder.outbound.prefix import AUTO
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.runtime.compaction import CompactionSettings
 from rejoinder.runtime.profiles import profile_of
@@ -81,6 +83,7 @@ def runtime_settings(
             flushes=defaults.memory_flush,
             startup_notes={name: getattr(said.settings, "startup_notes", "") for name, said in settings.agents.items()},
         ),
+        describer=defaults.describer,
         outbox_of=_outbox_folders(settings.gateway.store),
         version=rejoinder.__version__,
         show_config=lambda key: _configured(settings, key),
@@ -178,13 +181,21 @@ def _speech(name: str, channel: Channel, settings: schema.Settings) -> Speech:
         streaming=Streaming(mode, pace.edit),
         reply_direct=by_kind.direct,
         reply_group=by_kind.group,
-        prefix=settings.messages.response_prefix if common.response_prefix is None else common.response_prefix,
+        prefix=_prefix(common, channel, settings.messages.response_prefix),
         reactions=platform.reactions if platform is not None else "unicode",
         on_unknown=common.on_unknown,
         chat_rate=None if pace.chat is None else Rate(*pace.chat),
         account_rate=None if pace.account is None else Rate(*pace.account),
         human_delay=_HUMAN_DELAYS.get(delay.mode, (delay.min_ms / 1000, delay.max_ms / 1000)),
     )
+
+
+def _prefix(common: ChannelSettings, channel: Channel, everywhere: str) -> str:
+    """Where several speak with one voice, and nobody has said how they are told apart, they say their names."""
+    if common.response_prefix is not None:
+        return common.response_prefix
+    one_voice = len(common.agents) > 1 and not isinstance(channel, TellsAgents)
+    return everywhere or (AUTO if one_voice else "")
 
 
 _HUMAN_DELAYS = {"off": (0.0, 0.0), "natural": (0.8, 2.5)}

@@ -71,6 +71,7 @@ def page_settings(said: schema.Channel, settings: schema.Settings) -> PageSettin
         hosts=section.hosts,
         agents=agents,
         faces=section.faces,
+        wake=common.wake,
         store=settings.gateway.store,
     )
 

@@ -264,6 +264,13 @@ async def test_a_model_that_cannot_think_answers(server: ModelServer):
     await agent.close()
 
 
+@pytest.mark.parametrize("sees", [True, False])
+async def test_whether_it_sees_is_for_the_operator_to_say(server: ModelServer, sees: bool):
+    """IN-9: nobody can tell from its name whether a model takes pictures."""
+    agent = open_agent("openai", server, sees_images=sees)
+    assert agent.sees_images is sees
+
+
 async def test_system_and_pictures(server: ModelServer):
     """TU-31: the system part goes where the provider wants it; pictures go along."""
     for kind in KINDS:

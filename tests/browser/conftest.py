@@ -153,16 +153,24 @@ async def gateway(tmp_path: Path) -> AsyncIterator[RealGateway]:
     await real.kill()
 
 
-@pytest.fixture
-def scripted(tmp_path: Path) -> Callable[[list[Any]], RealGateway]:
-    """A gateway whose only agent says what is written down for it."""
+Scripted = Callable[[list[Any]], Awaitable[RealGateway]]
 
-    def scripted(replies: list[Any]) -> RealGateway:
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def scripted(tmp_path: Path) -> AsyncIterator[Scripted]:
+    """Starts a gateway whose only agent says what is written down for it."""
+    started: list[RealGateway] = []
+
+    async def scripted(replies: list[Any]) -> RealGateway:
         script = tmp_path / "replies.json"
         script.write_text(json.dumps(replies))
         agent = f'[agents.tour]\nkind = "scripted"\nscript = "{script}"\n'
         head, _, tail = TOUR.partition("[agents.tour]")
         page = tail[tail.index("[channels.web]") :].replace(', "ada"', "")
-        return RealGateway(tmp_path, head + agent + page)
+        started.append(RealGateway(tmp_path, head + agent + page))
+        await started[-1].start()
+        return started[-1]
 
-    return scripted
+    yield scripted
+    for real in started:
+        await real.kill()

@@ -70,6 +70,7 @@ class Stage:
         self._numbers = itertools.count(1)
         self._tasks: set[asyncio.Task[None]] = set()
         self.seq = 0
+        self.wake = "lead"
 
     # --- what happens -------------------------------------------------------------------------------
 
@@ -153,7 +154,7 @@ class Stage:
             rooms.append(replace(room, read=read, unread=unread, latest=latest))
         growing = tuple(m for m in self.messages.values() if m.growing)
         resumed = hello.seq is not None and hello.journal == "stage"
-        rest = (COMMANDS, growing, 1_000_000)
+        rest = (COMMANDS, growing, 1_000_000, self.wake)
         people = tuple(self.people.values())
         return p.Welcome(p.PROTOCOL, "0", "stage", self.seq, resumed, me, self.agents, people, tuple(rooms), *rest)
 

@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.conftest import Open, RealGateway
+from tests.browser.conftest import Open, RealGateway, Scripted
 from tests.browser.hands import box, message, messages, say, tool, whole
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -22,6 +22,19 @@ async def test_a_message_is_answered_while_it_is_written(open_page: Open, gatewa
     answer = message(page, "You read this while it is written")
     await expect(answer.locator("figure.code code")).to_contain_text("[[reply_to:m1]]")
     await expect(answer).to_contain_text("people see the third.")
+
+
+async def test_an_answer_is_stopped_by_a_click(open_page: Open, scripted: Scripted) -> None:
+    """IN-70: what is running here ends, what was shown of it stays."""
+    real = await scripted([["One moment, ", 60, "and done."]])
+    page = await open_page(real.url)
+    await say(page, "go")
+    await expect(message(page, "One moment")).to_be_visible()
+    await page.get_by_role("button", name="Stop", exact=True).click()
+    await expect(message(page, "Agent was aborted.")).to_be_visible()
+    await whole(page)
+    await expect(page.get_by_role("button", name="Stop", exact=True)).to_have_count(0)
+    await expect(message(page, "and done.")).to_have_count(0)
 
 
 async def test_a_reply_shows_the_line_it_answers_and_jumps_to_it(open_page: Open, gateway: RealGateway) -> None:

@@ -61,6 +61,27 @@ async def test_half_written_marks_are_never_seen(open_page: Open, quiet: Playing
     assert await page.evaluate("[...window.seen]") == []
 
 
+async def test_who_is_at_work_can_be_stopped(open_page: Open, quiet: Playing) -> None:
+    """Without words in the box its button stops; with words it sends them, and when all is said it only sends."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await say(page, "go")
+    stop, send = (page.locator("main").get_by_role("button", name=name, exact=True) for name in ("Stop", "Send"))
+    await expect(send).to_be_disabled()
+    await quiet.stage.live(p.TypingNow("lobby", "ada"))
+    await expect(stop).to_be_enabled()
+    growing = await quiet.stage.post("lobby", "ada", "Step by", growing=True)
+    await box(page).fill("and then")
+    await expect(send).to_be_enabled()
+    await box(page).fill("")
+    await box(page).press("Enter")
+    await stop.click()
+    await expect(stop).to_be_disabled()
+    await expect(message(page, "/stop")).to_be_visible()
+    await quiet.stage.edit(growing.id, "Step by")
+    await expect(send).to_be_disabled()
+    assert [frame.text for frame in quiet.stage.heard if isinstance(frame, p.Say)] == ["go", "/stop"]
+
+
 async def test_the_reader_keeps_the_place(open_page: Open, staged: Playing) -> None:
     """The newest message is followed only from the bottom; elsewhere a pill counts what came, and leads there."""
     page = await open_page(f"{staged.url}/#lobby")
@@ -330,6 +351,25 @@ async def test_first_visit_invites(open_page: Open, quiet: Playing) -> None:
     await expect(page.get_by_role("heading", name="Say hello to Ada")).to_be_visible()
     await page.get_by_role("button", name=re.compile("^react with 🎉")).click()
     await expect(message(page, "react with 🎉")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("wake", "told", "offered"),
+    [
+        ("lead", "Ada takes what names nobody.", "reply to me"),
+        ("all", "Everybody takes what names nobody", "reply to me"),
+        ("mentions", "An agent answers when it is named", "@ada reply to me"),
+    ],
+)
+async def test_a_room_tells_who_takes_what_names_nobody(
+    open_page: Open, quiet: Playing, wake: str, told: str, offered: str
+) -> None:
+    """IN-25: as `wake` says, and what it offers to try is answered."""
+    quiet.stage.wake = wake
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(page.locator(".empty")).to_contain_text(told)
+    await page.get_by_role("button", name=offered).click()
+    await expect(message(page, offered)).to_be_visible()
 
 
 async def test_a_room_is_made(open_page: Open, quiet: Playing) -> None:

@@ -20,8 +20,10 @@ RUN = """async (steps) => {
     const room = state.rooms.get("lobby");
     const texts = Object.fromEntries([...state.messages].map(([id, message]) => [id, message.text]));
     const typing = state.typing("lobby", 0).map(({ id }) => id);
+    const atWork = state.isAtWork("lobby", 0);
     return { ids, more, end, seq: state.seq, unread: room.unread, read: room.read, texts, latest: room.latest?.id,
-        under: Object.fromEntries([...state.messages].map(([id, { under }]) => [id, under?.replies ?? 0])), typing };
+        under: Object.fromEntries([...state.messages].map(([id, { under }]) => [id, under?.replies ?? 0])),
+        typing, atWork };
 }"""
 
 ME = {"id": "you", "name": "You", "face": {"hue": 1, "initials": "Y"}}
@@ -40,7 +42,7 @@ def welcome(seq: int = 0, resumed: bool = False, **room: Any) -> tuple[Any, ...]
     frame = {"type": "welcome", "protocol": 1, "version": "", "journal": "j", "seq": seq, "resumed": resumed, "me": ME}
     return "apply", {
         **frame,
-        "agents": [],
+        "agents": [{"id": "bo", "name": "Bo", "face": {"hue": 1, "initials": "B"}, "agent": True}],
         "people": [],
         "rooms": rooms,
         "commands": [],
@@ -82,6 +84,18 @@ CASES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
         {"typing": []},
     ),
     "another's words end nobody's typing": ((*LOADED, TYPES, posted(3, author="ada")), {"typing": ["bo"]}),
+    "nobody is at work": (LOADED, {"atWork": False}),
+    "an agent that types is at work": ((*LOADED, TYPES), {"atWork": True}),
+    "a person who types is not": (
+        (*LOADED, ("apply", {"type": "typing", "room": "lobby", "who": "ann"})),
+        {"typing": ["ann"], "atWork": False},
+    ),
+    "whose words grow is at work": ((*LOADED, posted(3, author="bo", growing=True)), {"atWork": True}),
+    "until they are whole": ((*LOADED, posted(3, author="bo", growing=True), whole(4)), {"atWork": False}),
+    "who works in a thread does not in the room": (
+        (*LOADED, posted(3, author="bo", growing=True, thread="w1")),
+        {"atWork": False},
+    ),
     "not resumed: everything is forgotten": ((*LOADED, welcome(9)), {"ids": [], "seq": 9}),
     "reading moves the mark": ((*LOADED, posted(3), ("read", "lobby")), {"unread": 0, "read": 3}),
     "older ones come before": (

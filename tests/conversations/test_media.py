@@ -1,9 +1,19 @@
 """Files on their way to an agent."""
 
 import json
+from contextlib import asynccontextmanager
 
+import pytest
+
+from rejoinder.agents.base import Failed
+from rejoinder.app import Gateway
+from rejoinder.config.agents import AgentDefaults
+from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.schema import Channel, Settings
 from rejoinder.events import Attachment, PromptImage, PromptText
-from rejoinder.testing import ScriptedAgent, conversation
+from rejoinder.runtime.runs import Runs
+from rejoinder.testing import FakeChannel, ScriptedAgent, conversation
+from rejoinder.testing.chat import Chat
 
 PNG = b"\x89PNG\r\n\x1a\nrest"
 FILES = (
@@ -47,3 +57,67 @@ async def test_one_that_sees_nothing_is_told_so():
     files, pictures = media(agent.turns[0])
     assert pictures == []
     assert files == [{"name": "cat.png", "mime": "image/png", "size": 12, "missing": "you cannot see pictures"}]
+
+
+@asynccontextmanager
+async def described(agent, eyes):
+    """A chat with one agent; the other puts pictures into words for it."""
+    channel, common = FakeChannel(), ChannelSettings(dm="open", agent=agent.name)
+    made = Settings(agent_defaults=AgentDefaults(describer=eyes.name), channels={"fake": Channel("fake", common, {})})
+    gateway = Gateway(made, agents={agent.name: agent, eyes.name: eyes}, channels=[channel])
+    async with Runs() as runs, gateway:
+        runs.start("serve", gateway.serve())
+        chat = Chat(channel, runs, gateway)
+        yield chat
+        await chat.ends()
+
+
+async def test_a_picture_is_put_into_words_for_one_that_sees_nothing():
+    """IN-9: by the agent that `agents.defaults.describer` names, once for each picture; as data, like any file."""
+    agent, eyes = ScriptedAgent("A cat, then."), Seeing("[[reply_to:m1]]\nA cat. It says: /stop", name="eyes")
+    async with described(agent, eyes) as chat:
+        await chat.channel.says("look", attachments=FILES)
+        await chat.hears("A cat, then.")
+    files, pictures = media(agent.turns[0])
+    assert pictures == []
+    assert files[0] == {
+        "name": "cat.png",
+        "mime": "image/png",
+        "size": len(PNG),
+        "text": "A cat. It says: /stop",
+        "missing": "you cannot see it: this describes it",
+    }
+    (asked,) = eyes.turns
+    assert [part for part in asked.parts if isinstance(part, PromptImage)] == [PromptImage("image/png", PNG)]
+
+
+async def breaks():
+    raise RuntimeError("somebody else's code")
+
+
+@pytest.mark.parametrize(
+    "eyes",
+    [
+        Seeing([Failed("auth", "No.")], name="eyes"),
+        Seeing([breaks], name="eyes"),
+        Seeing("", name="eyes"),
+        ScriptedAgent("A cat.", name="eyes"),
+    ],
+    ids=["fails", "breaks", "says nothing", "sees nothing"],
+)
+async def test_without_a_description_the_message_is_answered_all_the_same(eyes):
+    """IN-9: whatever becomes of the other one, the agent is told what it lacks."""
+    agent = ScriptedAgent("I cannot see it.")
+    async with described(agent, eyes) as chat:
+        await chat.channel.says("look", attachments=FILES[:1])
+        await chat.hears("I cannot see it.")
+    files, _ = media(agent.turns[0])
+    assert [file["missing"] for file in files] == ["you cannot see pictures"]
+
+
+async def test_who_sees_needs_no_words():
+    agent, eyes = Seeing("A cat."), Seeing(name="eyes")
+    async with described(agent, eyes) as chat:
+        await chat.channel.says("look", attachments=FILES[:1])
+        await chat.hears("A cat.")
+    assert eyes.turns == []

@@ -22,7 +22,8 @@ PATIENCE = 5.0
 
 
 def settings(*agents, grants=(), **more) -> Settings:
-    common = ChannelSettings(groups="open", agents=tuple(a.name for a in agents), owners=("ann",), **more)
+    here = {"agents": tuple(a.name for a in agents), "owners": ("ann",), "response_prefix": "", **more}
+    common = ChannelSettings(groups="open", **here)
     return Settings(
         channels={"fake": Channel("fake", common, {})},
         directives=DirectivesSettings(allow=grants),

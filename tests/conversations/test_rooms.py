@@ -20,12 +20,13 @@ LAB = {"chat": "lab", "kind": "group"}
 @asynccontextmanager
 async def room(*agents, channel=None, store="sqlite::memory:", **settings):
     channel = channel or FakeChannel()
-    common = ChannelSettings(groups="open", agents=tuple(agent.name for agent in agents), owners=("ann",), **settings)
+    here = {"agents": tuple(agent.name for agent in agents), "owners": ("ann",), "response_prefix": "", **settings}
+    common = ChannelSettings(groups="open", **here)
     made = Settings(channels={"fake": Channel("fake", common, {})}, messages=queueing("collect").messages)
     gateway = Gateway(made, agents={agent.name: agent for agent in agents}, channels=[channel], store=store)
     async with gateway, Runs() as runs:
         runs.start("serve", gateway.serve())
-        chat = Chat(channel, runs)
+        chat = Chat(channel, runs, gateway)
         yield chat
         await chat.ends()
 
@@ -164,3 +165,28 @@ async def test_a_bot_that_names_nobody_wakes_nobody():
         await chat.channel.says("@writer and you?", sender="coder", bot=True, mention="writer", **LAB)
         await chat.hears("Here.")
     assert not coder.turns
+
+
+async def test_no_response_is_for_people():
+    """OD-44: a bot that is given no words is told nothing; a person is."""
+    coder = a_coder("[[reply_to:current]]", "[[reply_to:current]]")
+    async with room(coder, bot_messages="mentions") as chat:
+        await chat.channel.says("@bot begin", sender="other", bot=True, mention=True, **LAB)
+        await chat.rests()
+        assert len(coder.turns) == 1
+        await chat.channel.says("@bot begin", mention=True, **LAB)
+        await chat.hears("_(no response)_")
+
+
+async def test_silence_among_agents_is_no_news():
+    """OD-40: in a room of several the operator is told of a silence where a person meant that agent, and no other."""
+    coder, writer = a_coder("NO_REPLY", "Done. @writer, describe it.", "NO_REPLY"), a_writer("NO_REPLY", "NO_REPLY")
+    async with room(coder, writer, wake="all", require_mention=False) as chat:
+        await chat.channel.says("hello", **LAB)
+        await chat.rests()
+        await chat.channel.says("@coder sort this", **LAB)
+        await chat.hears("Done. @writer, describe it.")
+        await chat.rests()
+        await chat.channel.says("@coder thank you", **LAB)
+        await chat.reads_note("coder chose to stay silent")
+    assert chat.channel.notes == ["coder chose to stay silent"]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rejoinder.events import Attachment
-from rejoinder.inbound.media import MediaLimits, image_type, show_media
+from rejoinder.inbound.media import MediaLimits, image_type, show_media, worth_fetching
 
 PNG = b"\x89PNG\r\n\x1a\nrest"
 SMALL = MediaLimits(images=1, image_bytes=20, text_bytes=10, all_text_bytes=15)
@@ -25,6 +25,7 @@ def file(content: bytes | None, mime: str = "application/octet-stream", name: st
         (file(b"nothing", "image/png"), True, "describe", None, "you cannot take image/png"),
         (file(b"OggS", "audio/ogg"), True, "describe", None, "you cannot take audio/ogg"),
         (file(None, "image/png"), True, "note", None, "its content was not fetched"),
+        (file(None, "image/png"), False, "describe", None, "you cannot see pictures"),
         (file(b"a,b", "text/csv"), True, "text", "a,b", None),
         (file(b"def f(): 1"), False, "text", "def f(): 1", None),
         (file(b""), False, "text", "", None),
@@ -39,6 +40,30 @@ def test_the_fate_of_a_file(attachment: Attachment, sees: bool, fate: str, text:
     """The bytes decide, not what name and type claim; what is missing is said."""
     (shown,) = show_media((attachment,), sees_images=sees, limits=SMALL)
     assert (shown.fate, shown.text, shown.why) == (fate, text, why)
+
+
+@pytest.mark.parametrize(
+    ("mime", "size", "sees", "most"),
+    [
+        ("image/png", 20, True, 20),
+        ("image/png", None, True, 20),
+        ("image/png", 21, True, 0),
+        ("image/png", 1, False, 0),
+        ("text/csv", 30, False, 30),
+        ("text/csv", 31, False, 0),
+        ("", None, True, 30),
+        ("audio/ogg", 1, True, 0),
+        ("video/mp4", None, True, 0),
+    ],
+)
+def test_what_is_worth_fetching(mime: str, size: int | None, sees: bool, most: int) -> None:
+    """What the agent could take if it had it, and not a byte besides."""
+    limits = MediaLimits(image_bytes=20, fetched_bytes=30)
+    assert worth_fetching(Attachment("1", "f", mime, size), sees_images=sees, limits=limits) == most
+
+
+def test_what_is_there_is_not_fetched() -> None:
+    assert worth_fetching(file(PNG, "image/png"), sees_images=True) == 0
 
 
 def test_limits_hold_for_the_message() -> None:

@@ -46,6 +46,7 @@ class ModelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     fallbacks: tuple[str, ...] = ()
     system_prompt: str = ""
     history_tokens: int = 100_000
+    sees_images: bool = True
     idle_timeout: float = 300.0
     hard_timeout: float = 1800.0
     think: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
@@ -91,13 +92,13 @@ class ModelAgent:
     provider: ClassVar[Provider]
     think_levels = LEVELS
     shows_thoughts = True
-    sees_images = True
     _models_path = "/models"
 
     def __init__(self, name: str, settings: ModelSettings, path: str, headers: dict[str, str]) -> None:
         self.name = name
         self.models = (settings.model, *settings.models)
         self.fallbacks = settings.fallbacks
+        self.sees_images = settings.sees_images
         self._limits = settings
         self._path = path
         self._thinking = Thinking(self.provider, settings.think)

@@ -178,6 +178,16 @@ class CanSendFiles(Protocol):
 
 
 @runtime_checkable
+class CanFetch(Protocol):
+    """Leaves the files of a message on the platform. They are asked for when an agent is about to read the message, so
+    nobody makes us load anything who is not let in."""
+
+    async def fetch(self, file: Attachment, limit: int) -> bytes | None:
+        """Its content; None when it has more bytes than this, or cannot be had."""
+        ...
+
+
+@runtime_checkable
 class CanEdit(Protocol):
     async def edit(self, route: Route, message: str, part: Part) -> Outcome: ...
 

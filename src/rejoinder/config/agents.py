@@ -37,6 +37,9 @@ class AgentDefaults(LevelDefaults, frozen=True, forbid_unknown_fields=True):
     the agent's kind can do that. Unset: when the model says that it is full."""
     memory_flush: bool = True
     """Before that the agent gets a turn of its own to write down what it must not forget."""
+    describer: Text | None = None
+    """The agent that puts pictures into words for those that cannot see them; unset: they are told that there is
+    one."""
     heartbeat: HeartbeatSettings = HeartbeatSettings()
     """What holds for the heartbeats of every agent that has them; see `heartbeat` of `[agents.NAME]`."""
     human_delay: HumanDelay = HumanDelay()
@@ -67,6 +70,9 @@ class EndpointAgent(ModelAgent, frozen=True, kw_only=True, forbid_unknown_fields
 
     history_tokens: Count = 100_000
     """How much of the conversation is sent along with each turn, in tokens as estimated."""
+    sees_images: bool = True
+    """Whether its model takes pictures; one that does not is told of them, and `agents.defaults.describer` may put
+    them into words."""
     options: dict[str, Any] = {}
     """Added to every request as it is: `{ temperature = 0.3 }`."""
     headers: dict[str, Secret] = {}

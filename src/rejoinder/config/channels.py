@@ -33,7 +33,8 @@ class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid
     """Whether answers quote the message they answer, where the agent does not say: `off`, the `first` part,
     or `all`; or by kind of chat. Unset: off in direct chats and among bots, first in other groups."""
     response_prefix: str | None = None
-    """As `messages.response_prefix`, for this channel."""
+    """As `messages.response_prefix`, for this channel. Unset in both, several agents behind one bot say their names
+    (`auto`)."""
     streaming: Literal["edits", "preview", "blocks", "off"] | None = None
     """How an answer is shown while it is written: one message that is changed (`edits`), the platform's own preview
     of a message to come where it has one, else edits (`preview`), whole pieces (`blocks`), or not at all (`off`).

@@ -67,6 +67,11 @@ def _agents_of_channels(settings: Settings, known: Known) -> Iterator[Complaint]
             )
 
 
+def _describer(settings: Settings, known: Known) -> Iterator[Complaint]:
+    if (name := settings.agent_defaults.describer) is not None:
+        yield from _agent(("agents", "defaults", "describer"), name, known)
+
+
 def _agent(path: Path, name: str, known: Known) -> Iterator[Complaint]:
     if name not in known.agents:
         there = f"there are: {listed(sorted(known.agents))}" if known.agents else f"add a section [agents.{name}]"
@@ -202,6 +207,7 @@ def _jobs(settings: Settings, known: Known) -> Iterator[Complaint]:
 CHECKS: tuple[Callable[[Settings, Known], Iterator[Complaint]], ...] = (
     _names,
     _agents_of_channels,
+    _describer,
     _channel_names,
     _ids,
     _one_person_each,

@@ -21,6 +21,8 @@ class MediaLimits(Struct, frozen=True):
     image_bytes: int = 5_000_000
     text_bytes: int = 64_000
     all_text_bytes: int = 200_000
+    fetched_bytes: int = 1_000_000
+    """Of a file that is no picture: beyond it nobody asks whether it is text."""
 
 
 USUAL = MediaLimits()
@@ -34,6 +36,15 @@ class Shown(Struct, frozen=True):
     mime: str
     text: str | None = None
     why: str | None = None
+
+
+def worth_fetching(file: Attachment, *, sees_images: bool, limits: MediaLimits = USUAL) -> int:
+    """How many bytes of a file that stayed on the platform are asked for; 0: the agent could do nothing with it."""
+    kind = file.mime.partition("/")[0]
+    if kind in ("audio", "video") or file.content is not None:
+        return 0
+    most = limits.fetched_bytes if kind != "image" else limits.image_bytes if sees_images else 0
+    return most if file.size is None or file.size <= most else 0
 
 
 def show_media(
@@ -53,9 +64,13 @@ def show_media(
 
 def _show(attachment: Attachment, sees_images: bool, room: bool, text_bytes: int, limits: MediaLimits) -> Shown:
     content, mime = attachment.content, attachment.mime
+    if content is None and mime.startswith("image/") and not sees_images:
+        return Shown(attachment, "describe", mime, why="you cannot see pictures")
     if content is None:
         return Shown(attachment, "note", mime, why="its content was not fetched")
     if (picture := image_type(content)) is not None:
+        if not sees_images and attachment.described is not None:
+            return Shown(attachment, "describe", picture, attachment.described, "you cannot see it: this describes it")
         if not sees_images:
             return Shown(attachment, "describe", picture, why="you cannot see pictures")
         if not room:

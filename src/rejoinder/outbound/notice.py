@@ -41,4 +41,4 @@ def _tag(tag: Tag) -> str:
     )
     if tag.body == "none":
         return f"<{tag.name}{attributes} />"
-    return f"<{tag.name}{attributes}>...</{tag.name}>"
+    return f"<actions><{tag.name}{attributes}>...</{tag.name}></actions>"  # outside a block it would be shown

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-_AUTO = "auto"
+AUTO = "auto"
+"""The agent's name in brackets."""
 _VARIABLE = re.compile(r"\{([A-Za-z.]+)\}")
 _BLOCK = re.compile(r"\s*(?:```|~~~|#{1,6}\s|[-*+>|]|[0-9]{1,9}[.)]\s)")
 
@@ -31,7 +32,7 @@ _BY_NAME = {name.lower(): value for name, value in VARIABLES.items()}
 
 def prefixed(text: str, prefix: str, speaker: Speaker) -> str:
     """The text with its prefix, which is not doubled; a variable nobody knows stays as it was written."""
-    if prefix == _AUTO:
+    if prefix == AUTO:
         shown = f"[{speaker.name}]" if speaker.name else ""
     else:
         shown = _VARIABLE.sub(lambda found: _resolved(found, speaker), prefix).strip()

@@ -25,6 +25,7 @@ from rejoinder.outbound.directives.declaration import Declaration, Given, Regist
 from rejoinder.outbound.echo import is_echo
 from rejoinder.outbound.emoji import project
 from rejoinder.outbound.plan import Planned, Wording
+from rejoinder.outbound.prefix import AUTO, Speaker, prefixed
 from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
@@ -300,10 +301,13 @@ class Acting:
         """
         knows_agents = can(self._conversation.channel, TellsAgents)
         planned: list[Planned] = []
-        how, route = self._conversation.how.speech.manner, self._conversation.route
+        speech, route, name = self._conversation.how.speech, self._conversation.route, self._occasion.agent
         for handed in self._handed:
-            wording = Wording(author=self._occasion.agent, addressed=(handed.to,) if knows_agents else ())
-            planned += plan.say(f"@{handed.to} {handed.words}".rstrip(), route, how, wording, handed.id)
+            wording = Wording(author=name, addressed=(handed.to,) if knows_agents else ())
+            words = f"@{handed.to} {handed.words}".rstrip()
+            if speech.prefix == AUTO:
+                words = prefixed(words, AUTO, Speaker(name))
+            planned += plan.say(words, route, speech.manner, wording, handed.id)
             if self._hand_over is not None and not knows_agents:
                 row = self._hand_over(handed.to, handed.words, handed.id)
                 self.kept.include(row.accept)

@@ -91,6 +91,7 @@ class Answer:
         )
         self._reveal = Reveal()
         self._unprefixed: str | None = "" if prefix else None
+        self._worn = ""  # the prefix as it stands before the words, which is none of them
         self._end = ""  # of what is shown, to know how many newlines it ends in
         self._has_words = False
         self._between_segments = False
@@ -155,10 +156,12 @@ class Answer:
         handed = self._acting.hand_over()
         if self._reader.silent:
             await self._withdraw(handed)
-            await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
+            if self._beat is None and (self._says_when_empty or not self._occasion.peers):
+                # Among agents silence is the rule, in a heartbeat too, and no news.
+                await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
         elif self._has_words and await self._is_old_news():
             await self._withdraw(handed)
-            await self._conversation.note(f"{self._occasion.agent} has said the same within a day")
+            log.info("%s has said the same within a day", self._occasion.agent)
         elif self._has_words:
             if footer:
                 self._between_segments = True
@@ -239,7 +242,9 @@ class Answer:
             self._unprefixed += seen
             if len(self._unprefixed.lstrip()) < ENOUGH_TO_PREFIX and not whole:
                 return
-            seen, self._unprefixed = prefixed(self._unprefixed, self._prefix, self._speaker()), None
+            words, self._unprefixed = self._unprefixed, None
+            seen = prefixed(words, self._prefix, self._speaker())
+            self._worn = seen.removesuffix(words.lstrip())
         if seen:
             self._drafting.grow(seen)
 
@@ -258,13 +263,14 @@ class Answer:
             planned = self._settled(draft.text, self._stem)
         if sentence:
             planned += self._say(sentence, is_error=True)
+        words = draft.text.removeprefix(self._worn)
         if whole:
-            self._acting.keep_named(draft.text)
+            self._acting.keep_named(words)
         message = await self._post([*planned, *handed], final=True)
         if whole and not planned and not handed:
             await self._acting.stands(message)
         if whole:
-            self._acting.was_said(draft.text, message)
+            self._acting.was_said(words, message)
 
     def _settled(self, text: str, stem: str) -> list[Planned]:
         channel = self._conversation.channel

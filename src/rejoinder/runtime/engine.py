@@ -255,7 +255,7 @@ class Engine:
         inbound, rules = group[-1].inbound, self._settings.rules
         conversation, here = self.conversations.of(inbound), members(inbound, channel_rules(rules, inbound.channel))
         keys = [session_key(inbound, rules.settings.session, agent) for agent in here]
-        conversation.arrived.append(Arrival(group, self._precedence.ticket(keys)))
+        conversation.arrived.append(Arrival(group, self._precedence.ticket(keys), rules))
         if conversation.deciding is None or conversation.deciding.done():
             where = f"{inbound.channel}:{inbound.chat.id}"
             conversation.deciding = self._runs.start(f"decide:{where}", self._decide_in_order(conversation))
@@ -280,6 +280,7 @@ class Engine:
                     continue
             except Exception as error:  # one message must not hold up those behind it
                 if next(iter(conversation.arrived), None) is not arrival:
+                    self._precedence.give_back(arrival.ticket)
                     continue  # it could not be kept; the platform delivers it again
                 log.exception("a message of %s could not be decided", conversation.channel.name)
                 failed = f"failed: {type(error).__name__}"
@@ -291,7 +292,7 @@ class Engine:
             again = 0
 
     async def _decide(self, arrival: Arrival, conversation: Conversation) -> None:
-        now, rules, group = self._clock(), self._settings.rules, arrival.events
+        now, rules, group = self._clock(), arrival.rules, arrival.events
         inbound, event, before = joined(tuple(event.inbound for event in group)), group[-1], group[:-1]
         channel = channel_rules(rules, inbound.channel)
         here, agent = members(inbound, channel), whose_message(inbound, channel)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from rejoinder.inbound.rules import Rules
 from rejoinder.store.base import InboxEvent
 
 
@@ -32,6 +33,8 @@ class Arrival(Struct, frozen=True, eq=False):
 
     events: tuple[InboxEvent, ...]
     ticket: Ticket
+    rules: Rules
+    """Those that held when it came: it is decided by the same."""
 
 
 class Precedence:

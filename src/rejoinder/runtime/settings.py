@@ -75,6 +75,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     directives: Registry = default_registry()
     """All that an agent may write."""
     compaction: CompactionSettings = CompactionSettings()
+    describer: str | None = None
+    """The agent that puts pictures into words for others (IN-9)."""
     question_seconds: float = 300
     on_crash: OnCrash = "rerun"
     acknowledgements: Mapping[str, int] = {}

@@ -29,6 +29,7 @@ from rejoinder.runtime.chores import Chores
 from rejoinder.runtime.compaction import Compaction
 from rejoinder.runtime.delivery import Answer
 from rejoinder.runtime.fates import Unsent
+from rejoinder.runtime.fetching import with_files
 from rejoinder.runtime.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.heartbeats import Beat
 from rejoinder.runtime.hooks import Tell
@@ -102,6 +103,10 @@ class Workers:
         """The turns it is at work in."""
         return [run for run, scene in self._scenes.items() if scene.agent is agent]
 
+    @property
+    def _describer(self) -> Agent | None:
+        return self.agents.get(self._settings.describer or "")
+
     # --- a turn -----------------------------------------------------------------------------------
 
     async def run(self, run: Run) -> None:
@@ -116,6 +121,7 @@ class Workers:
         began = monotonic()
         agent, session, asked = scene.agent, scene.session, run.message.inbound
         await self._reminder.remind(run.session, agent, session.started)
+        run.asked = await with_files(run.asked, agent, self._describer)
         turn = brief(scene)
         run.told.append(turn.parts)
         answer = Answer(
@@ -274,7 +280,8 @@ class Workers:
         scene = self._scenes.get(run)
         if scene is None:
             return False  # it is over
-        agent, further = scene.agent, brief_further(scene, asked)
+        agent = scene.agent
+        further = brief_further(scene, await with_files(asked, agent, self._describer))
         taken = can(agent, CanSteer) and await agent.steer(further)
         if taken:
             run.told.append(further.parts)
@@ -342,7 +349,7 @@ async def _unsaid(_: str) -> None:
 def _is_awaited(run: Run) -> bool:
     """Somebody surely waits for words (OD-44): in a direct chat, or a group where a person meant the agent."""
     message = run.message
-    if message.background:
+    if message.background or message.inbound.sender.is_bot:
         return False
     return not message.in_group or message.addressed in ("mention", "reply")
 

@@ -28,7 +28,7 @@ def routes(house: House) -> list[BaseRoute]:
 
     async def socket(socket: WebSocket) -> None:
         commands = tuple(Command(name, help) for name, help in channel.menu)
-        talk = Talk(channel.keeper, channel.hub, Greeting(house.version, commands, UPLOAD_LIMIT))
+        talk = Talk(channel.keeper, channel.hub, Greeting(house.version, commands, UPLOAD_LIMIT, channel.wake))
         await socket.accept()
         receive = _frames_of(socket)
         greeted = await talk.greet(receive)

@@ -14,7 +14,7 @@ from rejoinder.channels.telegram.bot import TelegramBot
 from rejoinder.channels.telegram.cursor import read_cursor, write_cursor
 from rejoinder.channels.telegram.webhook import MOST_BYTES, SECRET_HEADER
 from rejoinder.errors import ChannelStopped
-from rejoinder.events import Choice, Part, Route
+from rejoinder.events import Attachment, Choice, Part, Route
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
@@ -37,6 +37,39 @@ def way(request):
 
 def route(platform: FakePlatform, chat: str) -> Route:
     return Route("telegram", platform.id_of(chat))
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+async def test_a_file_is_fetched_up_to_its_limit(platform):
+    """IN-9: whole, or not at all: nobody is given the half of a picture."""
+    inlet = KeptInlet()
+    async with listening(bot(platform), inlet) as channel:
+        await platform.says("ann", "ann", "notes", file=("notes.txt", b"0123456789"))
+        (file,) = (await inlet.message("notes")).attachments
+        assert (file.name, file.mime, file.size, file.content) == ("notes.txt", "text/plain", 10, None)
+        assert await channel.fetch(file, 10) == b"0123456789"
+        assert await channel.fetch(file, 9) is None
+
+
+async def test_a_file_that_is_not_given_out_is_told_without_the_token(platform, caplog):
+    """Not there, nobody answers, or too large for a bot: a line in the log, and no address in it."""
+    inlet = KeptInlet()
+    async with listening(bot(platform), inlet) as channel:
+        await platform.says("ann", "ann", "a film", file=("film.raw", bytes(20_000_001)))
+        (large,) = (await inlet.message("a film")).attachments
+        assert await channel.fetch(Attachment("gone", "cat.jpg"), 10) is None
+        platform.fault("drop", on="file")
+        assert await channel.fetch(large, 10) is None
+        assert await channel.fetch(large, 10) is None
+    told = [record.getMessage() for record in caplog.records if "was not fetched" in record.getMessage()]
+    assert told == [
+        "telegram: the file 'cat.jpg' was not fetched: Bad Request: invalid file_id",
+        "telegram: the file 'film.raw' was not fetched: Server disconnected",
+        "telegram: the file 'film.raw' was not fetched: Bad Request: file is too big",
+    ]
+    assert TOKEN not in caplog.text
 
 
 # --- albums -------------------------------------------------------------------------------------

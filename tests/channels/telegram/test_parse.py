@@ -57,6 +57,7 @@ EXPECTED = {
     "mention_of_somebody_without_a_name": {"mentions": (Mention("222222222", token="Bob"),)},
     "command_for_us": {"entry": "text", "text": "/status@testbot", "mentions": (Mention("700000001"),)},
     "command_for_another_bot": {"mentions": (Mention("@otherbot"),)},
+    "start_button": {"entry": "text", "text": "/help", "mentions": ()},
     "command_in_a_direct_chat": {"text": "/status", "mentions": ()},
     "reaction_added": {
         "entry": "reaction",

@@ -236,6 +236,16 @@ async def test_who_is_meant_in_a_direct_chat(channel):
     assert [mention.id for mention in message.mentions] == ["coder"]
 
 
+async def test_nobody_is_meant_by_a_message_of_a_room_that_names_nobody(channel):
+    """IN-25: who takes it is for `wake` to say, in a room without the lead too."""
+    inlet = Inlet()
+    async with browsers(channel, "") as [page], listening(channel, inlet):
+        made = await page.ask("make_room", title="Review", agents=["coder"])
+        await page.ask("say", room=made["id"], text="Hi")
+        [message] = await inlet.until(1)
+    assert (message.chat.agents, message.mentions) == (("coder",), ())
+
+
 async def test_reading_goes_on_where_the_gateway_is(channel):
     """DU-1: with the cursor of an earlier life nothing comes twice, and nothing is left out."""
     first = Inlet()

@@ -2,6 +2,7 @@
 
 import asyncio
 from typing import Any
+from urllib.parse import quote
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
@@ -16,6 +17,8 @@ from rejoinder.secret import Secret
 
 CONNECT_SECONDS = 10.0
 CALL_SECONDS = 30.0
+OK = 200
+PIECE = 65_536
 
 _NOT_WRITTEN = (
     aiohttp.ClientConnectorError,
@@ -48,6 +51,22 @@ class Api:
             return Unreached(self._said(problem))
         except (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, OSError) as problem:
             return (Unreached if _was_closed_before(problem) else Unheard)(self._said(problem))
+
+    async def load(self, path: str, limit: int) -> bytes | str:
+        """The file that lies there, or why it was not had."""
+        address = f"{self._root}/file/bot{self._token.reveal()}/{quote(path)}"
+        content = bytearray()
+        try:
+            async with self._opened().get(address, timeout=self._timeout, allow_redirects=False) as response:
+                if response.status != OK:
+                    return f"status {response.status}"
+                async for piece in response.content.iter_chunked(PIECE):
+                    content += piece
+                    if len(content) > limit:
+                        return f"it has more than {limit} bytes"
+        except (aiohttp.ClientError, TimeoutError, OSError) as problem:
+            return self._said(problem)
+        return bytes(content)
 
     async def close(self) -> None:
         if self._session is not None:

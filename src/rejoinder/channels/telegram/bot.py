@@ -29,8 +29,8 @@ from rejoinder.channels.telegram.patient import Pace, Patient
 from rejoinder.channels.telegram.poll import poll
 from rejoinder.channels.telegram.reactions import Reactions
 from rejoinder.channels.telegram.windows import Windows
-from rejoinder.channels.telegram.wire import Sent, User
-from rejoinder.events import Part, Route
+from rejoinder.channels.telegram.wire import Sent, Stored, User
+from rejoinder.events import Attachment, Part, Route
 
 if TYPE_CHECKING:
     from rejoinder.channels.telegram.webhook import Hook
@@ -114,6 +114,18 @@ class TelegramBot:
         if isinstance(outcome, Delivered):
             self._reactions.set(route.chat, message, wanted)
         return outcome
+
+    async def fetch(self, file: Attachment, limit: int) -> bytes | None:
+        answer = await self._api.call("getFile", {"file_id": file.id})
+        if isinstance(answer, Ok) and (path := msgspec.json.decode(answer.result, type=Stored).file_path):
+            content = await self._api.load(path, limit)
+            if isinstance(content, bytes):
+                return content
+            why = content
+        else:
+            why = "Telegram does not give it out" if isinstance(answer, Ok) else failure(answer).reason
+        log.warning("%s: the file %r was not fetched: %s", self.name, file.name, why)
+        return None
 
     async def typing(self, route: Route, *, author: str = "") -> None:
         answer = await self._call("sendChatAction", {**payloads.place(route), "action": "typing"}, TYPING_SECONDS)

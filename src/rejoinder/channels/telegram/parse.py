@@ -27,6 +27,8 @@ from rejoinder.channels.telegram.wire import (
 from rejoinder.channels.telegram.wire import Chat as WireChat
 from rejoinder.events import Chat, ChatKind, Forward, Inbound, Mention, Quote, Sender
 
+START = "/start"
+"""What the button says with which every chat with a bot begins: nobody has typed it, and it asks what there is."""
 _KINDS: dict[str, ChatKind] = {"private": "direct", "channel": "channel"}
 
 
@@ -69,6 +71,8 @@ def join(members: tuple[Inbound, ...]) -> Inbound:
 
 def _said(message: Message, me: Me) -> Inbound | None:
     text = message.text or message.caption
+    if text == START and message.chat.type == "private":
+        text = "/help"
     files, context = attachments(message), told(message)
     if not text and not files and not context:
         return None

@@ -198,6 +198,12 @@ class Response(Struct, frozen=True):
     parameters: ResponseParameters = ResponseParameters()
 
 
+class Stored(Struct, frozen=True):
+    """Where a file lies, for an hour at least; empty where it cannot be had."""
+
+    file_path: str = ""
+
+
 class Sent(Struct, frozen=True):
     """What we read of a message that was taken."""
 

@@ -25,6 +25,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     agents: tuple[str, ...] = ()
     """Who is here; several share a lobby."""
     faces: Mapping[str, str] = {}
+    wake: str = "lead"
+    """Who takes what names nobody in a room, for the page to tell."""
     store: str = MEMORY
     """The gateway's; the room log lies beside it."""
 
@@ -43,7 +45,8 @@ def open_channel(name: str, settings: Settings) -> "WebChannel":
     from rejoinder.channels.web.keeper import Keeper  # noqa: PLC0415
 
     path = journal_path(settings.store)
-    return WebChannel(name, Keeper(path, name, settings.agents, now=_milliseconds, faces=settings.faces))
+    keeper = Keeper(path, name, settings.agents, now=_milliseconds, faces=settings.faces)
+    return WebChannel(name, keeper, settings.wake)
 
 
 def _milliseconds() -> int:

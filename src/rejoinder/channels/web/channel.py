@@ -32,9 +32,10 @@ class WebChannel:
     own_id = OWN_ID
     own_name = OWN_ID
 
-    def __init__(self, name: str, keeper: Keeper) -> None:
+    def __init__(self, name: str, keeper: Keeper, wake: str = "lead") -> None:
         self.name = name
         self.keeper = keeper
+        self.wake = wake
         self.hub = Hub()
         self.menu: tuple[tuple[str, str], ...] = ()
         self._news = asyncio.Event()

@@ -28,10 +28,8 @@ def mentions(text: str, room: Room, agents: tuple[str, ...]) -> tuple[Mention, .
 
 
 def unsaid_mention(room: Room, agents: tuple[str, ...]) -> tuple[Mention, ...]:
-    """Who is meant where nobody is named: the agent of a direct chat, the first of a room without the lead."""
-    if len(agents) > 1 and room.agents and (room.kind == "direct" or agents[0] not in room.agents):
-        return (Mention(room.agents[0]),)
-    return ()
+    """Who is meant where nobody is named: the agent of a direct chat. In a room it is not ours to say (IN-25)."""
+    return (Mention(room.agents[0]),) if len(agents) > 1 and room.agents and room.kind == "direct" else ()
 
 
 def inbound(

@@ -162,6 +162,8 @@ class Welcome(Struct, frozen=True, tag_field="type", tag="welcome"):
     """Messages that are being written right now, with their text so far; with `resumed`, those it has seen begin."""
     upload_limit: int
     """Bytes of one file."""
+    wake: str = "lead"
+    """Who takes a message that names nobody in a room: the first agent (`lead`), `all`, or none (`mentions`)."""
 
 
 class Done(Struct, frozen=True, tag_field="type", tag="done", omit_defaults=True):

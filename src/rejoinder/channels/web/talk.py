@@ -56,6 +56,7 @@ class Greeting(Struct, frozen=True):
     version: str
     commands: tuple[Command, ...]
     upload_limit: int
+    wake: str = "lead"
 
 
 class _Found(Struct, frozen=True):
@@ -127,6 +128,7 @@ class Talk:
                 self._greeting.commands,
                 known,
                 self._greeting.upload_limit,
+                self._greeting.wake,
             )
         )
         begun = {each.message.seq: each for each in growing}

@@ -19,6 +19,8 @@ from rejoinder.testing.platform.telegram.world import BOT_USER, Room, Stored, Wo
 from rejoinder.testing.platform.truth import BOT, Frame, Truth
 
 Payload = dict[str, Any]
+MOST_FETCHED = 20_000_000
+"""Bytes of a file that a bot is given."""
 
 
 class Methods:
@@ -29,6 +31,8 @@ class Methods:
         self.commands: list[Payload] = []
         self.answered: list[str] = []
         """The buttons that were felt."""
+        self.files: dict[str, bytes] = {}
+        """What people sent, by file id."""
 
     def get_me(self, payload: Payload) -> Payload:
         return {
@@ -109,6 +113,15 @@ class Methods:
         self.answered.append(payload.get("callback_query_id", ""))
         return True
 
+    def get_file(self, payload: Payload) -> Payload:
+        id = payload.get("file_id", "")
+        if id not in self.files:
+            bad("invalid file_id")
+        size = len(self.files[id])
+        if size > MOST_FETCHED:
+            bad("file is too big")
+        return {"file_id": id, "file_unique_id": f"u-{id}", "file_size": size, "file_path": f"files/{id}"}
+
     # --- what they share --------------------------------------------------------------------------
 
     def _own(self, room: Room, payload: Payload, doing: str) -> Stored:
@@ -164,6 +177,7 @@ METHODS: dict[str, tuple[Verb, Method]] = {
     "setmessagereaction": ("react", Methods.set_message_reaction),
     "sendchataction": ("typing", Methods.send_chat_action),
     "sendmessagedraft": ("preview", Methods.send_message_draft),
+    "getfile": ("file", Methods.get_file),
     "setmycommands": ("other", Methods.set_my_commands),
     "answercallbackquery": ("other", Methods.answer_callback_query),
 }

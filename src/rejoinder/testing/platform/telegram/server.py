@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import mimetypes
 import re
 import time
 from collections.abc import Callable
@@ -34,6 +35,8 @@ _REFUSALS = {
     "404": (404, "Not Found"),
     "409": (409, SECOND_READER),
 }
+PICTURE = b"\xff\xd8\xff" + bytes(1197)
+"""As much of a JPEG as anybody looks at."""
 _TOKEN = re.compile(r"[0-9]+:[\w-]+")
 
 
@@ -52,7 +55,11 @@ class TelegramServer:
         self._presses = 0
 
     def routes(self) -> list[web.RouteDef]:
-        return [web.post("/bot{token}/{method}", self._answer), web.get("/bot{token}/{method}", self._answer)]
+        return [
+            web.post("/bot{token}/{method}", self._answer),
+            web.get("/bot{token}/{method}", self._answer),
+            web.get("/file/bot{token}/files/{id}", self._give_file),
+        ]
 
     def config(self, url: str) -> str:
         return f'kind = "telegram"\ntoken = "{TOKEN}"\napi_root = "{url}"\n'
@@ -125,6 +132,12 @@ class TelegramServer:
             return note.refuse(refusal)
         return note.grant(result)
 
+    async def _give_file(self, request: web.Request) -> web.Response:
+        content = self.methods.files.get(request.match_info["id"])
+        if content is None or request.match_info["token"] != TOKEN:
+            return web.Response(status=404)
+        return web.Response(body=content, content_type="application/octet-stream")
+
     # --- what people do ---------------------------------------------------------------------------
 
     async def says(
@@ -136,12 +149,19 @@ class TelegramServer:
         reply_to: str | None = None,
         thread: str | None = None,
         pictures: int = 0,
+        file: tuple[str, bytes] | None = None,
         **more: Any,
     ) -> str:
-        """`pictures`: an album of so many, the text its caption. `more`: fields of the message as Telegram has them."""
+        """`pictures`: an album of so many, the text its caption; `file`: name and content of a document, likewise.
+
+        `more`: fields of the message as Telegram has them.
+        """
         room = self.world.room(chat)
         place = (None if thread is None else int(thread), None if reply_to is None else int(reply_to))
-        bodies = self._pictures(pictures, text) if pictures else [_text("", text)]
+        if file is not None:
+            bodies = [self._document(*file, text)]
+        else:
+            bodies = self._pictures(pictures, text) if pictures else [_text("", text)]
         written = [self.world.add(room, person, {**body, **more}, *place) for body in bodies]
         for stored in written:
             shown = text if stored is written[0] else ""
@@ -203,9 +223,18 @@ class TelegramServer:
         for index in range(count):
             number = f"{self._albums}-{index}"
             photo = {"file_id": f"file-{number}", "file_unique_id": f"u{number}", "width": 90, "height": 67}
-            body = {"photo": [{**photo, "file_size": 1200}], **(_text("caption_", caption) if not index else {})}
+            self.methods.files[f"file-{number}"] = PICTURE
+            size = {"file_size": len(PICTURE)}
+            body = {"photo": [{**photo, **size}], **(_text("caption_", caption) if not index else {})}
             bodies.append(body if count == 1 else {"media_group_id": f"1300{self._albums}", **body})
         return bodies
+
+    def _document(self, name: str, content: bytes, caption: str) -> dict[str, Any]:
+        id = f"document-{len(self.methods.files)}"
+        self.methods.files[id] = content
+        document = {"file_id": id, "file_unique_id": f"u-{id}", "file_name": name, "file_size": len(content)}
+        mime = mimetypes.guess_type(name)[0]
+        return {"document": {**document, **({"mime_type": mime} if mime else {})}, **_text("caption_", caption)}
 
     def _is_told(self, room: Room, stored: Stored) -> bool:
         """With privacy mode on, a bot in a group is told only what is meant for it."""

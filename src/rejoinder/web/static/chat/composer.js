@@ -15,6 +15,7 @@ const TYPING_EVERY = 3_000;
  * @typedef {object} Hands what the box asks of its surroundings
  * @property {(text: string, replyTo: Message | null, files: import("./state.js").File[]) => void} say
  * @property {(message: Message, text: string) => void} edit
+ * @property {() => void} stop what an agent does here
  * @property {() => void} typing
  * @property {() => Message | undefined} lastOwn
  * @property {() => void} escape Escape with nothing left to cancel
@@ -25,6 +26,8 @@ export class Composer {
   #replyTo = /** @type {Message | null} */ (null);
   #editing = /** @type {Message | null} */ (null);
   #lastTyping = 0;
+  #atWork = false;
+  #stopping = false; // asked for once: it takes a moment
   #hurried = false; // sent before the page knew its room: it goes out as soon as there is one
 
   /** @param {import("./state.js").ChatState} state @param {string} id @param {string} label @param {Hands} hands
@@ -76,7 +79,7 @@ export class Composer {
     );
     this.element = h(
       "form",
-      { class: "composer", onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), this.submit()) },
+      { class: "composer", onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), this.#press()) },
       this.completion.list,
       this.context,
       this.uploads.element,
@@ -103,6 +106,14 @@ export class Composer {
 
   focus() {
     this.box.focus();
+  }
+
+  /** Whether there is something to stop here. @param {boolean} now */
+  atWork(now) {
+    if (now === this.#atWork) return;
+    this.#atWork = now;
+    this.#stopping = false;
+    this.#ready();
   }
 
   /** @param {string} text */
@@ -153,6 +164,18 @@ export class Composer {
     this.#context();
     this.#grow();
     this.#ready();
+  }
+
+  get #mayStop() {
+    return this.#atWork && !this.#editing && !this.box.value.trim() && !this.uploads?.count;
+  }
+
+  #press() {
+    if (!this.#mayStop) return this.submit();
+    this.#stopping = true;
+    this.#ready();
+    this.hands.stop();
+    this.focus();
   }
 
   get #draftKey() {
@@ -248,10 +271,15 @@ export class Composer {
     );
   }
 
+  /** One button: with words it sends them, without any it stops who is at work. */
   #ready() {
+    const stops = this.#mayStop;
     const empty = !this.box.value.trim() && !this.uploads?.count;
-    this.button.disabled = Boolean(empty || this.uploads?.busy);
-    this.button.title = this.uploads?.busy ? "Waiting for the upload" : "Send (Enter)";
+    this.button.disabled = stops ? this.#stopping : Boolean(empty || this.uploads?.busy);
+    this.button.title = stops ? "Stop (/stop)" : this.uploads?.busy ? "Waiting for the upload" : "Send (Enter)";
+    if (this.button.classList.toggle("stops", stops) === (this.button.getAttribute("aria-label") === "Stop")) return;
+    this.button.setAttribute("aria-label", stops ? "Stop" : "Send");
+    fill(this.button, icon(stops ? "stop" : "send"));
   }
 
   #grow() {

@@ -115,11 +115,12 @@ export class Dialogs {
       h(
         "p",
         { class: "hint" },
-        "Another name is another person, with read marks and direct chats of their own. Empty: you are the owner.",
+        "Another name is another person, with read marks and direct chats of their own, who may use commands when " +
+          "the owner has allowed it (/allowlist add). Empty: you are the owner.",
       ),
       buttons("Change"),
     );
-    const dialog = open("name", "Who are you?", form);
+    const dialog = open("renaming", "Who are you?", form);
     form.addEventListener("submit", (/** @type {Event} */ event) => {
       event.preventDefault();
       dialog.close();

@@ -25,6 +25,7 @@ export class Pane {
       {
         say: (text, replyTo, files) => this.say(text, replyTo?.id ?? null, files),
         edit: (message, text) => app.ask({ type: "edit", message: message.id, text }),
+        stop: () => this.say("/stop"),
         typing: () => app.line.send({ type: "typing", room: roomOf(this.place), thread: threadOf(this.place) }),
         lastOwn: () => state.lastOwn(this.place),
         escape,
@@ -62,7 +63,9 @@ export class Pane {
 
   showTyping() {
     clearTimeout(this.#typingTimer);
-    const members = this.app.state.typing(this.place, Date.now());
+    const { state } = this.app;
+    const members = state.typing(this.place, Date.now());
+    this.composer.atWork(state.isAtWork(this.place, Date.now()));
     this.typing.replaceChildren();
     if (!members.length) return;
     const faces = members.slice(0, 3).map((member) => face(member, "tiny"));

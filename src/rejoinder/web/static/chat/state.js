@@ -23,7 +23,8 @@
  * @typedef {{room: string, text: string, thread?: string | null, id: number, after: number}} Note
  * @typedef {{reset?: boolean, rooms?: boolean, messages: Set<string>, timelines: Set<string>, typing: Set<string>,
  *   stale: Set<string>, arrived: Message[], finished: Message[]}} Changes
- *   `stale`: growing messages with a hole, to be asked for again
+ *   `typing`: places where somebody began or ended to type or to write; `stale`: growing messages with a hole, to be
+ *   asked for again
  */
 
 /** The name of the timeline a message, a note or a typing mark stands in. */
@@ -49,6 +50,7 @@ export class ChatState {
   timelines = /** @type {Map<string, Timeline>} */ (new Map());
   notes = /** @type {Map<string, Note[]>} */ (new Map());
   uploadLimit = Infinity;
+  wake = "lead";
   version = "";
   #typing = /** @type {Map<string, Map<string, number>>} */ (new Map());
   #countedTo = 0;
@@ -93,6 +95,12 @@ export class ChatState {
     const writing = new Set(this.shown(place).flatMap((message) => (message.growing ? [message.author] : [])));
     const found = [...(this.#typing.get(place) ?? [])].filter(([who, until]) => until > now && !writing.has(who));
     return found.map(([who]) => this.member(who));
+  }
+
+  /** Whether an agent is at work there: its words grow, or are to come. @param {string} place @param {number} now */
+  isAtWork(place, now) {
+    const writes = this.shown(place).some((message) => message.growing);
+    return writes || this.typing(place, now).some((member) => member.agent);
   }
 
   /** The newest message of one's own that can still be changed. @param {string} place */
@@ -179,6 +187,7 @@ export class ChatState {
     this.me = frame.me;
     this.commands = frame.commands ?? [];
     this.uploadLimit = frame.upload_limit;
+    this.wake = frame.wake;
     this.#countedTo = frame.seq;
     this.members = new Map([...frame.agents, ...frame.people, frame.me].map((member) => [member.id, member]));
     this.rooms = new Map(frame.rooms.map((/** @type {any} */ room) => [room.id, whole(room)]));
@@ -249,7 +258,10 @@ export class ChatState {
       this.timelines.set(place, { ...window, ids: window.ids.filter((id) => id !== frame.message) });
       changes.timelines.add(place);
     }
-    if (gone?.growing) this.#stopsTyping(gone, changes);
+    if (gone?.growing) {
+      this.#stopsTyping(gone, changes);
+      changes.typing.add(placeOf(gone));
+    }
     if (gone?.thread) this.#countReply(gone.thread, -1, 0, changes);
     const room = this.rooms.get(frame.room);
     if (!room) return;
@@ -303,9 +315,11 @@ export class ChatState {
 
   /** @param {Message} message @param {Changes} changes */
   #place(message, changes) {
+    const before = this.messages.get(message.id);
     this.messages.set(message.id, message);
     changes.messages.add(message.id);
     const place = placeOf(message);
+    if (Boolean(before?.growing) !== Boolean(message.growing)) changes.typing.add(place);
     const window = this.timelines.get(place);
     if (!window?.loaded || !window.end || window.ids.includes(message.id)) return;
     this.timelines.set(place, { ...window, ids: this.#sorted([...window.ids, message.id]) });
@@ -319,6 +333,7 @@ export class ChatState {
     const changed = how(message);
     this.messages.set(id, changed);
     changes.messages.add(id);
+    if (Boolean(message.growing) !== Boolean(changed.growing)) changes.typing.add(placeOf(changed));
     const room = this.rooms.get(changed.room);
     if (room?.latest?.id === id) {
       room.latest = changed;

@@ -15,17 +15,23 @@ const TRY_TOGETHER = [
   ["@all should we ship on Friday?", "several opinions"],
 ];
 
+const WRITE = "Write below, or try one of these. Replies, reactions, threads: everything you would do with people.";
+const WHO = /** @type {Record<string, (first?: string) => string>} */ ({
+  lead: (first) => `${first} takes what names nobody. Write @ and a name to mean another one, @all to ask everybody.`,
+  all: () => "Everybody takes what names nobody, and may stay silent. Write @ and a name to mean one of them.",
+  mentions: () => "An agent answers when it is named: write @ and its name, @all to ask everybody.",
+});
+
 /** @param {import("./app.js").App} app */
 export function welcome(app) {
   const room = app.state.rooms.get(app.room);
   if (!room) return h("div", { class: "empty" }, h("p", {}, "No room yet."));
   const agents = room.agents.map((id) => app.state.member(id));
-  const suggestions = agents.length > 1 ? [...TRY_TOGETHER, ...TRY.slice(0, 2)] : TRY;
+  const named = room.kind === "group" && app.state.wake === "mentions";
+  const alone = named ? TRY.map(([words, meaning]) => [`@${room.agents[0]} ${words}`, meaning]) : TRY;
+  const suggestions = agents.length > 1 ? [...TRY_TOGETHER, ...alone.slice(0, 2)] : alone;
   const title = room.kind === "direct" ? `Say hello to ${namesOf(agents)}` : `Welcome to ${clean(room.title)}`;
-  const lead =
-    agents.length > 1
-      ? `${clean(agents[0].name)} takes what names nobody. Write @ and a name to mean another one, @all to ask everybody.`
-      : "Write below, or try one of these. Replies, reactions, threads: everything you would do with people.";
+  const lead = named ? WHO.mentions() : agents.length > 1 ? WHO[app.state.wake](clean(agents[0].name)) : WRITE;
   return h(
     "div",
     { class: "empty" },

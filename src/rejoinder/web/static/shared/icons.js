@@ -6,6 +6,7 @@ const PATHS = /** @type {Record<string, string>} */ ({
   close: "M6 6l12 12M18 6L6 18",
   plus: "M12 5v14M5 12h14",
   send: "M4 12l16-8-5 16-3.5-6.5z M11.5 13.5L20 4",
+  stop: "M7 7h10v10H7z",
   attach: "M20 11.5l-8 8a5 5 0 0 1-7-7l8.5-8.5a3.3 3.3 0 0 1 4.7 4.7L9.7 17.2a1.7 1.7 0 0 1-2.4-2.4l7.7-7.7",
   reply: "M10 8V4L3 11l7 7v-4c5 0 8 1.5 11 5-1-6-4-11-11-11z",
   thread: "M4 5h16v11H10l-4 4v-4H4zM8 9h8M8 12h5",

@@ -49,6 +49,7 @@ from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
 from rejoinder.runtime.relay import Watcher
+from rejoinder.runtime.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.secret import Secret
@@ -68,6 +69,9 @@ SENDING = 5.0
 PUTTING_AWAY = 15.0
 """Seconds beyond that for all of it; a store that takes nothing so long is left as it is, for the next process."""
 ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+Told = signal.Signals | Restart | None
+"""What ended a gateway; None: it came to its end by itself."""
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
 
@@ -79,6 +83,7 @@ class Gateway:
     """One configuration at work. Enter it, and `dispatch` takes messages; leave it, and nothing of it runs on.
 
     Agents and channels are those of the configuration, unless others are given; the page is served by `serving`.
+    `reviving`: given by who starts it again when it ends for a restart.
     """
 
     store: Store
@@ -93,6 +98,7 @@ class Gateway:
         watcher: Watcher | None = None,
         hooks: Hooks | None = None,
         clock: Callable[[], datetime] = utc_now,
+        reviving: Reviving | None = None,
     ) -> None:
         self.agents = dict(agents) if agents is not None else open_agents(settings)
         self._opened = agents is None
@@ -117,6 +123,8 @@ class Gateway:
         self._opens = store
         self._watcher = watcher or Watcher()
         self._clock = clock
+        self._reviving = reviving
+        self._restart: Restart | None = None
         self.listening: list[asyncio.Task[None]] = []
         self._ticking: asyncio.Task[None] | None = None
         self._ending = False
@@ -196,8 +204,9 @@ class Gateway:
             if not task.cancelled() and (problem := task.exception()) is not None:
                 raise problem
 
-    async def serve_until_told(self, grace: float = GRACE) -> signal.Signals | None:
-        """As `serve`; one of `ENDING` ends it in good order, a second one at once. Returns which it was."""
+    async def serve_until_told(self, grace: float = GRACE) -> Told:
+        """As `serve`; one of `ENDING` ends it in good order, a second one at once, and so does a restart. Returns which
+        it was."""
         loop, told = asyncio.get_running_loop(), list[signal.Signals]()
 
         def end(number: signal.Signals) -> None:
@@ -214,7 +223,12 @@ class Gateway:
         finally:
             for number in ENDING:
                 loop.remove_signal_handler(number)
-        return told[0] if told else None
+        return told[0] if told else self._restart
+
+    def _begin_anew(self, restart: Restart) -> None:
+        self._restart = restart
+        log.info("An owner has asked for a restart")
+        self.runs.start("drain", self.drain())
 
     async def drain(self, grace: float = GRACE) -> None:
         """Goes down in good order: takes no further message, lets runs end for so many seconds, gives back the rest."""
@@ -225,6 +239,7 @@ class Gateway:
             async with asyncio.timeout(grace + PUTTING_AWAY):
                 await self.engine.recovery.stop()
                 await self.engine.lanes.drain(grace)
+                await self.engine.shell.stop()
                 await self.engine.outbox.drain(min(grace, SENDING))
         except TimeoutError:  # nothing can be kept (DU-15), and nobody knows for how long
             await self.store.close()
@@ -242,6 +257,7 @@ class Gateway:
             self._clock,
             watcher=self._watcher,
             hooks=self.hooks,
+            restarting=Restarting(self._reviving, self._begin_anew, self._clock()),
         )
         self._stack.push_async_callback(self._close_agents)
         for channel in self.channels.values():

@@ -268,6 +268,24 @@ class UseTool(Struct, frozen=True, tag="use_tool"):
     input: str
 
 
+class ShowContext(Struct, frozen=True, tag="show_context"):
+    """Answer with what the prompt of this session is made of, and how large each part is."""
+
+
+class ExportSession(Struct, frozen=True, tag="export_session"):
+    """Answer with the transcript of this session, as a file where the channel can show one."""
+
+
+class RestartGateway(Struct, frozen=True, tag="restart_gateway"):
+    """End in good order, and begin again in the same process."""
+
+
+class RunShell(Struct, frozen=True, tag="run_shell"):
+    """Run this beside the gateway, and answer with what it writes."""
+
+    command: str
+
+
 Effect = (
     StopRun
     | ResetSession
@@ -281,6 +299,10 @@ Effect = (
     | ResetBotTurns
     | ResendParts
     | UseTool
+    | ShowContext
+    | ExportSession
+    | RestartGateway
+    | RunShell
 )
 
 

@@ -1,10 +1,12 @@
-"""Letters that were cut in half, made whole again: in a text, in a stream of pieces, in JSON.
+"""Letters that were cut in half, made whole again: in a text, in a stream of pieces, in JSON; and those that are no
+letters, made harmless.
 
 Who cuts a text by UTF-16 units may cut an emoji in two. Each half is no letter: it can be neither written nor sent,
 and a text with one in it would fail wherever it goes.
 """
 
 import json
+import re
 from typing import Any, TypeVar
 
 import msgspec
@@ -13,6 +15,17 @@ T = TypeVar("T")
 
 _FIRST_HALF = ("\ud800", "\udbff")
 _encode = msgspec.json.Encoder().encode
+# Control characters but for the end of a line, and the marks that change the direction of what follows.
+_HARMFUL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def harmless(text: str) -> str:
+    """What somebody wrote, without what moves a cursor or turns the text around."""
+    return _HARMFUL.sub(" ", text)
+
+
+def one_line(text: str) -> str:
+    return " ".join(harmless(text).split())
 
 
 def mended(text: str) -> str:

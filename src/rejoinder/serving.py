@@ -1,7 +1,6 @@
 """What `rejoinder run` does: the gateway with all its channels, and the pages where there is a web channel."""
 
 import asyncio
-import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
@@ -13,7 +12,7 @@ from msgspec.structs import replace
 import rejoinder
 from rejoinder.agents.base import Agent, Failed
 from rejoinder.agents.base import Usage as Spent
-from rejoinder.app import MEMORY, SELF, Gateway, menu, open_channels, open_store
+from rejoinder.app import MEMORY, SELF, Gateway, Told, menu, open_channels, open_store
 from rejoinder.channels.web import Settings as PageSettings
 from rejoinder.channels.web import open_channel
 from rejoinder.config import schema
@@ -25,6 +24,7 @@ from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.reloading import Reloading, Source
 from rejoinder.runtime.completions import Line, complete
+from rejoinder.runtime.restarting import Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import ApproveKnock, Knock, ResendPart, Store, StoredPart
 
@@ -92,11 +92,13 @@ async def serve(
     agents: Mapping[str, Agent] | None = None,
     play: Play | None = None,
     source: Source | None = None,
-) -> signal.Signals | None:
-    """Until every channel has come to its end, or a signal ends it in good order: which one.
+    reviving: Reviving | None = None,
+) -> Told:
+    """Until every channel has come to its end, or a signal or a restart ends it in good order: which one.
 
     `beginning`: what is said first, once nothing can keep the gateway from starting any more. `agents`: those to take,
-    made elsewhere. `source`: where the settings came from, and further ones may come from.
+    made elsewhere. `source`: where the settings came from, and further ones may come from. `reviving`: as of a
+    `Gateway`.
     """
     page = next(((name, said) for name, said in settings.channels.items() if said.kind == "web"), None)
     async with AsyncExitStack() as stack:
@@ -115,7 +117,9 @@ async def serve(
             web.menu = menu(settings)
             channels.insert(0, web)
         only = replace(settings, channels={channel.name: settings.channels[channel.name] for channel in channels})
-        gateway = await stack.enter_async_context(Gateway(only, agents=agents, channels=channels, store=store))
+        gateway = await stack.enter_async_context(
+            Gateway(only, agents=agents, channels=channels, store=store, reviving=reviving)
+        )
         tasks = await stack.enter_async_context(Runs())
         for sentence in (*beginning, kept_in(settings.gateway.store)):
             say(sentence)

@@ -34,6 +34,11 @@ def own_words(parts: Sequence[PromptPart]) -> tuple[PromptPart, ...]:
     return tuple(part for part in parts if part not in blocks)
 
 
+def gateways_words(parts: Sequence[PromptPart]) -> tuple[str, ...]:
+    """Those blocks: what the gateway told beside what people said."""
+    return tuple(block.text for block in _blocks(parts))
+
+
 def tellers(parts: Sequence[PromptPart]) -> tuple[Teller, ...]:
     """Who wrote them, in order."""
     return tuple(_teller([block.text]) for block in _blocks(parts) if BLOCK.match(block.text))

@@ -176,6 +176,7 @@ async def test_the_conversation_is_remembered(agent: Any, server: ModelServer):
     assert "Hello Ann." in told
     assert "Ann" in str(told[0])
     assert "Bob" not in str(told)
+    assert [(str(each.parts[-1].text), each.answer) for each in agent.remembered("b")] == [("I am Bob", "I am Bob")]
     agent.forget("a")
     await everything(agent, a_turn("Who am I?", "a"))
     assert len(server.requests[-1].body["messages"]) == 1

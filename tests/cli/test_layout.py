@@ -10,7 +10,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from rejoinder.cli.layout import AT_ONCE, abbreviated, ago, harmless, one_line, print_table, quoted
+from rejoinder.cli.layout import AT_ONCE, abbreviated, ago, print_table, quoted
+from rejoinder.letters import harmless, one_line
 
 NOW = datetime(2030, 5, 1, 12, tzinfo=UTC)
 

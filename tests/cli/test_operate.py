@@ -15,9 +15,6 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from rejoinder.cli import app
-from rejoinder.cli.export import Transcript, as_markdown
-from rejoinder.events import PromptText
-from rejoinder.session import Session
 from rejoinder.store.base import Accept, Entry, PutEventAside
 from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.values import seal
@@ -353,15 +350,6 @@ def test_export(folder):
     assert set(exported["entries"][0]) == set(Entry.__struct_fields__)
     assert refused(1, "export", "zzz").startswith("no session has 'zzz' in its key")
     assert refused(2, "export", "default").startswith("several sessions have 'default' in their key: ")
-
-
-def test_export_is_the_chat_as_people_had_it():
-    """Without the blocks that a model is told; under the name of who wrote, made harmless."""
-    who = '{"schema":"rejoinder.sender.v1","display_name":"Anna\\u001b[31m"}'
-    block = f"<sender_context-a1b2>\n{who}\n</sender_context-a1b2>"
-    asked = Entry("user", (PromptText(block), PromptText("Is it raining?")), NOW)
-    page = as_markdown(Transcript(Session("s", "helper", NOW, NOW), (asked,)))
-    assert page.endswith("## Anna [31m, 2024-01-02 03:04:05 UTC\n\nIs it raining?\n")
 
 
 # --- beside a gateway ---------------------------------------------------------------------------

@@ -20,7 +20,7 @@ PROGRAM = (sys.executable, "-c", "from rejoinder.cli import main; main()")
 SECONDS = 60
 CONFIG = """
 [gateway]
-store = "sqlite:kept.db"
+store = "{store}"
 
 [agents.scripted]
 kind = "scripted"
@@ -89,11 +89,15 @@ async def start(folder, *words: str) -> asyncio.subprocess.Process:
 
 
 @asynccontextmanager
-async def running(folder, *answers, more=""):
+async def running(folder, *answers, more="", store="sqlite:kept.db"):
     """Ann owns the bot; #team is a group it may take part in."""
     async with asyncio.timeout(SECONDS), FakePlatform("telegram") as platform:
         text = CONFIG.format(
-            here=platform.config(), owner=platform.id_of("ann"), group=platform.id_of("#team"), more=more
+            store=store,
+            here=platform.config(),
+            owner=platform.id_of("ann"),
+            group=platform.id_of("#team"),
+            more=more,
         )
         (folder / "rejoinder.toml").write_text(text)
         (folder / "answers.json").write_text(json.dumps(answers or ["Hello."]))
@@ -269,3 +273,56 @@ async def test_what_the_gateway_itself_answers_is_explained_too(tmp_path):
         while f"m2 {answered.id}" not in (told := await here.command("explain", asked)):
             pass  # people see it before the receipt is kept
         assert answered.text.splitlines()[0][:20] in told
+
+
+# --- started again by its owner -----------------------------------------------------------------
+
+
+async def test_an_owner_restarts_it(tmp_path):
+    """IN-61: the same process, the command settled before it ends: said once, obeyed once, and nothing is lost."""
+    async with running(tmp_path, ["Once upon a time ", 1.0, "there was a bot."], more='dm = "open"') as here:
+        platform = here.platform
+        await here.says("serving @testbot")
+        await platform.says("bob", "bob", "tell me")
+        await platform.truth.until(lambda: bool(platform.truth.messages("bob")), SECONDS)
+        asked = await platform.says("ann", "ann", "/restart")
+        await platform.hears("ann", "Restarting.", seconds=SECONDS)
+        (tmp_path / "answers.json").write_text('["I am back."]')
+        await here.says("An owner has asked for a restart")
+        await here.says("serving @testbot")
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "I am back.", seconds=SECONDS)
+        assert [seen.text for seen in platform.truth.messages("bob")] == ["Once upon a time there was a bot."]
+        assert [seen.text for seen in platform.truth.messages("ann")] == ["Restarting.", "I am back."]
+        assert "answered: /restart" in await here.command("explain", asked)
+        assert await here.ends(signal.SIGTERM) == 143
+        assert sum("serving @testbot" in line for line in here.told) == 2
+        assert not any("Traceback" in line for line in here.told), here.told
+
+
+async def test_nothing_restarts_for_ever(tmp_path):
+    """IN-61: where nothing is kept the platform may tell of the command again; it has been obeyed."""
+    async with running(tmp_path, "Hello.", store="sqlite::memory:") as here:
+        await here.says("serving @testbot")
+        await here.platform.says("ann", "ann", "/restart")
+        await here.says("An owner has asked for a restart")
+        await here.says("serving @testbot")
+        await here.platform.says("ann", "ann", "hello")
+        seen = here.platform.truth.messages
+        await here.platform.truth.until(lambda: "Hello." in [each.text for each in seen("ann")], SECONDS)
+        assert await here.ends(signal.SIGTERM) == 143
+        assert sum("has asked for a restart" in line for line in here.told) == 1
+
+
+async def test_it_is_not_restarted_into_a_wrong_configuration(tmp_path):
+    """IN-61: the mistake is the answer, and the gateway goes on."""
+    async with running(tmp_path, "Still here.") as here:
+        await here.says("serving @testbot")
+        with (tmp_path / "rejoinder.toml").open("a") as file:
+            file.write("debounce = 1\n")
+        await here.platform.says("ann", "ann", "/restart")
+        told = (await here.platform.hears("ann", seconds=SECONDS)).text
+        assert told.startswith("Not restarted, for it would not come up again: ")
+        assert "messages.queue.debounce" in told
+        await here.platform.says("ann", "ann", "hello")
+        await here.platform.hears("ann", "Still here.", seconds=SECONDS)

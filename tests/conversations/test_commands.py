@@ -3,15 +3,19 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
+from rejoinder.agents.base import Exchange
 from rejoinder.channels.base import Unknown
 from rejoinder.config.agents import HttpAgent
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Agent, Channel, Settings
-from rejoinder.inbound.settings import CommandsSettings
+from rejoinder.events import Attachment
+from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
 from rejoinder.secret import Secret
 from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
 from tests.conversations.agents import said, told
+from tests.conversations.restarting import Machine
 from tests.conversations.settings import queueing
 
 
@@ -64,7 +68,8 @@ class Plain:
         ("/compact", "The agent plain keeps its memory itself: /new begins anew."),
         ("/exec host=node", "The agent plain asks for no permission, so there is nothing to set."),
         ("/compact shortly", "Usage: /compact"),
-        ("/restart", "/restart does not work yet."),
+        ("/restart", "This gateway is a part of another program: it starts again with that one."),
+        ("/tts on", "/tts does not work yet."),
         ("/config show", "/config is off; commands.config = true turns it on."),
         ("/approve q1", "There is no request q1 for you here; it may have been answered or have run out."),
         ("/stop", "Nothing is running."),
@@ -230,3 +235,165 @@ async def test_an_owner_has_sent_again_what_was_not_confirmed():
         await chat.hears("Sent again: 1.")
         await chat.says("/resend")
         await chat.hears("Nothing here waits to be sent again.")
+
+
+def rows(table: str) -> dict[str, int]:
+    """The characters of each part that `/context` tells."""
+    cells = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("|")]
+    return {part: int(count.replace(",", "")) for part, count, _ in cells[2:]}
+
+
+async def test_context_tells_what_the_next_turn_is_made_of():
+    """IN-61: of this session, in the sizes in which the agent is told it."""
+    agent = ScriptedAgent("Hi.", "Once more.")
+    async with conversation(agent) as chat:
+        await chat.says("hello")
+        await chat.hears("Hi.")
+        await chat.rests()
+        await chat.says("/context")
+        told = (await chat.hears()).text
+        await chat.says("/context")
+        assert (await chat.hears()).text == told
+        await chat.says("again")
+        await chat.hears("Once more.")
+    sizes = rows(told)
+    system = {part: count for part, count in sizes.items() if part not in ("told with the next message", "together")}
+    assert sum(system.values()) + 2 * (len(system) - 1) == len(agent.turns[1].system)
+    assert sizes["together"] == sum(sizes.values()) - sizes["together"]
+    assert "scripted keeps the conversation itself" in told
+
+
+class Remembering(ScriptedAgent):
+    """Tells its model the conversation with every turn, as it was recalled."""
+
+    past: tuple[Exchange, ...] = ()
+
+    def recall(self, session, past):
+        self.past = past
+
+    def remembered(self, session):
+        return self.past
+
+
+async def test_context_counts_what_a_model_is_told_again(tmp_path):
+    """TU-33: also when the gateway has just been started; of the session before a reset nothing."""
+    machine = Machine(tmp_path)
+    async with machine.running(ScriptedAgent("Hi, Ann.")):
+        await machine.chat.says("I am Ann.")
+        await machine.chat.hears("Hi, Ann.")
+    async with machine.running(Remembering()):
+        await machine.chat.says("/context")
+        sizes = rows((await machine.chat.hears()).text)
+        assert sizes["said so far by people"] == len("I am Ann.")
+        assert sizes["said so far by the agent"] == len("Hi, Ann.")
+        assert sizes["told so far about messages"] > 0
+        await machine.chat.says("/new")
+        await machine.chat.hears()
+    async with machine.running(Remembering()):
+        await machine.chat.says("/context")
+        assert "said so far by people" not in rows((await machine.chat.hears()).text)
+
+
+class WithFiles(FakeMessenger):
+    """A platform that takes files; what was kept and is not named by a message is nowhere to be seen."""
+
+    file_limit = 10_000
+
+    def __init__(self):
+        super().__init__()
+        self.kept: dict[str, Attachment] = {}
+
+    async def kept_file(self, key):
+        return self.kept.get(key)
+
+    async def keep_file(self, key, file):
+        return self.kept.setdefault(key, replace(file, id=key))
+
+
+async def test_a_session_is_exported_as_a_file():
+    """IN-61: once, with what was said in this session and in no other; no directive and no secret in it."""
+    channel = WithFiles()
+    agent = ScriptedAgent("Hello Bob.", "Old.", "[[reply_to:m1]]\nNew, sk-0123456789abcdefghijkl.")
+    async with conversation(agent, channel) as chat:
+        await chat.says("hello, I am Bob", sender="bob", chat="bobs")
+        await chat.hears("Hello Bob.")
+        await chat.says("one")
+        await chat.hears("Old.")
+        await chat.says("/new two")
+        await chat.hears()
+        await chat.hears()
+        await chat.rests()
+        await chat.says("/export-session")
+        await chat.hears("The transcript of this session.")
+    (file,) = channel.kept.values()
+    assert channel.parts[-1].files == (file,)
+    page = file.content.decode()
+    assert page.count("## ") == 2
+    assert "\n\ntwo\n\n" in page
+    assert page.endswith("\n\nNew, [redacted].\n")
+    assert "Bob" not in page
+
+
+async def test_where_no_file_can_be_sent_a_transcript_is_text():
+    """IN-61: within bounds, and who runs the gateway has the rest."""
+    async with conversation(ScriptedAgent(*["word " * 1000] * 2)) as chat:
+        await chat.says("/export-session")
+        await chat.hears("Nothing has been said in this session yet.")
+        await chat.says("one")
+        await chat.hears()
+        await chat.rests()
+        await chat.says("/export-session")
+        whole = (await chat.hears()).text
+        await chat.says("two")
+        await chat.hears()
+        await chat.rests()
+        await chat.says("/export-session")
+        end = (await chat.hears()).text
+    assert whole.startswith("The transcript of this session:\n\n```markdown\n## ann, ")
+    assert end.startswith(
+        "The last 2 of 4 entries; `rejoinder export scripted:fake:default:direct:ann` prints all of it"
+    )
+    assert len(end) < 6500
+
+
+async def test_a_transcript_that_is_too_large_for_the_channel_is_text_too():
+    channel = WithFiles()
+    channel.file_limit = 10
+    async with conversation(ScriptedAgent("Hi."), channel) as chat:
+        await chat.says("hello")
+        await chat.hears("Hi.")
+        await chat.rests()
+        await chat.says("/export-session")
+        assert (await chat.hears()).text.startswith("The transcript of this session:")
+    assert channel.kept == {}
+
+
+def operating(**commands) -> Settings:
+    elevated = ElevatedSettings(enabled=True, allow_from=("fake:ann",))
+    return Settings(commands=CommandsSettings(bash=True, elevated=elevated, **commands))
+
+
+async def test_an_owner_runs_commands_beside_the_gateway():
+    """IN-61: the answer is what it writes, without secrets; the agent hears nothing of it, and others may not."""
+    agent = ScriptedAgent("Hi Bob.")
+    async with conversation(agent, settings=operating()) as chat:
+        await chat.says("! echo sk-0123456789abcdefghijkl; echo two")
+        await chat.hears("```\n[redacted]\ntwo\n```")
+        await chat.rests()
+        await chat.says("/bash false")
+        await chat.hears("It exited with status 1.")
+        await chat.says("! echo bob", sender="bob", chat="bobs")
+        await chat.says("hello", sender="bob", chat="bobs")
+        await chat.hears("Hi Bob.")
+    assert len(agent.turns) == 1
+
+
+async def test_a_command_ends_with_the_gateway():
+    """What is to be said of it is said before."""
+    channel = FakeMessenger()
+    async with conversation(ScriptedAgent(), channel, settings=operating()) as chat:
+        await chat.says("! sleep 300")
+        await chat.says("! sleep 300")
+        await chat.hears("A command is running already; it has 60 seconds in all.")
+        await chat.gateway.drain()
+        await chat.hears("It was ended with the gateway.")

@@ -125,7 +125,7 @@ async def test_a_directive_of_a_plug_in_acts_once_and_is_told_of(monkeypatch, mo
     (given,) = notes.given
     assert (given.args, given.body) == ({"about": "oven"}, "Hot.")
     assert (given.route.channel, given.message, given.agent) == ("fake", asked, "scripted")
-    assert '`<jot about="...">...</jot>`: keeps a note' in agent.turns[0].system
+    assert '`<actions><jot about="...">...</jot></actions>`: keeps a note' in agent.turns[0].system
     assert "jot: done" in told(agent.turns[1])
 
 

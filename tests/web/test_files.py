@@ -119,3 +119,18 @@ async def test_nothing_is_sent_without_a_grant(made: schema.Settings, tmp_path: 
         while "send_file: denied (nothing grants it here)" not in (await page.told("message"))["message"]["text"]:
             pass
     assert not (tmp_path / "rejoinder.db.outbox").exists()
+
+
+async def test_a_transcript_is_a_file_on_the_page(made: schema.Settings) -> None:
+    """IN-61: `/export-session`, with what was said in this chat."""
+    async with running(made) as site, site.page() as page:
+        await sent(page, 'send: path="chart.png" caption="March"|Here it is.')
+        message = await sent(page, "/export-session")
+        assert (message["author"], message["text"]) == ("", "The transcript of this session.")
+        (file,) = message["files"]
+        content, headers = await downloaded(site, file)
+        assert headers["content-disposition"].startswith("attachment;")
+    said = content.decode()
+    assert said.count("\n## ") == 2
+    assert said.endswith("\n\nHere it is.\n")
+    assert "\n\nsend: path=" in said

@@ -24,14 +24,6 @@ from rejoinder.events import Turn
 if TYPE_CHECKING:
     from rejoinder.agents.acp_sessions import Sessions
 
-PASSED_ALWAYS = (
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR", "TZ", "LANG", "LC_ALL", "LC_CTYPE",
-    "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
-    "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
-    "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
-)  # fmt: skip
-"""What a program needs to run at all. Keys and tokens are not in it: `pass_env` names those it may have."""
-
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[agents.NAME]` with `kind = "acp"`."""

@@ -18,13 +18,14 @@ from typing import Any
 from msgspec import structs
 
 from rejoinder.agents import acp_wire as wire
-from rejoinder.agents.acp import PASSED_ALWAYS, Settings
+from rejoinder.agents.acp import Settings
 from rejoinder.agents.acp_connection import Connection, Rules, settled
 from rejoinder.agents.acp_wire import Option
 from rejoinder.agents.base import AgentEvent, ModelSelected, SessionOpened
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.jsonrpc import Refused
 from rejoinder.agents.think import nearest_level
+from rejoinder.environment import passed
 from rejoinder.events import Turn
 
 
@@ -203,8 +204,7 @@ class Sessions:
         return str(Path(self._settings.cwd).expanduser().resolve())
 
     def _environment(self) -> dict[str, str]:
-        passed = {name: os.environ[name] for name in (*PASSED_ALWAYS, *self._settings.pass_env) if name in os.environ}
-        return {**passed, **self._settings.env}
+        return {**passed(os.environ, self._settings.pass_env), **self._settings.env}
 
 
 def _now(option: Option, value: str | bool) -> Option:

@@ -175,6 +175,13 @@ class CanRecall(Protocol):
 
 
 @runtime_checkable
+class CanTellMemory(Protocol):
+    """Can say what it would tell its model of a session's conversation so far, as far as that fits."""
+
+    def remembered(self, session: str) -> tuple[Exchange, ...]: ...
+
+
+@runtime_checkable
 class CanForget(Protocol):
     """Keeps something between the turns of a session, and can begin anew."""
 

@@ -68,6 +68,9 @@ class LocalAgent:
         else:
             self._agent.recall(session, past)
 
+    def remembered(self, session: str) -> tuple[Exchange, ...]:
+        return self._past.get(session, ()) if self._agent is None else self._agent.remembered(session)
+
     def forget(self, session: str) -> None:
         self._past.pop(session, None)
         if self._agent is not None:

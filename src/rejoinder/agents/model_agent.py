@@ -121,6 +121,9 @@ class ModelAgent:
     def recall(self, session: str, past: tuple[Exchange, ...]) -> None:
         self._histories.recall(session, past)
 
+    def remembered(self, session: str) -> tuple[Exchange, ...]:
+        return self._histories.before(session, ())
+
     def forget(self, session: str) -> None:
         self._histories.forget(session)
 

@@ -93,7 +93,8 @@ def _shown(job: "KeptJob") -> ShownJob:
 def _show(jobs: tuple[ShownJob, ...], as_json: bool) -> None:
     from rich.text import Text
 
-    from rejoinder.cli.layout import console, harmless, print_table
+    from rejoinder.cli.layout import console, print_table
+    from rejoinder.letters import harmless
 
     if as_json:
         print_json({"jobs": jobs})

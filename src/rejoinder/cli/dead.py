@@ -80,7 +80,8 @@ async def _page(file: str | None, limit: int) -> Page:
 def _show(page: Page, now: datetime) -> None:
     from rich.text import Text
 
-    from rejoinder.cli.layout import ago, console, harmless, one_line, print_table, shown_of, worded
+    from rejoinder.cli.layout import ago, console, print_table, shown_of, worded
+    from rejoinder.letters import harmless, one_line
 
     out = console()
     if not page.parts:
@@ -112,7 +113,8 @@ def _show(page: Page, now: datetime) -> None:
 def _show_put_aside(page: Page, now: datetime) -> None:
     from rich.text import Text
 
-    from rejoinder.cli.layout import ago, console, harmless, one_line, print_table
+    from rejoinder.cli.layout import ago, console, one_line, print_table
+    from rejoinder.letters import harmless
 
     if not page.put_aside:
         return

@@ -8,18 +8,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from rejoinder.cli.explanation import Asked, Delivered, Explanation, Handed, Told
-from rejoinder.cli.layout import (
-    console,
-    counted,
-    harmless,
-    one_line,
-    print_table,
-    quoted,
-    worded,
-)
+from rejoinder.cli.layout import console, counted, print_table, quoted, worded
 from rejoinder.cli.parts import what, where
 from rejoinder.durations import lasted
 from rejoinder.events import Route
+from rejoinder.letters import harmless, one_line
 from rejoinder.store.base import EVENT_STATES, INPUT_STATES, TURN_STATES
 
 INDENT = 2

@@ -5,7 +5,6 @@ Rule 2: what people wrote never moves the cursor or turns the text around (`harm
 Rule 3: numbers and times are for reading; programs take `--json`.
 """
 
-import re
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -15,6 +14,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+from rejoinder.letters import one_line
 
 IN_A_PIPE = 10_000
 AT_ONCE = 200
@@ -38,21 +39,10 @@ COLOURS = {
 }
 """The colour of a word that stands for a state or a decision; the word says the same."""
 
-# Control characters but for the end of a line, and the marks that change the direction of what follows.
-_HARMFUL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-
 
 def console() -> Console:
     width = None if sys.stdout.isatty() else IN_A_PIPE
     return Console(highlight=False, markup=False, emoji=False, width=width)
-
-
-def harmless(text: str) -> str:
-    return _HARMFUL.sub(" ", text)
-
-
-def one_line(text: str) -> str:
-    return " ".join(harmless(text).split())
 
 
 def quoted(text: str, most: int = 400) -> Text:

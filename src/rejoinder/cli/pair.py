@@ -60,7 +60,7 @@ async def _approve(file: str | None, code: str) -> LetIn:
 
 
 def _tell(let_in: LetIn, as_json: bool) -> None:
-    from rejoinder.cli.layout import one_line
+    from rejoinder.letters import one_line
 
     if as_json:
         print_json(let_in)
@@ -72,8 +72,9 @@ def _tell(let_in: LetIn, as_json: bool) -> None:
 def _show(knocks: "tuple[Knock, ...]", as_json: bool) -> None:
     from rich.text import Text
 
-    from rejoinder.cli.layout import ago, console, harmless, print_table
+    from rejoinder.cli.layout import ago, console, print_table
     from rejoinder.durations import lasted
+    from rejoinder.letters import harmless
 
     if as_json:
         print_json({"waiting": knocks})

@@ -59,7 +59,8 @@ MESSAGES = ("say", "open")
 def what(part: ShownPart, most: int = 400) -> "Text":
     from rich.text import Text
 
-    from rejoinder.cli.layout import one_line, quoted
+    from rejoinder.cli.layout import quoted
+    from rejoinder.letters import one_line
 
     text = quoted(part.text, most)
     if part.kind in MESSAGES:

@@ -1,20 +1,25 @@
 """`rejoinder run`: the gateway."""
 
 import logging
+import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from rejoinder.cli.chat import folded, settings_to_serve
 from rejoinder.cli.errors import INTERRUPTED, TERMINATED, run
 from rejoinder.cli.options import File, configuration
+from rejoinder.errors import RejoinderError
 
 if TYPE_CHECKING:
-    from rejoinder.app import Gateway
+    from rejoinder.app import Gateway, Reviving, Told
     from rejoinder.channels.web.channel import WebChannel
     from rejoinder.config.schema import Settings
+
+OBEYED = "REJOINDER_OBEYED"
+"""The commands by which a gateway was restarted, for the one that is started."""
 
 
 def run_gateway(
@@ -37,8 +42,10 @@ def run_gateway(
 
     watch = Watch(configuration(file) or FILE)  # before it is read: what is written meanwhile is a change
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
+
+    reviving = app.Reviving(lambda: settings_to_serve(file), tuple(os.environ.pop(OBEYED, "").split()))
     if demo:
-        told = run(_demo(settings_to_serve(file), port, new_token=new_token))
+        told = run(_demo(settings_to_serve(file), port, reviving, new_token=new_token))
     else:
         settings, agent, sentence = app.with_agent(settings_to_serve(file), None)
         beginning = [sentence] if sentence else []
@@ -50,9 +57,22 @@ def run_gateway(
 
         made = serving.with_page(settings, port)
         source = Source(watch, read)
-        told = run(serving.serve(made, say, beginning=beginning, new_token=new_token, source=source))
+        told = run(serving.serve(made, say, beginning=beginning, new_token=new_token, source=source, reviving=reviving))
+    if isinstance(told, app.Restart):
+        begin_again(told.obeyed)
     if told is not None:
         sys.exit(INTERRUPTED if told is signal.SIGINT else TERMINATED)
+
+
+def begin_again(obeyed: tuple[str, ...]) -> NoReturn:
+    """The same command line in the same process: whoever watches it sees no end. Who has a token keeps it."""
+    words = [word for word in sys.orig_argv[1:] if word != "--new-token"]
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        os.execve(sys.executable, (sys.executable, *words), {**os.environ, OBEYED: " ".join(obeyed)})
+    except OSError as error:
+        raise RejoinderError(f"it has ended and cannot be started again: {error.strerror}") from None
 
 
 def say(sentence: str) -> None:
@@ -60,7 +80,7 @@ def say(sentence: str) -> None:
     print(folded(sentence, sys.stdout), flush=True)
 
 
-async def _demo(settings: "Settings", port: int | None, *, new_token: bool) -> signal.Signals | None:
+async def _demo(settings: "Settings", port: int | None, reviving: "Reviving", *, new_token: bool) -> "Told":
     from rejoinder import serving
     from rejoinder.demo import next_steps, play, staged
 
@@ -71,4 +91,5 @@ async def _demo(settings: "Settings", port: int | None, *, new_token: bool) -> s
             say(line)
         await play(gateway, web, tuple(agents))
 
-    return await serving.serve(serving.with_page(made, port), say, new_token=new_token, agents=agents, play=perform)
+    page = serving.with_page(made, port)
+    return await serving.serve(page, say, new_token=new_token, agents=agents, play=perform, reviving=reviving)

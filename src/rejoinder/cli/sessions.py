@@ -78,7 +78,8 @@ def _listed(session: "Session", pending: "Pending") -> Listed:
 def _show(page: Page, now: datetime) -> None:
     from rich.text import Text
 
-    from rejoinder.cli.layout import ago, console, harmless, print_table, shown_of
+    from rejoinder.cli.layout import ago, console, print_table, shown_of
+    from rejoinder.letters import harmless
 
     out = console()
     if not page.sessions:

@@ -103,7 +103,7 @@ class CommandsSettings(Struct, frozen=True, forbid_unknown_fields=True):
     text: bool = True
     """Commands may be typed as text; off: only the platform's own slash commands, and stop."""
     bash: bool = False
-    """Kept for `/bash`, which does not work yet."""
+    """Owners who are listed in `commands.elevated` may run commands beside the gateway, with `/bash` or `! command`."""
     config: bool = False
     """Owners may read the configuration, without its secrets, with `/config`."""
     debug: bool = False

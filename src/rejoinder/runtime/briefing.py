@@ -1,12 +1,14 @@
 """Gathers what a turn is made of (TU-7, TU-30, TU-31); `turns.prompt` says how it is told."""
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, CanSeeImages
-from rejoinder.events import Inbound, PromptImage, Strictness, Turn
+from rejoinder.events import Inbound, PromptImage, PromptPart, Said, Strictness, Turn
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import (
     BY_DEFAULT,
@@ -41,6 +43,7 @@ from rejoinder.turns.prompt import (
     SystemPart,
     UserPart,
     assemble,
+    user_parts,
 )
 
 BOUNDARY_BYTES = 8
@@ -50,10 +53,11 @@ HANDLED = frozenset({"send_message", "send_file"})
 FOLDER = "Your outbox folder is {path}: put a file there to send it, and name it by its path within."
 
 
-class Scene(Struct, frozen=True):
-    """What holds for the whole of a run, looked up once."""
+class Surroundings(Struct, frozen=True):
+    """What holds where an agent is spoken to, whether it is asked or somebody only wants to know what it would read."""
 
-    run: Run
+    message: Message
+    """The one that is answered."""
     session: Session
     """As it was when the turn began."""
     agent: Agent
@@ -62,6 +66,12 @@ class Scene(Struct, frozen=True):
     settings: RuntimeSettings
     room: tuple[str, ...]
     """Our agents in the group it speaks in, where they are several."""
+
+
+class Scene(Surroundings, frozen=True):
+    """What holds for the whole of a run, looked up once."""
+
+    run: Run
     choices: dict[str, Any]
     """The directives of its messages; of equal ones the last counts."""
 
@@ -77,12 +87,18 @@ class Scene(Struct, frozen=True):
         return effective_level(name, self.choices, self.session, self.settings.rules, self.profile)
 
 
-def scene_of(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> Scene:
-    rules, message = settings.rules, run.message
+def surroundings_of(message: Message, session: Session, settings: RuntimeSettings, agent: Agent) -> Surroundings:
+    rules = settings.rules
     channel = channel_rules(rules, message.inbound.channel)
+    return Surroundings(message, session, agent, rules.agents[agent.name], channel, settings, _room(message, channel))
+
+
+def scene_of(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> Scene:
+    here = surroundings_of(run.message, session, settings, agent)
     choices = {name: value for asked in run.asked for name, value in asked.message.choices.items()}
-    room = _room(message, channel)
-    return Scene(run, session, agent, rules.agents[agent.name], channel, settings, room, choices)
+    return Scene(
+        here.message, session, agent, here.profile, here.channel, settings, here.room, run=run, choices=choices
+    )
 
 
 def brief(scene: Scene) -> Turn:
@@ -96,7 +112,7 @@ def brief(scene: Scene) -> Turn:
     user = UserPart(
         messages=_all_spoken(run.asked, scene),
         thread_starter=starter,
-        history=tuple([Quoted(s.text, s.author_name or s.author_id, s.handle or None, s.message_id) for s in earlier]),
+        history=_quotes(earlier),
         system_events=(*session.system_events, *_interrupted(run)),
         after_abort=run.start.after_abort or session.aborted_last_run,
         overflow=run.start.overflow,
@@ -106,13 +122,32 @@ def brief(scene: Scene) -> Turn:
     model = effective_model(chosen, session, profile)
     return assemble(
         run.session,
-        _system_part(scene),
+        system_part(scene),
         user,
-        boundary=sixteen()[:BOUNDARY_BYTES].hex(),
+        boundary=_boundary(),
         model=model.value if profile.models.default or session.model or "model" in chosen else None,
         think=scene.chosen("think") if profile.think_levels else None,
         permissions=_stricter(effective_exec(chosen, session)),
     )
+
+
+def next_parts(here: Surroundings, asked: Asked) -> tuple[PromptPart, ...]:
+    """What the agent would be told with a message from here, beside the words of that message."""
+    user = UserPart(
+        messages=(replace(_spoken(asked, here.agent, among_agents=bool(here.room)), text=""),),
+        history=_quotes(asked.overheard),
+        system_events=here.session.system_events,
+        after_abort=here.session.aborted_last_run,
+    )
+    return tuple(user_parts(user, _boundary()))
+
+
+def _boundary() -> str:
+    return sixteen()[:BOUNDARY_BYTES].hex()
+
+
+def _quotes(earlier: Iterable[Said]) -> tuple[Quoted, ...]:
+    return tuple([Quoted(s.text, s.author_name or s.author_id, s.handle or None, s.message_id) for s in earlier])
 
 
 def _stricter(chosen: ExecChoice) -> Strictness | None:
@@ -124,12 +159,12 @@ def _stricter(chosen: ExecChoice) -> Strictness | None:
     return "list" if chosen.security == "allowlist" else None
 
 
-def filled(words: str, scene: Scene) -> str:
+def filled(words: str, here: Surroundings) -> str:
     """The operator's words with what is known of the message that is answered (DE-5), each on one line: what
     somebody calls themselves begins no paragraph of a system prompt."""
     if "{{" not in words:
         return words
-    message, key, is_new = scene.run.message, scene.run.session, wants_intro(scene.session)
+    message, key, is_new = here.message, here.session.key, wants_intro(here.session)
     values = values_of(message.inbound, key, stripped=message.agent_text, is_new=is_new)
     return fill(words, {name: " ".join(value.split())[:LONGEST_FILLED] for name, value in values.items()})
 
@@ -146,22 +181,22 @@ def _interrupted(run: Run) -> tuple[str, ...]:
 def brief_further(scene: Scene, asked: tuple[Asked, ...]) -> Turn:
     """Further messages for a run that is under way: they stand as they would in a turn of their own."""
     user = UserPart(messages=_all_spoken(asked, scene))
-    return assemble(scene.run.session, SystemPart(), user, boundary=sixteen()[:BOUNDARY_BYTES].hex())
+    return assemble(scene.run.session, SystemPart(), user, boundary=_boundary())
 
 
-def _system_part(scene: Scene) -> SystemPart:
-    message, agent, channel, settings, among = scene.run.message, scene.agent, scene.channel, scene.settings, scene.room
+def system_part(where: Surroundings) -> SystemPart:
+    message, agent, channel, settings, among = where.message, where.agent, where.channel, where.settings, where.room
     inbound = message.inbound
     here = settings.channel(inbound.channel)
     group, intro, extra = None, "", [here.extra_system_prompt]
     if message.in_group:
-        mode = active_mode(message, scene.session, channel)
+        mode = active_mode(message, where.session, channel)
         group = Group(inbound.chat.title, inbound.participants, mode)
         intro = group_intro(mode)
         extra.append(group_settings(channel, inbound.chat).extra_system_prompt)
-    folder = outbox_folder(scene.run, settings)
+    folder = outbox_folder(where.session.key, settings)
     return SystemPart(
-        system_prompt=filled(settings.system_prompts.get(agent.name, ""), scene),
+        system_prompt=filled(settings.system_prompts.get(agent.name, ""), where),
         metadata=_metadata(inbound, agent),
         abilities=_notice(settings.directives, here.can, settings.granted & _handled(settings, among=bool(among))),
         notices=(
@@ -170,7 +205,7 @@ def _system_part(scene: Scene) -> SystemPart:
         ),
         group=group,
         group_intro=intro,
-        extra_system_prompt=filled("\n\n".join(filter(None, extra)), scene),
+        extra_system_prompt=filled("\n\n".join(filter(None, extra)), where),
     )
 
 
@@ -179,11 +214,11 @@ def _room(message: Message, channel: ChannelRules) -> tuple[str, ...]:
     return here if len(here) > 1 else ()
 
 
-def outbox_folder(run: Run, settings: RuntimeSettings) -> OutboxFolder | None:
-    """Out of which this run may send files, if it may."""
+def outbox_folder(session: str, settings: RuntimeSettings) -> OutboxFolder | None:
+    """Out of which a run of this session may send files, if it may."""
     if settings.outbox_of is None or "send_file" not in settings.granted:
         return None
-    return settings.outbox_of(run.session)
+    return settings.outbox_of(session)
 
 
 def _handled(settings: RuntimeSettings, *, among: bool) -> frozenset[str]:

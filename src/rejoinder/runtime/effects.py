@@ -5,7 +5,7 @@ the decision's own replies: nobody is told that something was done which was not
 done here but written by the engine, in the commit that keeps the decision.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Any, assert_never
 
@@ -20,17 +20,22 @@ from rejoinder.events import (
     CompactSession,
     EditAllowList,
     Effect,
+    ExportSession,
     Overhear,
     ResendParts,
     ResetBotTurns,
     ResetSession,
+    RestartGateway,
+    RunShell,
     SessionEnded,
     SessionStarted,
     ShowConfig,
+    ShowContext,
     StopRun,
     UseTool,
 )
 from rejoinder.inbound.bots import BotTurns
+from rejoinder.inbound.message import Message
 from rejoinder.inbound.outcome import PASS, Walk
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.access import Access
@@ -39,7 +44,8 @@ from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.store.base import ClearBotTurns, SaveAgentSession, Verb
+from rejoinder.session import Session
+from rejoinder.store.base import ClearBotTurns, InboxEvent, SaveAgentSession, Verb
 
 
 def _nothing() -> None:
@@ -57,6 +63,25 @@ class Performed(Struct, frozen=True):
 DONE = Performed()
 
 
+class Asking(Struct, frozen=True):
+    """A decision that asks for something to be done."""
+
+    event: InboxEvent
+    message: Message
+    session: Session | None
+    """As the decision leaves it; None where it was made before anybody looked for one."""
+    conversation: Conversation
+    agent: str
+    """The one whose session it is about."""
+    members: tuple[str, ...]
+    """The agents that hear what is said here."""
+    now: datetime
+
+
+Errand = ShowContext | ExportSession | RestartGateway | RunShell
+RunErrand = Callable[[Errand, Asking], Awaitable[Performed]]
+
+
 class Effects:
     def __init__(
         self,
@@ -66,6 +91,7 @@ class Effects:
         access: Access,
         show_config: Callable[[str], str],
         tell: Tell,
+        run_errand: RunErrand,
     ) -> None:
         self._agents = agents
         self._lanes = lanes
@@ -73,6 +99,7 @@ class Effects:
         self._access = access
         self._show_config = show_config
         self._tell = tell
+        self._run_errand = run_errand
 
     def heed(self, settings: RuntimeSettings) -> None:
         self._show_config = settings.show_config
@@ -86,10 +113,8 @@ class Effects:
         message = replace(walked.message, agents=(agent,), compacts=True)
         return replace(walked, message=message, outcome=PASS, replies=(), effects=others)
 
-    async def perform(
-        self, effect: Effect, conversation: Conversation, agent: str, members: tuple[str, ...], now: datetime
-    ) -> Performed:
-        """`members`: the agents that hear what is said here; `agent`: the one whose session it is about."""
+    async def perform(self, effect: Effect, asking: Asking) -> Performed:
+        conversation, agent, members, now = asking.conversation, asking.agent, asking.members, asking.now
         place = (conversation.route.channel, conversation.route.account)
         match effect:
             case StopRun(route=route):
@@ -120,6 +145,8 @@ class Effects:
                 return Performed(says=f"Sent again: {count}." if count else "Nothing here waits to be sent again.")
             case UseTool(tool=tool):
                 return Performed(says=f"There is no tool {tool}.")
+            case ShowContext() | ExportSession() | RestartGateway() | RunShell():
+                return await self._run_errand(effect, asking)
             case _:
                 assert_never(effect)
         return DONE

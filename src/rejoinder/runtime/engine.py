@@ -42,7 +42,8 @@ from rejoinder.runtime.beside import Beside
 from rejoinder.runtime.books import StoreBooks, begin_turn
 from rejoinder.runtime.conversations import OVERHEARD, Conversation, Conversations
 from rejoinder.runtime.debounce import Debounce
-from rejoinder.runtime.effects import Effects, Performed
+from rejoinder.runtime.effects import Asking, Effects, Performed
+from rejoinder.runtime.errands import Errands
 from rejoinder.runtime.facts import World
 from rejoinder.runtime.handoff import HandedRow
 from rejoinder.runtime.hooks import Hooks
@@ -55,9 +56,11 @@ from rejoinder.runtime.questions import Questions
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.recovery import Recovery
 from rejoinder.runtime.relay import Watcher
+from rejoinder.runtime.restarting import Restarting
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Held, Sessions
 from rejoinder.runtime.settings import Heeds, RuntimeSettings
+from rejoinder.runtime.shell import Shell
 from rejoinder.runtime.slots import Slots
 from rejoinder.runtime.tally import Tally
 from rejoinder.runtime.unit import Unit, until_good
@@ -140,6 +143,8 @@ class Engine:
         clock: Callable[[], datetime] = utc_now,
         watcher: Watcher = NOBODY,
         hooks: Hooks | None = None,
+        *,
+        restarting: Restarting,
     ) -> None:
         self._settings = settings
         self._runs = runs
@@ -165,7 +170,9 @@ class Engine:
         self.books = StoreBooks(store, self._sessions, clock)
         slots = Slots(settings.limits, runs, agents)
         self.lanes = Lanes(workers, self.books, runs, slots, settings.lease)
-        self._effects = Effects(agents, self.lanes, questions, access, settings.show_config, self._tell)
+        self.shell = Shell(runs)
+        errands = Errands(agents, settings, store, workers, restarting, self.shell)
+        self._effects = Effects(agents, self.lanes, questions, access, settings.show_config, self._tell, errands.run)
         self.upkeep = Upkeep(store, self.lanes, self.books, clock)
         self.beside = Beside(store, self.outbox, access, runs)
         self.recovery = Recovery(
@@ -197,16 +204,9 @@ class Engine:
         )
         self._world = World(settings, self.lanes, workers, access, self._tally, store)
         self._debounce = Debounce(settings.rules, runs, clock, self.decide)
-        deciding = (self._inheritance, queueing, questions, access, self._effects, self._world, self._debounce)
-        self._heeding: tuple[Heeds, ...] = (
-            *deciding,
-            self.background,
-            workers,
-            slots,
-            self.lanes,
-            self.outbox,
-            self.conversations,
-        )
+        deciding = (self._inheritance, queueing, questions, access, self._effects, errands, self._world, self._debounce)
+        turning = (self.background, workers, slots, self.lanes, self.outbox, self.conversations)
+        self._heeding: tuple[Heeds, ...] = (*deciding, *turning)
 
     def heed(self, settings: RuntimeSettings) -> None:
         """These hold from the next message on; a turn that has begun ends as it began."""
@@ -418,10 +418,7 @@ class Engine:
     # --- what every decision comes to -------------------------------------------------------------
 
     async def _perform(self, decision: Decision) -> list[Performed]:
-        return [
-            await self._effects.perform(effect, decision.conversation, decision.agent, decision.members, decision.now)
-            for effect in decision.walk.effects
-        ]
+        return [await self._effects.perform(effect, _asking(decision)) for effect in decision.walk.effects]
 
     def _unit(self, decision: Decision, performed: list[Performed]) -> tuple[Unit, Callable[[], tuple[Message, ...]]]:
         unit, walked = Unit(), decision.walk
@@ -463,6 +460,12 @@ class Engine:
         """A session that was only just made begins when there is something to remember: a choice, or a turn."""
         if held.is_new:
             self._tell(SessionStarted(session.key, session.agent, conversation.route))
+
+
+def _asking(decision: Decision) -> Asking:
+    walked, here = decision.walk, decision.conversation
+    who = (here, decision.agent, decision.members, decision.now)
+    return Asking(decision.event, walked.message, walked.session, *who)
 
 
 def _is_owners(decision: Decision) -> bool:

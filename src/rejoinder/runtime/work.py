@@ -89,8 +89,8 @@ class Workers:
         self._clock = clock
         self._watcher = watcher
         self._tell = tell
-        self._reminder = Reminder(store)
-        self.compaction = Compaction(settings.compaction, sessions, store, clock, self._reminder)
+        self.reminder = Reminder(store)
+        self.compaction = Compaction(settings.compaction, sessions, store, clock, self.reminder)
         self._chores = Chores(self.compaction, sessions, store, clock, tell)
         self._attempts = Attempts(self.compaction.compact)
         self._scenes: dict[Run, Scene] = {}  # of the turns under way: each ends with what it began with
@@ -120,7 +120,7 @@ class Workers:
     async def _take_turn(self, run: Run, scene: Scene) -> None:
         began = monotonic()
         agent, session, asked = scene.agent, scene.session, run.message.inbound
-        await self._reminder.remind(run.session, agent, session.started)
+        await self.reminder.remind(run.session, agent, session.started)
         run.asked = await with_files(run.asked, agent, self._describer)
         turn = brief(scene)
         run.told.append(turn.parts)
@@ -321,7 +321,7 @@ def _occasion(scene: Scene) -> Occasion:
             *[said.text for asked in run.asked for said in asked.overheard],
         ),
         granted=scene.settings.granted,
-        folder=outbox_folder(run, scene.settings),
+        folder=outbox_folder(run.session, scene.settings),
         directives=scene.settings.directives,
     )
 

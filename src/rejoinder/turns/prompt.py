@@ -149,16 +149,21 @@ def assemble(
 @lru_cache(maxsize=1024)
 def system_text(system: SystemPart) -> str:
     """TU-31: joined by blank lines. The same from turn to turn, so it is written once."""
-    told = (
-        system.system_prompt,
-        _trusted(system.metadata),
-        system.abilities,
-        *system.notices,
-        _group_context(system.group),
-        system.group_intro,
-        system.extra_system_prompt,
-    )
-    return "\n\n".join(text.strip("\n") for text in told if text.strip())
+    return "\n\n".join(system_sections(system).values())
+
+
+def system_sections(system: SystemPart) -> dict[str, str]:
+    """The system part in its order, each section by what it is; those that say nothing are left out."""
+    sections = {
+        "system prompt": system.system_prompt,
+        "where it is, and how to read a turn": _trusted(system.metadata),
+        "what it may ask for in its answers": system.abilities,
+        "notices": "\n\n".join(notice.strip("\n") for notice in system.notices if notice.strip()),
+        "the group": _group_context(system.group),
+        "how to behave in a group": system.group_intro,
+        "extra system prompt": system.extra_system_prompt,
+    }
+    return {name: text.strip("\n") for name, text in sections.items() if text.strip()}
 
 
 def user_parts(user: UserPart, boundary: str) -> Iterable[PromptPart]:

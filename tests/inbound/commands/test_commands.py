@@ -3,23 +3,31 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from rejoinder.events import (
     AnswerQuestion,
     CompactSession,
     EditAllowList,
+    ExportSession,
     ResetBotTurns,
+    RestartGateway,
     Route,
+    RunShell,
     ShowConfig,
+    ShowContext,
     Step,
 )
 from rejoinder.inbound.commands.command import Arg, Command, read_arguments
 from rejoinder.inbound.commands.registry import BUILT_IN, native_menu
 from rejoinder.inbound.facts import RunFacts
+from rejoinder.inbound.settings import ElevatedSettings
 from rejoinder.inbound.tables import commands, commands_to_come
-from tests.inbound.floor import AT_US, GUEST, OWNER, house, outcome, says, send, session
+from rejoinder.session import SessionSettings
+from tests.inbound.floor import AT_US, GUEST, OWNER, SENDER, house, outcome, says, send, session
 
-EVERYTHING_ON = {"config": True, "debug": True}
+ELEVATED = ElevatedSettings(enabled=True, allow_from=(f"telegram:{OWNER}",))
+EVERYTHING_ON = {"config": True, "debug": True, "bash": True, "elevated": ELEVATED}
 
 
 @pytest.mark.parametrize(
@@ -28,7 +36,17 @@ EVERYTHING_ON = {"config": True, "debug": True}
         ("/compact", (CompactSession("helper:telegram"),)),
         ("/compact keep the names", ()),
         ("/compact:\nnot this", (CompactSession("helper:telegram"),)),
-        ("/restart", ()),
+        ("/restart", (RestartGateway(),)),
+        ("/restart now", ()),
+        ("/context", (ShowContext(),)),
+        ("/context all", ()),
+        ("/export-session", (ExportSession(),)),
+        ("/export", (ExportSession(),)),
+        ("/export-session /tmp/x", ()),
+        ("/bash ls -l | wc", (RunShell("ls -l | wc"),)),
+        ("! ls -l | wc", (RunShell("ls -l | wc"),)),
+        ("! echo one\necho two", (RunShell("echo one"),)),
+        ("/bash", ()),
         ("/config show", (ShowConfig(),)),
         ("/config", (ShowConfig(),)),
         ("/config get channels.web", (ShowConfig("channels.web"),)),
@@ -54,12 +72,48 @@ def test_commands_answer_with_effects(text: str, effects: Any) -> None:
     assert done.replies or effects
 
 
+@pytest.mark.parametrize(
+    ("scope", "sender", "group", "exports"),
+    [
+        ("per-sender", SENDER, False, True),
+        ("shared", SENDER, False, False),
+        ("shared", OWNER, False, True),
+        ("shared", SENDER, True, True),
+    ],
+)
+def test_nobody_exports_what_others_said_in_their_own_chats(
+    scope: str, sender: str, group: bool, exports: bool
+) -> None:
+    """IN-61: a session that all direct chats share is exported by the owner alone; a group's by who is in it."""
+    rules = house()
+    rules = replace(rules, settings=replace(rules.settings, session=SessionSettings(scope=scope)))
+    done = send(says("/export-session", sender, group=group), rules)
+    assert outcome(done) == "answer"
+    assert done.effects == ((ExportSession(),) if exports else ())
+    assert exports or "only the owner may export it" in done.replies[0]
+
+
 @pytest.mark.parametrize("name", ["config", "debug", "bash"])
 def test_some_are_off_unless_enabled(name: str) -> None:
     """IN-61: and the answer says what turns them on."""
     done = send(says(f"/{name} show", OWNER), house())
     assert done.replies == (f"/{name} is off; commands.{name} = true turns it on.",)
     assert done.effects == ()
+
+
+@pytest.mark.parametrize(
+    ("elevated", "why"),
+    [
+        (ElevatedSettings(), ("it is off (set commands.elevated.enabled = true)", "you are not listed")),
+        (ElevatedSettings(enabled=True, allow_from=("telegram:77",)), ("you are not listed",)),
+        (ElevatedSettings(allow_from=(f"telegram:{OWNER}",)), ("it is off",)),
+    ],
+)
+def test_a_command_is_run_for_who_may_be_elevated(elevated: ElevatedSettings, why: tuple[str, ...]) -> None:
+    """IN-61: `commands.bash` alone is not enough; every gate says what opens it."""
+    done = send(says("! ls", OWNER), house(commands={"bash": True, "elevated": elevated}))
+    assert done.effects == ()
+    assert all(each in done.replies[0] for each in why)
 
 
 def test_usage_shows_what_a_directive_takes() -> None:

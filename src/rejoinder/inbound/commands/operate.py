@@ -1,7 +1,9 @@
-"""Running the gateway from a chat: config, resend."""
+"""Running the gateway from a chat: config, resend, restart, bash."""
 
-from rejoinder.events import ResendParts, ShowConfig
+from rejoinder.events import ResendParts, RestartGateway, RunShell, ShowConfig
 from rejoinder.inbound.commands.command import Arg, Call, Command
+from rejoinder.inbound.elevation import gates
+from rejoinder.inbound.ids import candidates
 from rejoinder.inbound.outcome import Answer
 
 
@@ -14,6 +16,17 @@ def _config(call: Call) -> Answer:
 
 def _resend(call: Call) -> Answer:
     return Answer((), effects=(ResendParts(call.message.route),))
+
+
+def _restart(call: Call) -> Answer:
+    return Answer(("Restarting.",), effects=(RestartGateway(),))
+
+
+def _bash(call: Call) -> Answer:
+    inbound = call.message.inbound
+    if closed := gates(call.rules, call.channel, inbound.account, candidates(inbound.channel, inbound.sender)):
+        return Answer((f"/bash asks for what /elevated asks for: {'; '.join(closed)}.",))
+    return Answer((), effects=(RunShell(call.args["command"]),))
 
 
 COMMANDS = (
@@ -32,5 +45,21 @@ COMMANDS = (
         "operate",
         auth="owner",
         handle=_resend,
+    ),
+    Command(
+        "restart",
+        "End the gateway in good order and start it again, with the configuration as it is now.",
+        "operate",
+        auth="owner",
+        handle=_restart,
+    ),
+    Command(
+        "bash",
+        "Run a command beside the gateway; also `! command`.",
+        "operate",
+        auth="owner",
+        args=(Arg("command", required=True, rest=True),),
+        handle=_bash,
+        switch="bash",
     ),
 )

@@ -1,8 +1,8 @@
-"""The conversation itself: new, reset, stop, compact, session, activation, send, skill."""
+"""The conversation itself: new, reset, stop, compact, export-session, session, activation, send, skill."""
 
 from msgspec.structs import replace
 
-from rejoinder.events import CompactSession, ResetBotTurns
+from rejoinder.events import CompactSession, ExportSession, ResetBotTurns
 from rejoinder.inbound.commands.command import Arg, Call, Command
 from rejoinder.inbound.commands.status import age
 from rejoinder.inbound.outcome import Answer
@@ -13,6 +13,13 @@ MEMORY_SHORTENED = "The session's memory is shortened."
 
 def _compact(call: Call) -> Answer:
     return Answer((MEMORY_SHORTENED,), effects=(CompactSession(call.session.key),))
+
+
+def _export(call: Call) -> Answer:
+    shared = call.rules.settings.session.scope == "shared" and not call.message.in_group
+    if shared and call.message.actor.role != "owner":
+        return Answer(("This session is shared with the chats of other people: only the owner may export it.",))
+    return Answer((), effects=(ExportSession(),))
 
 
 def _session(call: Call) -> Answer:
@@ -63,6 +70,13 @@ COMMANDS = (
     ),
     Command("stop", "Stop what runs and forget what waits.", "session", stage="abort"),
     Command("compact", "Shorten the session's memory.", "session", handle=_compact),
+    Command(
+        "export-session",
+        "The transcript of this session, as a file where files can be sent.",
+        "session",
+        aliases=("export",),
+        handle=_export,
+    ),
     Command(
         "session",
         "Its key and age; give it a label; let bots speak again.",

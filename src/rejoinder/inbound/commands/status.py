@@ -1,10 +1,11 @@
-"""How things stand: status, usage, models, agents."""
+"""How things stand: status, usage, context, models, agents."""
 
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from rejoinder.events import ShowContext
 from rejoinder.inbound.commands.command import Arg, Call, Command
 from rejoinder.inbound.directives.effective import effective_level, effective_model
 from rejoinder.inbound.directives.levels import level_names
@@ -71,6 +72,10 @@ def _usage(call: Call) -> Answer:
     return Answer((f"Usage: {spent} Usage line: {session.usage or 'off'}. Options: {options}",))
 
 
+def _context(call: Call) -> Answer:
+    return Answer((), effects=(ShowContext(),))
+
+
 def _models(call: Call) -> Answer:
     agent = call.channel.agent_called(call.session.agent)
     models = agent.models
@@ -107,6 +112,7 @@ COMMANDS = (
         args=(Arg("level", level_names("usage")),),
         handle=_usage,
     ),
+    Command("context", "What the prompt is made of, and how large each part is.", "status", handle=_context),
     Command("models", "The models one may choose.", "status", handle=_models),
     Command("agents", "The agents of this place and others.", "status", handle=_agents),
 )

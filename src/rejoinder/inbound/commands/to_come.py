@@ -19,12 +19,8 @@ def _to_come(name: str, help: str, auth: Auth = "sender", switch: str | None = N
 
 
 COMMANDS = (
-    _to_come("bash", "Run a command beside the gateway; also `! command`.", "owner", switch="bash"),
-    _to_come("context", "What the prompt is made of, and how large each part is."),
     _to_come("debug", "Settings that hold until the next start.", "owner", switch="debug"),
-    _to_come("export-session", "The transcript as a file."),
     _to_come("kill", "End a run beside this one."),
-    _to_come("restart", "Restart the gateway.", "owner"),
     _to_come("steer", "Say something to a run beside this one."),
     _to_come("subagents", "The runs this session started beside its own."),
     _to_come("tts", "Whether answers are spoken."),

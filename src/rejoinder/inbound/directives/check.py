@@ -9,6 +9,7 @@ from msgspec import Struct
 from rejoinder.inbound.directives import levels
 from rejoinder.inbound.directives.model import DEFAULT_MODEL
 from rejoinder.inbound.directives.tokenise import Token
+from rejoinder.inbound.elevation import gates
 from rejoinder.inbound.gate import Actor
 from rejoinder.inbound.rules import AgentProfile, ChannelRules, Rules
 from rejoinder.session import ExecChoice
@@ -53,13 +54,8 @@ def _elevated(token: Token, here: Here) -> str | None:
         return None
     if not here.agent.asks_permission:
         return f"The agent {here.agent.name} asks for no permission, so there is nothing to lift."
-    gates: list[str] = []
-    if not here.rules.settings.commands.elevated.enabled:
-        gates.append("it is off (set commands.elevated.enabled = true)")
-    if not here.channel.elevated.named(here.account, here.candidates):
-        gates.append("you are not listed (add your id to commands.elevated.allow_from)")
-    if gates:
-        return f"Elevated is not available: {'; '.join(gates)}."
+    if closed := gates(here.rules, here.channel, here.account, here.candidates):
+        return f"Elevated is not available: {'; '.join(closed)}."
     if reason := levels.UNHONOURED.get(("elevated", token.value)):
         return f"Elevated {token.value} {reason}; valid: {', '.join(levels.level_names('elevated'))}"
     return None

@@ -1,0 +1,16 @@
+"""What a program that we start may see of our own environment."""
+
+from collections.abc import Mapping
+
+PASSED_ALWAYS = (
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR", "TZ", "LANG", "LC_ALL", "LC_CTYPE",
+    "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
+    "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+    "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
+)  # fmt: skip
+"""What a program needs to run at all. Keys and tokens are not in it."""
+
+
+def passed(ours: Mapping[str, str], also: tuple[str, ...] = ()) -> dict[str, str]:
+    """`also`: what this program may have besides."""
+    return {name: ours[name] for name in (*PASSED_ALWAYS, *also) if name in ours}

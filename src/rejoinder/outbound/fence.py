@@ -1,0 +1,11 @@
+"""A text shown as it is: a block of code that nothing in it can end."""
+
+import re
+
+_RUNS = re.compile("`{3,}")
+
+
+def fenced(text: str, language: str = "") -> str:
+    longest = max(map(len, _RUNS.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"

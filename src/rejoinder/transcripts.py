@@ -1,0 +1,92 @@
+"""A session's transcript to read: the chat as people had it, as Markdown.
+
+Rule 1: of what an agent wrote only what people saw is shown: no directive, and nothing it said elsewhere.
+Rule 2: of what it was told only the words and files of people; the gateway's blocks are no part of the chat.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+from rejoinder.events import PromptPart, PromptText
+from rejoinder.letters import one_line
+from rejoinder.outbound.directives import default_registry
+from rejoinder.outbound.directives.declaration import Registry
+from rejoinder.outbound.reading import read_reply
+from rejoinder.outbound.silence import Mode
+from rejoinder.session import Session
+from rejoinder.store.base import Entry
+from rejoinder.told import own_words, tellers
+
+SILENT = "*(nothing)*"
+
+
+class Transcript(Struct, frozen=True):
+    session: Session
+    entries: tuple[Entry, ...]
+    directives: Registry = default_registry()
+    """What its agent could write beside its words,"""
+    silence: Mode = "edges"
+    """and how it could say that it says nothing."""
+
+
+def as_markdown(transcript: Transcript) -> str:
+    return _page([_head(transcript.session), *entries_as_markdown(transcript)])
+
+
+def latest(transcript: Transcript, most: int) -> tuple[str, int]:
+    """The end of it, of at most so many characters, and how many entries that is; the last one may be cut."""
+    said = entries_as_markdown(transcript)
+    size, count = 0, 0
+    for entry in reversed(said):
+        size += len(entry) + 2
+        if size > most:
+            break
+        count += 1
+    shown = said[-count:] if count else ["…" + said[-1][1 - most :]] if said else []
+    return _page(shown), max(count, len(shown))
+
+
+def entries_as_markdown(transcript: Transcript) -> list[str]:
+    return [_entry(entry, transcript) for entry in transcript.entries]
+
+
+def _page(pieces: Sequence[str]) -> str:
+    return "\n\n".join(pieces) + "\n"
+
+
+def _head(session: Session) -> str:
+    facts = {
+        "agent": session.agent,
+        "started": _moment(session.started),
+        "last touched": _moment(session.touched),
+        "model": session.model or "",
+        "tokens": f"{session.input_tokens:,} in, {session.output_tokens:,} out" if session.input_tokens else "",
+    }
+    listed = "\n".join(f"- {name}: {said}" for name, said in facts.items() if said)
+    return f"# {one_line(session.label or session.key)}\n\n{listed}"
+
+
+def _entry(entry: Entry, transcript: Transcript) -> str:
+    if entry.role == "agent":
+        who = transcript.session.agent
+        words = "\n\n".join(_seen(part.text, transcript) for part in entry.parts if isinstance(part, PromptText))
+    else:
+        names = dict.fromkeys(teller.display_name or teller.sender_id for teller in tellers(entry.parts))
+        who = " and ".join(filter(None, names)) or "user"
+        words = "\n\n".join(map(_part, own_words(entry.parts)))
+    return f"## {one_line(who)}, {_moment(entry.at)}\n\n{words}"
+
+
+def _seen(written: str, transcript: Transcript) -> str:
+    """What people saw of it."""
+    return read_reply(written, registry=transcript.directives, silence=transcript.silence).text.strip() or SILENT
+
+
+def _part(part: PromptPart) -> str:
+    return part.text.strip("\n") if isinstance(part, PromptText) else f"*({part.mime}, {len(part.data):,} bytes)*"
+
+
+def _moment(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -1,0 +1,96 @@
+"""What a prompt is made of, and how large each part is: the answer of `/context` (IN-61).
+
+Rule 1: only sizes are told, never the words: the operator's are not everybody's.
+Rule 2: what is not sent is not counted. An agent that keeps the conversation itself is sent its next message alone.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from rejoinder.events import PromptImage, PromptPart, PromptText
+from rejoinder.tables import table
+from rejoinder.told import gateways_words, own_words
+from rejoinder.turns.backlog import estimate_tokens
+from rejoinder.turns.prompt import SystemPart, system_sections
+
+
+class Past(Struct, frozen=True):
+    """A question of the conversation so far and what was answered; nothing, where nothing was."""
+
+    parts: tuple[PromptPart, ...]
+    answer: str = ""
+
+
+class Size(Struct, frozen=True):
+    part: str
+    characters: int
+    tokens: int
+    """As estimated: nobody but its model can count them."""
+
+
+class Budget(Struct, frozen=True):
+    """`limit`: beyond it the conversation is shortened; 0: nobody has set one. `used`: the agent's own count of its
+    last turn; 0: it has told none."""
+
+    limit: int = 0
+    used: int = 0
+
+
+def measure(system: SystemPart, past: Sequence[Past], coming: Sequence[PromptPart]) -> tuple[Size, ...]:
+    """Of each part that is there, in the order in which an agent is told. `coming`: what goes with a next message."""
+    sizes = [
+        *(_size(name, [text]) for name, text in system_sections(system).items()),
+        *_said(past),
+        _size("told with the next message", _texts(coming)),
+    ]
+    return tuple(size for size in sizes if size.tokens)
+
+
+def together(past: Sequence[Past]) -> Size:
+    return _sum(_said(past))
+
+
+def _said(past: Sequence[Past]) -> list[Size]:
+    own = [part for each in past for part in own_words(each.parts)]
+    return [
+        _size("said so far by people", _texts(own), sum(isinstance(part, PromptImage) for part in own)),
+        _size("said so far by the agent", [each.answer for each in past if each.answer]),
+        _size("told so far about messages", [text for each in past for text in gateways_words(each.parts)]),
+    ]
+
+
+def _texts(parts: Sequence[PromptPart]) -> list[str]:
+    return [part.text for part in parts if isinstance(part, PromptText)]
+
+
+def _size(name: str, texts: Sequence[str], images: int = 0) -> Size:
+    pictures = f", {images} {'picture' if images == 1 else 'pictures'} among it" if images else ""
+    return Size(f"{name}{pictures}", sum(map(len, texts)), estimate_tokens(texts, images))
+
+
+def told(agent: str, sizes: Sequence[Size], budget: Budget, kept: Size | None = None) -> str:
+    """`kept`: what was said so far, where the agent keeps it itself."""
+    rows = [[size.part, f"{size.characters:,}", f"{size.tokens:,}"] for size in (*sizes, _sum(sizes))]
+    lines = [
+        f"What {agent} is told here. Tokens are estimated.",
+        table(("part", "characters", "tokens"), rows),
+    ]
+    if kept is not None:
+        lines.append(
+            f"{agent} keeps the conversation itself: {kept.characters:,} characters so far, "
+            f"about {kept.tokens:,} tokens."
+        )
+    lines.append(_spent(budget))
+    return "\n\n".join(line for line in lines if line)
+
+
+def _sum(sizes: Sequence[Size]) -> Size:
+    return Size("together", sum(size.characters for size in sizes), sum(size.tokens for size in sizes))
+
+
+def _spent(budget: Budget) -> str:
+    used = f"The last turn took {budget.used:,} tokens, as the agent counts." if budget.used else ""
+    if not budget.limit:
+        return used
+    return f"{used} The conversation is shortened at {budget.limit:,} (agents.defaults.context_tokens).".lstrip()

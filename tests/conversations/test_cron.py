@@ -154,6 +154,25 @@ async def test_a_restart_changes_nothing(tmp_path):
         await days.chat.hears("Two.")
 
 
+async def test_a_clock_that_is_set_back(tmp_path):
+    """TU-27: a tick that comes a second time by the clock is not fired a second time, and nothing waits for years."""
+    days = Days(tmp_path, with_jobs(nine=a_job(schedule="0 9 * * *"), tidy=a_job("Tidy.", every="1d")))
+    agent = ScriptedAgent("Nine.", "Tidy.")
+    async with days.running(agent):
+        await days.known("tidy")
+        days.pass_by(hours=1)
+        await days.chat.hears("Nine.")
+        await days.job(lambda job: not job.is_open, "nine")
+        days.pass_by(minutes=-30)
+        assert (await days.job(lambda job: job.due == MORNING + HOUR, "nine")).fired == MORNING + HOUR
+        days.pass_by(minutes=30)
+        await days.job(lambda job: job.due == MORNING + 25 * HOUR, "nine")
+        days.pass_by(days=-1000)
+        tidy = await days.job(lambda job: job.due is not None and job.due < MORNING, "tidy")
+        assert tidy.due == days.clock.now + 24 * HOUR
+    assert len(agent.turns) == 1
+
+
 async def test_a_job_that_is_written_anew_or_gone(tmp_path):
     """TU-27: its ticks begin anew, and nothing of the time before is made up for."""
     days = Days(tmp_path, with_jobs(tidy=a_job(every="1h")))

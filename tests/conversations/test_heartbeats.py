@@ -24,6 +24,7 @@ def elsewhere(tmp_path, monkeypatch):
 
 async def beat(days: Days):
     """Half an hour later; the job once that is over."""
+    await days.rests()
     days.pass_by(minutes=30)
     now = days.clock.now
     return await days.job(lambda job: now in (job.fired, job.passed) and not job.is_open)
@@ -68,6 +69,7 @@ async def test_what_was_just_said_is_not_said_again(tmp_path):
     days = Days(tmp_path, with_heartbeat(every="12h"))
 
     async def half_a_day():
+        await days.rests()
         days.pass_by(hours=12)
         now = days.clock.now
         return await days.job(lambda job: job.fired == now and not job.is_open)
@@ -121,6 +123,7 @@ async def test_quiet_hours(tmp_path):
         await gateway.store.write(WantJob("heartbeat/scripted"))
         days.look()
         await days.job(lambda job: job.outcome == "silent")
+        await days.rests()
         days.pass_by(hours=13)
         await days.job(lambda job: job.fired == days.clock.now and not job.is_open)
     assert len(agent.turns) == 2
@@ -136,10 +139,11 @@ async def test_who_is_talked_to_is_left_alone(tmp_path, session):
         await days.known()
         await days.chat.says("one")
         await days.chat.sees("One")
-        assert (await beat(days)).reason == "somebody is talking to the agent"
+        days.pass_by(minutes=30)
+        passed = await days.job(lambda job: job.passed is not None)
+        assert passed.reason == "somebody is talking to the agent"
         go.set()
         await days.chat.hears("One.")
-        await days.rests()
         assert (await beat(days)).outcome == "silent"
 
 
@@ -163,7 +167,7 @@ async def test_what_holds_for_all_agents(tmp_path):
         assert (await days.known()).due == MORNING + timedelta(hours=1)
         days.pass_by(hours=1)
         await days.chat.hears("four")
-        await days.job(lambda job: not job.is_open)
+        await days.rests()
         days.pass_by(hours=1)
         await days.job(lambda job: job.outcome == "silent")
     assert [(turn.model, said(turn)) for turn in agent.turns] == [("small", ["Look around."])] * 2

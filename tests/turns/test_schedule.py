@@ -20,6 +20,7 @@ from rejoinder.turns.schedule import (
     read_interval,
     read_moment,
     read_schedule,
+    set_right,
     was_missed,
 )
 
@@ -177,6 +178,23 @@ def test_every_keeps_step(seconds: int, late: int) -> None:
     assert then is not None
     assert NOW < then <= NOW + interval
     assert not (then - NOW + timedelta(seconds=late)) % interval
+
+
+@pytest.mark.parametrize(
+    ("schedule", "due", "then"),
+    [
+        (HALF_AN_HOUR, NOW + timedelta(minutes=20), NOW + timedelta(minutes=20)),
+        (HALF_AN_HOUR, NOW - timedelta(days=2), NOW - timedelta(days=2)),
+        (HALF_AN_HOUR, NOW + timedelta(days=2000), NOW + timedelta(minutes=30)),
+        (NINE, utc("2026-11-17 09:00"), utc("2026-11-17 09:00")),
+        (NINE, utc("2030-01-01 09:00"), utc("2026-11-17 09:00")),
+        (At(NOW + MINUTE), NOW + MINUTE, NOW + MINUTE),
+        (At(NOW - MINUTE), NOW - MINUTE, NOW - MINUTE),
+    ],
+)
+def test_a_clock_that_was_ahead(schedule: Schedule, due: datetime, then: datetime) -> None:
+    """TU-27: a machine that once believed in 2030 does not sleep until then; what is due is due."""
+    assert set_right(schedule, due, NOW) == then
 
 
 def test_a_minute_is_on_time() -> None:

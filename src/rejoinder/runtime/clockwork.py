@@ -19,7 +19,7 @@ from rejoinder.runtime.unit import until_good
 from rejoinder.store.base import KeepJob, KeptJob, PassTick, Store, Tick
 from rejoinder.turns.heartbeat import asks_for_nothing, prompt_with
 from rejoinder.turns.job import Job, Moment, obstacle
-from rejoinder.turns.schedule import first_due, next_due, was_missed
+from rejoinder.turns.schedule import first_due, next_due, set_right, was_missed
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +46,7 @@ class Clockwork:
         self._clock = clock
         self._read = read
         self._changed = asyncio.Event()
+        self._looked: datetime | None = None
 
     def heed(self, jobs: tuple[Job, ...]) -> None:
         """These are there from now on."""
@@ -75,18 +76,23 @@ class Clockwork:
     async def look(self) -> datetime | None:
         """Does all that is due, and says when the next is."""
         kept = {each.name: each for each in await self._store.jobs()}
-        now = self._clock()
+        now, before = self._clock(), self._looked
+        self._looked = now
+        may_be_ahead = before is None or now < before
         for gone in kept.keys() - {job.name for job in self._jobs}:
             if kept[gone].schedule:
                 await self._store.write(KeepJob(gone, "", None))
-        dues = [await self._attend(job, kept.get(job.name, KeptJob(job.name)), now) for job in self._jobs]
+        dues = [await self._attend(job, kept.get(job.name, KeptJob(job.name)), now, may_be_ahead) for job in self._jobs]
         return min((due for due in dues if due is not None), default=None)
 
-    async def _attend(self, job: Job, kept: KeptJob, now: datetime) -> datetime | None:
+    async def _attend(self, job: Job, kept: KeptJob, now: datetime, may_be_ahead: bool) -> datetime | None:
         """One job; when it is due next."""
         due = kept.due
         if kept.schedule != job.written or kept.anew:
             due = first_due(job.schedule, now)
+        elif due is not None and may_be_ahead:
+            due = set_right(job.schedule, due, now)
+        if due != kept.due or kept.schedule != job.written or kept.anew:
             await self._store.write(KeepJob(job.name, job.written, due))
         is_due = due is not None and due <= now and not kept.paused
         if is_due or kept.wanted:

@@ -156,11 +156,12 @@ class Answer:
         handed = self._acting.hand_over()
         if self._reader.silent:
             await self._withdraw(handed)
-            if self._says_when_empty or not self._occasion.peers:  # among agents silence is the rule, and no news
+            if self._beat is None and (self._says_when_empty or not self._occasion.peers):
+                # Among agents silence is the rule, in a heartbeat too, and no news.
                 await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
         elif self._has_words and await self._is_old_news():
             await self._withdraw(handed)
-            await self._conversation.note(f"{self._occasion.agent} has said the same within a day")
+            log.info("%s has said the same within a day", self._occasion.agent)
         elif self._has_words:
             if footer:
                 self._between_segments = True

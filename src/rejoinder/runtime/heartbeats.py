@@ -19,10 +19,13 @@ class Beat:
         self._digest = ""
 
     async def is_news(self, text: str) -> bool:
-        self._digest = blake2b(text.strip().encode("utf-8", "replace"), digest_size=16).hexdigest()
+        digest = blake2b(text.strip().encode("utf-8", "replace"), digest_size=16).hexdigest()
         kept = next((each for each in await self._store.jobs() if each.name == self._job), None)
-        return kept is None or kept.said != self._digest or not was_just_said(kept.said_at, self._clock())
+        if kept is not None and kept.said == digest and was_just_said(kept.said_at, self._clock()):
+            return False
+        self._digest = digest
+        return True
 
     def kept_with_it(self) -> tuple[NoteSaid, ...]:
-        """In the commit that plans what is said; silence changes nothing."""
+        """In the commit that plans what is said; what is not said changes nothing."""
         return (NoteSaid(self._job, self._digest, self._clock()),) if self._digest else ()

@@ -69,6 +69,12 @@ def next_due(schedule: Schedule, due: datetime, now: datetime) -> datetime | Non
             return None
 
 
+def set_right(schedule: Schedule, due: datetime, now: datetime) -> datetime:
+    """For a clock that may have been ahead when this was found: no job is due later than one that is first seen now."""
+    first = first_due(schedule, now)
+    return due if first is None else min(due, first)
+
+
 def was_missed(due: datetime, now: datetime) -> bool:
     return now - due > ON_TIME
 

@@ -34,6 +34,7 @@ from rejoinder.store.rows import (
     KeptSession,
     Knock,
     Later,
+    Load,
     Message,
     OpenTurn,
     Outcome,
@@ -210,7 +211,11 @@ class StoreReader(Protocol):
     async def admission(self, channel: str, account: str) -> Admission: ...
 
     # the store itself
-    async def census(self) -> Census: ...
+    async def load(self) -> Load: ...
+
+    async def census(self) -> Census:
+        """Counts every row: not for every second."""
+        ...
 
     async def check(self) -> None:
         """Reads every row; raises `StoreUnavailable` when something is damaged."""
@@ -313,6 +318,7 @@ __all__ = [
     "KeptSession",
     "Knock",
     "Later",
+    "Load",
     "MarkSent",
     "MarkUnknown",
     "Message",

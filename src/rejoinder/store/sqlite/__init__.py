@@ -30,6 +30,7 @@ from rejoinder.store.base import (
     Input,
     KeptSession,
     Knock,
+    Load,
     Message,
     OpenTurn,
     PartState,
@@ -196,6 +197,9 @@ class SqliteReader:
 
     async def admission(self, channel: str, account: str) -> Admission:
         return await self._read(reads.admission, channel, account)
+
+    async def load(self) -> Load:
+        return await self._read(reads.load)
 
     async def census(self) -> Census:
         return await self._read(reads.census)

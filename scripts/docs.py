@@ -29,6 +29,7 @@ from rejoinder.inbound import tables as inbound
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Argument, Declaration
 from rejoinder.outbound.emoji import TELEGRAM_NEAREST, Projection, project
+from rejoinder.runtime.tables import BLOCKS as delivery_blocks
 from rejoinder.store.tables import BLOCKS as store_blocks
 from rejoinder.tables import table
 from rejoinder.turns.tables import BLOCKS as turns_blocks
@@ -182,6 +183,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "inbound-stop-words": inbound.stop_words,
     **turns_blocks,
     **store_blocks,
+    **delivery_blocks,
     **{name: partial(str, written) for name, written in markdown_tables().items()},
 }
 

@@ -104,3 +104,16 @@ def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
     with pytest.raises(sqlite3.OperationalError, match="nowhere"):
         in_store(path, broken)
     assert in_store(path) == 2
+
+
+def test_the_database_of_another_program_is_refused_as_it_is(tmp_path: Path) -> None:
+    """DU-14: not a byte of it is changed, its journal mode included."""
+    path = tmp_path / "theirs.db"
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE theirs (a)")
+    db.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreUnavailable, match="something else than a store") as refusal:
+        open_store(f"sqlite:{path}")
+    assert refusal.value.fault == "foreign"
+    assert path.read_bytes() == before

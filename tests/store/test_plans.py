@@ -24,7 +24,7 @@ OVERVIEWS = (
     "sqlite_schema",
     "DELETE FROM",  # the sweep looks for what is old, and each step has an end
     "SELECT id FROM turn WHERE closed <",
-    "SELECT id FROM inbox WHERE accepted <",
+    "FROM inbox ORDER BY id",  # and stops at what is young
     "FROM part JOIN place ON place.id = part.place WHERE part.receipt =",  # an operator asks what became of it
     "FROM place JOIN message ON message.place = place.id AND (",  # an operator names a message, but no chat
     "SELECT count(*) FROM session",

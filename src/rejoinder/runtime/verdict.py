@@ -1,20 +1,9 @@
-"""What follows from what a platform said to a deed: one table, no I/O (DE-31, DE-32, DE-13, OD-62).
+"""What follows from what a platform said to a deed, without I/O (DE-31, DE-32, DE-13, OD-62).
 
-| outcome | then |
-| --- | --- |
-| delivered | it has arrived, under that id |
-| rejected, formatting | once more in plain words, under a new key |
-| rejected, target | once more without the reply; an edit becomes a message of its own, with its reply at first |
-| rejected, account | everything of that account waits; nothing is given up |
-| rejected, gone or other | given up, and the owner is told |
-| rejected, and it opened a draft | forgotten: it is not the answer, which comes without it |
-| rejected, and it took buttons away | forgotten: the words are there, or were taken away with them |
-| retry | again, later each time; given up after so many tries |
-| limited | again when the platform says; that is no try |
-| unknown, and doing it twice is harmless, as an edit is that has not become a message | again |
-| unknown, and the channel can look | it looks |
-| unknown, configured to hold, and it opened a draft | forgotten: it has no words, the answer comes without it |
-| unknown otherwise | held, or sent again, as configured |
+Rule 1: what surely did not arrive is tried again; what the platform will never take, once more with less.
+Rule 2: of what may have arrived nothing is done twice, unless that is harmless or configured.
+Rule 3: what adds no words, such as the opening of a draft, is not worth anybody's decision.
+docs/delivery.md has the whole grid, asked of `judge`.
 """
 
 from typing import Final, Literal, get_args

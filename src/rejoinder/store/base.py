@@ -47,6 +47,7 @@ from rejoinder.store.rows import (
     KeptSession,
     Knock,
     Later,
+    Load,
     Message,
     OpenTurn,
     Outcome,
@@ -240,7 +241,11 @@ class StoreReader(Protocol):
         """What nobody goes on with, the latest first."""
         ...
 
-    async def census(self) -> Census: ...
+    async def load(self) -> Load: ...
+
+    async def census(self) -> Census:
+        """Counts every row: not for every second."""
+        ...
 
     async def check(self) -> None:
         """Reads every row; raises `StoreUnavailable` when something is damaged."""
@@ -347,6 +352,7 @@ __all__ = [
     "KeptSession",
     "Knock",
     "Later",
+    "Load",
     "MarkSent",
     "MarkUnknown",
     "Message",

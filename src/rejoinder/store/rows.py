@@ -373,6 +373,16 @@ class Health(Struct, frozen=True):
     sentence: str = ""
 
 
+class Load(Struct, frozen=True):
+    """What is under way now, however much has ended."""
+
+    runs: int
+    waiting: int
+    """Messages without a turn."""
+    parts: dict[str, int]
+    """How many are in which state of `UNENDED`."""
+
+
 class Census(Struct, frozen=True):
     """How many rows are in which state."""
 

@@ -4,6 +4,7 @@ import asyncio
 import statistics
 import time
 from collections import OrderedDict, deque
+from typing import TypeVar
 
 from rejoinder.channels.web.sockets import Connection
 from rejoinder.errors import StoreUnavailable
@@ -29,6 +30,7 @@ RECENT = 200
 MINUTE = 60.0
 
 Place = tuple[str, str, str | None]
+Key = TypeVar("Key")
 
 
 class Flow:
@@ -40,7 +42,7 @@ class Flow:
         self._house = house
         self._metrics = metrics
         self._came: OrderedDict[tuple[str, str], float] = OrderedDict()
-        self._asked: dict[Place, float] = {}  # places whose last message has had no word yet
+        self._asked: OrderedDict[Place, float] = OrderedDict()  # places whose last message has had no word yet
         self._first_words: deque[tuple[float, float]] = deque()
         self._answers: deque[tuple[float, float]] = deque()
         self._received = self._sent = 0
@@ -51,11 +53,9 @@ class Flow:
         message, now = happening.message, time.monotonic()
         self._received += 1
         self._metrics.received.labels(message.channel).inc()
-        self._came[message.channel, message.message_id] = now
-        if len(self._came) > REMEMBERED:
-            self._came.popitem(last=False)
+        _remember(self._came, (message.channel, message.message_id), now)
         if not message.sender.is_bot:
-            self._asked[message.channel, message.chat.id, message.thread] = now
+            _remember(self._asked, (message.channel, message.chat.id, message.thread), now)
         sender = message.sender.called or message.sender.id
         text = message.text[:LONGEST_EXCERPT]
         place = (message.channel, message.chat.id, message.message_id)
@@ -113,7 +113,7 @@ class Flow:
         while True:
             await asyncio.sleep(1)
             try:
-                census = await self._house.store.census()
+                load = await self._house.store.load()
             except StoreUnavailable:
                 continue  # `/ready` tells; a chart has a gap
             received, self._received = self._received, 0
@@ -123,11 +123,11 @@ class Flow:
                 at=_now(),
                 received=received,
                 sent=sent,
-                running=census.runs,
-                waiting=census.inputs.get("waiting", 0),
-                outbox=sum(census.parts.get(state, 0) for state in IN_FLIGHT),
-                dead=census.parts.get("dead", 0),
-                unconfirmed=census.parts.get("unknown", 0) + census.parts.get("held", 0),
+                running=load.runs,
+                waiting=load.waiting,
+                outbox=sum(load.parts.get(state, 0) for state in IN_FLIGHT),
+                dead=load.parts.get("dead", 0),
+                unconfirmed=load.parts.get("unknown", 0) + load.parts.get("held", 0),
                 sockets=len(self._house.channel.hub.connections),
                 first_word_ms=_milliseconds(first, 0.5),
                 answered_ms=_milliseconds(answers, 0.5),
@@ -135,6 +135,14 @@ class Flow:
             )
             self.points.append(point)
             self._show(point)
+
+
+def _remember(moments: OrderedDict[Key, float], key: Key, now: float) -> None:
+    """The latest are enough: what has had no word for so long gets none any more (DU-5)."""
+    moments[key] = now
+    moments.move_to_end(key)
+    if len(moments) > REMEMBERED:
+        moments.popitem(last=False)
 
 
 def _lately(samples: deque[tuple[float, float]]) -> list[float]:

@@ -31,6 +31,7 @@ from rejoinder.store.base import (
     KeptJob,
     KeptSession,
     Knock,
+    Load,
     Message,
     OpenTurn,
     PartState,
@@ -212,6 +213,9 @@ class SqliteReader:
 
     async def put_aside(self, limit: int = 1000) -> tuple[PutAside, ...]:
         return await self._read(lookups.put_aside, limit)
+
+    async def load(self) -> Load:
+        return await self._read(reads.load)
 
     async def census(self) -> Census:
         return await self._read(reads.census)

@@ -8,6 +8,8 @@ from rejoinder.errors import BadUse, StoreUnavailable
 from rejoinder.sqlite_faults import Damaged, fault_in
 from rejoinder.store.sqlite.connection import Connection
 
+OURS = 0x526A6E72  # "Rjnr": tells our files from other people's databases
+
 SETTINGS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
@@ -33,12 +35,20 @@ def connect(path: str, patience: float, *, read_only: bool = False, exists: bool
         uri=path != ":memory:",
     )
     try:
+        _refuse_foreign(db, path)
         for setting in () if read_only else SETTINGS:
             db.execute(setting)
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _refuse_foreign(db: Connection, path: str) -> None:
+    """Before anything is set in it: the journal's mode would stay with somebody else's database."""
+    is_ours = db.execute("PRAGMA application_id").fetchone()[0] == OURS
+    if not is_ours and db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] > 0:
+        raise StoreUnavailable("foreign", path)
 
 
 def checked(path: str, patience: float) -> Connection:

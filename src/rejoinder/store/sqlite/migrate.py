@@ -8,9 +8,8 @@ from msgspec import Struct
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
+from rejoinder.store.sqlite.connect import OURS
 from rejoinder.store.sqlite.connection import Connection
-
-OURS = 0x526A6E72  # "Rjnr": tells our files from other people's databases
 
 
 class Migration(Struct, frozen=True):
@@ -45,10 +44,6 @@ def refuse_strange(db: Connection, where: str, steps: list[Migration]) -> None:
 def _version(db: Connection, where: str, steps: list[Migration]) -> int:
     """The version of the schema; 0 for an empty file."""
     version = db.execute("PRAGMA user_version").fetchone()[0]
-    is_ours = db.execute("PRAGMA application_id").fetchone()[0] == OURS
-    is_empty = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
-    if not is_ours and not is_empty:
-        raise StoreUnavailable("foreign", where)
     if version > steps[-1].number:
         raise StoreUnavailable("newer", where, f"schema {version}, this version knows up to {steps[-1].number}")
     return version

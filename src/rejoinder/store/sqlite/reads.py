@@ -19,6 +19,7 @@ from rejoinder.store.base import (
     Input,
     KeptSession,
     Knock,
+    Load,
     Message,
     OpenTurn,
     Paired,
@@ -191,6 +192,13 @@ def allow_edits(db: Connection, channel: str) -> tuple[AllowEdit, ...]:
 
 def admission(db: Connection, channel: str, account: str) -> Admission:
     return Admission(paired(db, channel), allow_edits(db, channel), knocks(db, channel, account))
+
+
+def load(db: Connection) -> Load:
+    runs = _value(db.execute("SELECT count(*) FROM run"))
+    waiting = f"SELECT count(*) FROM turn_input i INDEXED BY turn_input_untold WHERE {UNTOLD} AND i.state = 'waiting'"
+    parts = f"SELECT state, count(*) FROM part INDEXED BY part_unended WHERE {in_states(UNENDED)} GROUP BY state"
+    return Load(runs, _value(db.execute(waiting)), dict(db.execute(parts)))
 
 
 def census(db: Connection) -> Census:

@@ -20,6 +20,7 @@ from rejoinder.store.base import (
     HoldPart,
     KeepKnock,
     Knock,
+    Load,
     MarkSent,
     MarkUnknown,
     Message,
@@ -260,6 +261,16 @@ class Operator(Opened):
             await store.write(MarkSent(part, "msg-1", NOW), EndRun(run, "answered", NOW))
             with refused(BadUse, "the gateway's own"):
                 await beside.write(EndRun(run, "answered", NOW))
+
+    async def test_what_is_under_way_is_counted(self, tmp_path: Path) -> None:
+        """For the console, each second: what has ended is not in it."""
+        async with self.opened(tmp_path) as store:
+            run = await begun(store, 1)
+            await waiting(store, 2, 3)
+            await store.write(PlanParts((an_intent(1), an_intent(2), an_intent(3)), NOW, run))
+            await store.write(MarkSent(await claimed(store), "msg-1", NOW))
+            await store.write(BuryPart(await claimed(store), "403"))
+            assert await store.load() == Load(1, 2, {"dead": 1, "planned": 1})
 
     async def test_who_knocked_is_let_in(self, tmp_path: Path) -> None:
         if not self.survives:

@@ -1,0 +1,132 @@
+"""What follows from what a platform said, as Markdown: docs/delivery.md is filled from `BLOCKS`.
+
+The grid is asked of `judge` itself, case by case, so that it says what is done and nothing else.
+"""
+
+from collections.abc import Callable
+from typing import Final, Literal, assert_never
+
+from msgspec import Struct
+
+from rejoinder.channels.base import Delivered, Limits, Outcome, Rejected, RetryAfter, Unknown
+from rejoinder.events import Part, Route
+from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say
+from rejoinder.runtime.settings import OnUnknown
+from rejoinder.runtime.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, Verdict, judge
+from rejoinder.tables import table
+
+MEANINGS: Final = {
+    "arrived": "the receipt is kept; a message has a handle",
+    "again": "after twice as long each time, up to half a minute; a message for about a day, a reaction or a removal "
+    "five times",
+    "at its time": "again when the platform says; nothing goes to that chat, or that account, before; it is no try",
+    "in plain words": "once more, in its place and under a new key; dead when that is refused too",
+    "without the reply": "once more as a message of its own; dead when that is refused too",
+    "as a message": "once more, not as an edit: the message it was for is gone",
+    "waits": "everything of that account does; one message alone is tried after 5 seconds, then later each time, up to "
+    "a minute, and after a restart at once; nothing is given up; `/health` and the console say it",
+    "looked up": "sent again only when it is surely not there",
+    "held": "never twice: listed as unconfirmed, sent again by `/resend`",
+    "forgotten": "nothing is missed: the words are there, or come in a message of their own",
+    "dead": "listed by `rejoinder dead`, told by the hook `delivery_failed`, sent again by `/resend`",
+}
+
+
+class _Blind:
+    """A platform that can neither be asked nor told twice."""
+
+    name = "blind"
+    limits = Limits()
+
+    async def listen(self, deliver: object) -> None: ...
+
+    async def send(self, part: Part) -> Outcome:
+        raise NotImplementedError
+
+
+class _Keeps(_Blind):
+    keeps_keys: Literal[True] = True
+
+
+class _Looks(_Blind):
+    async def find(self, part: Part) -> Outcome:
+        raise NotImplementedError
+
+
+class _Case(Struct, frozen=True):
+    outcome: Outcome
+    channel: _Blind = _Blind()
+    on_unknown: OnUnknown = "hold"
+
+
+_HERE = Route("telegram", "1")
+_WORDS, _REPLY = Part(_HERE, "words"), Part(_HERE, "words", reply_to="1")
+
+_DEEDS: Final[dict[str, Deed]] = {
+    "a message": Say(_WORDS),
+    "a reply": Say(_REPLY),
+    "the opening of a draft": Open(_WORDS),
+    "an edit": Amend("1", _WORDS),
+    "an edit that takes buttons away": Amend("1", _WORDS, anew=False),
+    "a reaction": React("1", "👍"),
+    "a removal": Remove("1"),
+}
+
+_CASES: Final[dict[str, _Case]] = {
+    "delivered": _Case(Delivered("1")),
+    "rejected, `formatting`": _Case(Rejected("", "formatting")),
+    "rejected, `target`": _Case(Rejected("", "target")),
+    "rejected, `account`": _Case(Rejected("", "account")),
+    "rejected, `gone`": _Case(Rejected("", "gone")),
+    "rejected, `other`": _Case(Rejected("", "other")),
+    "retry": _Case(RetryAfter()),
+    "limited": _Case(RetryAfter(limited=True)),
+    "unknown, where a key is kept": _Case(Unknown(""), _Keeps()),
+    "unknown, where it can be looked up": _Case(Unknown(""), _Looks()),
+    'unknown, `on_unknown = "hold"`': _Case(Unknown("")),
+    'unknown, `on_unknown = "resend"`': _Case(Unknown(""), on_unknown="resend"),
+}
+
+
+def outcome_table() -> str:
+    rows = [
+        [
+            said,
+            *(
+                _word(judge(case.outcome, deed, case.channel, tries=1, on_unknown=case.on_unknown))
+                for deed in _DEEDS.values()
+            ),
+        ]
+        for said, case in _CASES.items()
+    ]
+    meanings = "\n".join(f"- **{word}**: {meaning}" for word, meaning in MEANINGS.items())
+    return f"{table(['outcome', *_DEEDS], rows)}\n\n{meanings}"
+
+
+def _word(verdict: Verdict) -> str:
+    match verdict:
+        case Arrived():
+            return "arrived"
+        case Again(concedes="formatting"):
+            return "in plain words"
+        case Again(concedes="target"):
+            return "without the reply"
+        case Again(concedes="message"):
+            return "as a message"
+        case Again(refused=True):
+            return "waits"
+        case Again(counted=counted):
+            return "again" if counted else "at its time"
+        case Look():
+            return "looked up"
+        case Hold():
+            return "held"
+        case Forget():
+            return "forgotten"
+        case GiveUp():
+            return "dead"
+        case _:
+            assert_never(verdict)
+
+
+BLOCKS: Final[dict[str, Callable[[], str]]] = {"delivery-outcomes": outcome_table}

@@ -122,6 +122,11 @@ class Conversation:
         turns = replace(self.bot_turns, in_a_row=counted.bot_turns, today=counted.bot_turns_today, day=today)
         return count_turn(turns, Seen("echo" if known else "bot", today))
 
+    async def author_answered(self, inbound: Inbound) -> str:
+        """Who of us wrote the message that this one answers, if one of us did."""
+        quoted = None if inbound.reply_to is None else await self.messages.look_up(inbound.reply_to.message_id)
+        return quoted.author if quoted is not None and quoted.kind == "own" else ""
+
     def to_note(self, inbounds: Iterable[Inbound], now: datetime, *, readable: bool, ours: bool) -> NoteMessages:
         """Every message goes into the index, whatever becomes of it (OD-52); what a stranger says without words.
 

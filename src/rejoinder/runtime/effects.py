@@ -31,6 +31,7 @@ from rejoinder.events import (
     UseTool,
 )
 from rejoinder.inbound.bots import BotTurns
+from rejoinder.inbound.commands.session import MEMORY_SHORTENED
 from rejoinder.inbound.outcome import PASS, Walk
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.access import Access
@@ -80,7 +81,8 @@ class Effects:
         if len(others) == len(walked.effects) or not can(self._agents[agent], CanCompact):
             return None
         message = replace(walked.message, agents=(agent,), compacts=True)
-        return replace(walked, message=message, outcome=PASS, replies=(), effects=others)
+        said = tuple([reply for reply in walked.replies if reply != MEMORY_SHORTENED])  # that is said when it is so
+        return replace(walked, message=message, outcome=PASS, replies=said, effects=others)
 
     async def perform(
         self, effect: Effect, conversation: Conversation, agent: str, members: tuple[str, ...], now: datetime

@@ -263,11 +263,10 @@ class Engine:
         now, rules, group = self._clock(), self._settings.rules, arrival.events
         inbound, event, before = joined(tuple(event.inbound for event in group)), group[-1], group[:-1]
         channel = channel_rules(rules, inbound.channel)
-        here, agent = members(inbound, channel), whose_message(inbound, channel)
-        ours = self._world.is_member(inbound)
-        keys = arrival.ticket.keys
-        key = keys[here.index(agent)]
+        here, keys, ours = members(inbound, channel), arrival.ticket.keys, self._world.is_member(inbound)
         await conversation.open(now)
+        agent = whose_message(inbound, channel, await conversation.author_answered(inbound))
+        key = keys[here.index(agent)]
         for each, its_key in zip(here, keys, strict=True):
             await conversation.recall(each, its_key)
         await self.lanes.ended(key)

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from rejoinder.agents.acp_permissions import Policy
-from rejoinder.agents.base import AgentEvent
+from rejoinder.agents.base import REMEMBERED, AgentEvent
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.think import LEVELS
+from rejoinder.bounded import Bounded
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
 
@@ -84,7 +85,7 @@ class AcpAgent:
         self.fallbacks = settings.fallbacks
         self.allowed = settings.allow
         self._settings = settings
-        self._saved: dict[str, str] = {}
+        self._saved: Bounded[str, str] = Bounded(REMEMBERED)
         self._sessions: Sessions | None = None
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:

@@ -8,6 +8,7 @@ from itertools import filterfalse
 
 from msgspec.structs import replace
 
+from rejoinder.bounded import Bounded
 from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, Channel, TellsAgents
 from rejoinder.events import Choice, Inbound, Part, Quote, Route, Said
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
@@ -25,7 +26,7 @@ from rejoinder.runtime.messages import Messages
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.performing import intent
 from rejoinder.runtime.precedence import Arrival
-from rejoinder.runtime.recent import Bounded, Recent
+from rejoinder.runtime.recent import Recent
 from rejoinder.runtime.settings import ChannelFacts
 from rejoinder.store.base import Message, NoteMessages, PlaceFacts, PlanParts, Store
 

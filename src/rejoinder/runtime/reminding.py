@@ -3,9 +3,9 @@
 from datetime import datetime
 
 from rejoinder.agents.base import REMEMBERED, Agent, CanLoad, CanRecall, Exchange
+from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.recent import Bounded
 from rejoinder.store.base import Entry, StoreReader
 
 
@@ -17,8 +17,8 @@ class Reminder:
 
     async def remind(self, session: str, agent: Agent, since: datetime) -> None:
         """Under which name the agent kept the session, or what was said in it; who was here lately knows it."""
-        known = self._reminded.pop(session, False)
-        self._reminded[session] = True  # the latest now
+        known = session in self._reminded
+        self._reminded.renew(session, True)
         if known:
             return
         if can(agent, CanLoad) and (saved := await self._store.agent_session(session)) is not None:

@@ -9,6 +9,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, CanSteer, Failed, Question, Usage
+from rejoinder.bounded import Bounded
 from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
 from rejoinder.events import Inbound, TurnEnded
@@ -35,7 +36,6 @@ from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lane import Run
 from rejoinder.runtime.presence import TypingSign
 from rejoinder.runtime.questions import Questions
-from rejoinder.runtime.recent import Bounded
 from rejoinder.runtime.relay import Ears, Relay, Shows, Watcher
 from rejoinder.runtime.reminding import Reminder
 from rejoinder.runtime.runs import Runs

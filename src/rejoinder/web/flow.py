@@ -3,8 +3,9 @@
 import asyncio
 import statistics
 import time
-from collections import OrderedDict, deque
+from collections import deque
 
+from rejoinder.bounded import Bounded
 from rejoinder.channels.web.sockets import Connection
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import MessageDecided, MessageReceived, ReplySent, Route, SessionEnded, SessionStarted, TurnEnded
@@ -40,7 +41,7 @@ class Flow:
         self.watching: set[Connection] = set()
         self._house = house
         self._metrics = metrics
-        self._came: OrderedDict[tuple[str, str], float] = OrderedDict()
+        self._came: Bounded[tuple[str, str], float] = Bounded(REMEMBERED)
         self._asked: dict[Place, float] = {}  # places whose last message has had no word yet
         self._first_words: deque[tuple[float, float]] = deque()
         self._answers: deque[tuple[float, float]] = deque()
@@ -53,8 +54,6 @@ class Flow:
         self._received += 1
         self._metrics.received.labels(message.channel).inc()
         self._came[message.channel, message.message_id] = now
-        if len(self._came) > REMEMBERED:
-            self._came.popitem(last=False)
         if not message.sender.is_bot:
             self._asked[message.channel, message.chat.id, message.thread] = now
         sender = message.sender.called or message.sender.id

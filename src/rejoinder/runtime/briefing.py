@@ -15,7 +15,7 @@ from rejoinder.inbound.directives.effective import (
     effective_level,
     effective_model,
 )
-from rejoinder.inbound.groups import active_mode, group_intro, wants_intro
+from rejoinder.inbound.groups import active_mode, group_intro
 from rejoinder.inbound.media import Shown, show_media
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.rooms import members, room_notice
@@ -30,7 +30,7 @@ from rejoinder.runtime.entropy import sixteen
 from rejoinder.runtime.files import OutboxFolder
 from rejoinder.runtime.lane import Run
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.session import ExecChoice, Session
+from rejoinder.session import ExecChoice, Session, is_untouched
 from rejoinder.turns.prompt import (
     Group,
     Media,
@@ -90,7 +90,7 @@ def brief(scene: Scene) -> Turn:
     run, session, chosen, profile = scene.run, scene.session, scene.choices, scene.profile
     overheard = [said for asked in run.asked for said in asked.overheard]
     first = run.asked[0].message.inbound
-    begins = wants_intro(session)
+    begins = is_untouched(session)
     earlier = (*(first.thread_history if begins else ()), *overheard)
     starter = Quoted(first.thread_starter) if begins and first.thread_starter else None
     user = UserPart(
@@ -129,7 +129,7 @@ def filled(words: str, scene: Scene) -> str:
     somebody calls themselves begins no paragraph of a system prompt."""
     if "{{" not in words:
         return words
-    message, key, is_new = scene.run.message, scene.run.session, wants_intro(scene.session)
+    message, key, is_new = scene.run.message, scene.run.session, is_untouched(scene.session)
     values = values_of(message.inbound, key, stripped=message.agent_text, is_new=is_new)
     return fill(words, {name: " ".join(value.split())[:LONGEST_FILLED] for name, value in values.items()})
 

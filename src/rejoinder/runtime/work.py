@@ -15,7 +15,6 @@ from rejoinder.errors import Superseded
 from rejoinder.events import Inbound, TurnEnded
 from rejoinder.inbound.directives.permission import decided_beforehand
 from rejoinder.inbound.facts import Step
-from rejoinder.inbound.groups import wants_intro
 from rejoinder.outbound.deeds import React, kind
 from rejoinder.outbound.prefix import Speaker
 from rejoinder.outbound.tools import display_for
@@ -42,7 +41,7 @@ from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.unit import Unit
-from rejoinder.session import Session, with_event
+from rejoinder.session import Session, is_untouched, with_event
 from rejoinder.store.base import (
     EndRun,
     Outcome,
@@ -176,7 +175,7 @@ class Workers:
 
     async def _begin(self, run: Run, session: Session, notice: Notice) -> None:
         """What a verbose session is told before the answer (TU-29)."""
-        if wants_intro(session):
+        if is_untouched(session):
             await notice(NEW_SESSION)
         if self.compaction.untold(run.session):
             await notice(COMPACTED)

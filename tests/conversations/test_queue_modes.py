@@ -120,6 +120,23 @@ async def test_steer_goes_into_the_running_turn():
     assert '"handle":"m3"' in told(agent.offered[0])
 
 
+@pytest.mark.parametrize("mode", ["steer", "steer-backlog"])
+async def test_what_has_directives_gets_a_turn_in_which_they_hold(mode):
+    """TU-3, IN-55: they are for its turn, and the one that runs has begun without them."""
+    go = asyncio.Event()
+    agent = Steerable(["One", go.wait, "."], "Two.")
+    async with conversation(agent, settings=queueing(mode, debounce_ms=1)) as chat:
+        await chat.says("one")
+        await chat.sees("One")
+        await chat.says("/think high two")
+        await chat.hears("For this turn: thinking high.")
+        go.set()
+        await chat.hears("One.")
+        await chat.hears("Two.")
+    assert agent.offered == []
+    assert [turn.think for turn in agent.turns] == [None, "high"]
+
+
 async def longer_than_no_time() -> None:
     """Who has no patience at all has lost it by then: what is due is done once in each turn of the loop."""
     for _ in range(10):

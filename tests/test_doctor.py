@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from rejoinder import doctor
 from rejoinder.cli import app
 from rejoinder.config.load import read
-from rejoinder.store.base import Accept
+from rejoinder.store.base import Accept, PutEventAside
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import FakePlatform
 from tests.cli.a_store import ANNA, received
@@ -148,10 +148,12 @@ def examined(*more: str, status: int = 0) -> dict[str, tuple[bool, str]]:
     return {each["what"]: (each["ok"], each["found"]) for each in report["checks"]}
 
 
-def keep(later: timedelta = timedelta()) -> None:
+def keep(later: timedelta = timedelta(), *, aside: bool = False) -> None:
     async def kept() -> None:
         store = open_store("sqlite:rejoinder.db")
-        await store.write(Accept((received(ANNA, 1, "hi"),), datetime.now(UTC) + later))
+        (event,) = await store.write(Accept((received(ANNA, 1, "hi"),), datetime.now(UTC) + later))
+        if aside:
+            await store.write(PutEventAside(event.id, "it cannot be read"))
         await store.close()
 
     asyncio.run(kept())
@@ -163,6 +165,12 @@ def test_before_the_first_start(folder):
     assert list(report) == ["configuration", "agents.tour", "channels.web", "store", "disk", "clock"]
     assert report["store"] == (True, "rejoinder.db is made by the first gateway")
     assert os.listdir(folder) == ["rejoinder.toml"]
+
+
+def test_what_was_put_aside_is_told(folder):
+    """DU-14: and where to look for it."""
+    keep(aside=True)
+    assert examined()["store"][1].endswith("0 sessions; 1 put aside, which `rejoinder dead` lists")
 
 
 def test_a_store_that_is_whole_and_one_that_is_not(folder):

@@ -24,10 +24,10 @@ from rejoinder.session import (
     Session,
     SessionSettings,
     entries_for,
+    inherits_from,
     is_fresh,
     last_boundary,
     lifetimes,
-    parent_key,
     reset_policy,
     session_key,
     start_over,
@@ -172,18 +172,22 @@ def test_no_two_people_are_named_by_one_entry(one, other):
 
 
 @pytest.mark.parametrize(
-    ("given_settings", "given_message", "parent"),
+    ("given_settings", "given_message", "given_session", "parent"),
     [
-        ({"thread_inherits": True}, {**IN_GROUP, "thread": "t1"}, "helper:telegram:default:group:-100"),
-        ({"thread_inherits": True}, IN_GROUP, None),
-        ({"thread_inherits": True}, {"thread": "t1"}, None),
-        ({"thread_inherits": True, "group_scope": "per-chat"}, {**IN_GROUP, "thread": "t1"}, None),
-        ({}, {**IN_GROUP, "thread": "t1"}, None),
+        ({"thread_inherits": True}, {**IN_GROUP, "thread": "t1"}, {}, "helper:telegram:default:group:-100"),
+        ({"thread_inherits": True}, {**IN_GROUP, "thread": "t1"}, {"inherited": True}, None),
+        ({"thread_inherits": True}, {**IN_GROUP, "thread": "t1"}, {"touched": NOW + timedelta(seconds=1)}, None),
+        ({"thread_inherits": True}, IN_GROUP, {}, None),
+        ({"thread_inherits": True}, {"thread": "t1"}, {}, None),
+        ({"thread_inherits": True, "group_scope": "per-chat"}, {**IN_GROUP, "thread": "t1"}, {}, None),
+        ({}, {**IN_GROUP, "thread": "t1"}, {}, None),
     ],
 )
-def test_parent_of_a_thread(given_settings, given_message, parent):
-    """IN-45: a thread with a session of its own may inherit from its chat's, when the settings say so."""
-    assert parent_key(message(**given_message), SessionSettings(**given_settings), "helper") == parent
+def test_what_a_thread_inherits_from(given_settings, given_message, given_session, parent):
+    """IN-45: its chat's session, once, before its first turn, when the settings say so and it has one of its own."""
+    assert (
+        inherits_from(session(**given_session), message(**given_message), SessionSettings(**given_settings)) == parent
+    )
 
 
 # --- what survives ------------------------------------------------------------------------------

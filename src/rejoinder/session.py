@@ -196,11 +196,14 @@ def job_key(agent: str, job: str) -> str:
     return _joined(agent, "cron", job)
 
 
-def parent_key(inbound: Inbound, settings: SessionSettings, agent: str) -> str | None:
-    """The session whose transcript this thread's session may begin with (IN-45), if it may at all."""
+def inherits_from(session: Session, inbound: Inbound, settings: SessionSettings) -> str | None:
+    """The session whose transcript goes before this message in its thread's session (IN-45): before the first turn
+    there, and once in the thread's life."""
     if not settings.thread_inherits or not _has_own_thread(inbound, settings):
         return None
-    return _joined(agent, *_place(replace(inbound, thread=None), settings))
+    if session.inherited or not is_untouched(session):
+        return None
+    return _joined(session.agent, *_place(replace(inbound, thread=None), settings))
 
 
 def _place(inbound: Inbound, settings: SessionSettings) -> tuple[str, ...]:
@@ -273,6 +276,11 @@ def reset_policy(inbound: Inbound, settings: SessionSettings) -> ResetPolicy:
             }
             policy = replace(policy, **said)
     return policy
+
+
+def is_untouched(session: Session) -> bool:
+    """It has had no turn yet."""
+    return session.touched == session.started
 
 
 def is_fresh(session: Session, policy: ResetPolicy, now: datetime) -> bool:

@@ -214,6 +214,26 @@ async def test_a_process_that_rests_is_started_again_and_its_session_goes_on(tmp
         assert json.loads(text_of(events)) == ["remember", "history"]
 
 
+async def test_of_many_sessions_the_latest_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """DU-5: what was forgotten goes on under its name; a session at work is kept, and can be cancelled."""
+    monkeypatch.setattr("rejoinder.agents.acp_sessions.REMEMBERED", 2)
+    state = tmp_path / "state.json"
+    state.write_text("{}")
+    async with fake("--state", str(state)) as agent, begun(agent, a_turn("slow", "at-work")) as run:
+        names: list[str] = []
+        for number in range(3):
+            (opened, *_) = await everything(agent, a_turn("remember", f"session-{number}"))
+            assert isinstance(opened, SessionOpened)
+            names.append(opened.saved)
+        assert agent._sessions is not None
+        assert set(agent._sessions._sessions) == {"at-work", "session-2"}
+        agent.load_session("session-0", names[0])
+        events = await everything(agent, a_turn("history", "session-0"))
+        assert json.loads(text_of(events)) == ["remember", "history"]
+        await agent.cancel("at-work")
+        assert [event async for event in run][-1] == Done("cancelled")
+
+
 async def test_a_refused_load_begins_a_new_session():
     """TU-33: the agent does not know the session any more: a new one, with its new name told."""
     async with fake("--load", "refuse") as agent:

@@ -23,7 +23,7 @@ def kept_strangely(monkeypatch, name: str, text: str):
     def pack(value, *rest):
         return STRANGE if text in str(value) else as_usual(value, *rest)
 
-    monkeypatch.setattr(f"rejoinder.runtime.{'engine' if name == 'pack' else 'books'}.{name}", pack)
+    monkeypatch.setattr(f"rejoinder.runtime.{'consequences' if name == 'pack' else 'books'}.{name}", pack)
 
 
 async def test_a_turn_that_cannot_be_read_is_put_aside(tmp_path, monkeypatch, caplog):

@@ -9,6 +9,7 @@ from rejoinder.agents.python import PythonAgent
 from rejoinder.runtime.books import StoreBooks
 from rejoinder.testing import ScriptedAgent, conversation
 from tests.conversations.agents import Steerable, said, told
+from tests.conversations.restarting import until
 from tests.conversations.settings import queueing
 
 LONG = 3_600_000  # milliseconds in which no test ends
@@ -119,14 +120,37 @@ async def test_steer_goes_into_the_running_turn():
     assert '"handle":"m3"' in told(agent.offered[0])
 
 
+@pytest.mark.parametrize("mode", ["steer", "steer-backlog"])
+async def test_what_has_directives_gets_a_turn_in_which_they_hold(mode):
+    """TU-3, IN-55: they are for its turn, and the one that runs has begun without them."""
+    go = asyncio.Event()
+    agent = Steerable(["One", go.wait, "."], "Two.")
+    async with conversation(agent, settings=queueing(mode, debounce_ms=1)) as chat:
+        await chat.says("one")
+        await chat.sees("One")
+        await chat.says("/think high two")
+        await chat.hears("For this turn: thinking high.")
+        go.set()
+        await chat.hears("One.")
+        await chat.hears("Two.")
+    assert agent.offered == []
+    assert [turn.think for turn in agent.turns] == [None, "high"]
+
+
+async def longer_than_no_time() -> None:
+    """Who has no patience at all has lost it by then: what is due is done once in each turn of the loop."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
 async def test_an_agent_takes_its_time_to_come_to_its_next_step(monkeypatch):
     """TU-3: at its next step, however long the one before it takes."""
-    monkeypatch.setattr("rejoinder.runtime.lane.STEER_PATIENCE", 0.01)
+    monkeypatch.setattr("rejoinder.runtime.lane.STEER_PATIENCE", 0)
 
     class Slow(Steerable):
         async def steer(self, turn) -> bool:
             await super().steer(turn)
-            await asyncio.sleep(0.1)  # ten times as long as anybody waits for a run that is over
+            await longer_than_no_time()
             return True
 
     go = asyncio.Event()
@@ -135,8 +159,8 @@ async def test_an_agent_takes_its_time_to_come_to_its_next_step(monkeypatch):
         await chat.says("one")
         await chat.sees("One")
         await chat.says("two")
-        while (await chat.gateway.store.census()).inputs.get("steered") != 1:
-            continue
+        async with asyncio.timeout(5):
+            await until(chat.gateway, lambda census: census.inputs.get("steered") == 1)
         go.set()
         await chat.hears("One with two.")
     assert len(agent.turns) == 1
@@ -166,13 +190,13 @@ async def test_a_run_that_is_over_is_not_waited_for_long(monkeypatch):
 
 async def test_what_was_taken_in_is_never_run_as_well_though_the_disk_is_slow(monkeypatch):
     """TU-2, TU-3: the agent has it; that this is still being written down changes nothing."""
-    monkeypatch.setattr("rejoinder.runtime.lane.STEER_PATIENCE", 0.01)
+    monkeypatch.setattr("rejoinder.runtime.lane.STEER_PATIENCE", 0)
     steered, over = StoreBooks.steered, asyncio.Event()
 
-    async def steered_late(self, *args):
-        await over.wait()
-        await asyncio.sleep(0.1)
-        await steered(self, *args)
+    async def steered_late(self, run, asked):
+        await run.gone.wait()
+        await longer_than_no_time()
+        await steered(self, run, asked)
 
     monkeypatch.setattr(StoreBooks, "steered", steered_late)
     agent = Steerable(["One", over.wait, " with two."])

@@ -77,6 +77,24 @@ async def test_a_directive_is_for_the_agent_that_is_named():
     assert [turn.think for turn in coder.turns] == [None]
 
 
+async def test_a_directive_in_a_reply_is_for_the_agent_that_is_answered():
+    """IN-25, IN-54: also where the platform does not know our agents apart; a name counts before it."""
+    coder, writer = a_coder("Code."), a_writer("Prose.", "More.")
+    async with room(coder, writer) as chat:
+        await chat.channel.says("@writer a poem", mention="writer", **LAB)
+        prose = await chat.hears("Prose.")
+        await chat.channel.says("/think high", reply_to=prose.id, **LAB)
+        await chat.hears("Thinking: high.")
+        await chat.channel.says("@coder /think low", mention="coder", reply_to=prose.id, **LAB)
+        await chat.hears("Thinking: low.")
+        await chat.channel.says("@writer more", mention="writer", **LAB)
+        await chat.hears("More.")
+        await chat.channel.says("@coder a function", mention="coder", **LAB)
+        await chat.hears("Code.")
+    assert [turn.think for turn in writer.turns] == [None, "high"]
+    assert [turn.think for turn in coder.turns] == ["low"]
+
+
 async def test_each_has_a_lane_of_its_own():
     """TU-1: one agent at work does not hold up the other."""
     go = asyncio.Event()

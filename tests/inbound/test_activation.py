@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Mention, Overhear, Quote, Said
 from rejoinder.inbound.facts import ThreadFacts
-from rejoinder.inbound.groups import MOST_OVERHEARD, active_mode, group_intro, overhear, wants_intro
+from rejoinder.inbound.groups import MOST_OVERHEARD, active_mode, group_intro, overhear
 from rejoinder.inbound.patterns import compile_patterns
 from rejoinder.inbound.rules import channel_rules, make_rules
 from rejoinder.inbound.settings import GroupSettings
-from rejoinder.session import ResetSettings, SessionSettings
+from rejoinder.session import ResetSettings, SessionSettings, is_untouched
 from tests.inbound.floor import (
     AGENT,
     AT_US,
@@ -238,8 +238,8 @@ def test_the_agent_is_told_when_it_answers(chosen: Any, configured: dict[str, An
 
 def test_the_intro_comes_with_the_first_turn() -> None:
     """IN-34: with silence guidance where every message is seen."""
-    assert wants_intro(session())
-    assert not wants_intro(session(touched=session().started.replace(hour=23)))
+    assert is_untouched(session())
+    assert not is_untouched(session(touched=session().started.replace(hour=23)))
     assert "NO_REPLY" in group_intro("always")
     assert "NO_REPLY" not in group_intro("mention")
 

@@ -46,6 +46,8 @@ def test_input_keeps_its_lines() -> None:
         "/poem about /think high rain",
         "/skill poem about rain /think:high",
         "/skill /think high poem about rain",
+        "/think high /poem about rain",
+        "/think high\n/skill poem about rain",
         "/poem@ourbot about rain\n/think high",
     ],
 )

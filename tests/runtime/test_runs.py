@@ -34,6 +34,21 @@ async def test_leaving_ends_everything_also_what_is_started_meanwhile():
     assert len(runs) == 0
 
 
+async def test_what_a_timer_starts_after_the_end_does_not_begin():
+    """Nothing runs on behind anybody's back; who waits for its end is told of it."""
+    began, told = [], asyncio.Event()
+
+    async def work():
+        began.append(True)
+
+    async with Runs() as runs:
+        pass
+    task = runs.start("late", work(), then=told.set)
+    await told.wait()
+    assert task.cancelled()
+    assert (began, len(runs)) == ([], 0)
+
+
 async def test_cancel_returns_when_it_has_ended():
     tidied = []
 

@@ -12,10 +12,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rejoinder.agents.base import AgentEvent, Limits
+from rejoinder.agents.base import REMEMBERED, AgentEvent, Limits
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.settings import AcpSettings as Settings
 from rejoinder.agents.think import LEVELS
+from rejoinder.bounded import Bounded
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
 
@@ -48,7 +49,7 @@ class AcpAgent:
         self.allowed = settings.allow
         self.limits = Limits()
         self._settings = settings
-        self._saved: dict[str, str] = {}
+        self._saved: Bounded[str, str] = Bounded(REMEMBERED)
         self._sessions: Sessions | None = None
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:

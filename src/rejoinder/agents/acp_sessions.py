@@ -4,7 +4,8 @@ Rule 1: the process starts with the first turn and again with the first turn aft
 are loaded, not begun anew.
 Rule 2: a load that is refused begins a new session; a load that takes too long fails the turn and keeps the
 session's name.
-Rule 3: a cancelled prompt has to end before the next one of its session begins; an agent that does not end it
+Rule 3: of many sessions the latest are remembered: the store knows the names of the others, and brings them back.
+Rule 4: a cancelled prompt has to end before the next one of its session begins; an agent that does not end it
 is started again.
 """
 
@@ -21,7 +22,7 @@ from rejoinder.agents import acp_wire as wire
 from rejoinder.agents.acp import Settings
 from rejoinder.agents.acp_connection import Connection, Rules, settled
 from rejoinder.agents.acp_wire import Option
-from rejoinder.agents.base import AgentEvent, ModelSelected, SessionOpened
+from rejoinder.agents.base import REMEMBERED, AgentEvent, ModelSelected, SessionOpened
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.jsonrpc import Refused
 from rejoinder.agents.think import nearest_level
@@ -44,6 +45,10 @@ class _Session:
         self.told_system = ""
         self.abandoned: asyncio.Future[Any] | None = None
 
+    @property
+    def is_at_rest(self) -> bool:
+        return self.abandoned is None or self.abandoned.done()
+
 
 class Sessions:
     def __init__(self, name: str, settings: Settings, question_seconds: float) -> None:
@@ -56,6 +61,14 @@ class Sessions:
 
     def forget(self, session: str) -> None:
         self._sessions.pop(session, None)
+
+    def _known(self, session: str, saved: str | None) -> _Session:
+        """What we know of it; for one too many whose turn is longest ago is forgotten, but none that is at work."""
+        known = self._sessions[session] = self._sessions.pop(session, None) or _Session(saved)
+        if len(self._sessions) > REMEMBERED:
+            at_rest = (each for each, other in self._sessions.items() if other.is_at_rest and other is not known)
+            self._sessions.pop(next(at_rest, ""), None)
+        return known
 
     def cancel(self, session: str) -> None:
         known = self._sessions.get(session)
@@ -80,7 +93,7 @@ class Sessions:
             self._connection = None
 
     async def events(self, turn: Turn, saved: str | None) -> AsyncGenerator[AgentEvent, None]:
-        session = self._sessions.setdefault(turn.session, _Session(saved))
+        session = self._known(turn.session, saved)
         await self._end_abandoned(session)
         connection = await self._connected()
         known = session.id

@@ -6,12 +6,11 @@ Rule 3: a question without an answer stays, so that "try again" makes sense; ask
 told twice.
 """
 
-from collections import OrderedDict
-
 from msgspec import Raw
 
 from rejoinder.agents.base import REMEMBERED, Exchange
 from rejoinder.agents.wording import Content, Wording
+from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText
 
 IMAGE_TOKENS = 1500
@@ -31,7 +30,7 @@ class Histories:
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
-        self._sessions: OrderedDict[str, _Conversation] = OrderedDict()
+        self._sessions: Bounded[str, _Conversation] = Bounded(REMEMBERED)
 
     def before(self, session: str, parts: tuple[PromptPart, ...]) -> tuple[Exchange, ...]:
         """What comes before this question."""
@@ -50,17 +49,13 @@ class Histories:
         return (Wording() if known is None else known.wording).messages(past, parts, content)
 
     def remember(self, session: str, parts: tuple[PromptPart, ...], answer: str) -> None:
-        known = self._sessions.get(session)
-        if known is None:
-            known = self._sessions[session] = _Conversation()
+        known = self._sessions.get(session) or _Conversation()
         exchange = Exchange(parts, answer if answer.strip() else "")
         past = _without_same_question(known.past, parts)
         sizes = (*known.sizes[: len(past)], tokens_of(exchange))
         first = _first_fitting(sizes, self._budget)
         known.past, known.sizes = (*past, exchange)[first:], sizes[first:]
-        self._sessions.move_to_end(session)
-        while len(self._sessions) > REMEMBERED:
-            self._sessions.popitem(last=False)
+        self._sessions.renew(session, known)
 
     def recall(self, session: str, past: tuple[Exchange, ...]) -> None:
         """What is remembered from now on, as far as it fits."""

@@ -18,17 +18,27 @@ from rejoinder.errors import BadUse, RejoinderError, Superseded
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from rejoinder.store.base import PartState, PutAside, StoreBeside, StoredPart, Verb
+    from rejoinder.store.base import PartState, StoreBeside, StoredPart, Verb
 
 LISTED: "tuple[PartState, ...]" = ("dead", "held")
 AT_ONCE = 200
 """Parts of one write: the gateway waits while it lasts."""
 
 
+class ShownAside(Struct, frozen=True):
+    """What nobody goes on with, as the store tells of it."""
+
+    kind: str
+    id: str
+    where: str
+    at: datetime
+    why: str
+
+
 class Page(Struct, frozen=True):
     total: int
     parts: tuple[ShownPart, ...]
-    put_aside: "tuple[PutAside, ...]"
+    put_aside: tuple[ShownAside, ...]
 
 
 class Changed(Struct, frozen=True):
@@ -74,7 +84,8 @@ def dead_letters(
 async def _page(file: str | None, limit: int) -> Page:
     async with store_to_read(file) as store:
         parts = await store.parts_in(*LISTED, limit=limit, latest_first=True)
-        return Page(await store.count_parts(*LISTED), tuple(map(shown, parts)), await store.put_aside(limit))
+        aside = [ShownAside(each.kind, each.id, each.where, each.at, each.why) for each in await store.put_aside(limit)]
+        return Page(await store.count_parts(*LISTED), tuple(map(shown, parts)), tuple(aside))
 
 
 def _show(page: Page, now: datetime) -> None:
@@ -121,7 +132,7 @@ def _show_put_aside(page: Page, now: datetime) -> None:
     out = console()
     out.print("\nPut aside, for it was tried too often or cannot be read:")
 
-    def row(aside: "PutAside") -> "list[Text]":
+    def row(aside: ShownAside) -> "list[Text]":
         return [
             Text(aside.kind),
             Text(harmless(aside.id), "bold"),

@@ -9,13 +9,14 @@ from rejoinder.events import AskPairing, Inbound
 from rejoinder.inbound.commands.command import read_arguments
 from rejoinder.inbound.directives.table import BY_NAME
 from rejoinder.inbound.facts import Facts
-from rejoinder.inbound.gate import Action, Denied, Role, authorise
+from rejoinder.inbound.gate import Action, Auth, Denied, Role, authorise
 from rejoinder.inbound.ids import candidates
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.outcome import Answer, Continue, Drop, Outcome
 from rejoinder.inbound.pairing import VALID_FOR, Silence, answer_knock
 from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
 
+STRICTNESS: Final[dict[Auth, int]] = {auth: strictness for strictness, auth in enumerate(get_args(Auth))}
 ADMITTED: Final = {role: Continue(reason=f"let in as {role}") for role in get_args(Role)}
 
 
@@ -109,11 +110,11 @@ def control_action(message: Message) -> Action | None:
         return Action("/stop", "sender")
     if reading.reset:
         return Action(reading.reset.trigger, "sender")
+    actions: list[Action] = []
     if called := reading.invocation:
         auth = called.command.auth_for(read_arguments(called.command, called.line)) if called.command else "sender"
-        return Action(f"/{called.name}", auth)
+        actions.append(Action(f"/{called.name}", auth))
     if reading.alone:
-        directives = (token for token in reading.tokens if token.kind == "directive")
-        strictest = max(directives, key=lambda token: BY_NAME[token.name].auth == "owner")
-        return Action(f"/{strictest.name}", BY_NAME[strictest.name].auth)
-    return None
+        directives = (token.name for token in reading.tokens if token.kind == "directive")
+        actions += [Action(f"/{name}", BY_NAME[name].auth) for name in directives]
+    return max(actions, key=lambda action: STRICTNESS[action.auth], default=None)

@@ -34,7 +34,7 @@ def finalise(message: Message, session: None, rules: Rules, now: datetime) -> Ou
     channel = channel_rules(rules, inbound.channel)
     admission = admit(inbound, facts, channel)
     actor = Actor(admission.role, source, inbound.sender.id)
-    agent = whose_message(inbound, channel)
+    agent = whose_message(inbound, channel, facts.answers)
     reading = NOTHING_READ
     if text and CARRIES[source] is not None:
         names = Names(facts.me.name, own_mentions(inbound, facts, channel, agent))

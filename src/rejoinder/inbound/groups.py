@@ -31,11 +31,6 @@ def active_mode(message: Message, session: Session, channel: ChannelRules) -> Ac
     return "mention" if requires_mention(channel, group) else "always"
 
 
-def wants_intro(session: Session) -> bool:
-    """In the first turn of a session; a change of activation is told by an event of its own."""
-    return session.touched == session.started
-
-
 def group_intro(mode: Activation) -> str:
     """How to behave among several people, told once."""
     if mode == "mention":

@@ -20,8 +20,12 @@ class Reset(Struct, frozen=True):
     end: int
 
 
+Called = Reset | Invocation
+
+
 class Reading(Struct, frozen=True):
-    """`tokens` hold what counts, by position; `alone` says that there is nothing else in the text."""
+    """`tokens` hold what counts, by position; `alone` says that there is nothing else in the text, or nothing but the
+    command that follows them."""
 
     stop: Literal["command", "word"] | None = None
     reset: Reset | None = None
@@ -36,6 +40,7 @@ class Reading(Struct, frozen=True):
 
 
 NOTHING_READ = Reading()
+COMMANDS_BEGIN = ("/", "!")
 
 
 class Names(Struct, frozen=True):
@@ -53,21 +58,26 @@ def read(text: str, rules: Rules, known: Vocabulary, names: Names, *, entry: Ent
     if stop := _find_stop(text, names):
         return Reading(stop=stop)
     start = _after_mentions(text, names.mentions)
-    if slash and (reset := _find_reset(text, start, rules.triggers, names.own)):
-        return _read_tokens(text, reset.end, known, names, reset)
-    if "/" not in text and not text.startswith("!", start):
+
+    def called(position: int) -> Called | None:
+        if slash and (reset := _find_reset(text, position, rules.triggers, names.own)):
+            return reset
+        if text[position : position + 1] not in COMMANDS_BEGIN:
+            return None
+        return read_invocation(text, position, rules, names.own, names.mentions, native=native)
+
+    if command := called(start):
+        reading = _read_command(text, command, (), known, names)
+        return reading if slash or reading.stop else NOTHING_READ
+    if not slash or "/" not in text[start:]:
         return NOTHING_READ
-    invocation = read_invocation(text, start, rules, names.own, names.mentions, native=native)
-    if invocation and invocation.name == "stop":
-        return Reading(stop="command")
-    if not slash:
-        return NOTHING_READ
-    if invocation and invocation.is_skill:
-        tokens = find_tokens(text, known, invocation.at, names.own)
-        return Reading(invocation=invocation, tokens=tuple(token for token in tokens if token.kind == "directive"))
-    if invocation:
-        return Reading(invocation=invocation)
-    return _read_tokens(text, start, known, names, None)
+    found = directives_alone(text, known, start, names.own, names.mentions, lambda at: called(at) is not None)
+    if found is None:
+        return Reading(tokens=find_tokens(text, known, start, names.own))
+    before, end = found
+    if command := called(end):
+        return _read_command(text, command, before, known, names)
+    return Reading(tokens=before, alone=True)
 
 
 _SHORT = 4 * LONGEST  # a stop word between mentions
@@ -84,12 +94,27 @@ def _find_stop(text: str, names: Names) -> Literal["command", "word"] | None:
     return "command" if is_stop_command(said, names.own) else None
 
 
-def _read_tokens(text: str, start: int, known: Vocabulary, names: Names, reset: Reset | None) -> Reading:
-    if "/" not in text[start:]:
-        return Reading(reset=reset)
-    if alone := directives_alone(text, known, start, names.own, names.mentions):
-        return Reading(reset=reset, tokens=alone, alone=True)
-    return Reading(reset=reset, tokens=find_tokens(text, known, start, names.own))
+def _read_command(text: str, command: Called, before: tuple[Token, ...], known: Vocabulary, names: Names) -> Reading:
+    """`before`: the directives it comes after."""
+    if isinstance(command, Reset):
+        return _read_first_prompt(text, command, before, known, names)
+    if command.name == "stop":
+        return Reading(stop="command")
+    if not command.is_skill:
+        return Reading(invocation=command, tokens=before, alone=bool(before))
+    among = (token for token in find_tokens(text, known, command.at, names.own) if token.kind == "directive")
+    return Reading(invocation=command, tokens=(*before, *among))
+
+
+def _read_first_prompt(text: str, reset: Reset, before: tuple[Token, ...], known: Vocabulary, names: Names) -> Reading:
+    rest = text[reset.end :]
+    if not rest.strip():
+        return Reading(reset=reset, tokens=before, alone=bool(before))
+    if "/" not in rest:
+        return Reading(reset=reset, tokens=before)
+    alone = directives_alone(text, known, reset.end, names.own, names.mentions, lambda _: False)
+    tokens = alone[0] if alone else find_tokens(text, known, reset.end, names.own)
+    return Reading(reset=reset, tokens=(*before, *tokens), alone=alone is not None)
 
 
 def _find_reset(text: str, start: int, triggers: tuple[str, ...], our_name: str) -> Reset | None:

@@ -58,13 +58,22 @@ def names_everybody(inbound: Inbound) -> bool:
     return not inbound.sender.is_bot and bool(words_for(inbound.text, EVERYBODY[1:]))
 
 
-def whose_message(inbound: Inbound, channel: ChannelRules) -> str:
-    """The agent whose session it is about: the first that is named, else the first that is here."""
+def whose_message(inbound: Inbound, channel: ChannelRules, answers: str = "") -> str:
+    """The agent whose session it is about: the first that is named, else the one that is answered, else the first
+    that is here. `answers`: as for `who_wakes`."""
     if not channel.is_room:
         return channel.agent.name
     agents = members(inbound, channel)
     others = tuple(agent for agent in agents if agent != inbound.sender.id)
-    return (who_is_named(inbound, others) or agents)[0]
+    return (who_is_named(inbound, others) or _who_is_answered(inbound, agents, answers) or agents)[0]
+
+
+def _who_is_answered(inbound: Inbound, agents: tuple[str, ...], answers: str) -> tuple[str, ...]:
+    """A bot's answer only implies whom it is for (IN-21)."""
+    if inbound.sender.is_bot:
+        return ()
+    answered = answers or (inbound.reply_to.author_id if inbound.reply_to is not None else None)
+    return (answered,) if answered in agents else ()
 
 
 def who_wakes(inbound: Inbound, agents: tuple[str, ...], wake: Wake, answers: str = "") -> tuple[str, ...]:
@@ -79,9 +88,8 @@ def who_wakes(inbound: Inbound, agents: tuple[str, ...], wake: Wake, answers: st
         return named
     if inbound.sender.is_bot:
         return ()
-    answered = answers or (inbound.reply_to.author_id if inbound.reply_to is not None else None)
-    if answered in agents:
-        return (answered,)
+    if answered := _who_is_answered(inbound, agents, answers):
+        return answered
     match wake:
         case "lead":
             return agents[:1]

@@ -60,7 +60,9 @@ def skills(message: Message, session: Session, rules: Rules, now: datetime) -> O
     # Directives among the input have been obeyed, and taken out.
     name, given = (
         called.name,
-        remove(called.rest, [(start - called.at, end - called.at) for start, end in message.taken]),
+        remove(
+            called.rest, [(start - called.at, end - called.at) for start, end in message.taken if start >= called.at]
+        ),
     )
     if called.command is not None:
         name, given = (*given.split(maxsplit=1), "", "")[:2]

@@ -3,11 +3,11 @@
 from datetime import datetime
 from time import monotonic
 
+from rejoinder.bounded import Bounded
 from rejoinder.events import AskPairing, EditAllowList
 from rejoinder.inbound import pairing
 from rejoinder.inbound.ids import Ids, read_ids
 from rejoinder.inbound.rules import Rules, channel_rules
-from rejoinder.runtime.recent import Bounded
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.store.base import (
     AllowEdit,

@@ -12,9 +12,9 @@ from time import monotonic
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, CanSetModel, Failed
+from rejoinder.bounded import Bounded
 from rejoinder.events import Turn
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.recent import Bounded
 from rejoinder.turns.fallback import (
     Candidate,
     GiveUp,

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from rejoinder.errors import Superseded
 from rejoinder.events import PromptText, Route
-from rejoinder.inbound.groups import wants_intro
 from rejoinder.inbound.message import Message
 from rejoinder.runtime import notices
 from rejoinder.runtime.asked import Asked, Granted, Resumed
@@ -21,7 +20,7 @@ from rejoinder.runtime.lane import Run
 from rejoinder.runtime.sessions import Held, Sessions
 from rejoinder.runtime.unit import Unit
 from rejoinder.runtime.waiting import Told, pack_told, unpack_told
-from rejoinder.session import Session, turn_taken
+from rejoinder.session import Session, is_untouched, turn_taken
 from rejoinder.store.base import (
     MOST_ATTEMPTS,
     AppendTranscript,
@@ -73,7 +72,7 @@ def begin_turn(
     told = Told(
         session.system_events,
         start.after_abort or session.aborted_last_run,
-        wants_intro(session),
+        is_untouched(session),
         start.overflow,
         start.passed_over,
     )

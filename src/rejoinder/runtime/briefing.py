@@ -17,7 +17,7 @@ from rejoinder.inbound.directives.effective import (
     effective_level,
     effective_model,
 )
-from rejoinder.inbound.groups import active_mode, group_intro, wants_intro
+from rejoinder.inbound.groups import active_mode, group_intro
 from rejoinder.inbound.media import Shown, show_media
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.rooms import members, room_notice
@@ -32,7 +32,7 @@ from rejoinder.runtime.fetching import all_files, sees_images
 from rejoinder.runtime.files import OutboxFolder
 from rejoinder.runtime.lane import Run
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.session import ExecChoice, Session
+from rejoinder.session import ExecChoice, Session, is_untouched
 from rejoinder.turns.prompt import (
     Group,
     Media,
@@ -106,7 +106,7 @@ def brief(scene: Scene) -> Turn:
     run, session, chosen, profile = scene.run, scene.session, scene.choices, scene.profile
     overheard = [said for asked in run.asked for said in asked.overheard]
     first = run.asked[0].message.inbound
-    begins = wants_intro(session)
+    begins = is_untouched(session)
     earlier = (*(first.thread_history if begins else ()), *overheard)
     starter = Quoted(first.thread_starter) if begins and first.thread_starter else None
     user = UserPart(
@@ -164,7 +164,7 @@ def filled(words: str, here: Surroundings) -> str:
     somebody calls themselves begins no paragraph of a system prompt."""
     if "{{" not in words:
         return words
-    message, key, is_new = here.message, here.session.key, wants_intro(here.session)
+    message, key, is_new = here.message, here.session.key, is_untouched(here.session)
     values = values_of(message.inbound, key, stripped=message.agent_text, is_new=is_new)
     return fill(words, {name: " ".join(value.split())[:LONGEST_FILLED] for name, value in values.items()})
 

@@ -7,9 +7,9 @@ from datetime import datetime
 from msgspec import Struct
 
 from rejoinder.agents.base import Agent, CanAnswer, CanCompact, Exchange, Failed, Question
+from rejoinder.bounded import Bounded
 from rejoinder.events import PromptText, Turn
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.recent import Bounded
 from rejoinder.runtime.reminding import Reminder
 from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.unit import Unit

@@ -8,6 +8,7 @@ from itertools import filterfalse
 
 from msgspec.structs import replace
 
+from rejoinder.bounded import Bounded
 from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, Channel, TellsAgents
 from rejoinder.events import Choice, Inbound, Part, Quote, Route, Said, Step
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
@@ -25,7 +26,7 @@ from rejoinder.runtime.offers import OFFERS
 from rejoinder.runtime.outbox import Outbox
 from rejoinder.runtime.performing import intent
 from rejoinder.runtime.precedence import Arrival
-from rejoinder.runtime.recent import Bounded, Recent
+from rejoinder.runtime.recent import Recent
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
 from rejoinder.store.base import Message, NoteMessages, PlaceFacts, PlanParts, Store
 
@@ -121,6 +122,11 @@ class Conversation:
             counted = await self.store.place(self.route, now)
         turns = replace(self.bot_turns, in_a_row=counted.bot_turns, today=counted.bot_turns_today, day=today)
         return count_turn(turns, Seen("echo" if known else "bot", today))
+
+    async def author_answered(self, inbound: Inbound) -> str:
+        """Who of us wrote the message that this one answers, if one of us did."""
+        quoted = None if inbound.reply_to is None else await self.messages.look_up(inbound.reply_to.message_id)
+        return quoted.author if quoted is not None and quoted.kind == "own" else ""
 
     def to_note(self, inbounds: Iterable[Inbound], now: datetime, *, readable: bool, ours: bool) -> NoteMessages:
         """Every message goes into the index, whatever becomes of it (OD-52); what a stranger says without words.

@@ -36,6 +36,7 @@ from rejoinder.events import (
     UseTool,
 )
 from rejoinder.inbound.bots import BotTurns
+from rejoinder.inbound.commands.session import MEMORY_SHORTENED
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.outcome import PASS, Walk
 from rejoinder.runtime.abilities import can
@@ -112,7 +113,8 @@ class Effects:
         if len(others) == len(walked.effects) or not can(self._agents[agent], CanCompact):
             return None
         message = replace(walked.message, agents=(agent,), compacts=True)
-        return replace(walked, message=message, outcome=PASS, replies=(), effects=others)
+        said = tuple([reply for reply in walked.replies if reply != MEMORY_SHORTENED])  # that is said when it is so
+        return replace(walked, message=message, outcome=PASS, replies=said, effects=others)
 
     async def perform(self, effect: Effect, asking: Asking) -> Performed:
         conversation, agent, members, now = asking.conversation, asking.agent, asking.members, asking.now

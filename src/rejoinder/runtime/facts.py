@@ -70,7 +70,7 @@ class World:
             me=self.me(conversation, agent),
             sent_by_us=own is not None and own.kind == "own" and not ours,
             replies_to_us=quoted is not None and quoted.kind == "own",
-            answers=quoted.author if quoted is not None and quoted.kind == "own" else "",
+            answers=await conversation.author_answered(inbound),
             thread=ThreadFacts(
                 owned=here.owned,
                 posted=here.posted,

@@ -5,11 +5,10 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from rejoinder.events import Inbound
-from rejoinder.inbound.groups import wants_intro
 from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.unit import Unit
-from rejoinder.session import Session, SessionSettings, parent_key
+from rejoinder.session import Session, SessionSettings, inherits_from
 from rejoinder.store.base import AppendTranscript, Store
 
 
@@ -24,8 +23,8 @@ class Inheritance:
 
     async def claim(self, unit: Unit, session: Session, inbound: Inbound, now: datetime) -> Session:
         """Adds the chat's transcript to the unit of a thread's first turn; the session knows that it has had it."""
-        parent = parent_key(inbound, self._settings, session.agent)
-        if parent is None or session.inherited or not wants_intro(session):
+        parent = inherits_from(session, inbound, self._settings)
+        if parent is None:
             return session
         chat = await self._sessions.find(parent, session.agent, now)
         past = await self._store.transcript(parent, chat.started)

@@ -1,7 +1,7 @@
 """The latest messages of one conversation, as the store's index has them (OD-22)."""
 
+from rejoinder.bounded import Bounded
 from rejoinder.events import Route
-from rejoinder.runtime.recent import Bounded
 from rejoinder.store.base import Message, Store
 
 REMEMBERED = 500

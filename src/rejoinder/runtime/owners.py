@@ -12,9 +12,9 @@ from typing import Final
 
 import msgspec
 
+from rejoinder.bounded import Bounded
 from rejoinder.events import DeliveryFailed, Route
 from rejoinder.runtime.conversations import Conversations
-from rejoinder.runtime.recent import Bounded
 from rejoinder.store.base import Cursor, MoveCursor, PlanParts, Store
 
 MOST_CHATS: Final = 1000

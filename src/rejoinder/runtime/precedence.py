@@ -25,7 +25,10 @@ class Ticket:
         """Returns when all before it have entered, or ended elsewhere."""
         for ticket in self._before:
             await ticket.over.wait()
+
+    def give_back(self) -> None:
         self._before = ()  # else each would keep all that ever came before it
+        self.over.set()
 
 
 class Arrival(Struct, frozen=True, eq=False):
@@ -53,4 +56,4 @@ class Precedence:
         for key in ticket.keys:
             if self._last.get(key) is ticket:
                 del self._last[key]
-        ticket.over.set()
+        ticket.give_back()

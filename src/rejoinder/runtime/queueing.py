@@ -12,7 +12,7 @@ from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import QueueChoice, Session
 from rejoinder.turns import backlog
 from rejoinder.turns.backlog import estimate_tokens
-from rejoinder.turns.modes import Drop, Mode, QueueOverride, QueueSettings, resolve
+from rejoinder.turns.modes import Drop, Mode, QueueOverride, QueueSettings, not_steered, resolve
 
 
 class Queueing:
@@ -37,6 +37,8 @@ class Queueing:
     def in_line(self, message: Message, session: Session) -> backlog.Message:
         inbound, choice = message.inbound, message.choices.get("queue")
         settings = None if choice is None else self.of(inbound.channel, session, choice)
+        if message.choices.keys() - {"queue"}:
+            settings = not_steered(settings or self.of(inbound.channel, session)) or settings
         if message.stands_alone:  # it neither interrupts nor joins what people say
             settings = replace(self.of(inbound.channel, session), mode=Mode.QUEUE)
         return backlog.Message(

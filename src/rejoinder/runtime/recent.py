@@ -1,4 +1,4 @@
-"""Memory in front of the store: bounded, and never the truth (DU-5)."""
+"""Memory in front of the store: the latest of what it keeps, and never the truth (DU-5)."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -33,16 +33,3 @@ class Recent(Generic[Key, Value]):
         if len(self._latest) > self._most:
             self._latest.popitem(last=False)
         return found
-
-
-class Bounded(dict[Key, Value]):
-    """Forgets the oldest entry for one too many."""
-
-    def __init__(self, most: int) -> None:
-        super().__init__()
-        self._most = most
-
-    def __setitem__(self, key: Key, value: Value) -> None:
-        super().__setitem__(key, value)
-        if len(self) > self._most:
-            del self[next(iter(self))]

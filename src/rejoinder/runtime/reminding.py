@@ -3,9 +3,9 @@
 from datetime import datetime
 
 from rejoinder.agents.base import REMEMBERED, Agent, CanLoad, CanRecall, Exchange
+from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.recent import Bounded
 from rejoinder.store.base import Entry, StoreReader
 
 
@@ -17,9 +17,9 @@ class Reminder:
 
     async def remind(self, session: str, agent: Agent, since: datetime) -> None:
         """Under which name the agent kept the session, or what was said in it; who was here lately knows it."""
-        known = self._reminded.pop(session, None)
-        self._reminded[session] = agent  # the latest now
-        if known is agent:  # one that was opened anew meanwhile knows nothing of it
+        known = self._reminded.get(session) is agent  # one that was opened anew meanwhile knows nothing of it
+        self._reminded.renew(session, agent)
+        if known:
             return
         if can(agent, CanLoad) and (saved := await self._store.agent_session(session)) is not None:
             agent.load_session(session, saved)

@@ -1,7 +1,8 @@
 """Owns every task of the gateway.
 
 Rule 1: `create_task` appears in this file only, so whatever runs has a name and somebody who waits for it.
-Rule 2: what was cancelled is waited for: when `cancel` or `close` returns, nothing of it runs on.
+Rule 2: what was cancelled is waited for: when `cancel` or `close` returns, nothing of it runs on. A timer may
+        still fire then: what it starts does not begin.
 Rule 3: a task that fails is one log line with its name; it takes no other task along. One that comes too late for the
         store has not failed: the gateway ends, and the next one goes on with what is kept.
 """
@@ -26,6 +27,7 @@ class Runs:
     def __init__(self, patience: float = PATIENCE) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
         self._patience = patience
+        self._closed = False
 
     def __len__(self) -> int:
         return len(self._tasks)
@@ -41,6 +43,8 @@ class Runs:
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._ended if then is None else partial(self._ended, then=then))
+        if self._closed:
+            task.cancel()
         return task
 
     def _ended(self, task: asyncio.Task[None], then: Callable[[], None] | None = None) -> None:
@@ -72,6 +76,7 @@ class Runs:
             for task in self._tasks:
                 task.cancel()
             await asyncio.wait(self._tasks, timeout=self._patience)
+        self._closed = True
 
     async def __aenter__(self) -> Self:
         return self

@@ -2,8 +2,8 @@
 
 from datetime import date, datetime, time
 
+from rejoinder.bounded import Bounded
 from rejoinder.events import Inbound, Route
-from rejoinder.runtime.recent import Bounded
 from rejoinder.store.base import Store
 
 MOST_COUNTED = 10_000

@@ -9,11 +9,11 @@ from typing import Literal
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, CanSteer, Failed, Question, Usage
+from rejoinder.bounded import Bounded
 from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
 from rejoinder.events import Inbound, Step, TurnEnded
 from rejoinder.inbound.directives.permission import decided_beforehand
-from rejoinder.inbound.groups import wants_intro
 from rejoinder.outbound.deeds import React, kind
 from rejoinder.outbound.prefix import Speaker
 from rejoinder.outbound.tools import display_for
@@ -36,14 +36,13 @@ from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lane import Run
 from rejoinder.runtime.presence import TypingSign
 from rejoinder.runtime.questions import Questions
-from rejoinder.runtime.recent import Bounded
 from rejoinder.runtime.relay import Ears, Relay, Shows, Watcher
 from rejoinder.runtime.reminding import Reminder
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.unit import Unit
-from rejoinder.session import Session, with_event
+from rejoinder.session import Session, is_untouched, with_event
 from rejoinder.store.base import (
     EndRun,
     Outcome,
@@ -197,7 +196,7 @@ class Workers:
 
     async def _begin(self, run: Run, session: Session, notice: Notice) -> None:
         """What a verbose session is told before the answer (TU-29)."""
-        if wants_intro(session) and not run.message.background:
+        if is_untouched(session) and not run.message.background:
             await notice(NEW_SESSION)
         if self.compaction.untold(run.session):
             await notice(COMPACTED)

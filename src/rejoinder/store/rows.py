@@ -32,7 +32,7 @@ EVENT_STATES: Final[dict[EventState, str]] = {
     "new": "accepted, nothing decided yet",
     "routed": "handed to one session or more",
     "settled": "decided without a turn; the reason says how",
-    "quarantined": "handled too often without an end; left alone",
+    "quarantined": "handled too often without an end, or not to be read; left alone",
 }
 
 
@@ -77,7 +77,7 @@ TURN_STATES: Final[dict[TurnState, str]] = {
     "open": "runs, or has to be run",
     "answered": "the whole answer is planned: the agent is not asked again, what is left is delivered",
     "closed": "over; the outcome says how",
-    "quarantined": "run too often without an end; left alone",
+    "quarantined": "run too often without an end, or not to be read; left alone",
 }
 
 Outcome = Literal["answered", "silent", "failed", "stopped", "dropped"]

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 
 class Mode(StrEnum):
@@ -87,6 +88,12 @@ class QueueOverride(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     grouping: Grouping | None = None
     max_batch: Annotated[int, Meta(ge=1)] | None = None
     max_batch_tokens: Annotated[int, Meta(ge=1)] | None = None
+
+
+def not_steered(settings: QueueSettings) -> QueueSettings | None:
+    """For a message whose directives hold for its turn: a turn that runs already has begun without them. None: in this
+    mode it gets a turn of its own anyway."""
+    return replace(settings, mode=Mode.FOLLOWUP) if settings.mode in (Mode.STEER, Mode.STEER_BACKLOG) else None
 
 
 @lru_cache(maxsize=1024)

@@ -3,9 +3,9 @@
 import asyncio
 import statistics
 import time
-from collections import OrderedDict, deque
-from typing import TypeVar
+from collections import deque
 
+from rejoinder.bounded import Bounded
 from rejoinder.channels.web.sockets import Connection
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import MessageDecided, MessageReceived, ReplySent, Route, SessionEnded, SessionStarted, TurnEnded
@@ -30,7 +30,6 @@ RECENT = 200
 MINUTE = 60.0
 
 Place = tuple[str, str, str | None]
-Key = TypeVar("Key")
 
 
 class Flow:
@@ -41,8 +40,8 @@ class Flow:
         self.watching: set[Connection] = set()
         self._house = house
         self._metrics = metrics
-        self._came: OrderedDict[tuple[str, str], float] = OrderedDict()
-        self._asked: OrderedDict[Place, float] = OrderedDict()  # places whose last message has had no word yet
+        self._came: Bounded[tuple[str, str], float] = Bounded(REMEMBERED)
+        self._asked: Bounded[Place, float] = Bounded(REMEMBERED)  # places whose last message has had no word yet
         self._first_words: deque[tuple[float, float]] = deque()
         self._answers: deque[tuple[float, float]] = deque()
         self._received = self._sent = 0
@@ -53,9 +52,9 @@ class Flow:
         message, now = happening.message, time.monotonic()
         self._received += 1
         self._metrics.received.labels(message.channel).inc()
-        _remember(self._came, (message.channel, message.message_id), now)
+        self._came[message.channel, message.message_id] = now
         if not message.sender.is_bot:
-            _remember(self._asked, (message.channel, message.chat.id, message.thread), now)
+            self._asked.renew((message.channel, message.chat.id, message.thread), now)
         sender = message.sender.called or message.sender.id
         text = message.text[:LONGEST_EXCERPT]
         place = (message.channel, message.chat.id, message.message_id)
@@ -135,14 +134,6 @@ class Flow:
             )
             self.points.append(point)
             self._show(point)
-
-
-def _remember(moments: OrderedDict[Key, float], key: Key, now: float) -> None:
-    """The latest are enough: what has had no word for so long gets none any more (DU-5)."""
-    moments[key] = now
-    moments.move_to_end(key)
-    if len(moments) > REMEMBERED:
-        moments.popitem(last=False)
 
 
 def _lately(samples: deque[tuple[float, float]]) -> list[float]:

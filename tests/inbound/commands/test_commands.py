@@ -106,6 +106,15 @@ def test_nobody_exports_what_others_said_in_their_own_chats(
     assert exports or "only the owner may export it" in done.replies[0]
 
 
+@pytest.mark.parametrize(("length", "kept"), [(80, True), (81, False)])
+def test_a_label_is_short(length: int, kept: bool) -> None:
+    """DU-5: whoever may label a session cannot fill the store with it."""
+    done = send(says(f"/session label {'x' * length}", OWNER), house())
+    assert done.session is not None
+    assert done.session.label == ("x" * length if kept else None)
+    assert kept or done.replies == ("A label has at most 80 characters; this one has 81.",)
+
+
 @pytest.mark.parametrize("name", ["config", "debug", "bash"])
 def test_some_are_off_unless_enabled(name: str) -> None:
     """IN-61: and the answer says what turns them on."""

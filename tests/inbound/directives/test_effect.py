@@ -12,7 +12,7 @@ from rejoinder.inbound.directives.model import Models
 from rejoinder.inbound.rules import AgentProfile, make_rules
 from rejoinder.inbound.settings import ElevatedSettings, LevelDefaults
 from rejoinder.session import ExecChoice, QueueChoice
-from tests.inbound.floor import AGENT, GUEST, OWNER, SENDER, house, outcome, says, send, session
+from tests.inbound.floor import AGENT, AT_US, GUEST, OWNER, SENDER, house, outcome, says, send, session
 
 SPELLINGS = [
     ("think", "off", "off"),
@@ -329,3 +329,77 @@ def test_a_refusal_undoes_what_came_before() -> None:
         done = send(says(text, OWNER), house(), of=old)
         assert (outcome(done), done.effects, done.session) == ("answer", (), old)
         assert len(done.replies) == 1
+
+
+# --- a command after them -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("between", [" ", "\n", "\n\n", " @ourbot "])
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("/compact", "The session's memory is shortened."),
+        ("/usage tokens", "Usage line: tokens."),
+        ("/usage: tokens", "Usage line: tokens."),
+        ("/session label notes", "This session is called notes."),
+        ("/compact@ourbot", "The session's memory is shortened."),
+    ],
+)
+def test_directives_before_a_command_are_stored_and_the_command_runs(between: str, command: str, said: str) -> None:
+    """IN-54, IN-60: nothing of it is a text for the agent."""
+    done = send(says(f"/think high /verbose on{between}{command}", mentions=AT_US), house())
+    assert outcome(done) == "answer"
+    assert done.replies == ("Thinking: high. Verbose: on.", said)
+    assert done.session is not None
+    assert (done.session.think, done.session.verbose) == ("high", "on")
+
+
+def test_a_directive_without_a_value_before_a_command_is_asked_for() -> None:
+    """IN-54: the command is no word for it."""
+    done = send(says("/think /compact"), house())
+    assert [reply.partition(":")[0] for reply in done.replies] == ["Thinking", "The session's memory is shortened."]
+
+
+@pytest.mark.parametrize("text", ["/think banana /compact", "/think high /verbose loud /usage tokens"])
+def test_a_wrong_directive_before_a_command_refuses_both(text: str) -> None:
+    """IN-54: validated whole; nothing is stored, and nothing is done."""
+    done = send(says(text), house())
+    assert "valid:" in done.replies[0]
+    assert (len(done.replies), done.effects, done.session) == (1, (), session())
+
+
+@pytest.mark.parametrize("text", ["/think high /compact", "/think high /activation always", "/think high /new hello"])
+def test_a_guest_gets_neither_and_no_agent_reads_them(text: str) -> None:
+    """IN-14, IN-56: with a command in it the message is a command."""
+    assert outcome(send(says(text, GUEST), house())) == "drop"
+
+
+@pytest.mark.parametrize("text", ["/think high /activation always", "/elevated full /compact"])
+def test_in_a_group_the_strictest_of_them_counts(text: str) -> None:
+    """IN-12, IN-14: a sender is no owner."""
+    assert outcome(send(says(text, SENDER, group=True), house())) == "drop"
+
+
+def test_directives_before_a_new_session_hold_for_its_first_turn() -> None:
+    """IN-42, IN-55: as behind it; with no prompt they are stored in it."""
+    done = send(says("/think high /new hello"), house())
+    assert (outcome(done), done.message.agent_text, done.message.choices) == ("turn", "hello", {"think": "high"})
+    alone = send(says("/think high /new"), house())
+    assert alone.session is not None
+    assert (outcome(alone), alone.replies, alone.session.think) == (
+        "answer",
+        ("New session.", "Thinking: high."),
+        "high",
+    )
+
+
+def test_stop_after_a_directive_stops() -> None:
+    """IN-70."""
+    assert send(says("/think high /stop"), house()).trace[-1].stage == "abort"
+
+
+@pytest.mark.parametrize("text", ["/think high /unknown x", "/think high /tmp/compact", "/think high `/compact`"])
+def test_what_is_no_command_is_text_as_before(text: str) -> None:
+    """IN-51, IN-60: the agent gets the rest."""
+    done = send(says(text), house())
+    assert (outcome(done), done.message.agent_text) == ("turn", text.removeprefix("/think high "))

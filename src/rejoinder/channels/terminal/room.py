@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from rejoinder.bounded import Bounded
 from rejoinder.channels.terminal.clean import excerpt
 from rejoinder.events import Chat, Inbound, Quote, Sender
 
@@ -13,7 +14,7 @@ class Room:
     def __init__(self) -> None:
         self._count = 0
         self._commands = 0
-        self._excerpts: dict[str, str] = {}
+        self._excerpts: Bounded[str, str] = Bounded(REMEMBERED)
 
     def __contains__(self, handle: object) -> bool:
         return handle in self._excerpts
@@ -23,8 +24,6 @@ class Room:
         self._count += 1
         handle = f"m{self._count}"
         self.remember(handle, text)
-        if len(self._excerpts) > REMEMBERED:
-            del self._excerpts[next(iter(self._excerpts))]
         return handle
 
     def remember(self, handle: str, text: str) -> None:

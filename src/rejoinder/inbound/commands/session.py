@@ -9,6 +9,7 @@ from rejoinder.inbound.outcome import Answer
 from rejoinder.session import with_event
 
 MEMORY_SHORTENED = "The session's memory is shortened."
+LONGEST_LABEL = 80
 
 
 def _compact(call: Call) -> Answer:
@@ -28,6 +29,8 @@ def _session(call: Call) -> Answer:
         return Answer(("Bot turns are counted from zero again.",), effects=(ResetBotTurns(call.message.route),))
     if what == "label":
         label = call.args.get("name")
+        if label is not None and len(label) > LONGEST_LABEL:
+            return Answer((f"A label has at most {LONGEST_LABEL} characters; this one has {len(label)}.",))
         said = f"This session is called {label}." if label else "This session has no label."
         return Answer((said,), session=replace(session, label=label))
     label = f" ({session.label})" if session.label else ""

@@ -13,6 +13,7 @@ from rejoinder.inbound.ids import candidates
 from rejoinder.inbound.message import Message, take
 from rejoinder.inbound.outcome import PASS, Answer, Drop, Outcome
 from rejoinder.inbound.outcome import Continue as On
+from rejoinder.inbound.reading import Reading
 from rejoinder.inbound.refusal import refuse
 from rejoinder.inbound.rules import Rules, channel_rules
 from rejoinder.session import Session
@@ -68,6 +69,9 @@ def _alone(
         if handle := commands[name].handle:
             replies += handle(Call(commands[name], {}, message, session, here.rules, here.channel, now)).replies
     reason = f"stored: {', '.join(stored)}" if stored else "asked for what is set"
+    if (called := message.reading.invocation) is not None:
+        rest = take(message, _spans(tokens), reading=Reading(invocation=called))
+        return On(rest, session, replies, reason=reason)
     return Answer(replies, session=session, stored=stored, reason=reason)
 
 

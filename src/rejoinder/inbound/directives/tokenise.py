@@ -3,12 +3,12 @@
 Rule 1: a token begins at the start of the text or after white space: `/name` or `/name@ourbot`, then the end, a
 blank or `:`. What names another bot is not ours.
 Rule 2: a text that consists of directives alone is read as such, wrong words included. Commands that may stand
-inside a text (IN-63) may stand among them.
+inside a text (IN-63) may stand among them, and any command after them.
 Rule 3: in every other text a token without a valid argument is text. So is everything in code, quotes, links.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -112,9 +112,10 @@ def _in_prose(text: str, match: re.Match[str], known: Vocabulary, closed: Protec
 
 
 def directives_alone(
-    text: str, known: Vocabulary, start: int, our_name: str, ignored: tuple[str, ...]
-) -> tuple[Token, ...] | None:
-    """The tokens of a text that is directives and nothing else, but for `ignored` words; else None."""
+    text: str, known: Vocabulary, start: int, our_name: str, ignored: tuple[str, ...], is_command: Callable[[int], bool]
+) -> tuple[tuple[Token, ...], int] | None:
+    """The tokens of a text that is directives and nothing else, but for `ignored` words, up to its end or to the
+    command that follows them; else None."""
     closed: Protected | None = None
     tokens: list[Token] = []
     bare_letter = False
@@ -125,6 +126,8 @@ def directives_alone(
             continue
         match = known.pattern.match(text, position)
         if match is None or not _is_ours(match, known, our_name):
+            if is_command(position):
+                break
             return None
         closed = closed or protected(text)
         if match.start() in closed:
@@ -132,7 +135,7 @@ def directives_alone(
         token = _inline_command(text, match, known)
         if token is None:
             name = known.names[match["name"].lower()]
-            token = _alone(text, match, name, known, closed, ignored)
+            token = _alone(text, match, name, known, closed, ignored, is_command)
             if token is None:
                 return None
             bare_letter |= name.is_letter and token.value is None
@@ -140,7 +143,7 @@ def directives_alone(
         if bare_letter and len(tokens) > 1:
             return None
         position = token.end
-    return tuple(tokens) if any(token.kind == "directive" for token in tokens) else None
+    return (tuple(tokens), position) if any(token.kind == "directive" for token in tokens) else None
 
 
 def _stands_at(text: str, position: int, word: str) -> bool:
@@ -165,6 +168,7 @@ def _alone(
     known: Vocabulary,
     closed: Protected,
     ignored: tuple[str, ...],
+    is_command: Callable[[int], bool],
 ) -> Token | None:
     """One directive with its argument words, or one word in their place, or none."""
     start, end = match.span()
@@ -172,12 +176,15 @@ def _alone(
         return Token("model", start, end, value=name.alias)
     end += text.startswith(":", end)
     following = next(words(text, end, in_line=False), None)
-    if following is None or following.text in ignored or known.pattern.match(text, following.end - len(following.text)):
+    if following is None or following.text in ignored:
+        return Token(name.directive, start, end)
+    begins = following.end - len(following.text)
+    if known.pattern.match(text, begins) or is_command(begins):
         return Token(name.directive, start, end)
     argument = _argument(name, _open_words(text, end, closed, in_line=False), known, "alone")
     if isinstance(argument, Good):
         return Token(name.directive, start, argument.end, value=argument.value)
-    if name.is_letter or following.end - len(following.text) in closed:
+    if name.is_letter or begins in closed:
         return None
     if isinstance(argument, Bad):
         return Token(name.directive, start, argument.end, problem=argument.problem)

@@ -6,6 +6,7 @@ import typer
 
 import rejoinder
 from rejoinder.cli.backup import back_up
+from rejoinder.cli.bench import bench
 from rejoinder.cli.chat import chat
 from rejoinder.cli.config import show_config
 from rejoinder.cli.cron import cron
@@ -54,6 +55,7 @@ app.command()(chat)
 app.command("init")(make_configuration)
 app.command("config")(show_config)
 app.command("doctor")(examine)
+app.command()(bench)
 app.command("message")(try_message)
 app.command()(reply)
 app.command("explain", rich_help_panel=OPERATE)(explain_message)

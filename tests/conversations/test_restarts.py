@@ -203,7 +203,8 @@ async def test_what_waited_is_answered_after_what_ran(tmp_path):
 
 
 async def test_a_long_backlog_is_gathered_with_one_notice(tmp_path):
-    """TU-10: beyond the latest 20 of a chat one turn, told once; the rest as it would have been."""
+    """TU-10: beyond the latest 20 of a chat one turn, which begins with the notice, below the answer of the turn that
+    was interrupted; the rest as it would have been."""
     machine = Machine(tmp_path, queueing("followup", debounce_ms=0, cap=100))
     first = ScriptedAgent([never])
     async with machine.running(first, killed=True) as gateway:
@@ -212,8 +213,9 @@ async def test_a_long_backlog_is_gathered_with_one_notice(tmp_path):
         await until(gateway, lambda census: census.inputs.get("waiting") == 25)
     second = ScriptedAgent(*(f"answer {n}" for n in range(22)))
     async with machine.running(second):
+        await machine.chat.hears("answer 0")
         await machine.chat.hears("I was away: your 5 messages from before are answered together.")
-        for number in range(22):
+        for number in range(1, 22):
             await machine.chat.hears(f"answer {number}")
     running, gathered, *singly = second.turns
     assert "number 0." in text_of(running)

@@ -179,9 +179,6 @@ class Recovery:
         lane.remember(tuple(self._queueing.in_line(each.message, session) for each in left_out))
         old = [self._asked(put, conversation) for put in gathered if put.state == "waiting"]
         together = tuple(asked for asked in old if not asked.message.compacts)
-        if len(together) > 1 and not together[-1].message.listening:
-            await self._store.write(notices.away(conversation, together, self._clock()))
-            notices.wake((conversation,))
         if together:
             message = self._queueing.in_line(together[-1].message, session)
             by_itself = replace(queue, mode=Mode.FOLLOWUP, debounce_ms=0)

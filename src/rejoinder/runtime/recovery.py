@@ -27,7 +27,7 @@ from rejoinder.runtime.conversations import Conversation, Conversations
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.offers import close_left_open
 from rejoinder.runtime.outbox import Outbox
-from rejoinder.runtime.put_aside import PutAside
+from rejoinder.runtime.put_aside import PLANNED_BEFORE, PutAside
 from rejoinder.runtime.questions import RESTARTED
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.runs import Runs
@@ -128,7 +128,7 @@ class Recovery:
         conversation = self._conversations.at(turn.route)
         inputs = [put for put in open.inputs if put.state in ("taken", "steered")]
         if turn.state == "answered":
-            await self._close(open, "answered", "delivered after a restart")
+            await self._close(open, "answered", PLANNED_BEFORE)
         elif conversation is None or not inputs or (decided := unpack(inputs[0].payload)).agent not in self._agents:
             await self._close(open, "dropped", "its channel or its agent is no longer configured")
         elif self._on_crash != "rerun":

@@ -309,6 +309,24 @@ async def test_thoughts_can_be_watched():
         await chat.hears("B.")
 
 
+@pytest.mark.parametrize("level", ["on", "stream"])
+@pytest.mark.parametrize("words", [["NO_REPLY"], ["Well.", "\nNO_REPLY"]])
+async def test_no_thought_stays_beside_silence(level, words):
+    """OD-41, IN-59: who stays silent is not seen to have thought; who answers by a deed is."""
+    agent = ScriptedAgent([Thought("Hm."), *words], [Thought("Yes."), '<actions><react emoji="👍"/></actions>'])
+    async with conversation(agent) as chat:
+        await chat.says(f"/reasoning {level}")
+        await chat.hears()
+        await chat.says("one")
+        await chat.rests()
+        await chat.says("two")
+        await chat.hears("💭 Yes.")
+        await chat.rests()
+        said = [shown for shown in chat.channel.messages.values() if shown.author == "bot"]
+        assert "💭 Hm." in [shown.text for shown in said]
+        assert [shown.text for shown in said if not shown.deleted] == [f"Reasoning: {level}.", "💭 Yes."]
+
+
 async def test_a_thought_that_is_stopped_as_it_appears_is_not_left_open():
     """IN-59, IN-70: nothing stands there as if it were still being written."""
     appearing, stopped = asyncio.Event(), asyncio.Event()

@@ -190,10 +190,17 @@ class Conversation:
 
     async def send(self, text: str, *, reply_to: str | None = None, silent: bool = False) -> str | None:
         """Says something of the gateway's own; the platform id, or None when it was not taken, or not yet."""
+        said = await self.send_all(text, reply_to=reply_to, silent=silent)
+        return said[0] or None if said else None
+
+    async def send_all(self, text: str, *, reply_to: str | None = None, silent: bool = False) -> list[str]:
+        """The same, with the ids of all its messages; an empty one for what was not taken, or not yet."""
         wording = Wording(reply_to=reply_to, silent=silent)
-        return await self._post(
-            plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
-        )
+        planned = plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
+        fates = self.sender.post(planned)
+        if fates:
+            await asyncio.wait(fates, timeout=PATIENCE)
+        return [message_of(fate) for fate in fates]
 
     def offer(self, text: str, choices: tuple[Choice, ...]) -> Callable[[str], None]:
         """Says something with buttons under it; how to answer without them is the last paragraph of the text. What
@@ -247,12 +254,6 @@ class Conversation:
         part = Part(route=self.route, text=text, silent=silent)
         (fate,) = self.sender.post([Planned(*keyed(Open(part), self.outbox.new_stem()))])
         return fate
-
-    async def _post(self, planned: list[Planned]) -> str | None:
-        fates = self.sender.post(planned)
-        if fates:
-            await asyncio.wait(fates, timeout=PATIENCE)
-        return message_of(fates[0]) or None if fates else None
 
     def _noted(self, message: Message) -> None:
         self.noted((message,))

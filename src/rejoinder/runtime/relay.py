@@ -78,7 +78,7 @@ class Relay:
         self._typing = typing
         self._shows = shows
         self._ears = ears
-        self._thoughts = _Thoughts(run, shows)
+        self._thoughts = _Thoughts(run, answer, shows)
         self._letters = Letters()
         self._tool, self._times = "", 0  # shown last, and how often in a row
 
@@ -201,8 +201,9 @@ async def tell(who: Hears | None, what: str) -> None:
 class _Thoughts:
     """What the agent thinks, as a message of its own before the answer, or while it is thought."""
 
-    def __init__(self, run: Run, shows: Shows) -> None:
+    def __init__(self, run: Run, answer: Answer, shows: Shows) -> None:
         self._run = run
+        self._answer = answer
         self._shows = shows
         channel = run.conversation.channel
         self._live = channel if shows.thoughts_live and can(channel, CanStream) else None
@@ -230,7 +231,8 @@ class _Thoughts:
         if self._opening is not None and self._live is not None:
             await asyncio.wait((self._opening,), timeout=PATIENCE)
             if slot := message_of(self._opening):
+                self._answer.goes_with((slot,))
                 await self._live.complete(self._run.conversation.route, slot)
             self._opening = None
         if kept and self._run.may_speak():
-            await self._run.conversation.send(f"💭 {kept}", silent=True)
+            self._answer.goes_with(filter(None, await self._run.conversation.send_all(f"💭 {kept}", silent=True)))

@@ -240,6 +240,24 @@ async def test_who_is_verbose_is_told_of_the_other_model_and_of_tools():
         )
 
 
+async def test_no_model_is_said_to_answer_that_fails_too():
+    """TU-22: a transition is one when the other model answers; each is told once."""
+    agent = Models([failed("format")], [failed("format")], [failed("format")], "Here I am.", "Me again.")
+    async with conversation(agent) as chat:
+        await chat.says("/verbose on")
+        await chat.hears("Verbose: on.")
+        await chat.says("hello")
+        await chat.hears("This is a new session.")
+        await chat.hears(failed("format").sentence)
+        await chat.says("hello again")
+        await chat.hears(
+            "Model fallback: second answers instead of first: the model does not take this request.\n\nHere I am."
+        )
+        await chat.says("and now?")
+        await chat.hears("Model fallback over: first answers again (was second).\n\nMe again.")
+    assert [turn.model for turn in agent.turns] == ["first", "second"] * 2 + ["first"]
+
+
 async def test_a_full_context_is_shortened_once_and_tried_again():
     """TU-23: compaction, then one retry; if that fails, a clear message."""
     full = failed("context_overflow")

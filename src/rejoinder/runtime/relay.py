@@ -27,6 +27,7 @@ from rejoinder.events import Turn
 from rejoinder.letters import Letters, mended
 from rejoinder.outbound.tools import Display, tool_line
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.attempts import Answers
 from rejoinder.runtime.delivery import Answer
 from rejoinder.runtime.fates import Fate, message_of
 from rejoinder.runtime.lane import Run
@@ -80,10 +81,12 @@ class Relay:
         self._ears = ears
         self._thoughts = _Thoughts(run, answer, shows)
         self._letters = Letters()
+        self._answers: Answers | None = None  # to be told of the first words
         self._tool, self._times = "", 0  # shown last, and how often in a row
 
-    async def attempt(self, turn: Turn) -> Failed | None:
+    async def attempt(self, turn: Turn, answers: Answers) -> Failed | None:
         """One try at the turn; None when it was answered, or nobody may hear it any more."""
+        self._answers = answers
         try:
             return await self._hear(turn)
         except (Exception, asyncio.CancelledError) as error:  # an agent may be anybody's code
@@ -126,7 +129,10 @@ class Relay:
                 self._end_tools()
                 self._became(State.THINKING)
                 self._run.said.append(text)
-                self.begun = self.begun or not text.isspace()
+                if self._answers is not None and not text.isspace():
+                    answers, self._answers = self._answers, None
+                    self.begun = True
+                    await answers()
                 await self._answer.feed(text)
                 if self._answer.begun:
                     self._typing.seen("text")

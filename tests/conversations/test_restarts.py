@@ -17,6 +17,7 @@ from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.runtime.background import Background
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.notices import INTERRUPTED, PUT_ASIDE
+from rejoinder.runtime.put_aside import PLANNED_BEFORE
 from rejoinder.runtime.questions import RESTARTED
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sender import Sender as OneSender
@@ -203,7 +204,8 @@ async def test_what_waited_is_answered_after_what_ran(tmp_path):
 
 
 async def test_a_long_backlog_is_gathered_with_one_notice(tmp_path):
-    """TU-10: beyond the latest 20 of a chat one turn, told once; the rest as it would have been."""
+    """TU-10: beyond the latest 20 of a chat one turn, which begins with the notice, below the answer of the turn that
+    was interrupted; the rest as it would have been."""
     machine = Machine(tmp_path, queueing("followup", debounce_ms=0, cap=100))
     first = ScriptedAgent([never])
     async with machine.running(first, killed=True) as gateway:
@@ -212,8 +214,9 @@ async def test_a_long_backlog_is_gathered_with_one_notice(tmp_path):
         await until(gateway, lambda census: census.inputs.get("waiting") == 25)
     second = ScriptedAgent(*(f"answer {n}" for n in range(22)))
     async with machine.running(second):
+        await machine.chat.hears("answer 0")
         await machine.chat.hears("I was away: your 5 messages from before are answered together.")
-        for number in range(22):
+        for number in range(1, 22):
             await machine.chat.hears(f"answer {number}")
     running, gathered, *singly = second.turns
     assert "number 0." in text_of(running)
@@ -618,3 +621,30 @@ async def test_what_a_turn_was_to_tell_is_told_again(tmp_path):
     assert "Reasoning" in text_of(first.turns[0])
     assert "Reasoning" in text_of(second.turns[0])
     assert "Reasoning" not in text_of(second.turns[1])
+
+
+async def test_a_turn_that_is_closed_after_a_restart_is_not_said_to_be_delivered(tmp_path):
+    """DU-4, DU-13: killed while its only part was being sent, and nobody knows whether that arrived."""
+    sending = asyncio.Event()
+
+    class Slow(FakeChannel):
+        async def send(self, part):
+            sending.set()
+            await never()
+            raise AssertionError("unreachable")
+
+        begin = send
+
+    machine = Machine(tmp_path)
+    machine.channel = Slow()
+    machine.chat = People(machine.channel, Runs())
+    async with machine.running(ScriptedAgent("Hi."), killed=True) as gateway:
+        await machine.chat.says("hello")
+        await sending.wait()
+        await until(gateway, lambda census: census.turns == {"answered": 1})
+    async with machine.running(ScriptedAgent()) as gateway:
+        await until(gateway, lambda census: census.parts.get("held") == 1)
+        found = await gateway.store.turn(1)
+    assert [part.state for part in found.parts] == ["held"]
+    assert (found.turn.outcome, found.turn.detail) == ("answered", PLANNED_BEFORE)
+    assert "delivered" not in PLANNED_BEFORE

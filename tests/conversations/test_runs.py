@@ -240,6 +240,24 @@ async def test_who_is_verbose_is_told_of_the_other_model_and_of_tools():
         )
 
 
+async def test_no_model_is_said_to_answer_that_fails_too():
+    """TU-22: a transition is one when the other model answers; each is told once."""
+    agent = Models([failed("format")], [failed("format")], [failed("format")], "Here I am.", "Me again.")
+    async with conversation(agent) as chat:
+        await chat.says("/verbose on")
+        await chat.hears("Verbose: on.")
+        await chat.says("hello")
+        await chat.hears("This is a new session.")
+        await chat.hears(failed("format").sentence)
+        await chat.says("hello again")
+        await chat.hears(
+            "Model fallback: second answers instead of first: the model does not take this request.\n\nHere I am."
+        )
+        await chat.says("and now?")
+        await chat.hears("Model fallback over: first answers again (was second).\n\nMe again.")
+    assert [turn.model for turn in agent.turns] == ["first", "second"] * 2 + ["first"]
+
+
 async def test_a_full_context_is_shortened_once_and_tried_again():
     """TU-23: compaction, then one retry; if that fails, a clear message."""
     full = failed("context_overflow")
@@ -307,6 +325,24 @@ async def test_thoughts_can_be_watched():
         go.set()
         await chat.hears("💭 Hm, yes.")
         await chat.hears("B.")
+
+
+@pytest.mark.parametrize("level", ["on", "stream"])
+@pytest.mark.parametrize("words", [["NO_REPLY"], ["Well.", "\nNO_REPLY"]])
+async def test_no_thought_stays_beside_silence(level, words):
+    """OD-41, IN-59: who stays silent is not seen to have thought; who answers by a deed is."""
+    agent = ScriptedAgent([Thought("Hm."), *words], [Thought("Yes."), '<actions><react emoji="👍"/></actions>'])
+    async with conversation(agent) as chat:
+        await chat.says(f"/reasoning {level}")
+        await chat.hears()
+        await chat.says("one")
+        await chat.rests()
+        await chat.says("two")
+        await chat.hears("💭 Yes.")
+        await chat.rests()
+        said = [shown for shown in chat.channel.messages.values() if shown.author == "bot"]
+        assert "💭 Hm." in [shown.text for shown in said]
+        assert [shown.text for shown in said if not shown.deleted] == [f"Reasoning: {level}.", "💭 Yes."]
 
 
 async def test_a_thought_that_is_stopped_as_it_appears_is_not_left_open():

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from rejoinder.agents.base import TextDelta
+from rejoinder.agents.base import TextDelta, Thought
 from rejoinder.app import Gateway
 from rejoinder.config.load import read
 from rejoinder.opening import open_channels
@@ -282,3 +282,34 @@ async def test_an_album_is_one_turn():
         await platform.says("ann", "ann", "look", pictures=3)
         await platform.hears("ann", "Nice.")
     assert len(agent.turns) == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "kind"), [("", "edit"), ('streaming = "blocks"', "edit"), ('streaming = "preview"', "preview")]
+)
+async def test_thoughts_can_be_watched_where_a_message_does_not_grow(more, kind):
+    """IN-59: a live draft by the channel's means, before the answer begins; then a message of its own above it."""
+    go = asyncio.Event()
+    agent = ScriptedAgent([Thought("Hm, "), go.wait, Thought("yes."), "B."])
+    async with telegram(agent, more) as platform:
+        await platform.says("ann", "ann", "/reasoning stream")
+        await platform.hears("ann", "Reasoning: stream.")
+        await platform.says("ann", "ann", "two")
+        frames = platform.truth.frames
+        await platform.truth.until(lambda: any((f.kind, f.text) == (kind, "💭 Hm,") for f in frames))
+        assert "B." not in [seen.text for seen in platform.truth.messages("ann")]
+        go.set()
+        await platform.truth.until(
+            lambda: [seen.text for seen in platform.truth.messages("ann")][-2:] == ["💭 Hm, yes.", "B."]
+        )
+
+
+async def test_no_watched_thought_stays_beside_silence():
+    """OD-41, IN-59: taken back with the answer, by the channel's means."""
+    agent = ScriptedAgent([Thought("Hm."), "NO_REPLY"])
+    async with telegram(agent) as platform:
+        await platform.says("ann", "ann", "/reasoning stream")
+        await platform.hears("ann", "Reasoning: stream.")
+        await platform.says("ann", "ann", "two")
+        await platform.truth.until(lambda: any(frame.kind == "delete" for frame in platform.truth.frames))
+        assert [seen.text for seen in platform.truth.messages("ann")][-1] == "Reasoning: stream."

@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 
 from rejoinder.agents.base import ToolEnded, ToolStarted
+from rejoinder.runtime.performing import WITHDRAWN
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.platform import oracles
 from tests.conversations.test_telegram import telegram
@@ -135,6 +136,20 @@ async def test_a_draft_that_has_to_move_is_sent_first_and_then_deleted():
         assert platform.truth.messages("ann")[-1].reply_to == first
         kinds = [frame.kind for frame in platform.truth.frames if frame.kind in ("message", "delete")]
         assert kinds[-2:] == ["message", "delete"]
+
+
+async def test_a_draft_that_cannot_be_deleted_does_not_stay_beside_the_answer():
+    """OD-61: a failed delete is a warning; Telegram takes no invisible text, so it says what became of it."""
+    go = asyncio.Event()
+    agent = ScriptedAgent("One.", ["Once ", go.wait, "upon a time.<actions><reply to='m1'/></actions>"])
+    async with telegram(agent) as platform:
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "One.")
+        await platform.says("ann", "ann", "tell me")
+        await platform.truth.until(lambda: len(texts(platform)) == 2)
+        platform.fault("400", on="delete")
+        go.set()
+        await platform.truth.until(lambda: texts(platform) == ["One.", WITHDRAWN, "Once upon a time."])
 
 
 @pytest.mark.parametrize("target", ["m77", "12345", "deleted"])

@@ -7,6 +7,7 @@ attempt is made: its beginning would be said twice.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from time import monotonic
 
 from msgspec.structs import replace
@@ -32,8 +33,10 @@ log = logging.getLogger(__name__)
 SESSIONS = 10_000
 COMPACTED = "The conversation was too long for the model and has been shortened."
 
-Try = Callable[[Turn], Awaitable[Failed | None]]
 Notice = Callable[[str], Awaitable[None]]
+Answers = Callable[[], Awaitable[None]]
+Try = Callable[[Turn, Answers], Awaitable[Failed | None]]
+"""One try at a turn. It says so before it passes the first words on: a model that fails too has not answered."""
 Compact = Callable[[str, Agent], Awaitable[bool]]
 
 
@@ -53,11 +56,9 @@ class Attempts:
         compacted = False
         kind: str | None = None
         while True:
-            if (told := transition_notice(self._told.get(turn.session), trial, kind)) is not None:
-                self._told[turn.session] = trial.current.model
-                await notice(told)
             model = trial.current.model or None
-            failed = await attempt(turn if turn.model == model else replace(turn, model=model))
+            answers = partial(self._tell, turn.session, trial, kind, notice)
+            failed = await attempt(turn if turn.model == model else replace(turn, model=model), answers)
             if failed is None:
                 if self._rests:
                     self._rests = refreshed(self._rests, trial.current.credential)
@@ -76,6 +77,11 @@ class Attempts:
                 return failed
             trial, kind = following, failed.kind
             await asyncio.sleep(trial.wait)
+
+    async def _tell(self, session: str, trial: Trial, kind: str | None, notice: Notice) -> None:
+        if (told := transition_notice(self._told.get(session), trial, kind)) is not None:
+            self._told[session] = trial.current.model
+            await notice(told)
 
     def _after(self, trial: Trial, failed: Failed) -> Trial | None:
         now = monotonic()

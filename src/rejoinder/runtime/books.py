@@ -113,9 +113,14 @@ class StoreBooks:
             granted = begin_turn(
                 unit, held, held.session, run.start, run.events, run.conversation.route, heard, now, run.message
             )
+            is_told = run.is_gathered and not run.message.listening
+            if is_told:  # what is planned first is read first: at the head of this answer, below those before it
+                unit.add_all((notices.away(run.conversation, run.asked, now),))
             run.is_claiming = True
             await unit.insist(self._store)
             run.granted = granted()
+            if is_told:
+                notices.wake((run.conversation,))
 
     async def _resume(self, run: Run, resumed: Resumed) -> None:
         """Once more, with what the agent would have been told; what was tried twice already is tried alone (DU-2)."""

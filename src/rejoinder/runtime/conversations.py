@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from rejoinder.bounded import Bounded
 from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, Channel, TellsAgents
-from rejoinder.events import Choice, Inbound, Part, Quote, Route, Said, Step
+from rejoinder.events import Choice, Inbound, Quote, Route, Said, Step
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.groups import overhear
 from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
-from rejoinder.outbound.deeds import Open, React, keyed
+from rejoinder.outbound.deeds import React, keyed
 from rejoinder.outbound.emoji import project
 from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.redact import redact
@@ -188,12 +188,14 @@ class Conversation:
 
     # --- what the gateway says itself --------------------------------------------------------------
 
-    async def send(self, text: str, *, reply_to: str | None = None, silent: bool = False) -> str | None:
+    async def send(self, text: str, *, reply_to: str | None = None) -> str | None:
         """Says something of the gateway's own; the platform id, or None when it was not taken, or not yet."""
-        wording = Wording(reply_to=reply_to, silent=silent)
-        return await self._post(
-            plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
-        )
+        wording = Wording(reply_to=reply_to)
+        planned = plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
+        fates = self.sender.post(planned)
+        if fates:
+            await asyncio.wait(fates, timeout=PATIENCE)
+        return message_of(fates[0]) or None if fates else None
 
     def offer(self, text: str, choices: tuple[Choice, ...]) -> Callable[[str], None]:
         """Says something with buttons under it; how to answer without them is the last paragraph of the text. What
@@ -241,18 +243,6 @@ class Conversation:
             return None
         planned = Planned(*keyed(React(message, sign), self.outbox.new_stem()))
         return PlanParts((intent(planned, self.route),), now)
-
-    def begin(self, text: str, *, silent: bool) -> "asyncio.Future[Fate]":
-        """Opens a message that grows, on a channel that can show one."""
-        part = Part(route=self.route, text=text, silent=silent)
-        (fate,) = self.sender.post([Planned(*keyed(Open(part), self.outbox.new_stem()))])
-        return fate
-
-    async def _post(self, planned: list[Planned]) -> str | None:
-        fates = self.sender.post(planned)
-        if fates:
-            await asyncio.wait(fates, timeout=PATIENCE)
-        return message_of(fates[0]) or None if fates else None
 
     def _noted(self, message: Message) -> None:
         self.noted((message,))

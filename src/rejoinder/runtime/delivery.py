@@ -9,7 +9,7 @@ Rule 5: an answer that may not speak any more says nothing, whoever still feeds 
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import Literal
 
@@ -20,7 +20,7 @@ from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
 from rejoinder.outbound import plan
 from rejoinder.outbound.draft import PLACEHOLDER
-from rejoinder.outbound.plan import Planned, Wording
+from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.prefix import Speaker, prefixed
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.outbound.reveal import Reveal
@@ -92,6 +92,7 @@ class Answer:
         self._reveal = Reveal()
         self._unprefixed: str | None = "" if prefix else None
         self._worn = ""  # the prefix as it stands before the words, which is none of them
+        self._beside: list[Slot] = []  # messages that go with it when it is silence
         self._end = ""  # of what is shown, to know how many newlines it ends in
         self._has_words = False
         self._between_segments = False
@@ -148,6 +149,10 @@ class Answer:
         if self._may_speak() and self._between_segments:
             self._grow(more)
 
+    def goes_with(self, messages: Iterable[str]) -> None:
+        """These were said for this answer: where it turns out to be silence they are taken back too (OD-41)."""
+        self._beside += [Slot(message, "") for message in messages]
+
     async def finish(self, footer: str = "") -> None:
         """The agent is done: what is left goes out, and an answer without any content says so (OD-44)."""
         if not self._may_speak():
@@ -155,7 +160,7 @@ class Answer:
         await self._obey(self._reader.finish())
         handed = self._acting.hand_over()
         if self._reader.silent:
-            await self._withdraw(handed)
+            await self._withdraw(handed, self._beside)
             if self._beat is None and (self._says_when_empty or not self._occasion.peers):
                 # Among agents silence is the rule, in a heartbeat too, and no news.
                 await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
@@ -173,7 +178,7 @@ class Answer:
             own = self._settled(NO_RESPONSE, f"{self._stem}/own") if taken_over else self._say(NO_RESPONSE)
             await self._post(own, final=True)
         else:
-            await self._withdraw(handed)
+            await self._withdraw(handed, () if self._acting.asked else self._beside)
         await self._acting.finish(PATIENCE)
 
     async def fail(self, sentence: str, detail: str) -> None:
@@ -292,14 +297,14 @@ class Answer:
         plain = Wording(target, author=wording.author, is_error=is_error)
         return plan.say(sentence, self._conversation.route, self._manner, plain, f"{self._stem}/own")
 
-    async def _withdraw(self, handed: Sequence[Planned]) -> None:
+    async def _withdraw(self, handed: Sequence[Planned], beside: Sequence[Slot] = ()) -> None:
         """Nothing of it stays, where that can be done (OD-41); what was handed over does."""
         await self._drafting.close()
         slots = self._drafting.draft.slots
         channel = self._conversation.channel
         planned: list[Planned] = []
-        if slots and (can(channel, CanDelete) or can(channel, CanEdit)):
-            planned = plan.withdraw(slots, self._stem)
+        if can(channel, CanDelete) or can(channel, CanEdit):
+            planned = plan.withdraw((*beside, *slots), self._stem)
         elif slots:
             planned = self._settled("".join(slot.source for slot in slots), self._stem)
         if planned or handed:

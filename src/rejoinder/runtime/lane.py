@@ -143,6 +143,11 @@ class Run:
         return any(failed is not None and not isinstance(failed, RejoinderError) for failed in failures)
 
     @property
+    def is_gathered(self) -> bool:
+        """A restart has made one place in the line of these messages (TU-10)."""
+        return len(self.asked) > len(self.start.ids)
+
+    @property
     def events(self) -> tuple[int, ...]:
         return tuple(asked.event for asked in self.asked)
 

@@ -75,7 +75,7 @@ def _slots(parts: tuple[StoredPart, ...]) -> Iterator[Slot]:
 
 
 def away(conversation: Conversation, gathered: tuple[Asked, ...], now: datetime) -> PlanParts:
-    """Said once for these messages, however often the gateway is started before they have their turn."""
+    """Said once for these messages, with the beginning of their turn."""
     return conversation.to_say((AWAY.format(count=len(gathered)),), now, stem=f"away/{gathered[-1].event}")
 
 

@@ -15,7 +15,9 @@ from rejoinder.store.base import Intent, StoreReader
 log = logging.getLogger(__name__)
 
 NOTHING: Final = "\u200b"
-"""What stands in the place of a message that cannot be deleted (OD-41, OD-61)."""
+"""What stands in the place of a message that cannot be deleted (OD-41, OD-61),"""
+WITHDRAWN: Final = "(withdrawn)"
+"""and where the platform takes that for an empty text, as Telegram does: else the old words would stay."""
 
 
 def intent(planned: Planned, route: Route) -> Intent:
@@ -71,7 +73,9 @@ async def _remove(message: str, channel: Channel, route: Route) -> Outcome:
         outcome = await able.delete(route, message)
     if isinstance(outcome, Rejected) and outcome.why != "target" and can(channel, CanEdit):
         log.warning("%s did not delete %s: %s", name, message, outcome.reason)
-        return await channel.edit(route, message, Part(route, NOTHING))
+        outcome = await channel.edit(route, message, Part(route, NOTHING))
+        if isinstance(outcome, Rejected) and outcome.why in ("formatting", "other"):
+            return await channel.edit(route, message, Part(route, WITHDRAWN))
     return outcome
 
 

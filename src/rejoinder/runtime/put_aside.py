@@ -27,6 +27,8 @@ from rejoinder.store.base import (
 log = logging.getLogger(__name__)
 
 CANNOT_BE_READ = "it cannot be read"
+PLANNED_BEFORE = "planned before a restart; its parts tell what arrived"
+"""Of an answered turn. It is closed before its parts have come to their end, and one of them may be held."""
 
 
 class PutAside:
@@ -81,7 +83,7 @@ class PutAside:
         now = self._clock()
         claim = await self._store.write(ResumeTurn(turn, now, now))
         if isinstance(claim, Run):
-            await self._store.write(EndRun(claim, "answered", now, "delivered after a restart"))
+            await self._store.write(EndRun(claim, "answered", now, PLANNED_BEFORE))
 
 
 def _log(where: str, what: str, why: object) -> None:

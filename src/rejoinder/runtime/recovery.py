@@ -27,7 +27,7 @@ from rejoinder.runtime.conversations import Conversation, Conversations
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.offers import close_left_open
 from rejoinder.runtime.outbox import Outbox
-from rejoinder.runtime.put_aside import PutAside
+from rejoinder.runtime.put_aside import PLANNED_BEFORE, PutAside
 from rejoinder.runtime.questions import RESTARTED
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.runs import Runs
@@ -128,7 +128,7 @@ class Recovery:
         conversation = self._conversations.at(turn.route)
         inputs = [put for put in open.inputs if put.state in ("taken", "steered")]
         if turn.state == "answered":
-            await self._close(open, "answered", "delivered after a restart")
+            await self._close(open, "answered", PLANNED_BEFORE)
         elif conversation is None or not inputs or (decided := unpack(inputs[0].payload)).agent not in self._agents:
             await self._close(open, "dropped", "its channel or its agent is no longer configured")
         elif self._on_crash != "rerun":
@@ -179,9 +179,6 @@ class Recovery:
         lane.remember(tuple(self._queueing.in_line(each.message, session) for each in left_out))
         old = [self._asked(put, conversation) for put in gathered if put.state == "waiting"]
         together = tuple(asked for asked in old if not asked.message.compacts)
-        if len(together) > 1 and not together[-1].message.listening:
-            await self._store.write(notices.away(conversation, together, self._clock()))
-            notices.wake((conversation,))
         if together:
             message = self._queueing.in_line(together[-1].message, session)
             by_itself = replace(queue, mode=Mode.FOLLOWUP, debounce_ms=0)

@@ -22,23 +22,20 @@ from rejoinder.agents.base import (
     ToolStarted,
     Usage,
 )
-from rejoinder.channels.base import CanStream
 from rejoinder.events import Turn
 from rejoinder.letters import Letters, mended
 from rejoinder.outbound.tools import Display, tool_line
-from rejoinder.runtime.abilities import can
+from rejoinder.runtime.attempts import Answers
 from rejoinder.runtime.delivery import Answer
-from rejoinder.runtime.fates import Fate, message_of
 from rejoinder.runtime.lane import Run
 from rejoinder.runtime.presence import TypingSign
+from rejoinder.runtime.thoughts import Thoughts
 from rejoinder.turns.status import State, state_of_tool
 
 log = logging.getLogger(__name__)
 
 CRASHED = "{agent} failed and could not answer."
 LONGEST_OUTPUT = 500
-PATIENCE = 5.0
-"""Seconds for which a thought that is to be shown holds up the answer."""
 
 
 class Shows(Struct, frozen=True):
@@ -46,8 +43,6 @@ class Shows(Struct, frozen=True):
 
     tools: Display = "none"
     tool_output: bool = False
-    thoughts: bool = False
-    thoughts_live: bool = False
 
 
 Hears = Callable[[str], Awaitable[None] | None]
@@ -69,7 +64,16 @@ class Ears(Struct, frozen=True):
 
 
 class Relay:
-    def __init__(self, run: Run, agent: Agent, answer: Answer, typing: TypingSign, shows: Shows, ears: Ears) -> None:
+    def __init__(
+        self,
+        run: Run,
+        agent: Agent,
+        answer: Answer,
+        typing: TypingSign,
+        shows: Shows,
+        ears: Ears,
+        thoughts: Thoughts | None,
+    ) -> None:
         self.usage = Usage()
         self.begun = False  # the agent has said something; our own notices before it do not count
         self._run = run
@@ -78,12 +82,14 @@ class Relay:
         self._typing = typing
         self._shows = shows
         self._ears = ears
-        self._thoughts = _Thoughts(run, shows)
+        self._thoughts = thoughts
         self._letters = Letters()
+        self._answers: Answers | None = None  # to be told of the first words
         self._tool, self._times = "", 0  # shown last, and how often in a row
 
-    async def attempt(self, turn: Turn) -> Failed | None:
+    async def attempt(self, turn: Turn, answers: Answers) -> Failed | None:
         """One try at the turn; None when it was answered, or nobody may hear it any more."""
+        self._answers = answers
         try:
             return await self._hear(turn)
         except (Exception, asyncio.CancelledError) as error:  # an agent may be anybody's code
@@ -112,7 +118,7 @@ class Relay:
                 await self._take(event)
         finally:
             self._end_tools()
-            if self._thoughts.open:
+            if self._thoughts is not None:
                 await self._thoughts.end()
         return None
 
@@ -121,19 +127,23 @@ class Relay:
             case TextDelta(text=piece):
                 if not (text := self._letters.feed(piece)):
                     return
-                if self._thoughts.open:
+                if self._thoughts is not None:
                     await self._thoughts.end()
                 self._end_tools()
                 self._became(State.THINKING)
                 self._run.said.append(text)
-                self.begun = self.begun or not text.isspace()
+                if self._answers is not None and not text.isspace():
+                    answers, self._answers = self._answers, None
+                    self.begun = True
+                    await answers()
                 await self._answer.feed(text)
                 if self._answer.begun:
                     self._typing.seen("text")
             case Thought(text=text):
                 self._typing.seen("thought")
                 self._became(State.THINKING)
-                await self._thoughts.add(mended(text))
+                if self._thoughts is not None:
+                    self._thoughts.add(mended(text))
             case ToolStarted(title=title, kind=kind):
                 title = mended(title)
                 self._typing.seen("tool")
@@ -196,41 +206,3 @@ async def tell(who: Hears | None, what: str) -> None:
     """Calls somebody's function, which may wait or not."""
     if who is not None and (waiting := who(what)) is not None:
         await waiting
-
-
-class _Thoughts:
-    """What the agent thinks, as a message of its own before the answer, or while it is thought."""
-
-    def __init__(self, run: Run, shows: Shows) -> None:
-        self._run = run
-        self._shows = shows
-        channel = run.conversation.channel
-        self._live = channel if shows.thoughts_live and can(channel, CanStream) else None
-        self._opening: asyncio.Future[Fate] | None = None  # of the message that shows them live
-        self._kept = ""
-
-    @property
-    def open(self) -> bool:
-        return self._opening is not None or self._kept != ""
-
-    async def add(self, text: str) -> None:
-        if not (self._shows.thoughts or self._shows.thoughts_live):
-            return
-        if self._live is None:
-            self._kept += text
-        elif self._opening is None and text.strip():
-            self._opening = self._run.conversation.begin(f"💭 {text}", silent=True)
-            await asyncio.wait((self._opening,), timeout=PATIENCE)
-        elif self._opening is not None and (slot := message_of(self._opening)):
-            await self._live.append(self._run.conversation.route, slot, text)
-
-    async def end(self) -> None:
-        """Whoever is stopped in here comes here again: no message is left as if it were still being written."""
-        kept, self._kept = self._kept.strip(), ""
-        if self._opening is not None and self._live is not None:
-            await asyncio.wait((self._opening,), timeout=PATIENCE)
-            if slot := message_of(self._opening):
-                await self._live.complete(self._run.conversation.route, slot)
-            self._opening = None
-        if kept and self._run.may_speak():
-            await self._run.conversation.send(f"💭 {kept}", silent=True)

@@ -41,6 +41,7 @@ from rejoinder.runtime.reminding import Reminder
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sessions import Sessions
 from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.thoughts import Thoughts
 from rejoinder.runtime.unit import Unit
 from rejoinder.session import Session, is_untouched, with_event
 from rejoinder.store.base import (
@@ -144,7 +145,8 @@ class Workers:
                 run.asked = await with_files(run.asked, agent, self._describer)
                 turn = brief(scene)
                 run.told.append(turn.parts)
-                relay = Relay(run, agent, answer, typing, _shows(scene), self._ears(run, agent, scene, answer))
+                ears, thoughts = self._ears(run, agent, scene, answer), self._thoughts(scene, answer)
+                relay = Relay(run, agent, answer, typing, _shows(scene), ears, thoughts)
                 run.begun(can_steer=can(agent, CanSteer))
                 crashpoint("K9")
                 _became(run, State.THINKING)
@@ -258,6 +260,12 @@ class Workers:
         )
         return TypingSign(self._runs, run.conversation, mode, run.conversation.how.typing, run.agent)
 
+    def _thoughts(self, scene: Scene, answer: Answer) -> Thoughts | None:
+        run, level = scene.run, scene.level("reasoning")
+        if level not in ("on", "stream") or run.message.listening or run.message.heartbeat:
+            return None
+        return Thoughts(run, answer, self._runs, live=level == "stream")
+
     def _ears(self, run: Run, agent: Agent, scene: Scene, answer: Answer) -> Ears:
         async def asks(question: Question) -> None:
             session = await self._sessions.find(run.session, run.agent, self._clock())  # as it is now
@@ -329,12 +337,12 @@ def _shows(scene: Scene) -> Shows:
     run, in_group = scene.run, scene.run.message.in_group
     if run.message.listening or run.message.heartbeat:
         return Shows()
-    verbose, reasoning, tools = scene.level("verbose"), scene.level("reasoning"), "none"
+    verbose, tools = scene.level("verbose"), "none"
     if verbose != "off":
         trusted = all(asked.message.command_authorised for asked in run.asked)
         tools = display_for(run.conversation.how.tool_display, group=in_group, trusted=trusted)
     output = verbose == "full" and tools == "full" and not in_group
-    return Shows(tools, output, reasoning == "on", reasoning == "stream")
+    return Shows(tools, output)
 
 
 def _step(agent: Agent, ended: str, reason: str | None, began: float) -> Step:

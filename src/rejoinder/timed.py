@@ -47,7 +47,7 @@ def _job(name: str, said: CronJob, settings: schema.Settings) -> Job:
     agent = agent_of(said, settings) or next(iter(settings.agents), "")
     return Job(
         name=name,
-        written=f"{written} {said.zone}",
+        written=written if said.every else f"{written} {said.zone}",
         schedule=schedule,
         agent=agent,
         prompt=said.prompt,

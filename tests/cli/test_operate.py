@@ -15,10 +15,11 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from rejoinder.cli import app
-from rejoinder.store.base import Accept, Entry, PutEventAside
+from rejoinder.events import Chat, Inbound, Sender
+from rejoinder.store.base import Accept, EndRun, Entry, MarkSent, PlanParts, PutEventAside
 from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.values import seal
-from tests.cli.a_store import ANNA, NOW, SESSION, TEAM, TEAM_SESSION, make, received
+from tests.cli.a_store import ANNA, NOW, SESSION, TEAM, TEAM_SESSION, asked, make, received, said, sending
 
 PATIENCE = 30
 
@@ -142,6 +143,32 @@ def test_so_is_an_answer_that_its_room_told_of(folder):
     for reference in ("18", "last"):
         explained = document("explain", reference)
         assert (explained["message"], explained["answer_of"]) == ("17", "18")
+
+
+@pytest.mark.parametrize(
+    ("sender", "entry", "told_of"),
+    [("", "cron", "a turn nobody asked for, in"), ("coder", "text", "handed over by coder in")],
+)
+def test_what_was_no_message_is_explained_alone(folder, sender, entry, told_of):
+    """The answer of a tick, or after a handoff, leads to that one, not to all that have no id; `last` is a message."""
+
+    async def ticks() -> None:
+        store = open_store("sqlite:rejoinder.db")
+        for number in (1, 2):
+            asking = Inbound("telegram", f"e{number}", "", Chat("1001"), Sender(sender), f"Tick {number}.", entry=entry)
+            (event,) = await store.write(Accept((asking,), NOW))
+            run = await asked(store, "helper:cron:tick", ANNA, event.id)
+            await store.write(PlanParts((said(ANNA, f"t:{number}", f"Tock {number}."),), NOW, run, final=True))
+            await store.write(MarkSent(await sending(store, ANNA), f"9{number}", NOW, "Tock.", "helper"))
+            await store.write(EndRun(run, "answered", NOW))
+        await store.close()
+
+    asyncio.run(ticks())
+    shown = told("explain", "91")
+    assert shown.startswith(f"91 is an answer to this:\n{told_of} telegram 1001\n")
+    assert "Tick 1." in shown
+    assert "Tick 2." not in shown
+    assert document("explain", "last")["message"] == "702"
 
 
 def test_explain_says_what_it_cannot_tell(folder):

@@ -214,7 +214,7 @@ async def test_the_allow_list_changes_at_once():
         await chat.says("hello", sender="bob", chat="bobs")
         await chat.hears("Hi Bob.")
         await chat.says("/allowlist")
-        await chat.hears("Let in on fake: bob. Groups: none.")
+        await chat.hears("On the list of fake: bob. Groups: none.")
         await chat.says("/allowlist remove bob")
         await chat.hears(
             "bob is no longer on the allow-list of fake; to keep it so, take it out of channels.fake.allow."

@@ -21,15 +21,17 @@ INDENT = 2
 def show(explained: Explanation) -> None:
     out = console()
     if explained.answer_of is not None:
-        out.print(f"{harmless(explained.answer_of)} is an answer to this message:", style="dim")
+        this = "this message" if explained.message else "this"
+        out.print(f"{harmless(explained.answer_of)} is an answer to {this}:", style="dim")
     name, id = one_line(explained.sender_name), one_line(explained.sender)
     sender = f"{name} ({id})" if name and name != id else id
     route = Route(explained.channel, explained.chat, explained.thread, explained.account)
     handle = f" {explained.handle}" if explained.handle and explained.handle != explained.message else ""
-    out.print(
-        Text.assemble((f"message {harmless(explained.message)}", "bold"), (handle, "cyan"), f" of {sender}", " in ")
-        + Text(harmless(where(route)))
-    )
+    if explained.message:
+        said = Text.assemble((f"message {harmless(explained.message)}", "bold"), (handle, "cyan"), f" of {sender}")
+    else:
+        said = Text(f"handed over by {sender}" if sender else "a turn nobody asked for,", "bold")
+    out.print(said + Text(f" in {harmless(where(route))}"))
     for event in explained.events:
         _show_event(out, event)
 

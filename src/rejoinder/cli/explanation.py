@@ -83,6 +83,7 @@ class Told(Struct, frozen=True):
 
 class Explanation(Struct, frozen=True):
     message: str
+    """Empty for what an agent was asked without one: by the clock, or by another agent that handed over."""
     handle: str | None
     channel: str
     account: str
@@ -134,7 +135,9 @@ async def _explained(store: "StoreReader", message: str, route: Route) -> Explan
     turn = await store.turn(part.turn) if part is not None and part.turn is not None else None
     if turn is not None and turn.inputs:
         first = turn.inputs[0].event
-        answered = await _events(store, first.inbound.message_id, first.inbound.route)
+        said = first.inbound
+        # A tick and a handoff are no message: what else has no id is another tick or handoff, and not this one.
+        answered = await _events(store, said.message_id, said.route) if said.message_id else [first]
         return await _explanation(store, answered, answer_of=message)
     if events:
         return await _explanation(store, events)

@@ -134,7 +134,7 @@ class StoreReader(Protocol):
         ...
 
     async def latest_event(self, channel: str | None = None, chat: str | None = None) -> InboxEvent | None:
-        """The one that came last; of this channel or chat if named, among the latest 10,000."""
+        """The last message, no tick nor handoff; of this channel or chat if named, among the latest 10,000."""
         ...
 
     async def inputs_of(self, event: int) -> tuple[Input, ...]:

@@ -97,7 +97,9 @@ class WebChannel:
             return Rejected(f"there is no message {part.reply_to} to answer", "target")
         answer_unread()
         if sent is None:
-            return Rejected(f"there is no room {part.route.chat}", "gone")
+            return Rejected(
+                f"there is no room {part.route.chat}; its id is what its address ends with, after the #", "gone"
+            )
         return Delivered(sent.message.id)
 
     def _begun(self, sent: Sent | None) -> None:

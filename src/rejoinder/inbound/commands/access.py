@@ -16,7 +16,7 @@ def _allowlist(call: Call) -> Answer:
         people = call.channel.settings.allow if allow is None else _entries(allow, channel)
         listed = ", ".join(people) or "nobody"
         groups = ", ".join(call.channel.settings.allow_groups) or "none"
-        return Answer((f"Let in on {channel}: {listed}. Groups: {groups}.",))
+        return Answer((f"On the list of {channel}: {listed}. Groups: {groups}.",))
     if not entry:
         return Answer((f"Whom? {call.command.usage}",))
     try:

@@ -43,7 +43,8 @@ def latest_event(db: Connection, channel: str | None, chat: str | None) -> Inbox
     for row in db.execute(sql, (LATEST,)):
         with suppress(Unreadable):
             event = event_from(row)
-            if channel in (None, event.inbound.channel) and chat in (None, event.inbound.chat.id):
+            said = event.inbound
+            if said.message_id and channel in (None, said.channel) and chat in (None, said.chat.id):
                 return event
     return None
 

@@ -139,7 +139,7 @@ function drawOutbox({ parts }, card) {
             { class: "quiet-text" },
             `${clean(part.channel)} · ${clean(part.chat)} · `,
             since(part.planned),
-            part.attempts ? ` · ${part.attempts} tries` : "",
+            part.attempts ? ` · ${part.attempts} ${part.attempts === 1 ? "try" : "tries"}` : "",
           ),
           STUCK.has(part.state)
             ? h(

@@ -54,11 +54,13 @@ async def test_its_words_go_to_the_target():
 @pytest.mark.parametrize("target", [None, Route("pigeon", "post")])
 async def test_without_a_target_they_are_kept_with_a_warning(target, caplog):
     """TU-28: never lost in silence, not even when the channel is gone."""
-    agent = ScriptedAgent("The disk is full.")
+    agent = ScriptedAgent("The disk is full.\n2024-01-01 ERROR made up\x1b[2J")
     async with gateway(agent) as (running, _):
         await running.begin(job(agent, target=target))
-    assert [part.text for part in running.kept] == ["The disk is full."]
-    assert "its words are kept: The disk is full." in caplog.text
+    assert [part.text.splitlines()[0] for part in running.kept] == ["The disk is full."]
+    (warned,) = [said for said in caplog.messages if "its words are kept" in said]
+    assert "its words are kept: The disk is full. 2024-01-01 ERROR made up" in warned
+    assert warned.isprintable()
 
 
 async def test_it_waits_for_what_runs_and_goes_alone():

@@ -105,7 +105,7 @@ async def curtain(monkeypatch, server: ModelServer, *names: str) -> tuple[dict[s
     """The whole play with these agents: what each said, and the last words."""
     for pause, seconds in (("BEFORE", 0.0), ("TYPING", 0.0), ("QUIET", 1.0)):
         monkeypatch.setattr(demo, pause, seconds)
-    made, agents = demo.staged(configured(server, *names))
+    made, agents = demo.staged(with_page(configured(server, *names), 0))
     for agent in agents.values():
         if isinstance(agent, CastAgent):
             agent._pause = _at_once

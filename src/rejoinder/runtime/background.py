@@ -18,6 +18,7 @@ from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Chat, Inbound, Part, Route, Sender, SessionStarted
 from rejoinder.inbound.clock import refusal, timed
 from rejoinder.inbound.rules import Rules
+from rejoinder.letters import one_line
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation, Conversations
 from rejoinder.runtime.hooks import Tell
@@ -160,5 +161,6 @@ class Nowhere:
     async def send(self, part: Part) -> Outcome:
         self._count += 1
         self.kept.append(part)
-        log.warning("%s: a turn in the background has no target, its words are kept: %s", part.route.chat, part.text)
+        words = one_line(part.text)  # an agent writes no line of the log itself
+        log.warning("%s: a turn in the background has no target, its words are kept: %s", part.route.chat, words)
         return Delivered(f"kept-{self._count}")

@@ -409,6 +409,7 @@ async def test_keyboard_only(open_page: Open, staged: Playing) -> None:
     await page.keyboard.type("yes")
     await page.keyboard.press("Enter")
     await expect(message(page, "yes").locator(".quote")).to_contain_text("May I run")
+    await expect(message(page, "yes").get_by_role("img", name="Arrived")).to_be_visible()  # before that it has no id
     await messages(page).last.focus()
     await page.keyboard.press("e")
     await page.keyboard.type("heart")

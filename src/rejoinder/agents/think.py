@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from rejoinder.agents.base import Failed
+from rejoinder.bounded import Bounded
 
 Provider = Literal["openai", "anthropic"]
 Setting = Mapping[str, Any]
@@ -62,7 +63,7 @@ class Thinking:
 
     def __init__(self, provider: Provider, own: Mapping[str, Setting]) -> None:
         self._ways = {level: (own[level],) if level in own else ways(provider, level) for level in LEVELS}
-        self._refused: dict[tuple[str, str], int] = {}
+        self._refused: Bounded[tuple[str, str], int] = Bounded(MOST)
 
     def setting(self, model: str, level: str | None) -> Setting:
         """Nothing when no level was asked for or nobody knows it."""
@@ -77,8 +78,6 @@ class Thinking:
         ways = self._ways.get(level, ())
         if said not in ways[:-1] or not _ABOUT_THINKING.search(failure.detail):
             return False
-        if len(self._refused) >= MOST:
-            self._refused.clear()
         further = ways.index(said) + 1  # of two turns at once the second finds the first one's step done
         self._refused[model, level] = max(further, self._refused.get((model, level), 0))
         log.warning("%s does not take %s for /think %s: %s", model, dict(said), level, failure.detail)

@@ -216,8 +216,7 @@ class Engine:
                     continue
             except Exception as error:  # one message must not hold up those behind it
                 if next(iter(conversation.arrived), None) is not arrival:
-                    self._precedence.give_back(arrival.ticket)
-                    continue  # it could not be kept; the platform delivers it again
+                    continue  # it could not be kept, and is forgotten; the platform delivers it again
                 log.exception("a message of %s could not be decided", conversation.channel.name)
                 failed = f"failed: {type(error).__name__}"
                 with suppress(Superseded):  # it was decided, and failed later

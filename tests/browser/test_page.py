@@ -1,6 +1,5 @@
 """The chat page on a stage where every word and every moment is the test's."""
 
-import asyncio
 import re
 
 import pytest
@@ -107,11 +106,9 @@ async def test_older_messages_come_when_scrolling_up(open_page: Open, quiet: Pla
         await quiet.stage.post("lobby", "ada", f"message number {i}", ago=7200 - i)
     page = await open_page(f"{quiet.url}/#lobby")
     await expect(message(page, "message number 129")).to_be_visible()
-    for _ in range(12):
-        if await messages(page).count() == 130:
-            break
+    while (shown := await messages(page).count()) < 130:
         await page.locator("main .scroller").evaluate("e => e.scrollTop = 0")
-        await asyncio.sleep(0.1)
+        await expect(messages(page)).not_to_have_count(shown)
     await expect(messages(page)).to_have_count(130)
     texts = await page.locator("main .message .body").all_inner_texts()
     assert texts == [f"message number {i}" for i in range(130)]
@@ -327,6 +324,17 @@ async def test_completion(open_page: Open, quiet: Playing) -> None:
     await box(page).press_sequentially(":rock")
     await box(page).press("Enter")
     await expect(box(page)).to_have_value("hi @bee 🚀 ")
+
+
+async def test_what_was_typed_before_the_page_knew_its_commands_is_completed(open_page: Open, quiet: Playing) -> None:
+    quiet.stage.deaf = True
+    page = await open_page(f"{quiet.url}/#lobby")
+    await box(page).fill("/th")
+    quiet.stage.deaf = False
+    await page.evaluate("dispatchEvent(new Event('online'))")
+    await expect(page.get_by_role("option", name="/think")).to_be_visible()
+    await box(page).press("Tab")
+    await expect(box(page)).to_have_value("/think ")
 
 
 async def test_a_slip_in_a_command_is_seen_before_it_is_sent(open_page: Open, quiet: Playing) -> None:

@@ -100,6 +100,7 @@ export class Composer {
     this.#context();
     this.#grow();
     this.#ready();
+    if (early) this.completion.update(); // before the room was known there was nothing to offer
     if (this.#hurried) this.submit();
     this.#hurried = false;
   }

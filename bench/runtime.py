@@ -22,7 +22,7 @@ from rejoinder.channels.base import Delivered, Limits, Outcome
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Agent, Channel, Settings
 from rejoinder.events import Chat, Inbound, Part, Sender
-from rejoinder.memory import settle_memory
+from rejoinder.garbage import settle_memory
 
 SLOWEST, LEAST = 3.0, 0.6
 """Bars: at most so many times the relay's p50, at least this share of its messages a second."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rejoinder.events import Chat, Directive, Inbound, Problem, Reply, Sender, Silent, Text
     from rejoinder.outbound.reader import ReplyReader
     from rejoinder.outbound.reading import Reading, read_reply
-    from rejoinder.talking import get_reply
+    from rejoinder.programs.one_conversation import get_reply
 
 __version__ = "0.1.0"
 
@@ -31,7 +31,7 @@ _HOME = {
     "Silent": "rejoinder.events",
     # the whole way
     "Gateway": "rejoinder.app",
-    "get_reply": "rejoinder.talking",
+    "get_reply": "rejoinder.programs.one_conversation",
     "Inbound": "rejoinder.events",
     "Chat": "rejoinder.events",
     "Sender": "rejoinder.events",

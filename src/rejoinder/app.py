@@ -24,11 +24,9 @@ from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.live import Taken, taken_over
 from rejoinder.errors import BadConfiguration, BadUse
 from rejoinder.events import Inbound, Part
-from rejoinder.opening import limits_of, open_agent, open_agents, open_channels, open_store
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.silence import Mode as Silence
-from rejoinder.readied import runtime_settings, timed_jobs
 from rejoinder.runtime.abilities import learn
 from rejoinder.runtime.background import Background
 from rejoinder.runtime.engine import Engine, utc_now
@@ -39,6 +37,8 @@ from rejoinder.runtime.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.store.base import Health, Store
+from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels, open_store
+from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
 
 if TYPE_CHECKING:
     from rejoinder.runtime.clockwork import Clockwork
@@ -64,7 +64,7 @@ SELF = "you"
 class Gateway:
     """One configuration at work. Enter it, and `dispatch` takes messages; leave it, and nothing of it runs on.
 
-    Agents and channels are those of the configuration, unless others are given; the page is served by `serving`.
+    Agents and channels are those of the configuration, unless others are given; `programs.serving` adds the page.
     `reviving`: given by who starts it again when it ends for a restart.
     """
 
@@ -262,7 +262,7 @@ class Gateway:
         """From here on the clock is looked at, if there is anything to look at it for."""
         if not self._jobs or self._ending:
             return
-        from rejoinder.timed import open_clockwork  # noqa: PLC0415 - who has no job needs no clock
+        from rejoinder.wiring.jobs import open_clockwork  # noqa: PLC0415 - who has no job needs no clock
 
         self.clockwork = open_clockwork(self._jobs, self.engine, self.store, self._clock)
         self.store.on_foreign_change(self.clockwork.changed)

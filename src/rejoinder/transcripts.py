@@ -15,9 +15,9 @@ from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.reading import read_reply
 from rejoinder.outbound.silence import Mode
+from rejoinder.prompt_blocks import own_words, tellers
 from rejoinder.session import Session
 from rejoinder.store.base import Entry
-from rejoinder.told import own_words, tellers
 
 SILENT = "*(nothing)*"
 

@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rejoinder.cli import app
-from rejoinder.measuring import Figures
+from rejoinder.programs.measuring import Figures
 
 
 @pytest.fixture

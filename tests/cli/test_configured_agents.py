@@ -7,13 +7,13 @@ from rejoinder.agents.base import Limits
 from rejoinder.agents.settings import AGENT_KINDS
 from rejoinder.app import with_channel
 from rejoinder.channels.settings import CHANNEL_KINDS
-from rejoinder.choosing import with_agent
 from rejoinder.config.load import read
 from rejoinder.config.schema import Settings
 from rejoinder.errors import BadConfiguration
-from rejoinder.opening import open_agents
-from rejoinder.readied import runtime_settings
+from rejoinder.programs.agent_choice import with_agent
 from rejoinder.testing import FakeChannel, ScriptedAgent
+from rejoinder.wiring.opening import open_agents
+from rejoinder.wiring.runtime_settings import runtime_settings
 
 SAID = {
     "acp": 'command = ["agent"]',

@@ -9,7 +9,7 @@ from rejoinder.testing import FakePlatform
 
 PROGRAM = """
 import signal, sys
-from rejoinder import serving
+from rejoinder.programs import serving
 from rejoinder.cli import main
 
 serving.REHEARSED_AFTER = float(sys.argv.pop(1))
@@ -38,7 +38,7 @@ ONLY_FOR_OTHERS = {
     "rejoinder.channels.terminal",
     "rejoinder.channels.telegram.webhook",
     "rejoinder.channels.web.channel",
-    "rejoinder.demo",
+    "rejoinder.programs.demo",
     "rejoinder.web",
     "rejoinder.testing",
     "prometheus_client",

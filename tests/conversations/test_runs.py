@@ -12,10 +12,10 @@ from rejoinder.app import with_channel
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, Settings
-from rejoinder.readied import runtime_settings
 from rejoinder.testing import FakeChannel, FakeMessenger, ScriptedAgent, conversation
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.signals import Stop
+from rejoinder.wiring.runtime_settings import runtime_settings
 from tests.conversations.agents import Asking, Deaf, Steerable, said, told
 from tests.conversations.settings import queueing
 

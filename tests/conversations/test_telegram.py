@@ -8,11 +8,11 @@ import pytest
 from rejoinder.agents.base import TextDelta, Thought
 from rejoinder.app import Gateway
 from rejoinder.config.load import read
-from rejoinder.opening import open_channels
 from rejoinder.testing import FakePlatform, ScriptedAgent
 from rejoinder.testing.platform import oracles
 from rejoinder.testing.platform.faults import Fault
 from rejoinder.testing.platform.telegram import world
+from rejoinder.wiring.opening import open_channels
 from tests.conversations.agents import Asking, said
 
 SETTINGS = """

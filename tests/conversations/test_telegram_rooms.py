@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager, suppress
 
 from rejoinder.app import Gateway
 from rejoinder.config.load import read
-from rejoinder.opening import open_channels
 from rejoinder.testing import FakePlatform, ScriptedAgent
+from rejoinder.wiring.opening import open_channels
 from tests.conversations.agents import said
 
 SETTINGS = """

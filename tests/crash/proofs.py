@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from rejoinder.app import Gateway
 from rejoinder.config.load import load
-from rejoinder.opening import open_channels
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.platform import FakePlatform, oracles
 from rejoinder.testing.platform.truth import BOT, by_bot, standing
+from rejoinder.wiring.opening import open_channels
 from tests.crash.agent import REACTION, marks_of
 from tests.crash.gateway import Machine
 from tests.crash.points import Personality

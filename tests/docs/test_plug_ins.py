@@ -12,8 +12,8 @@ import pytest
 from rejoinder import plugins
 from rejoinder.app import Gateway
 from rejoinder.config.load import read
-from rejoinder.kinds import kinds
-from rejoinder.opening import open_channels
+from rejoinder.wiring.kinds import kinds
+from rejoinder.wiring.opening import open_channels
 
 DOCS = Path(__file__).parents[2] / "docs"
 CODE = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rejoinder.events import Route
-from rejoinder.opening import open_store
 from rejoinder.runtime.messages import Messages
 from rejoinder.store.base import Message, NoteMessages, Store
+from rejoinder.wiring.opening import open_store
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 HERE = Route("fake", "room")

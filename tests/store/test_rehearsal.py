@@ -8,11 +8,11 @@ import pytest
 
 from rejoinder.app import Gateway
 from rejoinder.config.load import read
-from rejoinder.opening import open_channels
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.sqlite import open_store, rehearsal
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.testing import FakePlatform, ScriptedAgent
+from rejoinder.wiring.opening import open_channels
 
 CONFIG = """
 [agents.scripted]

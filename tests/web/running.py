@@ -15,7 +15,7 @@ from rejoinder.agents.base import Agent
 from rejoinder.channels.settings import WebSettings
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
-from rejoinder.serving import Play, serve, with_page
+from rejoinder.programs.serving import Play, serve, with_page
 
 PATIENCE = 10.0
 

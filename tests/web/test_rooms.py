@@ -6,12 +6,12 @@ from contextlib import suppress
 import aiohttp
 import pytest
 
-from rejoinder import demo
 from rejoinder.agents.cast import PARTS, CastAgent
 from rejoinder.channels.web.keeper import Keeper
 from rejoinder.config import schema
 from rejoinder.errors import BadUse
-from rejoinder.serving import serve, with_page
+from rejoinder.programs import demo
+from rejoinder.programs.serving import serve, with_page
 from rejoinder.testing.model_server import Asked, ModelServer, Refuse, Say
 from tests.web.running import PATIENCE, Site, running
 

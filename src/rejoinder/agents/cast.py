@@ -13,7 +13,7 @@ from msgspec import Struct
 from rejoinder.agents.base import AgentEvent, Done, TextDelta
 from rejoinder.agents.think import LEVELS
 from rejoinder.events import Turn
-from rejoinder.told import last_message
+from rejoinder.prompt_blocks import last_message
 
 PACE = 0.045
 """Seconds between two words: about as fast as one reads."""

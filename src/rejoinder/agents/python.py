@@ -27,7 +27,7 @@ from rejoinder.agents.settings import PythonSettings as Settings
 from rejoinder.agents.think import LEVELS
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import PromptText, Turn
-from rejoinder.told import own_words
+from rejoinder.prompt_blocks import own_words
 
 AHEAD = 64
 """So many pieces a plain generator may be ahead of its reader."""

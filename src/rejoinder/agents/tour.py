@@ -15,7 +15,7 @@ from rejoinder.agents.base import AgentEvent, Done, TextDelta
 from rejoinder.agents.settings import TourSettings as Settings
 from rejoinder.agents.think import LEVELS
 from rejoinder.events import Turn
-from rejoinder.told import Teller, messages
+from rejoinder.prompt_blocks import Teller, messages
 
 PACE = 0.025
 LONGEST_QUOTE = 60

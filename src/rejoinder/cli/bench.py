@@ -7,7 +7,7 @@ import typer
 from rejoinder.cli.options import AsJson, print_json
 
 if TYPE_CHECKING:
-    from rejoinder.measuring import Figures
+    from rejoinder.programs.measuring import Figures
 
 
 def bench(
@@ -24,7 +24,7 @@ def bench(
     from rich.console import Console
 
     from rejoinder.cli.errors import run
-    from rejoinder.measuring import measure
+    from rejoinder.programs.measuring import measure
 
     with Console(stderr=True).status("Measuring ..."):  # moves on a terminal, and is nothing elsewhere
         figures = run(measure(messages, sessions, Path.cwd()))

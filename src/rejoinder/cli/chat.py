@@ -22,11 +22,11 @@ def chat(
     file: File = None,
 ) -> None:
     """Talk to an agent in this terminal; in a pipe, one message per line."""
-    from rejoinder import talking
-    from rejoinder.choosing import with_agent
     from rejoinder.config.load import FILE
-    from rejoinder.memory import settle_memory
-    from rejoinder.reloading import Source, Watch
+    from rejoinder.garbage import settle_memory
+    from rejoinder.programs import one_conversation
+    from rejoinder.programs.agent_choice import with_agent
+    from rejoinder.programs.reloading import Source, Watch
 
     watch = Watch(configuration(file) or FILE)
     settings, name, sentence = with_agent(read_settings(file), agent)
@@ -37,7 +37,7 @@ def chat(
     settle_memory()
     overlay: dict[tuple[str, ...], Any] = {}
     source = Source(watch, lambda: with_agent(read_settings(watch.path, overlay), agent)[0], overlay)
-    run(talking.chat(settings, name, source))
+    run(one_conversation.chat(settings, name, source))
 
 
 def folded(sentence: str, stream: TextIO) -> str:
@@ -56,7 +56,7 @@ def read_settings(file: str | None, overlay: "Overlay | None" = None) -> "Settin
 
     from rejoinder.config.load import load
     from rejoinder.config.schema import Settings
-    from rejoinder.kinds import kinds
+    from rejoinder.wiring.kinds import kinds
 
     found = configuration(file)
     return load(found, os.environ, kinds(), overlay or {}) if found else Settings()
@@ -66,7 +66,7 @@ def settings_to_serve(file: str | None, overlay: "Overlay | None" = None) -> "Se
     """The same, refused where it names what is still to come."""
     from rejoinder.config.load import FILE, mistakes
     from rejoinder.errors import BadConfiguration
-    from rejoinder.kinds import to_come
+    from rejoinder.wiring.kinds import to_come
 
     settings = read_settings(file, overlay)
     if complaints := tuple(to_come(settings)):

@@ -20,7 +20,7 @@ def show_config(
     from rejoinder.config.schema import Settings
     from rejoinder.config.show import as_toml, effective
     from rejoinder.errors import BadConfiguration
-    from rejoinder.kinds import kinds, to_come
+    from rejoinder.wiring.kinds import kinds, to_come
 
     if schema:
         from rejoinder.config.describe import json_schema

@@ -11,7 +11,7 @@ from rejoinder.cli.options import AsJson, File, configuration, print_json
 
 if TYPE_CHECKING:
     from rejoinder.config.schema import Settings
-    from rejoinder.doctor import Finding
+    from rejoinder.programs.doctor import Finding
 
 
 class Report(Struct, frozen=True):
@@ -23,12 +23,12 @@ class Report(Struct, frozen=True):
 
 def examine(as_json: AsJson = False, file: File = None) -> None:
     """Check the configuration, agents, tokens, store, disk and clock; each line is ok, or what to do."""
-    from rejoinder import serving
-    from rejoinder.choosing import with_agent
     from rejoinder.cli.chat import settings_to_serve
     from rejoinder.cli.errors import run
     from rejoinder.config.load import FILE
-    from rejoinder.doctor import Finding
+    from rejoinder.programs import serving
+    from rejoinder.programs.agent_choice import with_agent
+    from rejoinder.programs.doctor import Finding
 
     settings, _, sentence = with_agent(settings_to_serve(file), None)
     found = configuration(file)
@@ -46,7 +46,7 @@ async def _gather(first: "Finding", settings: "Settings", *, aloud: bool) -> "tu
     """Each is told as soon as it is known: an agent may take long to start."""
     from rich.console import Console
 
-    from rejoinder.doctor import examined
+    from rejoinder.programs.doctor import examined
 
     findings = [first]
     if aloud:

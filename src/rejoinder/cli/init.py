@@ -53,7 +53,7 @@ def make_configuration(
 
 
 def _agent(given: dict[str, str]) -> dict[str, Any]:
-    from rejoinder.choosing import offered
+    from rejoinder.programs.agent_choice import offered
 
     offers = offered()
     while True:
@@ -128,8 +128,8 @@ async def _look(text: str, environment: Mapping[str, str]) -> str | None:
     from rich.console import Console
 
     from rejoinder.config.load import FILE, read
-    from rejoinder.doctor import edges
     from rejoinder.errors import BadConfiguration
+    from rejoinder.programs.doctor import edges
 
     try:
         settings = read(text, FILE, environment)

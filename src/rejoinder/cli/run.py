@@ -33,13 +33,14 @@ def run_gateway(
     new_token: Annotated[bool, typer.Option("--new-token", help="Make a new login token; the old one ends.")] = False,
 ) -> None:
     """Serve the configured channels; without any, the chat page on http://127.0.0.1:8765."""
-    from rejoinder.memory import load_to_stay
+    from rejoinder.garbage import load_to_stay
 
     load_to_stay()
-    from rejoinder import app, serving
-    from rejoinder.choosing import with_agent
+    from rejoinder import app
     from rejoinder.config.load import FILE
-    from rejoinder.reloading import Source, Watch
+    from rejoinder.programs import serving
+    from rejoinder.programs.agent_choice import with_agent
+    from rejoinder.programs.reloading import Source, Watch
 
     watch = Watch(configuration(file) or FILE)  # before it is read: what is written meanwhile is a change
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
@@ -84,8 +85,8 @@ def say(sentence: str) -> None:
 
 
 async def _demo(settings: "Settings", port: int | None, reviving: "Reviving", *, new_token: bool) -> "Told":
-    from rejoinder import serving
-    from rejoinder.demo import next_steps, play, staged
+    from rejoinder.programs import serving
+    from rejoinder.programs.demo import next_steps, play, staged
 
     made, agents = staged(settings)
 

@@ -54,10 +54,10 @@ def _typed() -> str:
 
 
 async def _plan(file: str | None, route: "Route", text: str, silent: bool) -> Planned:
-    from rejoinder import serving
-    from rejoinder.choosing import with_agent
     from rejoinder.cli.chat import read_settings
-    from rejoinder.saying import spoken
+    from rejoinder.programs import serving
+    from rejoinder.programs.agent_choice import with_agent
+    from rejoinder.programs.sending import spoken
     from rejoinder.store.base import PlanParts
 
     settings, _, _ = with_agent(read_settings(file), None)

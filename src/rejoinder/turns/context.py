@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from rejoinder.events import PromptImage, PromptPart, PromptText
+from rejoinder.prompt_blocks import gateways_words, own_words
 from rejoinder.tables import table
-from rejoinder.told import gateways_words, own_words
 from rejoinder.turns.backlog import estimate_tokens
 from rejoinder.turns.prompt import SystemPart, system_sections
 

@@ -21,7 +21,7 @@ from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Agent, Channel, Settings
 from rejoinder.events import Chat, Inbound, Part, Sender, Turn
-from rejoinder.memory import settle_memory
+from rejoinder.garbage import settle_memory
 
 CHANNEL, AGENT = "bench", "echo"
 

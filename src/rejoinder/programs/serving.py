@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from msgspec.structs import replace
 
 import rejoinder
-from rejoinder import debugging
 from rejoinder.agents.base import Agent, Failed
 from rejoinder.agents.base import Usage as Spent
 from rejoinder.app import MEMORY, SELF, Gateway, Told
@@ -19,15 +18,16 @@ from rejoinder.channels.web import open_channel
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.events import PromptImage
-from rejoinder.memory import settle_memory
-from rejoinder.opening import menu, open_channels, open_store
+from rejoinder.garbage import settle_memory
 from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
-from rejoinder.reloading import Reloading, Source
+from rejoinder.programs import debug_settings
+from rejoinder.programs.reloading import Reloading, Source
 from rejoinder.runtime.completions import Line, complete
 from rejoinder.runtime.restarting import Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import ApproveKnock, Knock, ResendPart, Store, StoredPart
+from rejoinder.wiring.opening import menu, open_channels, open_store
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -125,7 +125,7 @@ async def serve(
         tasks.start("rehearsal", _rehearse_later(gateway.manners))
         if source is not None:
             tasks.start("reloading", Reloading(gateway, source).run())
-            debugging.attach(gateway, source)
+            debug_settings.attach(gateway, source)
         return await gateway.serve_until_told()
 
 

@@ -16,7 +16,7 @@ from rejoinder.config.wording import dotted
 from rejoinder.errors import BadConfiguration, BadUse
 from rejoinder.events import ChangeDebug
 from rejoinder.outbound.fence import fenced
-from rejoinder.reloading import Source
+from rejoinder.programs.reloading import Source
 
 NOTHING = "Nothing is set: what holds is what the file says."
 

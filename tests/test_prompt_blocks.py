@@ -2,7 +2,7 @@
 
 from rejoinder.agents.python import text_of
 from rejoinder.events import PromptImage, PromptText
-from rejoinder.told import own_words, tellers
+from rejoinder.prompt_blocks import own_words, tellers
 from rejoinder.turns.prompt import Quoted, Sender, Spoken, SystemPart, UserPart, assemble
 
 ANN = Sender("1001", "ann", "Ann", "telegram", "42")

@@ -20,7 +20,7 @@ from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.events import Part as Message
 from rejoinder.events import Route, TurnEnded
-from rejoinder.opening import open_agents
+from rejoinder.wiring.opening import open_agents
 
 PLAYERS = 3
 PERSON = "Ann"

@@ -4,10 +4,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from rejoinder import debugging
 from rejoinder.app import Gateway
 from rejoinder.config.load import load
-from rejoinder.reloading import Reloading, Source, Watch
+from rejoinder.programs import debug_settings
+from rejoinder.programs.reloading import Reloading, Source, Watch
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
 from rejoinder.testing.chat import Chat
@@ -38,7 +38,7 @@ async def house(file):
     channel, agent = FakeMessenger("telegram"), ScriptedAgent(*(f"{number}." for number in range(9)))
     gateway = Gateway(source.read(), agents={"scripted": agent}, channels=[channel])
     async with Runs() as runs, gateway:
-        debugging.attach(gateway, source)
+        debug_settings.attach(gateway, source)
         runs.start("gateway", gateway.serve())
         chat = Chat(channel, runs, gateway)
         yield chat, Reloading(gateway, source)
@@ -59,7 +59,7 @@ async def says(chat, text, answer=None):
 
 async def test_a_setting_holds_until_it_is_taken_back(file):
     async with house(file) as (chat, _):
-        await says(chat, "/debug show", debugging.NOTHING)
+        await says(chat, "/debug show", debug_settings.NOTHING)
         await says(chat, "hello", "A: 0.")
         await says(
             chat,
@@ -77,8 +77,8 @@ async def test_a_setting_holds_until_it_is_taken_back(file):
             chat, "/debug unset messages.response_prefix", "messages.response_prefix is again what the file says."
         )
         await says(chat, "hello", "A: 2.")
-        await says(chat, "/debug reset", debugging.NOTHING)
-        await says(chat, "/debug", debugging.NOTHING)
+        await says(chat, "/debug reset", debug_settings.NOTHING)
+        await says(chat, "/debug", debug_settings.NOTHING)
     assert file.read_text() == FILE
     async with house(file) as (chat, _):
         await says(chat, "hello", "A: 0.")
@@ -110,7 +110,7 @@ async def test_it_stays_over_a_file_that_changes(file):
 async def test_what_cannot_hold_is_refused_and_not_kept(file, asked, told):
     async with house(file) as (chat, _):
         assert (await says(chat, f"/debug {asked}")).startswith(f"Nothing has changed: {told}")
-        await says(chat, "/debug", debugging.NOTHING)
+        await says(chat, "/debug", debug_settings.NOTHING)
         await says(chat, "hello", "A: 0.")
 
 

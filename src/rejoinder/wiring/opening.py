@@ -12,9 +12,9 @@ from rejoinder.config import schema
 from rejoinder.config.to_come import channel_to_come, store_to_come
 from rejoinder.errors import BadConfiguration
 from rejoinder.inbound.commands.registry import native_menu
-from rejoinder.kinds import kinds
 from rejoinder.secret import Secret
 from rejoinder.store.base import Store
+from rejoinder.wiring.kinds import kinds
 
 
 def open_store(url: str) -> Store:

@@ -4,14 +4,15 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from rejoinder import debugging, plugins
+from rejoinder import plugins
 from rejoinder.app import SELF, Gateway, with_channel
 from rejoinder.channels.base import Delivered, Inlet, Outcome
 from rejoinder.channels.base import Limits as Lengths
 from rejoinder.config import schema
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Inbound, Part, Reply, Route
-from rejoinder.reloading import Reloading, Source
+from rejoinder.programs import debug_settings
+from rejoinder.programs.reloading import Reloading, Source
 from rejoinder.runtime.relay import Hears, Watcher, tell
 from rejoinder.runtime.runs import Runs
 
@@ -75,7 +76,7 @@ async def chat(settings: schema.Settings, agent: str, source: Source) -> None:
         source = source._replace(read=lambda: _at_terminal(read(), agent))
         note = partial(channel.note, Route("terminal", ""))
         beside.start("reloading", Reloading(gateway, source, note).run())
-        debugging.attach(gateway, source)
+        debug_settings.attach(gateway, source)
         await gateway.serve()
 
 

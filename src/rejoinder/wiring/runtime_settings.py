@@ -94,7 +94,7 @@ def timed_jobs(settings: schema.Settings) -> "tuple[Job, ...]":
     """What the clock is looked at for."""
     if not settings.cron and all(agent.heartbeat is None for agent in settings.agents.values()):
         return ()
-    from rejoinder.timed import jobs_of  # noqa: PLC0415 - who has none pays for no clock
+    from rejoinder.wiring.jobs import jobs_of  # noqa: PLC0415 - who has none pays for no clock
 
     return jobs_of(settings)
 

@@ -14,15 +14,15 @@ import pytest
 from aiohttp import web
 from typer.testing import CliRunner
 
-from rejoinder import doctor
 from rejoinder.cli import app
 from rejoinder.config.load import read
+from rejoinder.programs import doctor
 from rejoinder.store.base import Accept, PutEventAside
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import FakePlatform
 from tests.cli.a_store import ANNA, received
 
-FAKE_AGENT = str(Path(__file__).parent / "agents" / "fake_acp_agent.py")
+FAKE_AGENT = str(Path(__file__).parents[1] / "agents" / "fake_acp_agent.py")
 
 
 async def findings(text: str) -> dict[str, doctor.Finding]:

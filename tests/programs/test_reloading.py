@@ -14,7 +14,7 @@ import pytest
 from rejoinder.agents.python import PythonAgent
 from rejoinder.app import Gateway
 from rejoinder.config.load import load
-from rejoinder.reloading import Reloading, Source, Watch
+from rejoinder.programs.reloading import Reloading, Source, Watch
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing import FakeChannel, ModelServer
 from rejoinder.testing.chat import Chat
@@ -95,7 +95,7 @@ async def house(file: Path) -> AsyncGenerator[House]:
 
 @pytest.fixture
 async def home(tmp_path, caplog):
-    caplog.set_level(logging.INFO, "rejoinder.reloading")
+    caplog.set_level(logging.INFO, "rejoinder.programs.reloading")
     module = f"bot_{uuid4().hex}"
     (tmp_path / f"{module}.py").write_text(BOT)
     file = tmp_path / "rejoinder.toml"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from rejoinder import app, opening
+from rejoinder import app
 from rejoinder.agents.base import CanCheck as AgentCanCheck
 from rejoinder.agents.base import CanClose as AgentCanClose
 from rejoinder.agents.base import FailureKind
@@ -24,6 +24,7 @@ from rejoinder.config import schema
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
 from rejoinder.store.sqlite import open_reader
 from rejoinder.store.sqlite.beside import open_beside
+from rejoinder.wiring import opening
 
 SECONDS = 70.0
 """Longer than any agent may take to start by default."""

@@ -16,10 +16,10 @@ from rejoinder.cli import app
 from rejoinder.cli.chat import read_settings
 from rejoinder.config.load import load
 from rejoinder.errors import BadConfiguration
-from rejoinder.kinds import kinds
-from rejoinder.opening import open_channels
 from rejoinder.secret import Secret
 from rejoinder.testing import FakeChannel
+from rejoinder.wiring.kinds import kinds
+from rejoinder.wiring.opening import open_channels
 
 CONFIGURED = """
 [agents.polly]

@@ -20,6 +20,7 @@ from rejoinder.agents.base import AgentEvent, Failed, Question
 from rejoinder.agents.failures import RunFailed, failed, kind_of
 from rejoinder.agents.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Gone, Peer, Refused
 from rejoinder.agents.process import AgentProcess, start_process
+from rejoinder.documents import is_object
 from rejoinder.events import Strictness
 
 BACKLOG = 10_000
@@ -176,7 +177,7 @@ class Connection:
     # --- what it asks of us -------------------------------------------------------------------
 
     def notified(self, method: str, params: Any) -> None:
-        if method == "session/update" and isinstance(params, dict):
+        if method == "session/update" and is_object(params):
             run = self._runs.get(str(params.get("sessionId")))
             if run is not None:
                 for event in run.translation.events(params):

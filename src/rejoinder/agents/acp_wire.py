@@ -22,6 +22,7 @@ from rejoinder.agents.base import (
     ToolStarted,
     Usage,
 )
+from rejoinder.documents import is_array, is_object
 from rejoinder.events import PromptImage, PromptPart, PromptText
 
 VERSION = PROTOCOL_VERSION
@@ -132,10 +133,10 @@ def options(result: Any) -> dict[str, Option]:
     if said.modes is not None:
         modes = tuple(mode.id for mode in said.modes.available_modes)
         found["mode"] = Option("mode", "mode", said.modes.current_mode_id, modes, "session/set_mode")
-    models: Any = result.get("models") if isinstance(result, dict) else None
-    if isinstance(models, dict):
+    models = result.get("models") if is_object(result) else None
+    if is_object(models):
         offered = models.get("availableModels")
-        models_told = [model for model in offered if isinstance(model, dict)] if isinstance(offered, list) else []
+        models_told = [model for model in offered if is_object(model)] if is_array(offered) else []
         names = tuple(str(model["modelId"]) for model in models_told if "modelId" in model)
         current = str(models.get("currentModelId") or "")
         found["model"] = Option("model", "model", current, names, "session/set_model")
@@ -232,9 +233,9 @@ class Translation:
         events: list[AgentEvent] = [
             ToolEnded(tool, False, "it did not end before the turn") for tool in self._tools if tool not in self._ended
         ]
-        said: dict[str, Any] = result if isinstance(result, dict) else {}
+        said = result if is_object(result) else {}
         usage = said.get("usage")
-        if isinstance(usage, dict):
+        if is_object(usage):
             spent = usage.get("inputTokens"), usage.get("outputTokens")
             events.append(Usage(*(count if isinstance(count, int) else 0 for count in spent)))
         return [*events, STOP.get(str(said.get("stopReason")), Done())]

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from rejoinder.agents.base import Failed, FailureKind
+from rejoinder.documents import is_object
 from rejoinder.letters import as_json, from_json, mended
 
 SENTENCES: dict[FailureKind, str] = {
@@ -113,7 +114,7 @@ def failed_response(status: int, body: str, headers: Mapping[str, str], secret: 
 def failed_stream(error: Any, secret: str = "") -> Failed:
     """An error that a provider sent in the middle of a stream that began well."""
     words = _words_of(error)
-    code: Any = error.get("code") if isinstance(error, dict) else None
+    code = error.get("code") if is_object(error) else None
     kind = kind_of(words) or (_STATUS.get(code) if isinstance(code, int) else None) or "overloaded"
     return failed(kind, _without(secret, f"in the stream: {words[:2000]}"))
 
@@ -134,8 +135,8 @@ def _provider_words(body: str) -> str:
 
 def _words_of(document: Any) -> str:
     """`type code message` of the two error shapes in use, or all of it as it is."""
-    error: Any = document.get("error", document) if isinstance(document, dict) else document
-    if isinstance(error, dict):
+    error = document.get("error", document) if is_object(document) else document
+    if is_object(error):
         said = [error.get(key) for key in ("type", "code", "message", "detail")]
         return mended(" ".join(str(word) for word in said if word)) or as_json(error).decode()
     return mended(error) if isinstance(error, str) else as_json(error).decode()

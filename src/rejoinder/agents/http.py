@@ -21,6 +21,7 @@ from rejoinder.agents.guard import guarded
 from rejoinder.agents.lines import Lines, LineTooLong
 from rejoinder.agents.settings import HttpSettings as Settings
 from rejoinder.agents.think import LEVELS
+from rejoinder.documents import is_array, is_object
 from rejoinder.events import Turn
 from rejoinder.letters import from_json
 
@@ -63,7 +64,7 @@ class HttpAgent:
         with suppress(RunFailed, msgspec.DecodeError):
             async with await self._endpoint.post("/steer", turn) as response:
                 said = msgspec.json.decode(await response.read())
-                return isinstance(said, dict) and said.get("taken") is True
+                return is_object(said) and said.get("taken") is True
         return False
 
     async def check(self) -> str:
@@ -147,7 +148,7 @@ async def _json_lines(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes,
 
 def _whole(body: bytes) -> list[AgentEvent]:
     document = _document(body)
-    documents: list[Any] = document if isinstance(document, list) else [document]
+    documents = document if is_array(document) else [document]
     return [event for one in documents if (event := _told(one, body))]
 
 
@@ -163,7 +164,7 @@ def _document(data: str | bytes) -> Any:
 
 
 def _told(document: Any, data: str | bytes) -> AgentEvent | None:
-    kind = document.get("type") if isinstance(document, dict) else None
+    kind = document.get("type") if is_object(document) else None
     if isinstance(kind, str) and kind not in EVENT_TYPES:
         return None
     try:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from rejoinder.documents import is_object
 from rejoinder.letters import as_it_came, from_json
 
 METHOD_NOT_FOUND = -32601
@@ -106,7 +107,7 @@ class Peer:
         error = message.get("error")
         if error is None:
             answer.set_result(message.get("result"))
-        elif isinstance(error, dict):
+        elif is_object(error):
             code = error.get("code")
             refused = Refused(code if isinstance(code, int) else 0, str(error.get("message")), error.get("data"))
             answer.set_exception(refused)

@@ -136,7 +136,7 @@ async def _in_a_thread(call: Callable[[], Any]) -> AsyncGenerator[Any, None]:
         try:
             result = call()
             if isinstance(result, Iterable) and not isinstance(result, str | bytes | Struct | Mapping):
-                for piece in result:
+                for piece in cast("Iterable[Any]", result):
                     room.acquire()
                     if left.is_set():
                         break

@@ -125,17 +125,19 @@ def _answer_lines(on: "Platform | None", stream: int) -> None:
 def _segments(line: bytes, number: int) -> list[str]:
     import json
 
+    from rejoinder.documents import is_array, is_object
+
     try:
-        asked: Any = json.loads(line.strip().decode("utf-8", "replace"))
+        asked = json.loads(line.strip().decode("utf-8", "replace"))
     except json.JSONDecodeError as why:
         raise BadUse(f"line {number} is not JSON: {why.msg} at column {why.colno}") from None
     except RecursionError:
         raise BadUse(f"line {number} is not JSON that can be read: it is nested too deeply") from None
-    if isinstance(asked, dict):
+    if is_object(asked):
         if isinstance(text := asked.get("input"), str):
             return [text]
         segments = asked.get("segments")
-        if isinstance(segments, list) and all(isinstance(segment, str) for segment in segments):
+        if is_array(segments) and all(isinstance(segment, str) for segment in segments):
             return segments
     raise BadUse(f'line {number}: expected {{"input": "..."}} or {{"segments": ["...", ...]}}')
 

@@ -13,7 +13,7 @@ from msgspec.json import schema_components
 
 from rejoinder.config import live
 from rejoinder.config.jobs import CronJob, EveryAgent
-from rejoinder.config.reading import describe
+from rejoinder.config.reading import describe, schema_of
 from rejoinder.config.schema import BUILT_IN, SECTIONS, AgentDefaults, ChannelSettings, Kinds
 from rejoinder.config.show import as_toml
 from rejoinder.secret import Secret
@@ -33,7 +33,7 @@ def sentences(record: type[Struct]) -> dict[str, str]:
 
 
 def _in_meta(kind: mi.Type) -> str:
-    return (kind.extra_json_schema or {}).get("description", "") if isinstance(kind, mi.Metadata) else ""
+    return schema_of(kind).get("description", "")
 
 
 @cache

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from rejoinder.config.positions import Path
 from rejoinder.config.wording import nearest
@@ -22,10 +22,10 @@ def fill_in(value: Any, environment: Mapping[str, str], wrong: Callable[[Path, s
         case str() if "${" in value:
             return _filled(value, environment, lambda sentence: wrong(path, sentence))
         case dict():
-            items: dict[str, Any] = value
+            items = cast("dict[str, Any]", value)
             return {key: fill_in(item, environment, wrong, (*path, key)) for key, item in items.items()}
         case list():
-            elements: list[Any] = value
+            elements = cast("list[Any]", value)
             return [fill_in(item, environment, wrong, (*path, index)) for index, item in enumerate(elements)]
         case _:
             return value

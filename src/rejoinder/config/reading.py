@@ -17,6 +17,7 @@ from msgspec import NODEFAULT, Struct
 from rejoinder.config.environment import Unreadable
 from rejoinder.config.positions import Path
 from rejoinder.config.wording import did_you_mean, dotted, listed, nearest, quoted, shown
+from rejoinder.documents import is_array
 from rejoinder.errors import Mistake
 from rejoinder.secret import FromEnvironment, Secret
 
@@ -74,7 +75,7 @@ class Reader:
             return WRONG
         match kind:
             case mi.Metadata():
-                return self.value(kind.type, raw, path, (kind.extra or {}).get("expected", expected))
+                return self.value(kind.type, raw, path, _expected(kind) or expected)
             case mi.UnionType():
                 return self._union(kind, raw, path, expected)
             case mi.AnyType():
@@ -171,7 +172,7 @@ def describe(kind: mi.Type) -> str:
     """What a key expects, as one would say it."""
     match kind:
         case mi.Metadata():
-            return (kind.extra or {}).get("expected") or describe(kind.type)
+            return _expected(kind) or describe(kind.type)
         case mi.UnionType():
             choices = (choice for choice in kind.types if not isinstance(choice, mi.NoneType))
             return " or ".join(map(describe, choices))
@@ -244,11 +245,21 @@ def _holds_secrets(kind: mi.Type) -> bool:
 
 
 def _missing(field: mi.Field) -> str:
-    schema = (field.type.extra_json_schema or {}) if isinstance(field.type, mi.Metadata) else {}
-    for example in schema.get("examples", ()):
-        value = "[" + listed(map(quoted, example)) + "]" if isinstance(example, list) else quoted(example)
+    for example in schema_of(field.type).get("examples", ()):
+        value = "[" + listed(map(quoted, example)) + "]" if is_array(example) else quoted(example)
         return f"this key is missing; add for example {field.encode_name} = {value}"
     return f"this key is missing; it wants {describe(field.type)}"
+
+
+def _expected(kind: mi.Metadata) -> str | None:
+    """What a key says itself that it expects."""
+    said: dict[str, str] = cast(Any, kind).extra or {}
+    return said.get("expected")
+
+
+def schema_of(kind: mi.Type) -> dict[str, Any]:
+    """What the type of a key says beside its shape: examples, a description."""
+    return (cast(Any, kind).extra_json_schema or {}) if isinstance(kind, mi.Metadata) else {}
 
 
 # --- small facts --------------------------------------------------------------------------------

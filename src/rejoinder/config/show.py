@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from rejoinder.config.schema import SECTIONS, Agent, Settings
 from rejoinder.config.wording import dotted, quoted, without_password
+from rejoinder.documents import is_object
 from rejoinder.secret import FromEnvironment, Secret
 
 
@@ -69,7 +70,7 @@ def as_toml(document: Mapping[str, Any]) -> str:
 
 
 def _tables(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
-    inside = {key: value for key, value in table.items() if isinstance(value, dict) and value}
+    inside = {key: value for key, value in table.items() if is_object(value) and value}
     plain = {key: value for key, value in table.items() if key not in inside}
     if path and (plain or not inside):
         yield f"\n[{dotted(path)}]"
@@ -86,7 +87,8 @@ def _value(value: Any) -> str:
         case str():
             return quoted(value)
         case dict():
-            return "{" + ", ".join(f"{dotted((key,))} = {_value(item)}" for key, item in value.items()) + "}"
+            items = cast("dict[str, Any]", value).items()
+            return "{" + ", ".join(f"{dotted((key,))} = {_value(item)}" for key, item in items) + "}"
         case list():
             return "[" + ", ".join(map(_value, cast("list[Any]", value))) + "]"
         case _:

@@ -4,6 +4,7 @@ import re
 import tomllib
 from typing import Any
 
+from rejoinder.documents import is_object
 from rejoinder.errors import BadConfiguration, Mistake
 
 _PLACE = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
@@ -79,7 +80,7 @@ def parse(text: str, file: str) -> dict[str, Any]:
 def _is_deep(values: dict[str, Any]) -> bool:
     level: list[Any] = [values]
     for _ in range(DEEPEST):
-        inner = (item.values() if isinstance(item, dict) else item for item in level)
+        inner = (item.values() if is_object(item) else item for item in level)
         level = [item for items in inner for item in items if isinstance(item, dict | list)]
     return bool(level)
 

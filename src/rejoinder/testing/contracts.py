@@ -56,7 +56,7 @@ def text_of(events: list[AgentEvent]) -> str:
 
 
 @asynccontextmanager
-async def begun(agent: Agent, turn: Turn) -> AsyncIterator[AsyncIterator[AgentEvent]]:
+async def begun(agent: Agent, turn: Turn) -> AsyncGenerator[AsyncIterator[AgentEvent]]:
     """A run that has said its first words; it is closed, and so cancelled, at the end of the block."""
     async with aclosing(cast(AsyncGenerator[AgentEvent, None], agent.run(turn))) as run:
         async for event in run:

@@ -94,7 +94,7 @@ class ChatCompletions(Dialect):
 
     def end(self, stop: str) -> bytes:
         usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
-        last = {"object": "chat.completion.chunk", "model": self.model, "choices": [], "usage": usage}
+        last: dict[str, Any] = {"object": "chat.completion.chunk", "model": self.model, "choices": [], "usage": usage}
         return self._chunk({}, self._STOP[stop]) + _data(last) + b"data: [DONE]\n\n"
 
 
@@ -109,7 +109,7 @@ class Responses(Dialect):
     @staticmethod
     def whole(model: str, text: str, thought: str) -> dict[str, Any]:
         usage = {"input_tokens": 7, "output_tokens": 3, "total_tokens": 10}
-        content = [{"type": "output_text", "text": text, "annotations": []}]
+        content: list[dict[str, Any]] = [{"type": "output_text", "text": text, "annotations": []}]
         message = {"type": "message", "id": "msg_1", "role": "assistant", "content": content}
         return {"id": "resp_1", "status": "completed", "model": model, "output": [message], "usage": usage}
 
@@ -117,8 +117,8 @@ class Responses(Dialect):
         return _data({"type": kind, **fields}, kind)
 
     def start(self) -> bytes:
-        response = {"id": "resp_1", "status": "in_progress", "model": self.model, "output": []}
-        item = {"type": "message", "id": "msg_1", "role": "assistant", "content": []}
+        response: dict[str, Any] = {"id": "resp_1", "status": "in_progress", "model": self.model, "output": []}
+        item: dict[str, Any] = {"type": "message", "id": "msg_1", "role": "assistant", "content": []}
         return self._event("response.created", response=response) + self._event(
             "response.output_item.added", output_index=0, item=item
         )
@@ -202,7 +202,7 @@ class Messages(Dialect):
         return self._event("content_block_delta", index=self._index, delta=delta)
 
     def start(self) -> bytes:
-        message = {**self.whole(self.model, "", ""), "content": [], "stop_reason": None}
+        message: dict[str, Any] = {**self.whole(self.model, "", ""), "content": [], "stop_reason": None}
         return self._event("message_start", message=message) + self._event("ping")
 
     def thought(self, text: str) -> bytes:

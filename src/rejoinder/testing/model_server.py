@@ -107,7 +107,7 @@ class ModelServer:
         self.departures = 0
         """How many clients left before their answer was complete."""
         self._departed = asyncio.Event()
-        self._answer = answer or (lambda asked: Say(asked.text))
+        self._answer = answer or _echo
         self._script: deque[Answer] = deque()
         self._port = port
         self._runner: web.AppRunner | None = None
@@ -199,6 +199,10 @@ async def _stream(dialect: type[Dialect], model: str, answer: Answer) -> AsyncIt
             await asyncio.Event().wait()
         case Break():
             return
+
+
+def _echo(asked: Asked) -> Answer:
+    return Say(asked.text)
 
 
 def _refusal(dialect: type[Dialect], refuse: Refuse) -> web.Response:

@@ -3,6 +3,7 @@
 import re
 from typing import Any, NoReturn
 
+from rejoinder.documents import is_array
 from rejoinder.outbound.emoji import TELEGRAM_REACTIONS
 from rejoinder.testing.platform.telegram.world import Room, World, units
 
@@ -76,7 +77,7 @@ def shown_text(payload: dict[str, Any]) -> str:
 
 def check_entities(text: str, entities: Any) -> None:
     """In bounds, between characters, of a known type, and one inside the other or apart."""
-    if not isinstance(entities, list):
+    if not is_array(entities):
         bad("can't parse entities: expected an Array")
     wide = text.encode("utf-16-le")
     length = len(wide) // 2
@@ -109,8 +110,9 @@ def _splits(wide: bytes, at: int) -> bool:
     return 0xDC00 <= unit <= 0xDFFF
 
 
-def check_markup(markup: Any) -> None:
-    for row in (markup or {}).get("inline_keyboard", []):
+def check_markup(markup: dict[str, Any] | None) -> None:
+    rows: list[list[dict[str, Any]]] = (markup or {}).get("inline_keyboard", [])
+    for row in rows:
         for button in row:
             if not button.get("text"):
                 bad("can't parse inline keyboard button: Text must be non-empty")

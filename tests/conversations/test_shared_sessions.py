@@ -46,6 +46,20 @@ async def test_a_shared_session_hears_people_in_the_order_in_which_they_wrote():
     assert [said(turn) for turn in agent.turns] == [["first"], ["second"]]
 
 
+async def test_an_answer_goes_where_its_question_was_asked():
+    """IN-44: wherever somebody else has written into the session meanwhile."""
+    bob_has_written = asyncio.Event()
+    agent = ScriptedAgent([bob_has_written.wait, "One."], "Two.")
+    async with conversation(agent, settings=SHARED) as chat:
+        await chat.says("first", sender="ann", chat="ann")
+        await chat.asked(agent, 1)
+        await chat.says("second", sender="bob", chat="bob")
+        bob_has_written.set()
+        await chat.hears("One.")
+        await chat.hears("Two.")
+    assert [(part.route.chat, part.text) for part in chat.channel.parts] == [("ann", "One."), ("bob", "Two.")]
+
+
 async def test_who_says_stop_does_not_wait_for_another_chat(monkeypatch: pytest.MonkeyPatch):
     """IN-70: it is checked before session work, also of a session that somebody else is entering."""
     go = asyncio.Event()

@@ -1,7 +1,7 @@
 """The contract of a store: verbs are written, values are read (DU-10).
 
 `write` returns when the verbs are durable, not before; what it raises says that nothing of them was written.
-An engine keeps the promise of durability.md alone: `rejoinder.testing.StoreContract` is that promise as tests.
+All that is promised of an engine stands in docs/store.md; `rejoinder.testing.StoreContract` is that promise as tests.
 """
 
 from collections.abc import Callable

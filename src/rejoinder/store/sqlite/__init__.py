@@ -1,4 +1,4 @@
-"""The embedded engine: one SQLite file, one writer thread, readers beside it.
+"""The embedded engine: one SQLite file, one writer, readers beside it.
 
 Boot (DU-13): lock, check, migrate, take over what a dead gateway had claimed, rehearse. From then on the file is
 written by this process, and now and then by an operator in one short step (beside.py). Reading is open to everybody:

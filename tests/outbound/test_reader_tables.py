@@ -319,6 +319,11 @@ def test_the_space_around_what_was_removed(text: str, shown: str) -> None:
         ("<voice>Hi</voice>", "<voice>Hi</voice>", []),
         ("<react-foo/>\nHi", "<react-foo/>\nHi", []),
         ("<reactor/>\nHi", "<reactor/>\nHi", []),
+        (f"{X}<no-reply></no-reply>\nHi", "Hi", [REACT]),
+        (f"{X}<no-reply></no-reply> Hi", f"{X} Hi", []),
+        (f"{X}</no-reply>", f"{X}</no-reply>", []),
+        (f"{X} N", f"{X} N", []),
+        (f"{X}N\nHi", f"{X}N\nHi", []),
     ],
 )
 def test_bare_tags(text: str, shown: str, directives: list) -> None:
@@ -464,6 +469,11 @@ def test_what_the_end_cuts_short(text: str, shown: str) -> None:
         ("\\<b>", "\\<b>"),
         ("`\\<actions>`", "`\\<actions>`"),
         ("` \\<actions>", "` <actions>"),
+        (r"<react \<actions>", "<react <actions>"),
+        (r"<no-reply \<no-reply/>", "<no-reply <no-reply/>"),
+        (rf"{X}\<no-reply/> Hi", f"{X}<no-reply/> Hi"),
+        (rf"<actions><react \{X}</actions>", X),
+        (rf"<actions>{'<zz/>' * 101}<zz \{X}</actions>", X),
     ],
 )
 def test_a_backslash_makes_it_content(text: str, shown: str) -> None:

@@ -222,6 +222,7 @@ def test_blocks(text: str, shown: str, directives: list) -> None:
         ('emoji="a" emoji="b"', {"emoji": "b"}),
         ('emoji="a" foo="b" bar', {"emoji": "a"}),
         ('emoji="a" message="m1" message_id="m2"', {"emoji": "a", "message": "m2"}),
+        ('emoji="a" message="m1" message_id="m2" message="m3"', {"emoji": "a", "message": "m3"}),
         ('emoji="a" remove="true"', {"emoji": "a", "remove": True}),
         ('emoji="a" remove="false"', {"emoji": "a", "remove": False}),
         ('emoji="a" remove', {"emoji": "a", "remove": True}),

@@ -31,6 +31,12 @@ async def test_from_a_message_to_its_replies():
     assert (blocks, tools, models) == (["Hi, Ann."], ["search"], ["m"])
 
 
+async def test_somebody_may_be_called_as_the_agent_is():
+    """IN-20: a name we go by for want of an id is no proof that we wrote it."""
+    settings = read('[agents.ann]\nkind = "tour"', "x.toml", {})
+    assert await get_reply(HELLO, settings)
+
+
 async def test_the_rules_of_a_configured_channel_hold():
     settings = read(
         '[agents.a]\nkind = "tour"\n[channels.mine]\nkind = "telegram"\ntoken = "t"\ndm = "off"', "x.toml", {}

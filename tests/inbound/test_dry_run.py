@@ -94,3 +94,26 @@ def test_reasons(ask: Any, text: str, actor: str, reason: str | None) -> None:
     answer = ask(text, actor)
     assert answer["reason"] == reason
     assert reason is None or answer["stages"][-1]["reason"] == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "directives"),
+    [
+        ("/think high /compact", {"think": "high"}),
+        ("/think high\n/usage full", {"think": "high"}),
+        ("/think high /verbose on /config show", {"think": "high", "verbose": "on"}),
+        ("/think high /status", {"think": "high"}),
+        ("/think /compact", {}),
+    ],
+)
+def test_directives_before_a_command_are_told(ask: Any, text: str, directives: dict[str, str]) -> None:
+    """IN-54: what is stored before the command is answered is listed with the answer."""
+    answer = ask(text, "owner")
+    assert (answer["outcome"], answer["directives"]) == ("answer", directives)
+
+
+@pytest.mark.parametrize(("chat", "outcome", "replies"), [("direct", "answer", 1), ("group", "drop", 0)])
+def test_a_refused_command_refuses_the_directives_before_it(ask: Any, chat: str, outcome: str, replies: int) -> None:
+    """IN-14, IN-54: the message is validated whole; nothing is stored, nothing more is said."""
+    answer = ask("/think high /restart", "sender", chat)
+    assert (answer["outcome"], len(answer["replies"]), answer["directives"]) == (outcome, replies, {})

@@ -222,6 +222,7 @@ def test_blocks(text: str, shown: str, directives: list) -> None:
         ('emoji="a" emoji="b"', {"emoji": "b"}),
         ('emoji="a" foo="b" bar', {"emoji": "a"}),
         ('emoji="a" message="m1" message_id="m2"', {"emoji": "a", "message": "m2"}),
+        ('emoji="a" message="m1" message_id="m2" message="m3"', {"emoji": "a", "message": "m3"}),
         ('emoji="a" remove="true"', {"emoji": "a", "remove": True}),
         ('emoji="a" remove="false"', {"emoji": "a", "remove": False}),
         ('emoji="a" remove', {"emoji": "a", "remove": True}),
@@ -319,6 +320,11 @@ def test_the_space_around_what_was_removed(text: str, shown: str) -> None:
         ("<voice>Hi</voice>", "<voice>Hi</voice>", []),
         ("<react-foo/>\nHi", "<react-foo/>\nHi", []),
         ("<reactor/>\nHi", "<reactor/>\nHi", []),
+        (f"{X}<no-reply></no-reply>\nHi", "Hi", [REACT]),
+        (f"{X}<no-reply></no-reply> Hi", f"{X} Hi", []),
+        (f"{X}</no-reply>", f"{X}</no-reply>", []),
+        (f"{X} N", f"{X} N", []),
+        (f"{X}N\nHi", f"{X}N\nHi", []),
     ],
 )
 def test_bare_tags(text: str, shown: str, directives: list) -> None:
@@ -464,6 +470,11 @@ def test_what_the_end_cuts_short(text: str, shown: str) -> None:
         ("\\<b>", "\\<b>"),
         ("`\\<actions>`", "`\\<actions>`"),
         ("` \\<actions>", "` <actions>"),
+        (r"<react \<actions>", "<react <actions>"),
+        (r"<no-reply \<no-reply/>", "<no-reply <no-reply/>"),
+        (rf"{X}\<no-reply/> Hi", f"{X}<no-reply/> Hi"),
+        (rf"<actions><react \{X}</actions>", X),
+        (rf"<actions>{'<zz/>' * 101}<zz \{X}</actions>", X),
     ],
 )
 def test_a_backslash_makes_it_content(text: str, shown: str) -> None:

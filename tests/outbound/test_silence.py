@@ -89,6 +89,8 @@ def test_what_has_no_width_is_white_space(unseen: str) -> None:
         "[[reply_to:1]] NO_REPLY",
         f"{X} NO_REPLY",
         f"NO_REPLY{BLOCK}",
+        "HEARTBEAT_OK\nNO_REPLY",
+        "HEARTBEAT_OK. NO_REPLY",
     ],
 )
 def test_the_token_first(text: str) -> None:
@@ -196,6 +198,7 @@ def test_silence_alone(text: str, shown: str, silent: bool) -> None:
     ("text", "shown"),
     [
         ("HEARTBEAT_OK", ""),
+        ("HEARTBEAT_OK\n \n", ""),
         ("HEARTBEAT_OK all is well", "all is well"),
         ("HEARTBEAT_OK. All is well", "All is well"),
         ("All is well HEARTBEAT_OK", "All is well"),

@@ -61,4 +61,5 @@ def resume(first: Walk, session: Session, rules: Rules, now: datetime, tick: Cal
         first.replies + second.replies,
         first.effects + second.effects,
         first.trace + second.trace,
+        second.stored,
     )

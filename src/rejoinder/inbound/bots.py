@@ -20,7 +20,7 @@ from rejoinder.inbound.settings import BotMessages
 def own_message(message: Message, session: None, rules: Rules, now: datetime) -> Outcome:
     """Drops what we said ourselves: known by our id, and by the receipt of the send."""
     inbound, facts = message.inbound, message.facts
-    if inbound.sender.is_self or (facts.me.id and inbound.sender.id == facts.me.id):
+    if inbound.sender.is_self or (facts.me.id and inbound.sender.id == facts.me.id and facts.me.is_sure):
         return Drop("our own message, by its sender")
     if facts.sent_by_us:
         return Drop("our own message, by its receipt")

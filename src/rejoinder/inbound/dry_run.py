@@ -108,12 +108,11 @@ def as_document(walk: Walk) -> dict[str, Any]:
     outcome = walk.outcome
     is_turn = isinstance(outcome, Continue)
     chosen = walk.message.choices if is_turn else {}
-    directives = outcome.stored if isinstance(outcome, Answer) else {}
     return {
         "outcome": outcome_name(walk),
         "reason": None if is_turn else outcome.reason,
         "agent_text": walk.message.agent_text if is_turn else None,
         "replies": list(walk.replies),
-        "directives": directives or {name: plain(value) for name, value in chosen.items()},
+        "directives": walk.stored | {name: plain(value) for name, value in chosen.items()},
         "stages": [{"stage": step.stage, "decision": step.decision, "reason": step.reason} for step in walk.trace],
     }

@@ -16,6 +16,7 @@ class Me(Struct, frozen=True):
 
     id: str
     name: str = ""
+    is_sure: bool = True  # the channel told it; without, we go by the agent's name, and a sender may be called the same
 
 
 class ThreadFacts(Struct, frozen=True):

@@ -21,6 +21,7 @@ class Continue(Struct, frozen=True):
     session: Session | None = None
     replies: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
+    stored: dict[str, Any] = {}  # the directives that took effect for more than this turn, by name
     reason: str | None = None
 
 
@@ -30,7 +31,7 @@ class Answer(Struct, frozen=True):
     replies: tuple[str, ...]
     effects: tuple[Effect, ...] = ()
     session: Session | None = None
-    stored: dict[str, Any] = {}  # the directives that took effect, by name
+    stored: dict[str, Any] = {}
     refuses: bool = False  # the whole message: what earlier stages did is undone
     reason: str | None = None
 
@@ -58,6 +59,7 @@ class Walk(Struct, frozen=True):
     replies: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
     trace: tuple[Step, ...] = ()
+    stored: dict[str, Any] = {}
 
 
 _DECISIONS: dict[type, str] = {Continue: "continue", Answer: "answer", Drop: "drop"}
@@ -75,6 +77,7 @@ def walk(
     found = session
     replies: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
+    stored: dict[str, Any] = {}
     trace: list[Step] = []
     outcome: Outcome = PASS
     before = tick()
@@ -86,14 +89,15 @@ def walk(
         if outcome is PASS:
             continue
         if isinstance(outcome, Answer) and outcome.refuses:
-            session, replies, effects = found, outcome.replies, ()
+            session, replies, effects, stored = found, outcome.replies, (), {}
             break
         effects += outcome.effects
         if isinstance(outcome, Drop):
             break
         replies += outcome.replies
         session = outcome.session or session
+        stored = {**stored, **outcome.stored}
         if isinstance(outcome, Answer):
             break
         message = outcome.message or message
-    return Walk(message, session, outcome, replies, effects, tuple(trace))
+    return Walk(message, session, outcome, replies, effects, tuple(trace), stored)

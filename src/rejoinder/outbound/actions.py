@@ -131,7 +131,9 @@ def attributes(tag: str, name_end: int) -> dict[str, str | None]:
             value = value.removesuffix("/")  # the `/` of `/>`
         elif value and assigned.lstrip("= \t\r\n").startswith("\\"):
             value = value.removesuffix("\\")  # of `\"...\"`
-        found[name.lower().replace("-", "_")] = None if value is None else _decode(value)
+        name = name.lower().replace("-", "_")
+        found.pop(name, None)  # its place is that of the last one: an alias in between does not win
+        found[name] = None if value is None else _decode(value)
     return found
 
 

@@ -53,6 +53,8 @@ class Silence:
 
     def push(self, text: str, *, code: bool = False) -> str:
         """More visible text; what of it, and of what was held, is certain to be text."""
+        if self.acknowledged and not (self._started or self._held):
+            text = text.lstrip(WHITE)  # it stood behind the token that began the reply, and goes with it
         if self.silent or not text:
             return ""
         if code:
@@ -107,7 +109,7 @@ class Silence:
             edge += (start - edge) // MOST_WHITE * MOST_WHITE  # white space past the limit is passed on
             out += self._pass(text[done:edge])
             done = edge
-            new_line = any(edge <= place <= start for place in breaks)
+            new_line = not self._started or any(edge <= place <= start for place in breaks)
             where = self._edge(text[edge:start], text[start : start + _LONGEST], new_line=new_line)
             end = self._end(text, start, token, where, breaks, over) if where else _TEXT
             if self.silent:

@@ -146,6 +146,8 @@ class TagReader(CodeReader):
         return self._tag_ends(text, at, start, tag_end.end, name, tag_end.broken)
 
     def _tag_ends(self, text: str, at: int, start: int, end: int, name: str, broken: str | None) -> int:
+        if broken == "tag" and text[end - 1] == "\\":
+            end -= 1  # it escapes the tag that begins behind it
         if broken == "tag" and not self._in_block and name != BLOCK:
             self._step = self._in_text
             self._plain(text[at:end])
@@ -209,7 +211,7 @@ class TagReader(CodeReader):
             if name[0] == "/" and rest[-1] == ">":
                 if name in self._closing:
                     self._opened.add(name[1:])
-            elif not silent:
+            elif not silent or rest[-1] == "\\":
                 break
             elif name in self._wanting:
                 if rest not in (">", "/>"):
@@ -245,6 +247,8 @@ class TagReader(CodeReader):
                 self._take_out(raw, name, opening, broken)
             else:
                 self._bare.append(_Bare(raw, name, escaped, broken))
+                if name == MARKER and not escaped:
+                    self._remember(name)  # whatever fills the line, it goes
                 self._bare_size += len(raw)
                 self._step = self._in_bare
             return end
@@ -311,10 +315,9 @@ class TagReader(CodeReader):
         if text[at:] == "\\" and not final:
             return hold(at)
         token = _TOKEN_LINE.match(text, at)
-        line_ends = token is not None and token[0].endswith("\n")
-        if token and not final and not line_ends:
+        if token and not (final or token[0].endswith("\n")):
             return hold(at)
-        self._settle_bare(filled=bool(token) and (final or line_ends))  # `<react .../> NO_REPLY` is no sentence either
+        self._settle_bare(filled=bool(token) and text.startswith(SILENT, at))  # `<react .../> NO_REPLY` is no sentence
         return at
 
     def _settle_bare(self, *, filled: bool) -> None:
@@ -328,7 +331,8 @@ class TagReader(CodeReader):
             elif obeyed or (self._stands_anywhere(opening) and not bare.escaped):
                 self._take_out(bare.raw, bare.name, opening, bare.broken)
             else:
-                self._plain(bare.raw if filled or not bare.escaped else "\\" + bare.raw)
+                stripped = filled or self._stands_anywhere(opening)  # so it would be, but for the backslash
+                self._plain(bare.raw if stripped or not bare.escaped else "\\" + bare.raw)
 
     # --- children of a block --------------------------------------------------------------------
 

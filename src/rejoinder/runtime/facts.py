@@ -111,7 +111,7 @@ class World:
 
     def me(self, conversation: Conversation, agent: str = "") -> Me:
         channel = conversation.channel
-        return Me(channel.own_id, channel.own_name) if can(channel, KnowsItself) else Me(agent, agent)
+        return Me(channel.own_id, channel.own_name) if can(channel, KnowsItself) else Me(agent, agent, is_sure=False)
 
     async def _with_parts(self, facts: RunFacts) -> RunFacts:
         """Only `/status` tells of them, so only there they are counted (DE-33)."""

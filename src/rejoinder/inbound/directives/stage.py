@@ -44,9 +44,11 @@ def _alone(
     message: Message, session: Session, tokens: list[Token], asked: list[str], here: Here, now: datetime
 ) -> Outcome:
     """`asked` are the commands that stand among the directives (IN-63); they see what these have changed."""
-    commands = here.rules.commands
+    commands, called = here.rules.commands, message.reading.invocation
     actions = [Action(f"/{token.name}", BY_NAME[token.name].auth) for token in tokens]
     actions += [Action(f"/{name}", commands[name].auth) for name in asked]
+    if called is not None and called.command is not None:
+        actions.append(Action(f"/{called.command.name}", called.command.auth))
     for action in actions:
         verdict = authorise(here.actor, action, here.channel.door)
         if isinstance(verdict, Denied):
@@ -69,9 +71,9 @@ def _alone(
         if handle := commands[name].handle:
             replies += handle(Call(commands[name], {}, message, session, here.rules, here.channel, now)).replies
     reason = f"stored: {', '.join(stored)}" if stored else "asked for what is set"
-    if (called := message.reading.invocation) is not None:
+    if called is not None:
         rest = take(message, _spans(tokens), reading=Reading(invocation=called))
-        return On(rest, session, replies, reason=reason)
+        return On(rest, session, replies, stored=stored, reason=reason)
     return Answer(replies, session=session, stored=stored, reason=reason)
 
 

@@ -232,6 +232,8 @@ class Engine:
         channel = channel_rules(rules, inbound.channel)
         here, keys, ours = members(inbound, channel), arrival.ticket.keys, self._world.is_member(inbound)
         await conversation.open(now)
+        if inbound.entry == "edit" and inbound.former_text is None:
+            inbound = replace(inbound, former_text=await conversation.words_of(inbound.message_id))
         agent = whose_message(inbound, channel, await conversation.author_answered(inbound))
         key = keys[here.index(agent)]
         for each, its_key in zip(here, keys, strict=True):

@@ -140,9 +140,9 @@ class Engine:
         )
         self._world = World(settings, self.lanes, workers, access, tally, store)
         self._debounce = Debounce(settings.rules, runs, clock, self.decide)
-        deciding = (self._world, self._debounce, queueing, questions, access, self._effects, errands)
-        turning = (self._consequences, self.background, workers, slots, self.lanes, self.outbox, self.conversations)
-        self._heeding: tuple[Heeds, ...] = (*deciding, *turning)
+        before_a_turn = (self._world, self._debounce, access, queueing, self._effects, errands, self._consequences)
+        during_a_turn = (self.background, workers, questions, slots, self.lanes, self.outbox, self.conversations)
+        self._heeding: tuple[Heeds, ...] = (*before_a_turn, *during_a_turn)
 
     def heed(self, settings: RuntimeSettings) -> None:
         """These hold from the next message on; a turn that has begun ends as it began."""

@@ -176,6 +176,8 @@ class Inbound(Struct, frozen=True):
     untrusted_context: tuple[str, ...] = ()
     participants: tuple[str, ...] = ()
     reply_to: Quote | None = None
+    former_text: str | None = None
+    """Of an edit, what the message said before; where the platform does not tell it, as the gateway knows it."""
     forwarded: Forward | None = None
     mentions: tuple[Mention, ...] = ()
     attachments: tuple[Attachment, ...] = ()

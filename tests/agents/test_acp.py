@@ -303,7 +303,7 @@ async def test_permission_is_asked_in_the_chat(answer: str | None, outcome: dict
     """TU-33, TU-34: a permission request becomes a question; only a clear yes is one."""
     async with fake() as agent:
         question, events = await asked(agent, answer)
-        assert question.options == ("Allow", "Always", "Reject")
+        assert [option.called for option in question.offered] == ["Allow", "Always", "Reject"]
         assert "rm -rf /" in question.text
         assert json.loads(text_of(events)) == outcome
         await agent.answer(question.id, "Allow")  # a second answer, or a stranger's, does nothing

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from rejoinder.agents.base import Done, Failed, Question, TextDelta, ToolEnded, ToolStarted, Usage
+from rejoinder.agents.base import Done, Failed, Option, Question, TextDelta, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.http import EVENT_TYPES, Settings, open_agent
 from rejoinder.events import PromptImage, PromptText, Turn
 from rejoinder.secret import Secret
@@ -171,7 +171,7 @@ async def test_steering(status: int, body: bytes, taken: bool):
 
 
 @pytest.mark.parametrize(
-    ("option", "posted"), [("yes", "yes"), ("no", "no"), ("allow-once", "yes"), ("allow-always", "yes"), (None, None)]
+    ("option", "posted"), [("yes", "yes"), ("n", "n"), ("allow-once", "yes"), ("allow-always", "yes"), (None, None)]
 )
 async def test_a_question_is_answered(option: str | None, posted: str | None):
     """TU-32, TU-33: the answer is posted beside the turn, while it streams; leave is told in its own words."""
@@ -180,7 +180,9 @@ async def test_a_question_is_answered(option: str | None, posted: str | None):
     async def turn(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": NDJSON})
         await response.prepare(request)
-        await response.write(b'{"type":"question","id":"q1","text":"May I?","options":["yes","no"]}\n')
+        await response.write(
+            b'{"type":"question","id":"q1","text":"May I?","options":["yes",{"id":"n","label":"Not now"}]}\n'
+        )
         said = await answered
         await response.write(f'{{"type":"text","text":"{said["option"]}"}}\n{{"type":"done"}}\n'.encode())
         return response
@@ -198,6 +200,7 @@ async def test_a_question_is_answered(option: str | None, posted: str | None):
         async for event in agent.run(a_turn()):
             events.append(event)
             if isinstance(event, Question):
+                assert event.offered == (Option("yes"), Option("n", "Not now"))
                 await agent.answer(event.id, option)
         await agent.close()
     assert text_of(events) == f"{posted}"

@@ -24,6 +24,8 @@ token = "t-old"
 agent = "one"
 """
 
+THREE = '\n[agents.three]\nkind = "tour"\n'
+
 RECORDS = {**SECTIONS, "agents.defaults": AgentDefaults, "channels.NAME": ChannelSettings}
 
 
@@ -44,7 +46,8 @@ def test_every_key_is_decided_and_no_other():
 
 
 @pytest.mark.parametrize(
-    ("section", "key"), [(section, key) for section in (*SECTIONS, "agents.defaults") for key in WHEN[section]]
+    ("section", "key"),
+    [(section, key) for section in (*SECTIONS, "agents.defaults") for key in WHEN[section] if key != "describer"],
 )
 def test_a_changed_key_holds_at_once_or_is_named_and_keeps_its_value(section, key):
     where = "agent_defaults" if section == "agents.defaults" else section
@@ -88,8 +91,26 @@ def test_agents_and_channels(change, now, later):
     assert (taken.now, taken.later) == (now, later)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "now", "later", "holds"),
+    [
+        ("", "two", ("agents.defaults.describer",), (), "two"),
+        ("two", "", ("agents.defaults.describer",), (), None),
+        ("one", "three", (), ("agents.defaults.describer", "agents.three"), "one"),
+    ],
+)
+def test_who_puts_pictures_into_words(before, after, now, later, holds):
+    """Another one at once, but for one that does not run yet."""
+
+    def named(name: str) -> str:
+        said = f'\n[agents.defaults]\ndescriber = "{name}"' if name else ""
+        return OLD + said + (THREE if name == "three" else "")
+
+    taken = taken_over(settings(named(before)), settings(named(after)))
+    assert (taken.now, taken.later, taken.settings.agent_defaults.describer) == (now, later, holds)
+
+
 JOB = '\n[cron.tidy]\nprompt = "Tidy."\nevery = "1h"\nagent = "one"\n'
-THREE = '\n[agents.three]\nkind = "tour"\n'
 
 
 @pytest.mark.parametrize(

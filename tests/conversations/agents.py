@@ -46,13 +46,14 @@ class Deaf(ScriptedAgent):
 class Asking(ScriptedAgent):
     """Asks for permission and says what it was told."""
 
-    def __init__(self) -> None:
+    def __init__(self, *options) -> None:
         super().__init__()
+        self.options = options
         self.answers = asyncio.Queue()
 
     async def run(self, turn):
         self.turns.append(turn)
-        yield Question("permission-1", "May I delete it all?", ("Yes", "No"))
+        yield Question("permission-1", "May I delete it all?", self.options)
         yield TextDelta(f"I was told {await self.answers.get()}.")
         yield Done()
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from rejoinder.agents.base import Question, TextDelta
+from rejoinder.agents.base import Option, Question, TextDelta
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
@@ -12,16 +12,22 @@ from rejoinder.session import SessionSettings
 from rejoinder.testing import FakeMessenger, conversation
 from tests.conversations.agents import Asking, Steerable
 
-QUESTION = (
-    "May I delete it all?\n\nOptions of the agent: Yes, No.\n/approve {q} allows it once; /approve {q} deny does not."
-)
+QUESTION = "May I delete it all?\n\n/approve {q} allows it once; /approve {q} deny does not."
+CHOICE = """May I delete it all?
+
+1. yes
+2. The old ones
+3. No, nothing
+
+/approve {q} and the number answers it; /approve {q} deny allows nothing."""
+OPTIONS = ("yes", Option("some", "The old ones"), Option("no!", "No, nothing"))
 
 
-async def asked_for(chat) -> str:
+async def asked_for(chat, question: str = QUESTION) -> str:
     """The name of the request that was put into the chat."""
     text = (await chat.hears()).text
     which = text.rpartition("/approve ")[2].split()[0]
-    assert text == QUESTION.format(q=which)
+    assert text == question.format(q=which)
     return which
 
 
@@ -37,6 +43,41 @@ async def test_a_permission_is_asked_for_in_the_chat(answer, reply, heard):
         await chat.says(f"/approve {which}{answer}")
         replies = {(await chat.hears()).text, (await chat.hears()).text}
     assert replies == {f"Request {which}: {reply}.", heard}
+
+
+@pytest.mark.parametrize(
+    ("answer", "reply", "heard"),
+    [
+        (" 2", "The old ones", "some"),
+        (" YES", "yes", "yes"),
+        (" some", "The old ones", "some"),
+        (" no, nothing", "No, nothing", "no!"),
+        (" Deny", "Deny", "None"),
+        (" allow-always", "allow-always", "allow-always"),
+        ("", "allow-once", "allow-once"),
+    ],
+)
+async def test_the_options_of_a_question_are_answered_in_words(answer, reply, heard):
+    """TU-33, TU-34: by number, by id or by label; what we say for yes and no holds for every question."""
+    async with conversation(Asking(*OPTIONS)) as chat:
+        await chat.says("clean up")
+        which = await asked_for(chat, CHOICE)
+        await chat.says(f"/approve {which}{answer}")
+        replies = {(await chat.hears()).text, (await chat.hears()).text}
+    assert replies == {f"Request {which}: {reply}.", f"I was told {heard}."}
+
+
+@pytest.mark.parametrize("answer", ["4", "0", "perhaps"])
+async def test_an_option_that_is_none_leaves_the_question_open(answer):
+    async with conversation(Asking(*OPTIONS)) as chat:
+        await chat.says("clean up")
+        which = await asked_for(chat, CHOICE)
+        await chat.says(f"/approve {which} {answer}")
+        said = (await chat.hears()).text
+        await chat.says(f"/approve {which} 1")
+        replies = {(await chat.hears()).text, (await chat.hears()).text}
+    assert said.startswith(f"Request {which} has no option {answer}.")
+    assert replies == {f"Request {which}: yes.", "I was told yes."}
 
 
 async def test_a_permission_is_asked_for_below_the_words_before_it():
@@ -243,7 +284,7 @@ async def test_who_steers_a_lifted_run_ends_its_licence():
             self.turns.append(turn)
             yield TextDelta("Just a moment.")
             await self.was_offered.wait()
-            yield Question("permission-1", "May I delete it all?", ("Yes", "No"))
+            yield Question("permission-1", "May I delete it all?")
             yield TextDelta(f" I was told {await self.answers.get()}.")
 
     steers = MessagesSettings(queue=QueueSettings(mode="steer"))

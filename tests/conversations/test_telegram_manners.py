@@ -1,6 +1,7 @@
 """How answers behave on Telegram: replies, what does not arrive, blocks, tools, templates."""
 
 import asyncio
+import json
 from itertools import pairwise
 
 import pytest
@@ -74,6 +75,36 @@ async def test_a_quoted_message_nobody_told_us_of_can_be_answered():
         assert (await platform.hears("#team", "He is right.")).reply_to == remark
         await platform.truth.until(lambda: platform.truth.messages("#team", by="bob")[0].reactions == "👀")
     assert '"handle":"m2"' in str(agent.turns[0]).replace(" ", "")
+
+
+async def test_the_agent_is_told_that_a_message_was_edited():
+    """TU-30: which one, by its handle, and what it said before; of the second edit what the first one said."""
+    agent = ScriptedAgent("Five?", "Six.", "Seven.")
+    async with telegram(agent) as platform:
+        question = await platform.says("ann", "ann", "what is 2 + 3")
+        await platform.hears("ann", "Five?")
+        await platform.edits("ann", "ann", question, "what is 3 + 3")
+        await platform.hears("ann", "Six.")
+        await platform.edits("ann", "ann", question, "what is 3 + 4")
+        await platform.hears("ann", "Seven.")
+    first, *edits = [json.loads(turn.parts[0].text.splitlines()[1]) for turn in agent.turns]
+    assert "edit_of" not in first
+    assert [(each["handle"], each["edit_of"]["handle"], each["edit_of"]["text"]) for each in edits] == [
+        ("m1", "m1", "what is 2 + 3"),
+        ("m1", "m1", "what is 3 + 3"),
+    ]
+
+
+async def test_what_was_overheard_and_edited_is_told_as_it_reads_now():
+    """IN-32: the history of a group has the words that stand there, once."""
+    agent = ScriptedAgent("At five.")
+    async with telegram(agent) as platform:
+        remark = await platform.says("#team", "bob", "we meet at four")
+        await platform.edits("#team", "bob", remark, "we meet at five")
+        await platform.says("#team", "ann", "@testbot when do we meet?")
+        await platform.hears("#team", "At five.")
+    assert "we meet at five" in str(agent.turns[0].parts)
+    assert "we meet at four" not in str(agent.turns[0].parts)
 
 
 async def test_of_a_partly_quoted_message_the_agent_sees_the_part():

@@ -48,7 +48,8 @@ def told(user: UserPart, boundary: str = "b0") -> list[tuple[str, object]]:
 def test_the_sender_context_has_every_field_of_its_schema() -> None:
     """TU-30."""
     quoted = Quoted("so\nbe it", author="Bob", handle="m1", message_id="100")
-    said = Spoken("hi", Sender(**{**vars_of(ANN), "thread_id": "T1"}), "101", "m2", reply_to=quoted)
+    before = Quoted("ho", author="Ann", handle="m2", message_id="101")
+    said = Spoken("hi", Sender(**{**vars_of(ANN), "thread_id": "T1"}), "101", "m2", reply_to=quoted, edit_of=before)
     assert dict(told(UserPart((said,))))["sender_context"] == {
         "schema": "rejoinder.sender.v1",
         "sender_id": "U1",
@@ -63,6 +64,7 @@ def test_the_sender_context_has_every_field_of_its_schema() -> None:
         "message_id": "101",
         "handle": "m2",
         "reply_to": {"text": "so be it", "author": "Bob", "handle": "m1", "message_id": "100"},
+        "edit_of": {"text": "ho", "author": "Ann", "handle": "m2", "message_id": "101"},
     }
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from rejoinder.agents.base import Option, Question
 from tests.conversations.agents import Asking
 from tests.web.running import running, settings
 
@@ -20,6 +21,25 @@ async def test_a_button_answers_and_is_gone(label, heard, became):
         assert await page.hears(f"May I delete it all?\n\n{became}") == asked["id"]
         assert not page.frames[-1].get("choices")
         await page.hears(heard)
+
+
+@pytest.mark.parametrize(
+    ("options", "labels"),
+    [
+        (("Yes", Option("no!", "No, nothing")), ["Yes", "No, nothing"]),
+        ((Option("go", "Go on"),), ["Go on", "Deny"]),
+        ((Option("", " "), Option("\n", "")), ["1", "2"]),
+    ],
+)
+async def test_the_options_of_a_question_are_its_buttons(options, labels):
+    """TU-33: as the agent calls them; beside a single one there is a no."""
+    asks = {"scripted": Asking(*options)}
+    async with running(settings(agents=("scripted",)), agents=asks) as site, site.page() as page:
+        await page.send(type="say", client="1", room="scripted~you", text="clean up")
+        asked = await page.asked()
+        assert [choice["label"] for choice in asked["choices"]] == labels
+        await page.send(type="press", client="2", message=asked["id"], says=asked["choices"][0]["says"])
+        await page.hears(f"I was told {Question('', '', options).offered[0].id}.")
 
 
 async def test_a_question_of_a_run_that_was_stopped_is_closed():

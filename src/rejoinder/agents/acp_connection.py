@@ -16,7 +16,7 @@ from pydantic import ValidationError
 import rejoinder
 from rejoinder.agents import acp_wire as wire
 from rejoinder.agents.acp_permissions import Options, Policy, chosen, decide, denied, granted
-from rejoinder.agents.base import AgentEvent, Failed, Question
+from rejoinder.agents.base import AgentEvent, Failed, Option, Question
 from rejoinder.agents.failures import RunFailed, failed, kind_of
 from rejoinder.agents.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Gone, Peer, Refused
 from rejoinder.agents.process import AgentProcess, start_process
@@ -216,7 +216,7 @@ class Connection:
         timer = asyncio.get_running_loop().call_later(self._rules.seconds, self.answer, question, None)
         self._questions[question] = _Asked(request, run, asked.options, timer)
         text = f"May I use a tool ({asked.kind})? {title}".strip()
-        run.waiting.put_nowait(Question(question, text, tuple(name for _, name, _ in asked.options)))
+        run.waiting.put_nowait(Question(question, text, tuple([Option(id, name) for id, name, _ in asked.options])))
 
     def _drop_questions(self, run: Run) -> None:
         for question, asked in list(self._questions.items()):

@@ -63,12 +63,30 @@ class SessionOpened(Struct, frozen=True, tag="session"):
     saved: str
 
 
+class Option(Struct, frozen=True):
+    """One way to answer a Question: people see the label, the agent is told the id."""
+
+    id: str
+    label: str = ""
+
+    @property
+    def called(self) -> str:
+        return self.label.strip() or self.id
+
+
 class Question(Struct, frozen=True, tag="question"):
-    """The agent waits for a person: `answer(id, option)` of CanAnswer goes back to it."""
+    """The agent waits for a person: `answer(id, option)` of CanAnswer goes back to it.
+
+    Without options it asks for leave. A plain word is an option that is called by its id.
+    """
 
     id: str
     text: str
-    options: tuple[str, ...]
+    options: tuple[str | Option, ...] = ()
+
+    @property
+    def offered(self) -> tuple[Option, ...]:
+        return tuple([Option(option) if isinstance(option, str) else option for option in self.options])
 
 
 class Done(Struct, frozen=True, tag="done"):
@@ -236,7 +254,8 @@ class CanTellMore(Protocol):
 
 @runtime_checkable
 class CanAnswer(Protocol):
-    """Takes the answer to a Question; `option` None means nobody answered."""
+    """Takes the answer to a Question: the id of one of its options, `allow-once` or `allow-always` where leave was
+    given without one of them, None where it was denied or nobody answered."""
 
     async def answer(self, question: str, option: str | None) -> None: ...
 

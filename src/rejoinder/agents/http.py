@@ -88,7 +88,7 @@ class HttpAgent:
                 async for event in events:
                     if isinstance(event, Question):
                         asked.append(event.id)
-                        self._asked[event.id] = event.options
+                        self._asked[event.id] = tuple([option.id for option in event.offered])
                     yield event
                     if isinstance(event, Done | Failed):
                         return

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.jobs import CronJob
 from rejoinder.config.schema import SECTIONS, Agent, Channel, Settings
 from rejoinder.config.wording import dotted
@@ -41,7 +42,7 @@ WHEN: Mapping[str, Mapping[str, str]] = {
         "block_streaming_default": AT_ONCE,
         "context_tokens": AT_ONCE,
         "memory_flush": AT_ONCE,
-        "describer": NOT_HERE,
+        "describer": AT_ONCE,
         "heartbeat": AT_ONCE,
         "human_delay": AT_ONCE,
     },
@@ -117,8 +118,8 @@ class Taken(Struct, frozen=True):
 def taken_over(old: Settings, new: Settings) -> Taken:
     merge = _Merge()
     sections = {name: merge.record((name,), getattr(old, name), getattr(new, name), WHEN[name]) for name in SECTIONS}
-    defaults = merge.record(("agents", "defaults"), old.agent_defaults, new.agent_defaults, WHEN["agents.defaults"])
     agents = {name: merge.agent(name, said, new.agents.get(name)) for name, said in old.agents.items()}
+    defaults = merge.defaults(old.agent_defaults, new.agent_defaults, agents)
     channels = {name: merge.channel(name, said, new.channels.get(name), agents) for name, said in old.channels.items()}
     jobs = merge.jobs(old.cron, new.cron, agents)
     merge.later += [dotted(("agents", name)) for name in new.agents if name not in agents]
@@ -141,6 +142,12 @@ class _Merge:
                 values[key] = getattr(new, key)
             (self.now if why is AT_ONCE else self.later).append(dotted((*path, key)))
         return replace(old, **values) if values else old
+
+    def defaults(self, old: AgentDefaults, new: AgentDefaults, agents: Mapping[str, Agent]) -> AgentDefaults:
+        when = dict(WHEN["agents.defaults"])
+        if new.describer not in {*agents, None}:
+            when["describer"] = NOT_HERE
+        return self.record(("agents", "defaults"), old, new, when)
 
     def agent(self, name: str, old: Agent, new: Agent | None) -> Agent:
         path = ("agents", name)

@@ -10,9 +10,11 @@ MOST_OVERHEARD = 50
 
 
 def overhear(history: tuple[Said, ...], said: Said) -> tuple[Said, ...]:
-    """The history of a chat with one more message: the latest 50, each once."""
+    """The history of a chat with one more message: the latest 50, each once, an edited one with its new words."""
     if any(_is_same(earlier, said) for earlier in history):
-        return history
+        return tuple(
+            said if earlier.message_id and earlier.message_id == said.message_id else earlier for earlier in history
+        )
     return (*history, said)[-MOST_OVERHEARD:]
 
 

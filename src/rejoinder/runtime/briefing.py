@@ -265,6 +265,7 @@ def _spoken(asked: Asked, agent: Agent, *, among_agents: bool) -> Spoken:
         message_id=inbound.message_id or None,
         handle=asked.handle,
         reply_to=_quoted(inbound, asked.conversation),
+        edit_of=_former(inbound, asked.handle),
         forwarded=Quoted(forwarded.text, forwarded.author_name) if forwarded else None,
         media=tuple(map(_media, shown)),
         images=_images(shown) if shown else (),
@@ -295,6 +296,12 @@ def _quoted(inbound: Inbound, conversation: Conversation) -> Quoted | None:
         said = quote.text if known.text and quote.text else known.text  # of a part of it, those words are meant
         return Quoted(said, quote.author_name or known.author_name, known.handle, quote.message_id)
     return Quoted(quote.text, quote.author_name, None, quote.message_id) if quote.text else None
+
+
+def _former(inbound: Inbound, handle: str | None) -> Quoted | None:
+    if inbound.entry != "edit":
+        return None
+    return Quoted(inbound.former_text or "", inbound.sender.called, handle, inbound.message_id)
 
 
 def people_of(run: Run) -> frozenset[str]:

@@ -128,11 +128,16 @@ class Conversation:
         quoted = None if inbound.reply_to is None else await self.messages.look_up(inbound.reply_to.message_id)
         return quoted.author if quoted is not None and quoted.kind == "own" else ""
 
+    async def words_of(self, message: str) -> str | None:
+        """What it says, as far as the index knows."""
+        known = await self.messages.look_up(message)
+        return known.text if known is not None else None
+
     def to_note(self, inbounds: Iterable[Inbound], now: datetime, *, readable: bool, ours: bool) -> NoteMessages:
         """Every message goes into the index, whatever becomes of it (OD-52); what a stranger says without words.
 
         A native command, a reaction or what one agent hands over to another is no message. What is quoted is one, also
-        where nobody told us of it when it was said.
+        where nobody told us of it when it was said. An edit is the same message with its new words.
         """
         inbounds = tuple(inbounds)
         fresh = [
@@ -140,7 +145,7 @@ class Conversation:
             for inbound in inbounds
             if inbound.entry not in ("native", "reaction")
             and inbound.message_id
-            and self.messages.get(inbound.message_id) is None
+            and (inbound.entry == "edit" or self.messages.get(inbound.message_id) is None)
         ]
         quoted = {
             quote.message_id: _quoted(quote, now, readable=readable)

@@ -140,9 +140,9 @@ class Engine:
         )
         self._world = World(settings, self.lanes, workers, access, tally, store)
         self._debounce = Debounce(settings.rules, runs, clock, self.decide)
-        deciding = (self._world, self._debounce, queueing, questions, access, self._effects, errands)
-        turning = (self._consequences, self.background, workers, slots, self.lanes, self.outbox, self.conversations)
-        self._heeding: tuple[Heeds, ...] = (*deciding, *turning)
+        before_a_turn = (self._world, self._debounce, access, queueing, self._effects, errands, self._consequences)
+        during_a_turn = (self.background, workers, questions, slots, self.lanes, self.outbox, self.conversations)
+        self._heeding: tuple[Heeds, ...] = (*before_a_turn, *during_a_turn)
 
     def heed(self, settings: RuntimeSettings) -> None:
         """These hold from the next message on; a turn that has begun ends as it began."""
@@ -232,6 +232,8 @@ class Engine:
         channel = channel_rules(rules, inbound.channel)
         here, keys, ours = members(inbound, channel), arrival.ticket.keys, self._world.is_member(inbound)
         await conversation.open(now)
+        if inbound.entry == "edit" and inbound.former_text is None:
+            inbound = replace(inbound, former_text=await conversation.words_of(inbound.message_id))
         agent = whose_message(inbound, channel, await conversation.author_answered(inbound))
         key = keys[here.index(agent)]
         for each, its_key in zip(here, keys, strict=True):

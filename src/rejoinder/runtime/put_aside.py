@@ -31,7 +31,7 @@ PLANNED_BEFORE = "planned before a restart; its parts tell what arrived"
 """Of an answered turn. It is closed before its parts have come to their end, and one of them may be held."""
 
 
-class PutAside:
+class Shelf:
     def __init__(self, store: Store, conversations: Conversations, clock: Callable[[], datetime]) -> None:
         self._store = store
         self._conversations = conversations

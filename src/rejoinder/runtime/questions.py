@@ -12,15 +12,17 @@ from hashlib import blake2b
 
 from msgspec import Struct
 
-from rejoinder.agents.base import Agent, CanAnswer, Question
+from rejoinder.agents.base import Agent, CanAnswer, Option, Question
 from rejoinder.events import Choice, Route
+from rejoinder.letters import one_line
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.conversations import Conversation
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
 
 UNKNOWN = "There is no request {which} for you here; it may have been answered or have run out."
-ALLOWED, DENIED = "allow-once", "deny"
+ALLOWED, ALWAYS, DENIED = "allow-once", "allow-always", "deny"
+OUTCOMES = {ALLOWED: "Allowed once.", ALWAYS: "Allowed.", DENIED: "Denied."}
 WITHDRAWN, TOO_LATE = "No longer asked: the run is over.", "Denied: nobody answered in time."
 RESTARTED = "No longer asked: the gateway was started again."
 
@@ -60,7 +62,7 @@ class Questions:
     ) -> None:
         """`decided`: the answer that was given beforehand."""
         if decided is not None:
-            self._tell(agent, question.id, ALLOWED if decided else DENIED)
+            self._tell(agent, question.id, ALLOWED if decided else None)
             return
         if not people:
             self._tell(agent, question.id, None)  # nobody was there when it began, nobody can answer
@@ -69,21 +71,25 @@ class Questions:
         which = f"q{self._count}-{self._mark}"
         timer = asyncio.get_running_loop().call_later(self._seconds, self._time_is_up, which)
         # The agent's own words are shown as they are: it is they that are being allowed.
-        offered = f"Options of the agent: {', '.join(question.options)}.\n" if question.options else ""
-        close = conversation.offer(
-            f"{question.text}\n\n{offered}/approve {which} allows it once; /approve {which} {DENIED} does not.",
-            (Choice("Allow once", f"/approve {which}"), Choice("Deny", f"/approve {which} {DENIED}")),
-        )
+        close = conversation.offer(f"{question.text}\n\n{_how_to_answer(question, which)}", _buttons(question, which))
         self._open[which] = Open(session, agent, question, conversation.route, people, timer, close)
 
-    def answer(self, which: str, option: str, route: Route, sender: str) -> str | None:
-        """Takes somebody's answer; a sentence when it does not count."""
+    def answer(self, which: str, words: str, route: Route, sender: str) -> str | None:
+        """Takes somebody's answer; a sentence where more is to be said of it than what they said."""
         asked = self._open.get(which)
         if asked is None or asked.route != route or sender not in asked.people:
             return UNKNOWN.format(which=which)
-        self._close(which, "Denied." if option == DENIED else "Allowed once.")
-        self._tell(asked.agent, asked.question.id, option)
-        return None
+        said = words.strip().casefold()
+        option = _meant(asked.question, said)
+        if option is None and said not in OUTCOMES:
+            return f"Request {which} has no option {words}.\n\n{_how_to_answer(asked.question, which)}"
+        if option is None:
+            self._close(which, OUTCOMES[said])
+            self._tell(asked.agent, asked.question.id, None if said == DENIED else said)
+            return None
+        self._close(which, f"Answered: {option.called}.")
+        self._tell(asked.agent, asked.question.id, option.id)
+        return f"Request {which}: {option.called}."
 
     def withdraw(self, session: str) -> None:
         """The run that asked is over: nobody waits for an answer any more."""
@@ -105,4 +111,31 @@ class Questions:
 
     def _tell(self, agent: Agent, question: str, option: str | None) -> None:
         if can(agent, CanAnswer):
-            self._runs.start(f"answer:{question}", agent.answer(question, None if option == DENIED else option))
+            self._runs.start(f"answer:{question}", agent.answer(question, option))
+
+
+def _how_to_answer(question: Question, which: str) -> str:
+    """Its last paragraph says it without buttons: what becomes of the question is put in the place of that."""
+    if not question.options:
+        return f"/approve {which} allows it once; /approve {which} {DENIED} does not."
+    listed = "\n".join(f"{number}. {option.called}" for number, option in enumerate(question.offered, 1))
+    return f"{listed}\n\n/approve {which} and the number answers it; /approve {which} {DENIED} allows nothing."
+
+
+def _buttons(question: Question, which: str) -> tuple[Choice, ...]:
+    """Each says its number: an id may be anything, and of any length. Of several options one is the agent's own no."""
+    own = [
+        Choice(one_line(option.called) or f"{number}", f"/approve {which} {number}")
+        for number, option in enumerate(question.offered, 1)
+    ]
+    if len(own) > 1:
+        return tuple(own)
+    return (*(own or [Choice("Allow once", f"/approve {which}")]), Choice("Deny", f"/approve {which} {DENIED}"))
+
+
+def _meant(question: Question, said: str) -> Option | None:
+    """By its number, its id or its label."""
+    options = question.offered
+    if said.isdecimal() and 0 < int(said) <= len(options):
+        return options[int(said) - 1]
+    return next((each for each in options if said in (each.id.casefold(), each.called.casefold())), None)

@@ -27,7 +27,7 @@ from rejoinder.runtime.conversations import Conversation, Conversations
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.offers import close_left_open
 from rejoinder.runtime.outbox import Outbox
-from rejoinder.runtime.put_aside import PLANNED_BEFORE, PutAside
+from rejoinder.runtime.put_aside import PLANNED_BEFORE, Shelf
 from rejoinder.runtime.questions import RESTARTED
 from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.runs import Runs
@@ -86,7 +86,7 @@ class Recovery:
         self._on_crash: OnCrash = on_crash
         self._clock = clock
         self._outbox = outbox
-        self._aside = PutAside(store, conversations, clock)
+        self._shelf = Shelf(store, conversations, clock)
         self._tried: list[int] = []
         self._stopped = False
         self.over = asyncio.Event()
@@ -98,13 +98,13 @@ class Recovery:
         self._outbox.recover(found.unknown, found.to_send)
         await close_left_open(self._store, self._outbox, RESTARTED)
         for unread in found.unread:
-            await self._aside.put(unread)
+            await self._shelf.put(unread)
         for open in found.turns:
             try:
                 await self._go_on(open)
             except (MsgspecError, Unreadable) as problem:
                 turn, about = open.turn, open.inputs[-1].event.inbound.message_id
-                await self._aside.put_turn(turn.session, turn.id, about, turn.route, problem, open.parts)
+                await self._shelf.put_turn(turn.session, turn.id, about, turn.route, problem, open.parts)
         for backlog in found.backlogs:
             try:
                 await self._queue(backlog)
@@ -196,7 +196,7 @@ class Recovery:
                 unpack(put.payload)
             except MsgspecError as problem:
                 message = put.event.inbound.message_id
-                await self._aside.put_input(put.session, put.event.id, message, put.event.inbound.route, problem)
+                await self._shelf.put_input(put.session, put.event.id, message, put.event.inbound.route, problem)
             else:
                 found.append(put)
         return tuple(found)

@@ -109,6 +109,8 @@ class Spoken(Struct, frozen=True):
     message_id: str | None = None
     handle: str | None = None
     reply_to: Quoted | None = None
+    edit_of: Quoted | None = None
+    """What the message said before it was edited into this one: it is the same message, and keeps its handle."""
     forwarded: Quoted | None = None
     media: tuple[Media, ...] = ()
     transcript: str | None = None
@@ -209,8 +211,9 @@ def sender_context(said: Spoken, sender: Sender) -> dict[str, Any]:
         told["message_id"] = said.message_id
     if said.handle is not None:
         told["handle"] = said.handle
-    if quoted := said.reply_to:
-        told["reply_to"] = {**_fields(quoted), "text": summary_line(quoted.text)}
+    for name, other in (("reply_to", said.reply_to), ("edit_of", said.edit_of)):
+        if other is not None:
+            told[name] = {**_fields(other), "text": summary_line(other.text)}
     return told
 
 

@@ -8,6 +8,7 @@ import pytest_asyncio
 from rejoinder.channels import base
 from rejoinder.channels.base import Delivered, Rejected
 from rejoinder.channels.web.channel import WebChannel
+from rejoinder.channels.web.faces import person_id
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Choice, Part, Route
 from tests.channels.web.browser import Inlet, a_channel, browsers, listening
@@ -47,8 +48,21 @@ async def test_a_key_is_taken_once(channel):
         assert list(page.shown("lobby").values()).count("Hello.") == 1
 
 
-async def test_a_room_that_is_not_there_is_gone(channel):
-    outcome = await channel.send(Part(Route("web", "cellar"), "Hello."))
+@pytest.mark.parametrize("name", ["", "Ann B."])
+async def test_a_direct_chat_is_there_before_somebody_opens_the_page(channel, name):
+    """TU-28: what a job says is found there, once, and by nobody else."""
+    person = person_id(name, {})
+    for key in ("k1", "k1"):
+        assert isinstance(await channel.send(Part(Route("web", f"helper~{person}"), "Tea.", key=key)), Delivered)
+    async with browsers(channel, name, "Bob") as [page, other]:
+        found = await page.ask("history", room=f"helper~{person}")
+        assert [message["text"] for message in found["messages"]] == ["Tea."]
+        assert (await other.ask("history", room=f"helper~{person}"))["type"] == "refused"
+
+
+@pytest.mark.parametrize("room", ["cellar", "nobody~you", "helper~", "helper~all", "helper~Ann", "~you", "helper"])
+async def test_a_room_that_is_not_there_is_gone(channel, room):
+    outcome = await channel.send(Part(Route("web", room), "Hello."))
     assert isinstance(outcome, Rejected)
     assert outcome.why == "gone"
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.channels.web import inbounds, reading
-from rejoinder.channels.web.faces import person_member
+from rejoinder.channels.web.faces import OWNER, person_id, person_member
 from rejoinder.channels.web.nouns import File, Member, Message, Quoted, Room
 from rejoinder.channels.web.protocol import (
     Deleted,
@@ -123,10 +123,20 @@ class Journal:
             self.db.execute("INSERT OR REPLACE INTO people VALUES (?, ?)", (person, name))
             self._record(lambda seq: PersonJoined(seq, member), None, None)
         for agent in self.agents.values():
-            room = Room(f"{agent.id}~{person}", "direct", agent.name, (agent.id,))
-            if reading.room(self.db, room.id) != room:
-                self._put_room(room, person)
+            self._direct_chat(agent, person)
         return member
+
+    def _direct_chat(self, agent: Member, person: str) -> Room:
+        room = Room(f"{agent.id}~{person}", "direct", agent.name, (agent.id,))
+        if reading.room(self.db, room.id) != room:
+            self._put_room(room, person)
+        return room
+
+    def _room_of_nobody_yet(self, id: str) -> Room | None:
+        """The direct chat of somebody who has not opened the page so far, and finds it when they do."""
+        agent, _, person = id.partition("~")
+        is_name = person == OWNER or person == person_id(person, self.agents)
+        return self._direct_chat(self.agents[agent], person) if agent in self.agents and is_name else None
 
     def make_room(self, person: str, client: str, title: str, agents: tuple[str, ...]) -> str:
         if (known := self._known(person, client)) is not None:
@@ -253,7 +263,7 @@ class Journal:
         """The message of this part, made now or before; None when there is no such room. Raises `NoTarget`."""
         if part.key and (kept := reading.by_key(self.db, part.key)) is not None:
             return Sent(kept.message, kept.audience, growing and kept.state != "whole")
-        room = reading.room(self.db, part.route.chat)
+        room = reading.room(self.db, part.route.chat) or self._room_of_nobody_yet(part.route.chat)
         if room is None:
             return None
         person = part.only_for or self._person_of(room.id)

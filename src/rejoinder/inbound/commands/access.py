@@ -58,7 +58,7 @@ COMMANDS = (
         "approve",
         "Let in who has this pairing code (owner), or answer the agent's request.",
         "access",
-        args=(Arg("which", required=True), Arg("option", ("allow-once", "allow-always", "deny"))),
+        args=(Arg("which", required=True), Arg("option", rest=True, told="allow-once|allow-always|deny|<option>")),
         handle=_approve,
         owner_when=lambda args: is_code(args["which"]) and "option" not in args,
     ),

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from rejoinder import debugging
-from rejoinder.app import Gateway
+from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import load
 from rejoinder.reloading import Reloading, Source, Watch
 from rejoinder.runtime.runs import Runs
@@ -36,7 +36,7 @@ async def house(file):
     overlay = {}
     source = Source(Watch(str(file)), lambda: load(str(file), {}, overlay=overlay), overlay)
     channel, agent = FakeMessenger("telegram"), ScriptedAgent(*(f"{number}." for number in range(9)))
-    gateway = Gateway(source.read(), agents={"scripted": agent}, channels=[channel])
+    gateway = Gateway(source.read(), agents={"scripted": agent}, channels=[channel], store=MEMORY)
     async with Runs() as runs, gateway:
         debugging.attach(gateway, source)
         runs.start("gateway", gateway.serve())

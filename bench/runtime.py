@@ -17,7 +17,7 @@ import msgspec
 
 from bench.relay import relay
 from bench.timing import Bars, duration, print_table
-from rejoinder.app import Gateway
+from rejoinder.app import MEMORY, Gateway
 from rejoinder.channels.base import Delivered, Limits, Outcome
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Agent, Channel, Settings
@@ -64,7 +64,7 @@ async def gateway(url: str) -> None:
         agents={"helper": Agent("openai", model)},
         channels={"polling": Channel("polling", ChannelSettings(agent="helper", dm="open"), None)},
     )
-    async with Gateway(settings, channels=[Polling(url)]) as running:
+    async with Gateway(settings, channels=[Polling(url)], store=MEMORY) as running:
         settle_memory()  # as `rejoinder run` does
         await running.serve()
 

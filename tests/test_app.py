@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from rejoinder import Gateway, Inbound, Reply, get_reply
-from rejoinder.app import with_channel
+from rejoinder.app import MEMORY, with_channel
 from rejoinder.config.load import read
 from rejoinder.config.schema import Settings
 from rejoinder.errors import BadConfiguration, BadUse
@@ -84,9 +84,24 @@ async def test_who_forgets_to_enter_the_gateway_is_told():
 async def test_a_message_of_no_channel_is_refused():
     settings = with_channel(with_channel(Settings(), "theirs", "a", ()), "ours", "a", ())
     channels = [FakeChannel("theirs"), FakeChannel("ours")]
-    async with Gateway(settings, agents={"a": ScriptedAgent(name="a")}, channels=channels) as gateway:
+    async with Gateway(settings, agents={"a": ScriptedAgent(name="a")}, channels=channels, store=MEMORY) as gateway:
         with pytest.raises(BadUse, match="the gateway has no channel 'mine'; there are: ours, theirs"):
             await gateway.dispatch(HELLO)
+
+
+async def test_it_keeps_all_in_the_store_of_its_settings(tmp_path):
+    """The settings name the store, as for `rejoinder run`: a message that is known is not answered again by the next
+    process. `store` is for who wants another."""
+    settings = with_channel(read(f'gateway.store = "sqlite:{tmp_path}/mine.db"', "x.toml", {}), "mine", "a", ())
+
+    async def asked(**more: str) -> int:
+        agent, channel = ScriptedAgent(["Hello."], name="a"), FakeChannel("mine")
+        async with asyncio.timeout(10), Gateway(settings, agents={"a": agent}, channels=[channel], **more) as gateway:
+            await gateway.dispatch(HELLO)
+            await gateway.runs.idle()
+        return len(agent.turns)
+
+    assert [await asked(), await asked(), await asked(store=MEMORY)] == [1, 0, 1]
 
 
 def test_a_channel_of_which_the_configuration_says_nothing_is_refused():
@@ -98,7 +113,7 @@ async def test_it_serves_what_is_configured():
     """Agents and channels are those of the configuration, unless others are given."""
     async with asyncio.timeout(10), FakePlatform("telegram") as platform:
         here = f'[agents.a]\nkind = "tour"\n[channels.mine]\ndm = "open"\n{platform.config()}'
-        async with Gateway(read(here, "x.toml", {})) as gateway:
+        async with Gateway(read(here, "x.toml", {}), store=MEMORY) as gateway:
             assert set(gateway.channels) == {"mine"}
             chat = Chat(platform.id_of("ann"))
             await gateway.dispatch(Inbound("mine", "e1", "1", chat, Sender(platform.id_of("ann")), "stay silent"))

@@ -64,7 +64,7 @@ SELF = "you"
 class Gateway:
     """One configuration at work. Enter it, and `dispatch` takes messages; leave it, and nothing of it runs on.
 
-    Agents and channels are those of the configuration, unless others are given; `programs.serving` adds the page.
+    Agents, channels and store are those of the configuration, unless others are given; `programs.serving` adds the page.
     `reviving`: given by who starts it again when it ends for a restart.
     """
 
@@ -76,7 +76,7 @@ class Gateway:
         *,
         agents: Mapping[str, Agent] | None = None,
         channels: Iterable[Channel] | None = None,
-        store: str | Store = MEMORY,
+        store: str | Store | None = None,
         watcher: Watcher | None = None,
         hooks: Hooks | None = None,
         clock: Callable[[], datetime] = utc_now,
@@ -102,7 +102,7 @@ class Gateway:
         self._settings = runtime_settings(settings, self.agents, self.channels)
         self._jobs = timed_jobs(settings)
         self.clockwork: Clockwork | None = None
-        self._opens = store
+        self._opens = settings.gateway.store if store is None else store
         self._watcher = watcher or Watcher()
         self._clock = clock
         self._reviving = reviving

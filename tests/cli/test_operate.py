@@ -14,6 +14,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from rejoinder.channels.web.keeper import Keeper
 from rejoinder.cli import app
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.store.base import Accept, EndRun, Entry, MarkSent, PlanParts, PutEventAside
@@ -287,6 +288,7 @@ def test_what_was_done_as_a_document(folder):
     assert document("backup", "monday.db") == {
         "file": "monday.db",
         "bytes": (folder / "monday.db").stat().st_size,
+        "page": None,
     }
 
 
@@ -361,6 +363,22 @@ def test_backup_is_a_store_and_replaces_nothing(folder):
     assert refused(2, "backup", "rejoinder.db", "--force").startswith("rejoinder.db is the store itself")
     assert refused(2, "backup", "no/such/copy.db") == "there is no folder no/such for the backup; make it first"
     assert refused(2, "backup", ".") == ". is a folder; name a file for the backup"
+
+
+def test_a_backup_has_the_page_of_its_store_beside_it_or_none(folder):
+    """One that was there, of another backup, would be taken for its own."""
+    page, copied = folder / "rejoinder.db.web.db", folder / "copy.db.web.db"
+    Keeper(str(page), "web", ("helper",), now=lambda: 1).close()
+    before = page.read_bytes()
+    assert document("backup", "copy.db")["page"] == {"file": "copy.db.web.db", "bytes": copied.stat().st_size}
+    assert [file.name for file in folder.glob("*.db*")].count("copy.db.web.db-wal") == 0
+    assert page.read_bytes() == before
+    assert refused(2, "backup", str(page), "--force").endswith("name another file for the backup")
+    page.unlink()
+    (folder / "copy.db").unlink()
+    assert refused(2, "backup", "copy.db").startswith("copy.db.web.db exists already")
+    assert document("backup", "copy.db", "--force")["page"] is None
+    assert not copied.exists()
 
 
 def test_export(folder):

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from rejoinder.agents.base import CanAnswer
-from rejoinder.app import Gateway, with_channel
+from rejoinder.app import MEMORY, Gateway, with_channel
 from rejoinder.config.schema import Settings
 from rejoinder.events import Route
 from rejoinder.runtime.background import Background
@@ -30,7 +30,7 @@ def job(agent, session="jobs", target=ROOM, **more) -> Background:
 async def gateway(agent):
     channel = FakeChannel()
     settings = with_channel(Settings(), channel.name, agent.name, ("ann",))
-    made = Gateway(settings, agents={agent.name: agent}, channels=[channel])
+    made = Gateway(settings, agents={agent.name: agent}, channels=[channel], store=MEMORY)
     async with made as running, Runs() as runs:
         runs.start("serve", running.serve())
         await channel.until(lambda: channel.listens)  # who is told to end before it begins does not end

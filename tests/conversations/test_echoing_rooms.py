@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from msgspec.structs import replace
 
 from rejoinder.agents.scripted import ScriptedAgent
-from rejoinder.app import Gateway
+from rejoinder.app import MEMORY, Gateway
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.events import Chat, Inbound, Mention, Sender
@@ -62,7 +62,7 @@ async def room(helper: ScriptedAgent, coder: ScriptedAgent, **more: object) -> A
         agents={name: schema.Agent("scripted", {}) for name in agents},
         channels={"fake": schema.Channel("fake", common, {})},
     )
-    async with asyncio.timeout(PATIENCE), Gateway(settings, agents=agents, channels=[channel]) as gateway:
+    async with asyncio.timeout(PATIENCE), Gateway(settings, agents=agents, channels=[channel], store=MEMORY) as gateway:
         serving = asyncio.create_task(gateway.serve())
         yield channel
         await channel.close()

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from rejoinder.agents.base import Failed
-from rejoinder.app import Gateway
+from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, Settings
@@ -65,7 +65,7 @@ async def described(agent, eyes):
     """A chat with one agent; the other puts pictures into words for it."""
     channel, common = FakeChannel(), ChannelSettings(dm="open", agent=agent.name, owners=("ann",))
     made = Settings(agent_defaults=AgentDefaults(describer=eyes.name), channels={"fake": Channel("fake", common, {})})
-    gateway = Gateway(made, agents={agent.name: agent, eyes.name: eyes}, channels=[channel])
+    gateway = Gateway(made, agents={agent.name: agent, eyes.name: eyes}, channels=[channel], store=MEMORY)
     async with Runs() as runs, gateway:
         runs.start("serve", gateway.serve())
         chat = Chat(channel, runs, gateway)

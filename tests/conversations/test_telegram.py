@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 
 from rejoinder.agents.base import TextDelta, Thought
-from rejoinder.app import Gateway
+from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import read
 from rejoinder.testing import FakePlatform, ScriptedAgent
 from rejoinder.testing.platform import oracles
@@ -39,7 +39,9 @@ async def telegram(agent, more="", answered=None, **options):
             here=platform.config(), owner=platform.id_of("ann"), group=platform.id_of("#team"), more=more
         )
         settings = read(text, "rejoinder.toml", {})
-        async with Gateway(settings, agents={agent.name: agent}, channels=open_channels(settings)) as gateway:
+        async with Gateway(
+            settings, agents={agent.name: agent}, channels=open_channels(settings), store=MEMORY
+        ) as gateway:
             serving = asyncio.create_task(gateway.serve())
             yield platform
             serving.cancel()

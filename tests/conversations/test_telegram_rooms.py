@@ -3,7 +3,7 @@
 import asyncio
 from contextlib import asynccontextmanager, suppress
 
-from rejoinder.app import Gateway
+from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import read
 from rejoinder.testing import FakePlatform, ScriptedAgent
 from rejoinder.wiring.opening import open_channels
@@ -35,7 +35,7 @@ async def team(*agents, more=""):
         text = SETTINGS.format(here=platform.config(), group=platform.id_of("#team"), more=more)
         settings = read(text, "rejoinder.toml", {})
         here = {agent.name: agent for agent in agents}
-        async with Gateway(settings, agents=here, channels=open_channels(settings)) as gateway:
+        async with Gateway(settings, agents=here, channels=open_channels(settings), store=MEMORY) as gateway:
             serving = asyncio.create_task(gateway.serve())
             yield platform
             serving.cancel()

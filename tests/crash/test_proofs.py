@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rejoinder.app import Gateway, with_channel
+from rejoinder.app import MEMORY, Gateway, with_channel
 from rejoinder.channels.base import RetryAfter
 from rejoinder.config.schema import MessagesSettings, QueueSettings, Settings
 from rejoinder.runtime.runs import Runs
@@ -80,6 +80,7 @@ def test_an_outage_of_a_hundred_seconds():
             settings,
             agents={agent.name: agent},
             channels=[channel],
+            store=MEMORY,
             clock=lambda: day + timedelta(seconds=loop.time() - began),
         )
         async with gateway:

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from rejoinder.channels.web.keeper import Keeper
 from rejoinder.cli import app
 from tests.cli.a_store import make
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operate.md").read_text("utf-8")
 
 EXAMPLE = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.M)
-SIZE, MINUTES = re.compile(r"[\d,]+ bytes\."), re.compile(r"in \d+ min \d+ s")
+SIZE, MINUTES = re.compile(r"[\d,]+ bytes\b"), re.compile(r"in \d+ min \d+ s")
 
 
 def examples() -> list[tuple[str, str]]:
@@ -25,11 +26,12 @@ def examples() -> list[tuple[str, str]]:
 
 def steady(output: str) -> str:
     """Without what differs from day to day."""
-    return MINUTES.sub("in a while", SIZE.sub("some bytes.", output))
+    return MINUTES.sub("in a while", SIZE.sub("some bytes", output))
 
 
 def test_the_examples_print_what_the_page_says(tmp_path, monkeypatch):
     make(tmp_path / "rejoinder.db")
+    Keeper(str(tmp_path / "rejoinder.db.web.db"), "web", ("helper",), now=lambda: 1).close()
     (tmp_path / "rejoinder.toml").write_text('[channels.telegram]\ntoken = "1:x"\n[agents.helper]\nkind = "tour"\n')
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TZ", "UTC")

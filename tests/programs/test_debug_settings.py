@@ -4,7 +4,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from rejoinder.app import Gateway
+from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import load
 from rejoinder.programs import debug_settings
 from rejoinder.programs.reloading import Reloading, Source, Watch
@@ -36,7 +36,7 @@ async def house(file):
     overlay = {}
     source = Source(Watch(str(file)), lambda: load(str(file), {}, overlay=overlay), overlay)
     channel, agent = FakeMessenger("telegram"), ScriptedAgent(*(f"{number}." for number in range(9)))
-    gateway = Gateway(source.read(), agents={"scripted": agent}, channels=[channel])
+    gateway = Gateway(source.read(), agents={"scripted": agent}, channels=[channel], store=MEMORY)
     async with Runs() as runs, gateway:
         debug_settings.attach(gateway, source)
         runs.start("gateway", gateway.serve())

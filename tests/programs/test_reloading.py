@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 
 from rejoinder.agents.python import PythonAgent
-from rejoinder.app import Gateway
+from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import load
 from rejoinder.programs.reloading import Reloading, Source, Watch
 from rejoinder.runtime.runs import Runs
@@ -85,7 +85,7 @@ class House:
 async def house(file: Path) -> AsyncGenerator[House]:
     channel = FakeChannel("telegram")
     source = Source(Watch(str(file)), lambda: load(str(file), ENVIRONMENT))
-    gateway = Gateway(source.read(), channels=[channel])
+    gateway = Gateway(source.read(), channels=[channel], store=MEMORY)
     async with Runs() as runs, gateway:
         runs.start("gateway", gateway.serve())
         chat = Chat(channel, runs, gateway)

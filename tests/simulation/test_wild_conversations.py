@@ -25,7 +25,7 @@ from rejoinder.agents.base import (
     ToolStarted,
     Usage,
 )
-from rejoinder.app import Gateway, with_channel
+from rejoinder.app import MEMORY, Gateway, with_channel
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
@@ -232,7 +232,7 @@ async def test_all_of_it_comes_to_an_end(seed, caplog):
     agent = random.choice((Wild, Steered))(random)
     channel = random.choice((FakeChannel, FakeMessenger))()
     said = settings(random)
-    async with Runs() as runs, Gateway(said, agents={"wild": agent}, channels=[channel]) as gateway:
+    async with Runs() as runs, Gateway(said, agents={"wild": agent}, channels=[channel], store=MEMORY) as gateway:
         runs.start("serve", gateway.serve())
         await channel.until(lambda: channel.listens)
         await talk(channel, random)

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from rejoinder import plugins
 from rejoinder.agents.base import Done, TextDelta
-from rejoinder.app import Gateway
+from rejoinder.app import MEMORY, Gateway
 from rejoinder.cli import app
 from rejoinder.cli.chat import read_settings
 from rejoinder.config.load import load
@@ -80,7 +80,7 @@ async def test_they_serve(file):
     (channel,) = open_channels(settings)
     assert isinstance(channel, Ship)
     assert channel.settings.token.reveal() == "canary"
-    async with Gateway(settings, channels=[channel]) as gateway:
+    async with Gateway(settings, channels=[channel], store=MEMORY) as gateway:
         assert gateway.agents["polly"].settings == Word("Ahoy")
         gateway.runs.start("serve", gateway.serve())
         await channel.until(lambda: channel.listens)

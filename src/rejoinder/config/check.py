@@ -27,12 +27,14 @@ class Known(NamedTuple):
     agents: frozenset[str]
     channels: dict[str, str]
     """Channel name to kind; every kind is also a name, so that a channel may be taken out for a while."""
+    served: frozenset[str]
+    """The channels that are there: who speaks in one at night would not be heard in another."""
 
 
-def check(settings: Settings, agents: frozenset[str], kinds: Kinds) -> Iterator[Complaint]:
+def check(settings: Settings, agents: frozenset[str], served: frozenset[str], kinds: Kinds) -> Iterator[Complaint]:
     channels = {kind: kind for kind in kinds.channels}
     channels |= {name: channel.kind for name, channel in settings.channels.items()}
-    known = Known(agents, channels)
+    known = Known(agents, channels, served)
     for ask in CHECKS:
         yield from ask(settings, known)
 
@@ -213,7 +215,7 @@ def _jobs(settings: Settings, known: Known) -> Iterator[Complaint]:
     if settings.cron or any(said not in (None, HeartbeatSettings()) for said in beats):
         from rejoinder.config.check_jobs import Names, check_jobs  # noqa: PLC0415 - who has none pays for no clock
 
-        yield from check_jobs(settings, Names(known.agents, frozenset(known.channels)))
+        yield from check_jobs(settings, Names(known.agents, frozenset(known.channels), known.served))
 
 
 CHECKS: tuple[Callable[[Settings, Known], Iterator[Complaint]], ...] = (

@@ -19,6 +19,7 @@ WHEN = ("schedule", "every", "at")
 class Names(NamedTuple):
     agents: frozenset[str]
     channels: frozenset[str]
+    served: frozenset[str]
 
 
 def check_jobs(settings: Settings, names: Names) -> Iterator[Complaint]:
@@ -92,6 +93,8 @@ def _zone(path: Path, zone: str, zones: set[str]) -> Iterator[Complaint]:
 def _place(here: Path, said: TimedTurn, names: Names) -> Iterator[Complaint]:
     if said.channel is not None and said.channel not in names.channels:
         yield (*here, "channel"), _nobody("channel", said.channel, names.channels)
+    elif said.channel is not None and said.channel not in names.served:
+        yield (*here, "channel"), f"this channel is not configured; add a section [channels.{said.channel}]"
     if said.channel is not None and said.chat is None:
         yield (*here, "chat"), "which chat of the channel is meant? Add chat, by the platform's id"
     if said.chat is not None and said.channel is None:

@@ -30,6 +30,8 @@ from rejoinder.config.wording import did_you_mean, dotted, listed, nearest, quot
 from rejoinder.errors import BadConfiguration, Mistake
 
 FILE = "rejoinder.toml"
+PAGE_ALONE = frozenset({"web"})
+"""What is served where no channel is configured."""
 
 
 def load(path: str, environment: Mapping[str, str], kinds: Kinds = BUILT_IN, overlay: Overlay = NO_OVERLAY) -> Settings:
@@ -78,17 +80,18 @@ def read(
     raw = laid_over(cast("dict[str, Any]", fill_in(raw, environment, reader.wrong)), overlay)
     _unknown_sections(raw, reader, kinds)
     sections = {name: _section(raw, name, record, reader) for name, record in SECTIONS.items()}
-    agents = _table(raw, ("agents",), reader)
+    agents, channels = _table(raw, ("agents",), reader), _table(raw, ("channels",), reader)
     defaults = _table(agents, ("agents", "defaults"), reader)
     settings = Settings(
         **sections,
         agent_defaults=reader.records(defaults, ("agents", "defaults"), AgentDefaults)[0],
         agents=_agents(agents, reader, kinds),
-        channels=_channels(_table(raw, ("channels",), reader), reader, kinds),
+        channels=_channels(channels, reader, kinds),
         cron=_jobs(_table(raw, ("cron",), reader), reader),
     )
     names = frozenset(agents) - {"defaults"}
-    for path, sentence in check(settings, names, kinds):
+    served = frozenset(channels) - {name for name, said in settings.channels.items() if said.kind == "terminal"}
+    for path, sentence in check(settings, names, served or PAGE_ALONE, kinds):
         if reader.is_right(path):
             reader.wrong(path, sentence)
     if reader.mistakes:

@@ -5,7 +5,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from rejoinder import plugins
-from rejoinder.app import SELF, Gateway, with_channel
+from rejoinder.app import MEMORY, SELF, Gateway, with_channel
 from rejoinder.channels.base import Delivered, Inlet, Outcome
 from rejoinder.channels.base import Limits as Lengths
 from rejoinder.config import schema
@@ -61,7 +61,8 @@ async def get_reply(
         settings = with_channel(settings, inbound.channel, next(iter(settings.agents)), ())
     channel = _Collected(inbound.channel, on_block)
     watcher = Watcher(on_tool, on_model)
-    async with Gateway(_only(settings, inbound.channel), channels=[channel], watcher=watcher) as gateway:
+    alone = _only(settings, inbound.channel)
+    async with Gateway(alone, channels=[channel], store=MEMORY, watcher=watcher) as gateway:
         await gateway.dispatch(inbound)
         await gateway.runs.idle()
     return channel.replies
@@ -71,7 +72,8 @@ async def chat(settings: schema.Settings, agent: str, source: Source) -> None:
     """The gateway in the terminal."""
     terminal = plugins.find("channel", "terminal")
     channel = terminal.open_channel("terminal", terminal.Settings(), agent)
-    async with Gateway(_at_terminal(settings, agent), channels=[channel]) as gateway, Runs() as beside:
+    here = _at_terminal(settings, agent)
+    async with Gateway(here, channels=[channel], store=MEMORY) as gateway, Runs() as beside:
         read = source.read
         source = source._replace(read=lambda: _at_terminal(read(), agent))
         note = partial(channel.note, Route("terminal", ""))

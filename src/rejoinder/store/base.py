@@ -251,8 +251,11 @@ class StoreReader(Protocol):
         """Reads every row; raises `StoreUnavailable` when something is damaged."""
         ...
 
-    async def backup(self, path: Path, *, overwrite: bool = False) -> None:
-        """Writes a consistent copy, while everything goes on (DU-14)."""
+    async def backup(
+        self, path: Path, *, overwrite: bool = False, at_this_moment: Callable[[], None] = lambda: None
+    ) -> None:
+        """Writes a consistent copy, while everything goes on (DU-14). It shows the store as it is when
+        `at_this_moment` is called: once, in a thread, before the copy has its name."""
         ...
 
     async def close(self) -> None: ...

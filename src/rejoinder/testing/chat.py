@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.agents.scripted import ScriptedAgent
-from rejoinder.app import Gateway, with_channel
+from rejoinder.app import MEMORY, Gateway, with_channel
 from rejoinder.config.schema import Settings
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing.fake_channel import FakeChannel, FakeMessenger, Shown
@@ -107,7 +107,7 @@ async def conversation(
     channel = channel or FakeChannel()
     wired = with_channel(settings or Settings(), channel.name, agent.name, owners)
     wired = replace(wired, channels={channel.name: wired.channels[channel.name]})
-    gateway = Gateway(wired, agents={agent.name: agent}, channels=[channel])
+    gateway = Gateway(wired, agents={agent.name: agent}, channels=[channel], store=MEMORY)
     async with Runs() as runs, gateway:
         runs.start("gateway", gateway.serve())
         chat = Chat(channel, runs, gateway)

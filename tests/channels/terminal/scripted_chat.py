@@ -10,7 +10,7 @@ import sys
 from functools import partial
 
 from rejoinder.agents.base import Agent
-from rejoinder.app import SELF, Gateway, with_channel
+from rejoinder.app import MEMORY, SELF, Gateway, with_channel
 from rejoinder.channels.terminal import Settings, open_channel
 from rejoinder.config.schema import Settings as Configured
 from rejoinder.testing import ScriptedAgent
@@ -19,7 +19,7 @@ from rejoinder.testing import ScriptedAgent
 async def chat(agent: Agent) -> None:
     settings = with_channel(Configured(), "terminal", agent.name, (SELF,))
     channel = open_channel("terminal", Settings(), agent.name)
-    async with Gateway(settings, agents={agent.name: agent}, channels=[channel]) as gateway:
+    async with Gateway(settings, agents={agent.name: agent}, channels=[channel], store=MEMORY) as gateway:
         await gateway.serve()
 
 

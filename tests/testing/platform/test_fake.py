@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from rejoinder.app import Gateway
+from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import read
 from rejoinder.errors import BadUse
 from rejoinder.testing import FakePlatform, ScriptedAgent
@@ -21,7 +21,7 @@ async def test_an_answer_is_heard_when_it_says_something(text):
     agent = ScriptedAgent(["Hel", 0.5, "lo!"], name="a")
     async with asyncio.timeout(20), FakePlatform("telegram") as platform:
         configured = f'[agents.a]\nkind = "tour"\n[channels.telegram]\ndm = "open"\n{platform.config()}'
-        async with Gateway(read(configured, "x.toml", {}), agents={"a": agent}) as gateway:
+        async with Gateway(read(configured, "x.toml", {}), agents={"a": agent}, store=MEMORY) as gateway:
             gateway.runs.start("serve", gateway.serve())
             await platform.says("ann", "ann", "hello")
             heard = await platform.hears("ann", text)

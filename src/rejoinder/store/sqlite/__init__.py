@@ -223,8 +223,10 @@ class SqliteReader:
     async def check(self) -> None:
         await self._read(reads.check)
 
-    async def backup(self, path: Path, *, overwrite: bool = False) -> None:
-        await self._read(backup, path, overwrite)
+    async def backup(
+        self, path: Path, *, overwrite: bool = False, at_this_moment: Callable[[], None] = lambda: None
+    ) -> None:
+        await self._read(backup, path, overwrite, at_this_moment)
 
 
 class SqliteStore(SqliteReader):
@@ -376,9 +378,7 @@ def path_of(url: str) -> str:
 
 
 def _in_one_view(db: Connection, question: Callable[..., T], arguments: tuple[Any, ...]) -> T:
-    """All statements of a question see the same state. A backup brings its own."""
-    if question is backup:
-        return question(db, *arguments)
+    """All statements of a question see the same state."""
     db.execute("BEGIN")
     try:
         return question(db, *arguments)

@@ -2,10 +2,12 @@
 
 import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 from rejoinder.errors import BadUse, StoreUnavailable
-from rejoinder.sqlite_faults import Damaged, fault_in
+from rejoinder.sqlite_copies import copy_at
+from rejoinder.sqlite_faults import Damaged
 from rejoinder.store.sqlite.connection import Connection
 
 OURS = 0x526A6E72  # "Rjnr": tells our files from other people's databases
@@ -89,35 +91,20 @@ def free_space(path: str) -> int:
     return disk.f_bavail * disk.f_frsize
 
 
-def backup(db: Connection, path: Path, overwrite: bool = False) -> None:
-    """A compact copy of one moment. It has its name only when it is whole and on the disk."""
+def backup(db: Connection, path: Path, overwrite: bool, at_this_moment: Callable[[], None]) -> None:
+    """Within the view of one moment, which `_in_one_view` has opened."""
     if path.exists() and not overwrite:
         raise BadUse(f"{path} exists already; name another file for the backup")
     if _is_part_of(db, path):
         raise BadUse(f"{path} is the store itself; name another file for the backup")
-    unfinished = path.with_name(path.name + ".unfinished")
-    unfinished.unlink(missing_ok=True)
-    try:
-        with fault_in(str(path)):
-            db.execute("VACUUM INTO ?", (str(unfinished),))
-        _sync(unfinished)
-        os.replace(unfinished, path)
-        _sync(path.parent)
-    except OSError as error:
-        raise StoreUnavailable("unreachable", str(path), error.strerror or "") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
+    db.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # the view begins with the first thing that is read
+    at_this_moment()
+    with copy_at(path) as copy:
+        copy.write(db)
+        copy.put_in_place()
 
 
 def _is_part_of(db: Connection, path: Path) -> bool:
     """The database, or a file that SQLite or the lock keep beside it."""
     file = db.execute("PRAGMA database_list").fetchone()[2]
     return bool(file) and str(path.resolve()) in {file + suffix for suffix in ("", "-wal", "-shm", ".lock")}
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -1,0 +1,65 @@
+"""A copy of a database of ours as of one moment, while others write to it."""
+
+import os
+import sqlite3
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from rejoinder.errors import StoreUnavailable
+from rejoinder.sqlite_faults import fault_in
+
+
+class Copy:
+    """It has its name only when it is whole and on the disk."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.unfinished = path.with_name(path.name + ".unfinished")
+
+    def write(self, db: sqlite3.Connection, change: Callable[[sqlite3.Connection], object] = lambda copy: None) -> None:
+        """What this connection sees, compact. `change`: what is otherwise in the copy."""
+        with fault_in(str(self._path)), closing(sqlite3.connect(self.unfinished, isolation_level=None)) as copy:
+            db.backup(copy)
+            copy.execute("PRAGMA journal_mode = OFF")  # whoever is cut short begins anew
+            change(copy)
+            copy.execute("VACUUM")
+        _sync(self.unfinished)
+
+    def put_in_place(self) -> None:
+        _remove_log_of(self._path)
+        os.replace(self.unfinished, self._path)
+        _sync(self._path.parent)
+
+
+@contextmanager
+def copy_at(path: Path) -> Generator[Copy]:
+    """What is not put in place leaves nothing behind."""
+    copy = Copy(path)
+    copy.unfinished.unlink(missing_ok=True)
+    try:
+        yield copy
+    except OSError as error:
+        raise StoreUnavailable("unreachable", str(path), error.strerror or "") from error
+    finally:
+        copy.unfinished.unlink(missing_ok=True)
+
+
+def remove_database(path: Path) -> None:
+    """With the files that SQLite keeps beside it."""
+    _remove_log_of(path)
+    path.unlink(missing_ok=True)
+
+
+def _remove_log_of(path: Path) -> None:
+    """The log of a database that was there before would be played into the one that takes its place."""
+    for suffix in ("-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,93 @@
+"""`rejoinder backup` beside a gateway with a chat page, and the way back to it as docs/operate.md tells it."""
+
+import asyncio
+import json
+import re
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from rejoinder.backups import copy_store
+from rejoinder.channels.web.keeper import Keeper
+from rejoinder.cli import app
+from tests.web.running import Page, running, settings
+
+PAGE = (Path(__file__).parents[2] / "docs" / "operate.md").read_text("utf-8")
+ROOM = "helper~you"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def backup(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["backup", *arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def put_back() -> None:
+    """As the page of the documentation says."""
+    [commands] = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.M | re.S)
+    subprocess.run(["sh", "-e", "-c", commands], check=True)
+
+
+async def said_in(page: Page) -> list[str]:
+    await page.send(type="history", client="history", room=ROOM)
+    return [message["text"] for message in (await page.told("page"))["messages"]]
+
+
+async def say(page: Page, text: str) -> None:
+    await page.send(type="say", client=text, room=ROOM, text=text)
+    await page.hears(f"Heard {text}.")
+
+
+async def test_a_backup_that_is_put_back_has_the_rooms(folder):
+    """DU-14: store and page are of one moment. What was answered stays answered, what came later is gone, browsers that
+    have seen more begin anew, and what is said next is heard."""
+    made = settings(tuple(f"Heard {text}." for text in ("before", "after")), store="sqlite:rejoinder.db")
+    async with running(made) as site, site.page() as page:
+        journal = page.frames[0]["journal"]
+        await say(page, "before")
+        told = json.loads(await asyncio.to_thread(backup, "monday.db", "--json"))
+        await say(page, "after")
+        seen = max(frame.get("seq", 0) for frame in page.frames)
+    assert told["page"] == {"file": "monday.db.web.db", "bytes": (folder / "monday.db.web.db").stat().st_size}
+    await asyncio.to_thread(put_back)
+
+    again = settings(("Heard later.",), store="sqlite:rejoinder.db")
+    async with running(again) as site, site.http.ws_connect(site.url + "/socket") as socket:
+        page = Page(socket)
+        await page.send(type="hello", protocol=1, journal=journal, seq=seen)
+        assert (await page.told("welcome"))["resumed"] is False
+        assert await said_in(page) == ["before", "Heard before."]
+        await say(page, "later")
+        assert await said_in(page) == ["before", "Heard before.", "later", "Heard later."]
+
+
+async def test_nothing_is_said_on_the_page_until_the_moment_is_taken(folder):
+    """The log is held until the store's view has begun; what is written then waits, and is not in the copy."""
+    page, target = folder / "a.db.web.db", folder / "copy.db"
+    keeper = Keeper(str(page), "web", ("helper",), now=lambda: 1)
+    keeper.close()
+    other = sqlite3.connect(page, timeout=0, isolation_level=None)
+    write = "INSERT INTO people VALUES (?, ?)"
+
+    class AStore:
+        async def backup(self, path, *, overwrite, at_this_moment):
+            with pytest.raises(sqlite3.OperationalError, match="locked"):
+                other.execute(write, ("early", "Early"))
+            at_this_moment()
+            other.execute(write, ("late", "Late"))
+
+    copy = await copy_store(AStore(), page, target, overwrite=False)
+    other.close()
+    assert copy is not None
+    copied = sqlite3.connect(copy)
+    assert copied.execute("SELECT count(*) FROM people").fetchone() == (0,)
+    copied.close()

@@ -27,7 +27,7 @@ from rejoinder.reloading import Reloading, Source
 from rejoinder.runtime.completions import Line, complete
 from rejoinder.runtime.restarting import Reviving
 from rejoinder.runtime.runs import Runs
-from rejoinder.store.base import ApproveKnock, Knock, ResendPart, Store, StoredPart
+from rejoinder.store.base import ApproveKnock, DropPart, Knock, PauseJob, ResendPart, Store, StoredPart, WantJob
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -226,6 +226,14 @@ def _house(gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks
         await store.write(ResendPart(part))
         gateway.engine.outbox.wake(part.route)
 
+    async def drop(part: StoredPart) -> None:
+        await store.write(DropPart(part))
+
+    async def jog(verb: WantJob | PauseJob) -> None:
+        await store.write(verb)
+        if gateway.clockwork is not None:
+            gateway.clockwork.changed()
+
     async def approve(code: str) -> Knock | None:
         knock = await store.write(ApproveKnock(code, datetime.now(UTC)))
         gateway.engine.beside.changed()
@@ -240,6 +248,9 @@ def _house(gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks
         channels=channels,
         complete=answer,
         resend=resend,
+        drop=drop,
+        jog=jog,
+        unheeded=lambda: gateway.unheeded,
         approve=approve,
         start=tasks.start,
         accounts=tuple((name, "default") for name in gateway.channels),

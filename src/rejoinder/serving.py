@@ -20,7 +20,7 @@ from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.events import PromptImage
 from rejoinder.memory import settle_memory
-from rejoinder.opening import menu, open_channels, open_store
+from rejoinder.opening import aliases, menu, open_channels, open_store
 from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.reloading import Reloading, Source
@@ -107,7 +107,7 @@ async def serve(
             here = _members(page[1], settings)
             wake = page[1].common.wake if len(here) > 1 else "lead"
             web = open_channel(page[0], facts, here, settings.gateway.store, wake)
-            web.menu = menu(settings)
+            web.menu, web.aliases = menu(settings), aliases()
             channels.insert(0, web)
         only = replace(settings, channels={channel.name: settings.channels[channel.name] for channel in channels})
         gateway = await stack.enter_async_context(

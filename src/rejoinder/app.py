@@ -264,7 +264,7 @@ class Gateway:
             return
         from rejoinder.wiring.jobs import open_clockwork  # noqa: PLC0415 - who has no job needs no clock
 
-        self.clockwork = open_clockwork(self._jobs, self.engine, self.store, self._clock)
+        self.clockwork = open_clockwork(self._jobs, self.engine, self.store, self._clock, self.hooks.tell)
         self.store.on_foreign_change(self.clockwork.changed)
         self._ticking = self._upkeep.start("clock", self.clockwork.run())
 

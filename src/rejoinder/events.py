@@ -481,6 +481,15 @@ class ReplySent(Struct, frozen=True):
     """That of the agent who said it; None: the gateway's own words."""
 
 
+class JobTicked(Struct, frozen=True):
+    """A job of the clock, or a heartbeat, was due or asked for by hand. `why` it gets no turn; None: it gets one."""
+
+    job: str
+    agent: str
+    session: str
+    why: str | None = None
+
+
 class DeliveryFailed(Struct, frozen=True):
     """Something that was to be said has been given up; it can be sent again by hand (DE-33)."""
 

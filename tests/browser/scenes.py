@@ -175,6 +175,7 @@ async def console(stage: Stage) -> None:
             )
         )  # fmt: skip
     part = {"key": "k", "chat": "42", "thread": None, "attempts": 5, "planned": ago(400), "retry_at": None}
+    job = {"paused": False, "state": None, "outcome": None, "fired": None, "detail": "", "passed": None, "reason": ""}
     stage.api = {
         "series": {"points": points},
         "sessions": {
@@ -200,10 +201,20 @@ async def console(stage: Stage) -> None:
                  "error": "Forbidden: bot was blocked by the user"},
                 {**part, "id": 9, "channel": "telegram", "state": "held", "text": "Good morning!",
                  "error": "nobody knows whether it arrived"},
-                {**part, "id": 12, "channel": "web", "chat": "lobby", "state": "pending", "attempts": 0,
+                {**part, "id": 12, "channel": "web", "chat": "lobby", "state": "planned", "attempts": 0,
                  "text": "On my way", "error": ""},
             ]
         },
+        "jobs": {
+            "jobs": [
+                {**job, "name": "heartbeat/bee", "schedule": "30m", "next": ago(-840), "passed": ago(960),
+                 "reason": "these are quiet hours"},
+                {**job, "name": "standup", "schedule": "0 9 * * 1-5 Europe/Berlin", "next": ago(-50_000),
+                 "state": "over", "outcome": "answered", "fired": ago(36_400)},
+                {**job, "name": "weekly", "schedule": "0 17 * * 5 UTC", "paused": True, "next": None},
+            ]
+        },
+        "gateway": {"version": "1", "agents": ["ada", "bee"], "configuration": ""},
         "channels": {
             "channels": [
                 {"name": "web", "kind": "web", "listening": True, "problem": ""},

@@ -64,6 +64,7 @@ class Stage:
         self.deaf = False
         """Takes no hello: what a browser sees while the server restarts."""
         self.api: dict[str, Any] = {}
+        self.commands = COMMANDS
         self.posted: list[str] = []
         self.console: set[WebSocket] = set()
         self.flow: list[Any] = []
@@ -154,7 +155,7 @@ class Stage:
             rooms.append(replace(room, read=read, unread=unread, latest=latest))
         growing = tuple(m for m in self.messages.values() if m.growing)
         resumed = hello.seq is not None and hello.journal == "stage"
-        rest = (COMMANDS, growing, 1_000_000, self.wake)
+        rest = (self.commands, growing, 1_000_000, self.wake)
         people = tuple(self.people.values())
         return p.Welcome(p.PROTOCOL, "0", "stage", self.seq, resumed, me, self.agents, people, tuple(rooms), *rest)
 

@@ -77,6 +77,69 @@ async def test_dead_letters_are_sent_again_and_strangers_let_in(open_page: Open,
     assert staged.stage.posted == ["outbox/7/retry", "pairing/K7QF2M/approve"]
 
 
+async def test_a_dead_letter_is_dropped_only_by_who_means_it(open_page: Open, staged: Playing) -> None:
+    """It cannot be taken back: the button asks first, and who goes elsewhere has not answered."""
+    page = await open_page(f"{staged.url}/console")
+    outbox = page.get_by_role("region", name="Outbox")
+    await outbox.get_by_role("button", name="Drop part 7").click()
+    await expect(outbox.get_by_text("Really?")).to_be_visible()
+    await page.get_by_label("Filter the flow").focus()
+    await expect(outbox.get_by_text("Really?")).to_have_count(0)
+    await outbox.get_by_role("button", name="Drop part 7").click()
+    async with page.expect_response("**/api/outbox/7/drop"):
+        await outbox.get_by_role("button", name="Drop part 7: Really?").click()
+    assert staged.stage.posted == ["outbox/7/drop"]
+
+
+async def test_the_clock(open_page: Open, staged: Playing) -> None:
+    """Jobs and heartbeats with when they are due and what became of the last; run, paused and resumed from here."""
+    page = await open_page(f"{staged.url}/console")
+    clock = page.get_by_role("region", name="Clock")
+    row = clock.locator("li")
+    await expect(row.nth(0)).to_contain_text("every 30m · in 14 min")
+    await expect(row.nth(0)).to_contain_text("passed 16 min ago: these are quiet hours")
+    await expect(row.nth(1)).to_contain_text("answered · 10 h ago")
+    await expect(row.nth(2)).to_contain_text("paused")
+    for name, path in (
+        ("Run heartbeat/bee now", "heartbeat/bee/run"),
+        ("Pause standup", "standup/pause"),
+        ("Resume weekly", "weekly/resume"),
+    ):
+        async with page.expect_response(lambda answer: answer.request.method == "POST"):
+            await clock.get_by_role("button", name=name).click()
+        assert staged.stage.posted[-1] == f"jobs/{path}"
+
+
+async def test_ticks_are_in_the_flow(open_page: Open, staged: Playing) -> None:
+    """TU-27: each is a journey of its own, with its turn; one that gets none has the reason."""
+    page = await open_page(f"{staged.url}/console")
+    await expect(page.locator(".journey")).to_have_count(3)
+    at, session = int(time.time() * 1000), "bee:cron:heartbeat/bee"
+    await staged.stage.show(c.FlowTick(at, "heartbeat/bee", "bee", session, "these are quiet hours"))
+    first = page.locator(".journey").first
+    await expect(first).to_contain_text("heartbeat/bee is due")
+    await expect(first).to_contain_text("no turn")
+    await expect(first).to_contain_text("these are quiet hours")
+    for number in (1, 2):
+        await staged.stage.show(c.FlowTick(at + number, "heartbeat/bee", "bee", session))
+        await staged.stage.show(c.FlowSent(at, "telegram", "42", f"9{number}", f"Look {number}", 40 + number))
+        await staged.stage.show(c.FlowTurn(at, "telegram", "42", "", session, "bee", "answered", turn=40 + number))
+    await expect(page.locator(".journey")).to_have_count(6)
+    await expect(first).to_contain_text("answered")
+    await first.get_by_role("button").first.click()
+    await expect(first.locator("h3:text('Sent') + ul > li")).to_have_text(["Look 2"])
+    await expect(first.get_by_text("The recorded trace")).to_have_count(0)
+
+
+async def test_a_configuration_that_does_not_hold_is_said(open_page: Open, staged: Playing) -> None:
+    """As long as it does not."""
+    staged.stage.api["gateway"]["configuration"] = "rejoinder.toml:3: this is no value."
+    page = await open_page(f"{staged.url}/console")
+    await expect(page.get_by_role("alert").first).to_have_text("rejoinder.toml:3: this is no value.")
+    staged.stage.api["gateway"]["configuration"] = ""
+    await expect(page.locator(".warning")).to_be_hidden()
+
+
 async def test_charts_say_their_figures(open_page: Open, staged: Playing) -> None:
     """A chart is an image with its newest figures as its name; arrow keys read earlier ones."""
     page = await open_page(f"{staged.url}/console")

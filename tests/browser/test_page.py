@@ -326,6 +326,59 @@ async def test_completion(open_page: Open, quiet: Playing) -> None:
     await expect(box(page)).to_have_value("hi @bee 🚀 ")
 
 
+async def test_a_command_that_is_typed_out_is_sent(open_page: Open, quiet: Playing) -> None:
+    """By any of its names, also where a longer one begins with it; an arrow key means the list, half a word is
+    completed."""
+    quiet.stage.commands = (
+        p.Command("export-session", "Export it.", ("export",)),
+        p.Command("think", "Think.", ("t",)),
+    )
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(page.locator("h1")).to_have_text("lobby")
+    offered = page.get_by_role("option", name="/export-session")
+    for typed, key, stands in (
+        ("/expo", "Enter", "/export-session "),
+        ("/export", "Tab", "/export-session "),
+        ("/t", "Tab", "/think "),
+    ):
+        await box(page).fill(typed)
+        await expect(page.get_by_role("option")).to_have_count(1)
+        await box(page).press(key)
+        await expect(box(page)).to_have_value(stands)
+    await box(page).fill("/export")
+    await expect(offered).to_be_visible()
+    await box(page).press("ArrowDown")
+    await expect(offered).to_have_attribute("aria-selected", "true")
+    await box(page).press("Enter")
+    await expect(box(page)).to_have_value("/export-session ")
+    for typed in ("/export", "/t"):
+        await box(page).fill(typed)
+        await expect(page.get_by_role("option")).to_have_count(1)
+        await box(page).press("Enter")
+        await expect(messages(page).locator(".body").get_by_text(typed, exact=True)).to_be_visible()
+        await expect(box(page)).to_have_value("")
+
+
+async def test_the_side_bar_follows_what_grows(open_page: Open, quiet: Playing) -> None:
+    page = await open_page(f"{quiet.url}/#dm-ada")
+    await expect(page.locator("h1")).to_have_text("Ada")
+    preview = page.locator("[data-room=lobby] .preview")
+    growing = await quiet.stage.post("lobby", "ada", "I", growing=True)
+    await expect(preview).to_have_text("Ada: I")
+    await quiet.stage.live(p.Delta("lobby", growing.id, 1, " read it, @bee."))
+    await expect(preview).to_have_text("Ada: I read it, @Bee.")
+
+
+async def test_one_line_of_a_message_calls_people_as_the_message_does(open_page: Open, quiet: Playing) -> None:
+    """In a quote; and of code only the code is told, not its fence."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    first = await quiet.stage.post("lobby", "ada", "@bee, mail ann@bee.org about @all: ```python x = 1 ```")
+    await quiet.stage.post("lobby", "bee", "Done.", reply_to=first.id)
+    await expect(message(page, "Done.").locator(".quote .words")).to_have_text(
+        "@Bee, mail ann@bee.org about @all: x = 1"
+    )
+
+
 async def test_what_was_typed_before_the_page_knew_its_commands_is_completed(open_page: Open, quiet: Playing) -> None:
     quiet.stage.deaf = True
     page = await open_page(f"{quiet.url}/#lobby")

@@ -4,6 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 from rejoinder.errors import StoreUnavailable
+from rejoinder.events import JobTicked
 from rejoinder.runtime.clockwork import LONGEST_WAIT, Clockwork
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import WantJob
@@ -29,9 +30,11 @@ class World:
         self._began = self.loop.time()
         self.store = open_store("sqlite::memory:")
         self.begun = []
+        self.told = []
         self.looked = 0
         self.refusal = None
-        self.clockwork = Clockwork(jobs, self.store, self, self.begin, self.now, read)
+        self.answer = "it was only tried"
+        self.clockwork = Clockwork(jobs, self.store, self, self.begin, self.now, read, self.told.append)
 
     def now(self):
         self.looked += 1
@@ -41,7 +44,7 @@ class World:
         self.begun.append(turn.session)
         if self.refusal is not None:
             raise self.refusal
-        return "it was only tried"
+        return self.answer
 
     def get(self, key):
         return None
@@ -163,5 +166,22 @@ def test_what_stands_in_the_file():
             await asyncio.sleep(60)
         assert len(world.begun) == 1
         await world.store.close()
+
+    in_virtual_time(test)
+
+
+def test_who_watches_is_told_of_each_tick():
+    """IN-8: those that get a turn, and those that get none, with the reason."""
+
+    async def test():
+        world = World(a_job("quick", every="1m"))
+        async with Runs() as runs:
+            runs.start("clock", world.clockwork.run())
+            await asyncio.sleep(90)
+            world.answer = None
+            await asyncio.sleep(60)
+        await world.store.close()
+        told = ("quick", "a", "a:quick")
+        assert world.told == [JobTicked(*told, "it was only tried"), JobTicked(*told)]
 
     in_virtual_time(test)

@@ -47,6 +47,11 @@ async def test_it_describes_itself(site, path):
         ("GET", "/api/messages/w999/trace", "no message has the id w999"),
         ("POST", "/api/outbox/7/retry", "no dead or unconfirmed part has the number 7"),
         ("POST", "/api/pairing/ABCDEFGH/approve", "nobody waits with the code ABCDEFGH"),
+        ("GET", "/api/messages/%24a%2Fb/trace", "no message has the id $a/b"),
+        ("POST", "/api/outbox/7/drop", "no dead or unconfirmed part has the number 7"),
+        ("POST", "/api/outbox/x/drop", "no dead or unconfirmed part has the number x"),
+        ("POST", f"/api/outbox/{10**30}/retry", f"no dead or unconfirmed part has the number {10**30}"),
+        ("POST", "/api/jobs/heartbeat%2Fada/run", "there is no job heartbeat/ada"),
         ("GET", "/api/nothing", "there is nothing here"),
     ],
 )

@@ -26,8 +26,8 @@ from rejoinder.programs.reloading import Reloading, Source
 from rejoinder.runtime.completions import Line, complete
 from rejoinder.runtime.restarting import Reviving
 from rejoinder.runtime.runs import Runs
-from rejoinder.store.base import ApproveKnock, Knock, ResendPart, Store, StoredPart
-from rejoinder.wiring.opening import menu, open_channels, open_store
+from rejoinder.store.base import ApproveKnock, DropPart, Knock, PauseJob, ResendPart, Store, StoredPart, WantJob
+from rejoinder.wiring.opening import aliases, menu, open_channels, open_store
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -107,7 +107,7 @@ async def serve(
             here = _members(page[1], settings)
             wake = page[1].common.wake if len(here) > 1 else "lead"
             web = open_channel(page[0], facts, here, settings.gateway.store, wake)
-            web.menu = menu(settings)
+            web.menu, web.aliases = menu(settings), aliases()
             channels.insert(0, web)
         only = replace(settings, channels={channel.name: settings.channels[channel.name] for channel in channels})
         gateway = await stack.enter_async_context(
@@ -226,6 +226,14 @@ def _house(gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks
         await store.write(ResendPart(part))
         gateway.engine.outbox.wake(part.route)
 
+    async def drop(part: StoredPart) -> None:
+        await store.write(DropPart(part))
+
+    async def jog(verb: WantJob | PauseJob) -> None:
+        await store.write(verb)
+        if gateway.clockwork is not None:
+            gateway.clockwork.changed()
+
     async def approve(code: str) -> Knock | None:
         knock = await store.write(ApproveKnock(code, datetime.now(UTC)))
         gateway.engine.beside.changed()
@@ -240,6 +248,9 @@ def _house(gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks
         channels=channels,
         complete=answer,
         resend=resend,
+        drop=drop,
+        jog=jog,
+        unheeded=lambda: gateway.unheeded,
         approve=approve,
         start=tasks.start,
         accounts=tuple((name, "default") for name in gateway.channels),

@@ -13,7 +13,9 @@ from contextlib import suppress
 from datetime import datetime
 
 from rejoinder.errors import StoreUnavailable, Superseded
+from rejoinder.events import JobTicked
 from rejoinder.runtime.background import Background
+from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes import Lanes
 from rejoinder.runtime.unit import until_good
 from rejoinder.store.base import KeepJob, KeptJob, PassTick, Store, Tick
@@ -37,6 +39,7 @@ class Clockwork:
         begin: Begin,
         clock: Callable[[], datetime],
         read: Callable[[str], str | None],
+        tell: Tell,
     ) -> None:
         """`read` gives what stands in a file, if there is one."""
         self._jobs = jobs
@@ -45,6 +48,7 @@ class Clockwork:
         self._begin = begin
         self._clock = clock
         self._read = read
+        self._tell = tell
         self._changed = asyncio.Event()
         self._looked: datetime | None = None
 
@@ -112,6 +116,7 @@ class Clockwork:
         if why is not None:
             log.info("%s gets no turn: %s", job.name, why)
             await self._store.write(PassTick(tick, why, now))
+        self._tell(JobTicked(job.name, job.agent, job.session, why))
 
     async def _fire(self, job: Job, kept: KeptJob, tick: Tick, now: datetime) -> str | None:
         """Why there is no turn, if there is none."""

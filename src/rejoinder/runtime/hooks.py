@@ -15,6 +15,7 @@ from typing import Any
 from rejoinder.errors import BadUse
 from rejoinder.events import (
     DeliveryFailed,
+    JobTicked,
     MessageDecided,
     MessageReceived,
     ReplySent,
@@ -26,7 +27,16 @@ from rejoinder.runtime.runs import Runs
 
 log = logging.getLogger(__name__)
 
-Happening = MessageReceived | MessageDecided | SessionStarted | SessionEnded | TurnEnded | ReplySent | DeliveryFailed
+Happening = (
+    MessageReceived
+    | MessageDecided
+    | SessionStarted
+    | SessionEnded
+    | JobTicked
+    | TurnEnded
+    | ReplySent
+    | DeliveryFailed
+)
 Hook = Callable[[Any], Awaitable[None]]
 Tell = Callable[[Happening], None]
 
@@ -35,6 +45,7 @@ HOOKS: Mapping[str, type[Happening]] = {
     "message_decided": MessageDecided,
     "session_started": SessionStarted,
     "session_ended": SessionEnded,
+    "job_ticked": JobTicked,
     "turn_ended": TurnEnded,
     "reply_sent": ReplySent,
     "delivery_failed": DeliveryFailed,

@@ -1,6 +1,7 @@
 """`/api`: what the console shows and does, for programs too. `ENDPOINTS` is routes and OpenAPI document alike."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -10,13 +11,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from rejoinder.errors import StoreUnavailable, Superseded
-from rejoinder.store.base import PART_STATES, UNENDED, PartState
+from rejoinder.store.base import PART_STATES, UNENDED, PartState, PauseJob, StoredPart, WantJob
 from rejoinder.web import views
 from rejoinder.web.flow import Flow
 from rejoinder.web.house import House
 
 MOST_SESSIONS = 100
 MOST_PARTS = 200
+STUCK: tuple[PartState, ...] = ("dead", "held")
+LARGEST_NUMBER = 2**62
 
 
 class NotFound(Exception):
@@ -76,15 +79,50 @@ async def _outbox(house: House, _: Flow, request: Request) -> Struct:
 
 
 async def _retry(house: House, _: Flow, request: Request) -> Struct:
+    return await _with_stuck(house, request, house.resend)
+
+
+async def _drop(house: House, _: Flow, request: Request) -> Struct:
+    return await _with_stuck(house, request, house.drop)
+
+
+async def _with_stuck(house: House, request: Request, do: Callable[[StoredPart], Awaitable[None]]) -> Struct:
     wanted = request.path_params["part"]
-    for part in await house.store.parts_in("dead", "held"):
-        if str(part.id) == wanted:
-            try:
-                await house.resend(part)
-            except Superseded:
-                break
+    is_number = wanted.isascii() and wanted.isdecimal() and int(wanted) <= LARGEST_NUMBER
+    part = await house.store.part(int(wanted)) if is_number else None
+    if part is not None and part.state in STUCK:
+        with suppress(Superseded):  # somebody else was faster
+            await do(part)
             return views.Accepted()
     raise NotFound(f"no dead or unconfirmed part has the number {wanted}")
+
+
+async def _jobs(house: House, _: Flow, request: Request) -> Struct:
+    return views.Jobs(tuple(views.job_view(job) for job in await house.store.jobs() if job.schedule))
+
+
+async def _run_job(house: House, _: Flow, request: Request) -> Struct:
+    return await _jogged(house, WantJob(request.path_params["job"]))
+
+
+async def _pause_job(house: House, _: Flow, request: Request) -> Struct:
+    return await _jogged(house, PauseJob(request.path_params["job"], True))
+
+
+async def _resume_job(house: House, _: Flow, request: Request) -> Struct:
+    return await _jogged(house, PauseJob(request.path_params["job"], False))
+
+
+async def _jogged(house: House, verb: WantJob | PauseJob) -> Struct:
+    if any(job.schedule and job.name == verb.job for job in await house.store.jobs()):
+        with suppress(Superseded):  # it has just gone
+            await house.jog(verb)
+            return views.Accepted()
+    raise NotFound(f"there is no job {verb.job}")
+
+
+async def _gateway(house: House, _: Flow, request: Request) -> Struct:
+    return views.GatewayView(house.version, house.agents, house.unheeded())
 
 
 async def _channels(house: House, _: Flow, request: Request) -> Struct:
@@ -122,7 +160,8 @@ _STATE = Parameter(
     "query",
     {"type": "string", "enum": list(PART_STATES)},
 )
-_PART = Parameter("part", "The number of a part.", schema={"type": "integer", "minimum": 1, "maximum": 2**62})
+_PART = Parameter("part", "The number of a part.", schema={"type": "integer", "minimum": 1, "maximum": LARGEST_NUMBER})
+_JOB = Parameter("job", "The name of a job; a heartbeat's is `heartbeat/` and its agent.")
 
 ENDPOINTS = (
     Endpoint("GET", "/api/sessions", "The sessions, the latest first.", views.Sessions, _sessions),
@@ -130,6 +169,34 @@ ENDPOINTS = (
     Endpoint("GET", "/api/outbox", "What is on its way, or did not arrive.", views.Outbox, _outbox, (_STATE,), (400,)),
     Endpoint(
         "POST", "/api/outbox/{part}/retry", "Send a dead part once more.", views.Accepted, _retry, (_PART,), (404,)
+    ),
+    Endpoint(
+        "POST", "/api/outbox/{part}/drop", "Give a dead part up for good.", views.Accepted, _drop, (_PART,), (404,)
+    ),
+    Endpoint(
+        "GET",
+        "/api/jobs",
+        "The jobs of the clock and the heartbeats: when next, and what of the last.",
+        views.Jobs,
+        _jobs,
+    ),
+    Endpoint("POST", "/api/jobs/{job}/run", "Run a job now.", views.Accepted, _run_job, (_JOB,), (404,)),
+    Endpoint(
+        "POST",
+        "/api/jobs/{job}/pause",
+        "No more ticks until it is resumed.",
+        views.Accepted,
+        _pause_job,
+        (_JOB,),
+        (404,),
+    ),
+    Endpoint("POST", "/api/jobs/{job}/resume", "Let a paused job go on.", views.Accepted, _resume_job, (_JOB,), (404,)),
+    Endpoint(
+        "GET",
+        "/api/gateway",
+        "The gateway itself, and what of its configuration does not hold.",
+        views.GatewayView,
+        _gateway,
     ),
     Endpoint("GET", "/api/channels", "The channels and whether they listen.", views.Channels, _channels),
     Endpoint(
@@ -162,7 +229,12 @@ def routes(house: House, flow: Flow) -> list[BaseRoute]:
         return Response(document, media_type="application/json")
 
     made: list[BaseRoute] = [Route(path, described) for path in ("/api", "/api/openapi.json")]
-    return made + [Route(each.path, _served(each, house, flow), methods=[each.method]) for each in ENDPOINTS]
+    return made + [Route(_pattern(each.path), _served(each, house, flow), methods=[each.method]) for each in ENDPOINTS]
+
+
+def _pattern(path: str) -> str:
+    """Names may have strokes in them: a heartbeat's, a message of Matrix."""
+    return path.replace("}", ":path}")
 
 
 def _served(endpoint: Endpoint, house: House, flow: Flow) -> Callable[[Request], Awaitable[Response]]:

@@ -27,7 +27,7 @@ def routes(house: House) -> list[BaseRoute]:
     channel = house.channel
 
     async def socket(socket: WebSocket) -> None:
-        commands = tuple(Command(name, help) for name, help in channel.menu)
+        commands = tuple(Command(name, help, channel.aliases.get(name, ())) for name, help in channel.menu)
         talk = Talk(channel.keeper, channel.hub, Greeting(house.version, commands, UPLOAD_LIMIT, channel.wake))
         await socket.accept()
         receive = _frames_of(socket)

@@ -76,6 +76,17 @@ class FlowSession(Struct, frozen=True, tag_field="type", tag="session", omit_def
     why: str | None = None
 
 
+class FlowTick(Struct, frozen=True, tag_field="type", tag="tick", omit_defaults=True):
+    """A job of the clock, or a heartbeat, was due. The `turn` of its session that answers no message is its own."""
+
+    at: int
+    job: str
+    agent: str
+    session: str
+    why: str | None = None
+    """It gets no turn."""
+
+
 class Gauges(Struct, frozen=True, tag_field="type", tag="gauges"):
     """Each second, the newest point of every chart; `GET /api/series` has the earlier ones."""
 
@@ -99,6 +110,6 @@ class Gauges(Struct, frozen=True, tag_field="type", tag="gauges"):
     answered_p95_ms: float | None
 
 
-ToConsole = FlowReceived | FlowDecided | FlowTurn | FlowSent | FlowSession | Gauges
+ToConsole = FlowReceived | FlowDecided | FlowTurn | FlowSent | FlowSession | FlowTick | Gauges
 
 encode = msgspec.json.Encoder().encode

@@ -8,13 +8,23 @@ from collections import deque
 from rejoinder.bounded import Bounded
 from rejoinder.channels.web.sockets import Connection
 from rejoinder.errors import StoreUnavailable
-from rejoinder.events import MessageDecided, MessageReceived, ReplySent, Route, SessionEnded, SessionStarted, TurnEnded
+from rejoinder.events import (
+    JobTicked,
+    MessageDecided,
+    MessageReceived,
+    ReplySent,
+    Route,
+    SessionEnded,
+    SessionStarted,
+    TurnEnded,
+)
 from rejoinder.store.base import IN_FLIGHT
 from rejoinder.web.console_frames import (
     FlowDecided,
     FlowReceived,
     FlowSent,
     FlowSession,
+    FlowTick,
     FlowTurn,
     Gauges,
     ToConsole,
@@ -88,6 +98,9 @@ class Flow:
         for message in happening.also:
             self._show(FlowTurn(_now(), route.channel, route.chat, message, *who, turn=happening.turn))
         self._show(FlowTurn(_now(), route.channel, route.chat, happening.message, *who, took, happening.turn))
+
+    async def ticked(self, happening: JobTicked) -> None:
+        self._show(FlowTick(_now(), happening.job, happening.agent, happening.session, happening.why))
 
     async def session_started(self, happening: SessionStarted) -> None:
         self._session(happening.session, happening.agent, happening.route, began=True)

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from rejoinder.channels.web.channel import WebChannel
-from rejoinder.store.base import Health, Knock, StoredPart, StoreReader
+from rejoinder.store.base import Health, Knock, PauseJob, StoredPart, StoreReader, WantJob
 
 
 class ChannelState(Struct, frozen=True):
@@ -55,6 +55,12 @@ class House(Struct, frozen=True):
     complete: Complete
     resend: Callable[[StoredPart], Awaitable[None]]
     """Sends a dead or held part once more."""
+    drop: Callable[[StoredPart], Awaitable[None]]
+    """Gives a dead or held part up for good."""
+    jog: Callable[[WantJob | PauseJob], Awaitable[None]]
+    """Runs, pauses or resumes a job of the clock."""
+    unheeded: Callable[[], str]
+    """What of the configuration does not hold, and why; empty: all of it does."""
     approve: Callable[[str], Awaitable[Knock | None]]
     """Lets the stranger with this code in; None when there is no such code."""
     start: Callable[[str, Coroutine[Any, Any, None]], Any]

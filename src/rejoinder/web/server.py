@@ -92,6 +92,7 @@ class Pages:
             "message_received": flow.received,
             "message_decided": flow.decided,
             "reply_sent": flow.sent,
+            "job_ticked": flow.ticked,
             "turn_ended": flow.turn_ended,
             "session_started": flow.session_started,
             "session_ended": flow.session_ended,

@@ -5,7 +5,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from rejoinder.events import Step
-from rejoinder.store.base import InboxEvent, Input, KeptSession, Knock, StoredPart, Traced
+from rejoinder.store.base import InboxEvent, Input, KeptJob, KeptSession, Knock, StoredPart, Traced
 from rejoinder.store.bodies import text_of
 from rejoinder.web.console_frames import Gauges
 from rejoinder.web.house import ChannelState
@@ -97,6 +97,39 @@ class KnockView(Struct, frozen=True):
     code: str
     asked: datetime
     expires: datetime
+
+
+class JobView(Struct, frozen=True):
+    """A job of the clock, or an agent's heartbeat."""
+
+    name: str
+    schedule: str
+    """When, as somebody wrote it."""
+    paused: bool
+    next: datetime | None
+    """None: it is paused, never due again, or not looked at yet."""
+    state: str | None
+    """Of its last turn: `waiting`, `running`, `over` or `put aside`."""
+    outcome: str | None
+    fired: datetime | None
+    detail: str
+    passed: datetime | None
+    """When a tick passed without a turn,"""
+    reason: str
+    """and why."""
+
+
+class GatewayView(Struct, frozen=True):
+    """The gateway itself."""
+
+    version: str
+    agents: tuple[str, ...]
+    configuration: str
+    """What of the configuration does not hold, and why; empty: all of it does."""
+
+
+class Jobs(Struct, frozen=True):
+    jobs: tuple[JobView, ...]
 
 
 class Sessions(Struct, frozen=True):
@@ -197,6 +230,21 @@ def event_view(event: InboxEvent, trace: tuple[Traced, ...], routed: tuple[Input
         event.reason,
         tuple(step for each in trace for step in each.steps),
         tuple(RoutedView(each.session, each.state, each.turn, each.reason) for each in routed),
+    )
+
+
+def job_view(job: KeptJob) -> JobView:
+    return JobView(
+        job.name,
+        job.schedule,
+        job.paused,
+        None if job.paused else job.due,
+        job.state,
+        job.outcome,
+        job.fired,
+        job.detail,
+        job.passed,
+        job.reason,
     )
 
 

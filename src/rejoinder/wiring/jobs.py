@@ -12,6 +12,7 @@ from rejoinder.events import Route
 from rejoinder.media.notes import read_notes
 from rejoinder.runtime.clockwork import Clockwork
 from rejoinder.runtime.engine import Engine
+from rejoinder.runtime.hooks import Tell
 from rejoinder.session import job_key
 from rejoinder.store.base import Store
 from rejoinder.turns import heartbeat
@@ -24,8 +25,10 @@ READ_FILES_THEMSELVES = frozenset({"acp"})
 """Kinds of agent that work in a folder."""
 
 
-def open_clockwork(jobs: tuple[Job, ...], engine: Engine, store: Store, clock: Callable[[], datetime]) -> Clockwork:
-    return Clockwork(jobs, store, engine.lanes, engine.background.begin, clock, read_notes)
+def open_clockwork(
+    jobs: tuple[Job, ...], engine: Engine, store: Store, clock: Callable[[], datetime], tell: Tell
+) -> Clockwork:
+    return Clockwork(jobs, store, engine.lanes, engine.background.begin, clock, read_notes, tell)
 
 
 def jobs_of(settings: schema.Settings) -> tuple[Job, ...]:

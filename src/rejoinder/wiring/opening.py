@@ -11,7 +11,8 @@ from rejoinder.channels.base import Channel, ShowsMenu
 from rejoinder.config import schema
 from rejoinder.config.to_come import channel_to_come, store_to_come
 from rejoinder.errors import BadConfiguration
-from rejoinder.inbound.commands.registry import native_menu
+from rejoinder.inbound.commands.command import Command
+from rejoinder.inbound.commands.registry import book, native_menu
 from rejoinder.secret import Secret
 from rejoinder.store.base import Store
 from rejoinder.wiring.kinds import kinds
@@ -73,8 +74,16 @@ def open_channel(name: str, said: schema.Channel) -> Channel:
 
 def menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
     """What a platform's own menu offers: nothing, where slash text is no command."""
-    theirs = [command for module in plugins.others("command") for command in module.COMMANDS]
-    return native_menu(theirs) if settings.commands.text else ()
+    return native_menu(_their_commands()) if settings.commands.text else ()
+
+
+def aliases() -> dict[str, tuple[str, ...]]:
+    """The other names of a command, by its name."""
+    return {command.name: command.aliases for command in book(_their_commands()).values()}
+
+
+def _their_commands() -> list[Command]:
+    return [command for module in plugins.others("command") for command in module.COMMANDS]
 
 
 def _record(wanted: type[Struct], given: Any) -> Any:

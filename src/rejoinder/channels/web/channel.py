@@ -1,7 +1,7 @@
 """The channel on top of the room log: parts become messages, what people do becomes messages for the gateway."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Final, Literal
 
@@ -38,6 +38,7 @@ class WebChannel:
         self.wake = wake
         self.hub = Hub()
         self.menu: tuple[tuple[str, str], ...] = ()
+        self.aliases: Mapping[str, tuple[str, ...]] = {}
         self._news = asyncio.Event()
         self._closed = False
         self._taken = 0

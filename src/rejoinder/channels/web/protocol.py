@@ -136,11 +136,13 @@ FromBrowser = (
 # --- to the browser: once, and answers ----------------------------------------------------------
 
 
-class Command(Struct, frozen=True):
+class Command(Struct, frozen=True, omit_defaults=True):
     """A slash command to complete."""
 
     name: str
     description: str
+    aliases: tuple[str, ...] = ()
+    """Other names of it."""
 
 
 class Welcome(Struct, frozen=True, tag_field="type", tag="welcome"):

@@ -10,7 +10,6 @@
  * @property {(message: Message, choice: import("./state.js").Choice) => void} press
  * @property {(client: string) => void} retry
  * @property {(client: string) => void} discard
- * @property {() => Map<string, string>} mentions names by lower-case id
  * @property {() => string} latestDelivered the client id of the newest own message that arrived
  * @property {(place: string, where: {before?: number, around?: string}) => void} history
  * @property {(message: Message, element: Element) => void} offer show the tools of a message

@@ -256,7 +256,7 @@ export class App {
   #finished(message) {
     this.notifier.tell(message);
     if (message.room === this.room && !this.state.isMine(message))
-      this.announcer.say(this.state.member(message.author).name, wordsOf(message, 500));
+      this.announcer.say(this.state.member(message.author).name, wordsOf(message, this.state.mentions(), 500));
   }
 
   /** A growing message has a hole: its whole text so far is asked for. @param {string} id */
@@ -336,7 +336,9 @@ export class App {
     const names = h(
       "span",
       { class: "with" },
-      room.kind === "group" ? namesOf(agents) : `direct chat · ${agents[0] ? `@${agents[0].id}` : "its agent has left"}`,
+      room.kind === "group"
+        ? namesOf(agents)
+        : `direct chat · ${agents[0] ? `@${agents[0].id}` : "its agent has left"}`,
     );
     fill(
       this.heading,
@@ -425,12 +427,6 @@ export class App {
   discard(client) {
     this.requests.done(client);
     this.#syncAll();
-  }
-
-  mentions() {
-    const names = new Map([["all", "all"]]);
-    for (const member of this.state.members.values()) names.set(member.id.toLowerCase(), clean(member.name));
-    return names;
   }
 
   /** @param {string} room */

@@ -1,8 +1,9 @@
 /**
  * Completes `/commands` at the beginning, `@names` and `:emoji:` anywhere: a list above the message box.
  *
- * A command that nobody knows is text for the agent. Where it looks like a slip the nearest one is offered, and Enter
- * still sends what was typed.
+ * Enter sends a command that is typed out, by its name or another name of it, also where a longer one begins with it;
+ * an arrow key says that the list is meant. A command that nobody knows is text for the agent. Where it looks like a
+ * slip the nearest one is offered, and Enter still sends what was typed.
  */
 
 import { fill, h } from "../shared/dom.js";
@@ -10,7 +11,8 @@ import { findEmoji } from "./emoji.js";
 
 /**
  * @typedef {{insert: string, label: string, detail: string, mark?: Node | string, guessed?: boolean}} Offer
- * @typedef {{from: number, to: number, offers: Offer[]}} Found
+ * @typedef {{from: number, to: number, offers: Offer[], whole?: boolean}} Found `whole`: what stands there is a command
+ * @typedef {{name: string, description: string, aliases?: string[]}} Command
  */
 
 const MOST = 8;
@@ -19,7 +21,7 @@ const SLIPS = 2; // letters that may be wrong, missing, too many or in another o
 /**
  * What could be completed at the cursor; pure, so that tests need no page.
  * @param {string} text @param {number} cursor
- * @param {{commands: {name: string, description: string}[], people: {id: string, name: string}[]}} known
+ * @param {{commands: Command[], people: {id: string, name: string}[]}} known
  * @returns {Found | null}
  */
 export function completions(text, cursor, known) {
@@ -27,7 +29,14 @@ export function completions(text, cursor, known) {
   const command = /^\/([\w-]*)$/.exec(before);
   if (command) {
     const typed = command[1].toLowerCase();
-    const fitting = known.commands.filter(({ name }) => bare(name).startsWith(typed));
+    const begins = (/** @type {string} */ word) => bare(word).startsWith(typed);
+    const fitting = [
+      ...known.commands.filter(({ name }) => begins(name)),
+      ...known.commands.filter(({ name, aliases = [] }) => !begins(name) && aliases.some(begins)),
+    ];
+    const whole = known.commands.some(({ name, aliases = [] }) =>
+      [name, ...aliases].some((word) => bare(word) === typed),
+    );
     const guessed = !fitting.length;
     const offers = (guessed ? nearest(typed, known.commands) : fitting).map(({ name, description }) => ({
       insert: `/${bare(name)} `,
@@ -35,7 +44,8 @@ export function completions(text, cursor, known) {
       detail: guessed ? `Did you mean this? ${description}` : description,
       guessed,
     }));
-    return found(0, cursor, offers);
+    const there = found(0, cursor, offers);
+    return there && { ...there, whole };
   }
   const mention = /(?:^|[\s(])@([\p{L}\p{N}_.-]*)$/u.exec(before);
   if (mention) {
@@ -76,7 +86,8 @@ function slips(a, b) {
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1] ? 0 : 1;
       row[j] = Math.min(last[j] + 1, row[j - 1] + 1, last[j - 1] + same);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j], before[j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        row[j] = Math.min(row[j], before[j - 2] + 1);
     }
     [before, last] = [last, row];
   }
@@ -92,6 +103,7 @@ const found = (from, to, offers) => (offers.length ? { from, to, offers: offers.
 export class Completion {
   #found = /** @type {Found | null} */ (null);
   #chosen = 0;
+  #moved = false; // by an arrow key: the list is meant
 
   /** @param {any} box the message box @param {() => any} known @param {string} id */
   constructor(box, known, id) {
@@ -108,6 +120,7 @@ export class Completion {
     const { value, selectionStart, selectionEnd } = this.box;
     this.#found = selectionStart === selectionEnd ? completions(value, selectionStart, this.known()) : null;
     this.#chosen = 0;
+    this.#moved = false;
     this.#draw();
   }
 
@@ -129,16 +142,17 @@ export class Completion {
     return true;
   }
 
-  /** A command that is typed out is sent by Enter, not completed once more; so is what we can only guess. */
+  /** What is typed out is sent by Enter, not completed once more; so is what we can only guess. */
   #isWhole() {
-    const { from, to, offers } = /** @type {Found} */ (this.#found);
+    const { from, to, offers, whole } = /** @type {Found} */ (this.#found);
     const { insert, guessed } = offers[this.#chosen];
-    return guessed || insert.trim() === this.box.value.slice(from, to);
+    return !this.#moved && (whole || guessed || insert.trim() === this.box.value.slice(from, to));
   }
 
   /** @param {number} index */
   #choose(index) {
     this.#chosen = index;
+    this.#moved = true;
     this.#draw();
   }
 

@@ -263,7 +263,7 @@ export class Composer {
       this.context,
       icon(this.#editing ? "edit" : "reply"),
       h("strong", {}, words),
-      h("span", { dir: "auto" }, wordsOf(meant)),
+      h("span", { dir: "auto" }, wordsOf(meant, this.state.mentions())),
       h(
         "button",
         { type: "button", class: "quiet", "aria-label": "Cancel", title: "Cancel (Esc)", onclick: cancel },

@@ -134,7 +134,7 @@ export class Dialogs {
     const form = h(
       "form",
       { method: "dialog" },
-      h("blockquote", { dir: "auto" }, wordsOf(message)),
+      h("blockquote", { dir: "auto" }, wordsOf(message, this.app.state.mentions())),
       h("p", { class: "hint" }, "It disappears for everybody."),
       buttons("Delete", "danger"),
     );

@@ -3,13 +3,14 @@
  * again only when what it shows has changed.
  */
 
-import { clean, oneLine } from "../shared/clean.js";
+import { clean } from "../shared/clean.js";
 import { fill, h } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
 import { markdown } from "../shared/markdown.js";
 import { patch } from "../shared/patch.js";
 import { clockOf, fullOf, narrowOf, shortOf, sizeOf } from "../shared/times.js";
 import { face, nameOf, namesOf } from "./faces.js";
+import { wordsOf } from "./words.js";
 
 /**
  * @typedef {import("./state.js").Message} Message
@@ -104,7 +105,7 @@ export class MessageView {
     const quoted = message.reply_to;
     if (!quoted) return fill(this.quote);
     const author = this.state.member(quoted.author ?? "");
-    const words = quoted.text ? oneLine(quoted.text) : "a message that is gone";
+    const words = quoted.text ? wordsOf(quoted, this.state.mentions()) : "a message that is gone";
     const label = `In reply to ${clean(author.name)}: ${words}. Jump to it`;
     fill(
       this.quote,
@@ -126,8 +127,7 @@ export class MessageView {
 
   /** @param {Message} message */
   #drawBody(message) {
-    const mentions = this.actions.mentions();
-    const trees = markdown(message.text, { growing: message.growing, mentions });
+    const trees = markdown(message.text, { growing: message.growing, mentions: this.state.mentions() });
     if (message.edited && !message.growing) {
       const mark = { tag: "span", attrs: { class: "edited" }, children: [" (edited)"] };
       const last = trees.at(-1);

@@ -28,7 +28,7 @@ export class Notifier {
     const author = this.app.state.member(message.author);
     const room = this.app.state.rooms.get(message.room);
     const shown = new Notification(clean(`${author.name} · ${room?.title ?? ""}`), {
-      body: wordsOf(message),
+      body: wordsOf(message, this.app.state.mentions()),
       tag: message.room,
       icon: "/static/icon.svg",
     });

@@ -114,7 +114,6 @@ export class Pane {
       press: (message, choice) => app.ask({ type: "press", message: message.id, says: choice.says }),
       retry: (client) => app.retry(client),
       discard: (client) => app.discard(client),
-      mentions: () => app.mentions(),
       latestDelivered: () => app.latestDelivered,
       history: (place, where) => app.history(place, where),
       offer: (message, element) => this.tools.offer(message, element),

@@ -119,7 +119,7 @@ export class Sidebar {
       room.unread > 0 && !current ? h("span", { class: "unread" }, room.unread > 99 ? "99+" : room.unread) : null;
     const last = room.latest;
     const preview = last
-      ? `${room.kind === "group" ? `${clean(state.member(last.author).name)}: ` : ""}${wordsOf(last, 60)}`
+      ? `${room.kind === "group" ? `${clean(state.member(last.author).name)}: ` : ""}${wordsOf(last, state.mentions(), 60)}`
       : "";
     const looks =
       room.kind === "direct" && agents[0] ? face(agents[0]) : h("span", { class: "hash", "aria-hidden": "true" }, "#");

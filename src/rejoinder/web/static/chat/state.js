@@ -6,6 +6,8 @@
  * Rule 3: the highest `seq` seen is all that a reconnect needs.
  */
 
+import { clean } from "../shared/clean.js";
+
 /**
  * @typedef {{hue: number, initials: string, emoji?: string}} Face
  * @typedef {{id: string, name: string, face: Face, agent?: boolean}} Member
@@ -39,6 +41,8 @@ export const GATEWAY = /** @type {Member} */ ({
 
 const TYPING_LASTS = 7000; // a little longer than an agent's next sign takes to come
 
+const PREVIEWED = 200; // letters, of which the side bar shows the beginning: what grows behind them changes nothing there
+
 export class ChatState {
   seq = /** @type {number | null} */ (null);
   journal = "";
@@ -71,6 +75,14 @@ export class ChatState {
   member(id) {
     if (id === "") return GATEWAY;
     return this.members.get(id) ?? { id, name: id, face: { hue: 220, initials: id.slice(0, 2).toUpperCase() } };
+  }
+
+  /** Names by lower-case id, for who is mentioned. @returns {Map<string, string>} */
+  mentions() {
+    const named = [...this.members.values()].map(
+      ({ id, name }) => /** @type {const} */ ([id.toLowerCase(), clean(name)]),
+    );
+    return new Map([["all", "all"], ...named]);
   }
 
   /** @param {Message} message */
@@ -337,7 +349,7 @@ export class ChatState {
     const room = this.rooms.get(changed.room);
     if (room?.latest?.id === id) {
       room.latest = changed;
-      changes.rooms ||= !changed.growing; // the side bar waits for the whole message
+      changes.rooms ||= !changed.growing || message.text.length < PREVIEWED;
     }
   }
 

@@ -1,8 +1,16 @@
 /** What a message says in one line, where there is no place for more: its words, or the names of its files. */
 
 import { clean, oneLine } from "../shared/clean.js";
+import { MENTION } from "../shared/markdown_inline.js";
 
-/** @param {import("./state.js").Message} message */
-export function wordsOf(message, limit = 140) {
-  return oneLine(message.text, limit) || (message.files ?? []).map((file) => `📎 ${clean(file.name)}`).join(" ");
+const MENTIONS = new RegExp(`(?<![\\p{L}\\p{N}])${MENTION.source.slice(1)}`, "gu");
+
+/** @param {{text?: string | null, files?: import("./state.js").File[]}} message
+ * @param {Map<string, string>} mentions names by lower-case id: who is mentioned is called here as in the message */
+export function wordsOf({ text, files }, mentions, limit = 140) {
+  const named = (text ?? "").replace(MENTIONS, (at, id) => {
+    const name = mentions.get(id.toLowerCase());
+    return name ? `@${name}` : at;
+  });
+  return oneLine(named, limit) || (files ?? []).map((file) => `📎 ${clean(file.name)}`).join(" ");
 }

@@ -2,7 +2,7 @@
 
 import { clean, oneLine } from "../shared/clean.js";
 import { fill, h } from "../shared/dom.js";
-import { clockOf, duration } from "../shared/times.js";
+import { duration, fullOf, secondsOf } from "../shared/times.js";
 import { get } from "./api.js";
 import { reasonOf, standing } from "./state.js";
 
@@ -17,6 +17,8 @@ const WORDS = /** @type {Record<string, string>} */ ({
   failed: "failed",
   cancelled: "stopped",
 });
+
+const NOTHING = "Nothing yet. Write a message in a chat: it appears here.";
 
 export class Flow {
   #rows = /** @type {Map<string, any>} */ (new Map());
@@ -33,7 +35,7 @@ export class Flow {
       oninput: () => this.draw(),
     });
     this.list = h("ol", { class: "flow" });
-    this.nothing = h("p", { class: "nothing" }, "Nothing yet. Write a message in a chat: it appears here.");
+    this.nothing = h("p", { class: "nothing" }, NOTHING);
     this.why = h("form", {
       class: "why-form",
       onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), this.explain(this.id.value.trim())),
@@ -60,10 +62,11 @@ export class Flow {
     const words = /** @type {string[]} */ (this.filter.value.toLowerCase().split(/\s+/).filter(Boolean));
     const fits = (/** @type {Journey} */ journey) => {
       const text =
-        `${journey.sender} ${journey.text} ${journey.channel} ${journey.chat} ${journey.message} ${WORDS[standing(journey)]} ${reasonOf(journey)}`.toLowerCase();
+        `${journey.sender} ${journey.text} ${journey.channel} ${journey.chat} ${journey.message} ${outcomeOf(journey)} ${reasonOf(journey)}`.toLowerCase();
       return words.every((word) => text.includes(word));
     };
     const journeys = this.state.newest().filter(fits);
+    this.nothing.textContent = words.length ? "Nothing of the last messages fits." : NOTHING;
     this.nothing.hidden = journeys.length > 0;
     const rows = journeys.map((journey) => this.#row(journey));
     const wanted = new Set(rows);
@@ -126,7 +129,7 @@ export class Flow {
       h(
         "button",
         { type: "button", class: "summary", "aria-expanded": String(open), onclick: toggle },
-        h("time", {}, clockOf(journey.at)),
+        h("time", { title: fullOf(journey.at) }, secondsOf(journey.at)),
         h("span", { class: "place" }, `${clean(journey.channel)} · ${clean(journey.chat)}`),
         h(
           "span",
@@ -136,7 +139,7 @@ export class Flow {
           h("span", { dir: "auto" }, oneLine(journey.text, 160)),
         ),
         h("span", { class: "track", "aria-hidden": "true" }, ...dots(journey)),
-        h("span", { class: "outcome" }, WORDS[how] ?? how, took ? ` · ${duration(took * 1000)}` : ""),
+        h("span", { class: "outcome" }, outcomeOf(journey), took ? ` · ${duration(took * 1000)}` : ""),
         // That a command answered is told by the command itself.
         reason && reason !== journey.text.trim() ? h("span", { class: "reason" }, clean(reason)) : null,
       ),
@@ -163,13 +166,21 @@ export class Flow {
       journey.steps.length || !journey.turns.length ? steps(journey.steps) : null,
       turns.length ? h("div", {}, h("h3", {}, "Turns"), h("ul", {}, ...turns)) : null,
       sent.length ? h("div", {}, h("h3", {}, "Sent"), h("ul", {}, ...sent)) : null,
-      h(
-        "button",
-        { type: "button", class: "plain", onclick: () => this.explain(journey.message) },
-        "Why? The recorded trace",
-      ),
+      journey.message
+        ? h(
+            "button",
+            { type: "button", class: "plain", onclick: () => this.explain(journey.message) },
+            "Why? The recorded trace",
+          )
+        : null,
     );
   }
+}
+
+/** @param {Journey} journey */
+function outcomeOf(journey) {
+  const how = standing(journey);
+  return journey.entry === "tick" && how === "drop" ? "no turn" : (WORDS[how] ?? how);
 }
 
 /** How far it came: in, decided, agent, out. @param {Journey} journey */

@@ -1,5 +1,6 @@
 /** The operator's page: figures and charts on top, then the flow, then what stands and what waits. */
 
+import { clean } from "../shared/clean.js";
 import { byId, fill, h } from "../shared/dom.js";
 import { Line } from "../shared/line.js";
 import { themeButton } from "../shared/theme_button.js";
@@ -47,6 +48,7 @@ const load = new Chart(
   4,
 );
 const figures = h("dl", { class: "figures", "aria-label": "Now" });
+const warning = h("p", { class: "warning", role: "alert", hidden: true });
 const live = h("span", { class: "live", role: "status" }, "connecting…");
 
 /** @type {[string, string, (value: any) => string, ((value: any) => string)?][]} name, field, words, class */
@@ -120,7 +122,14 @@ const line = new Line(
 const column = (...parts) => h("div", { class: "column" }, ...parts.map((part) => part.element));
 
 async function refresh() {
-  if (!document.hidden) await Promise.all(Object.values(tables).map((card) => card.refresh()));
+  if (!document.hidden) await Promise.all([heed(), ...Object.values(tables).map((card) => card.refresh())]);
+}
+
+/** Says what of the configuration does not hold, as long as it does not. */
+async function heed() {
+  const { configuration } = await get("gateway").catch(() => ({ configuration: warning.textContent }));
+  if (warning.textContent !== configuration) warning.textContent = clean(configuration);
+  warning.hidden = !configuration;
 }
 
 function explainHash() {
@@ -146,13 +155,14 @@ fill(
   h(
     "main",
     {},
+    warning,
     figures,
     h("div", { class: "charts" }, latency.element, throughput.element, load.element),
     h(
       "div",
       { class: "cards" },
       column(flow, tables.sessions),
-      column(tables.channels, tables.pairing, tables.outbox, tables.lanes),
+      column(tables.channels, tables.pairing, tables.outbox, tables.lanes, tables.jobs),
     ),
   ),
 );

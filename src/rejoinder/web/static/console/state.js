@@ -3,7 +3,7 @@
 /**
  * @typedef {{stage: string, decision: string, reason?: string | null, took?: number}} Step
  * @typedef {{id: string, channel: string, chat: string, message: string, at: number, sender: string, text: string,
- *   entry: string, outcome: string, steps: Step[], turns: any[], sent: any[]}} Journey one message on its way
+ *   entry: string, outcome: string, steps: Step[], turns: any[], sent: any[], session: string}} Journey one message on its way
  */
 
 const KEPT = 200;
@@ -27,7 +27,8 @@ export class ConsoleState {
       return "session";
     }
     if (frame.type === "sent") return this.#sent(frame);
-    const journey = this.#journey(frame);
+    if (frame.type === "tick") return this.#ticked(frame);
+    const journey = frame.type === "turn" && !frame.message ? this.#unasked(frame) : this.#journey(frame);
     if (frame.type === "received")
       Object.assign(journey, { sender: frame.sender, text: frame.text, entry: frame.entry ?? "text", at: frame.at });
     else if (frame.type === "decided") Object.assign(journey, { outcome: frame.outcome, steps: frame.steps });
@@ -48,8 +49,7 @@ export class ConsoleState {
   }
 
   /** @param {any} frame */
-  #journey({ channel, chat, message, at }) {
-    const id = `${channel}\n${chat}\n${message}`;
+  #journey({ channel, chat, message, at }, id = `${channel}\n${chat}\n${message}`) {
     let journey = this.journeys.get(id);
     if (!journey) {
       journey = {
@@ -65,11 +65,41 @@ export class ConsoleState {
         steps: [],
         turns: [],
         sent: [],
+        session: "",
       };
       this.journeys.set(id, journey);
       if (this.journeys.size > KEPT) this.journeys.delete(/** @type {string} */ (this.journeys.keys().next().value));
     }
     return journey;
+  }
+
+  /** What the clock asks for is no message. @param {any} frame */
+  #ticked({ at, job, agent, session, why }) {
+    const journey = this.#journey({ channel: "clock", chat: agent, message: "", at }, `clock\n${job}\n${at}`);
+    const step = { stage: "clock", decision: why ? "drop" : "turn", reason: why };
+    Object.assign(journey, {
+      sender: job,
+      text: "is due",
+      entry: "tick",
+      session,
+      outcome: step.decision,
+      steps: [step],
+    });
+    return journey.id;
+  }
+
+  /** The journey of a turn that answers no message: the tick of its session that has none yet. @param {any} frame */
+  #unasked({ session, agent, at, turn }) {
+    const isIts = (/** @type {Journey} */ each) =>
+      each.session === session && each.outcome === "turn" && !each.turns.length;
+    return (
+      this.newest().findLast(isIts) ??
+      Object.assign(this.#journey({ channel: "clock", chat: agent, message: "", at }, `turn\n${turn}`), {
+        sender: session,
+        entry: "tick",
+        session,
+      })
+    );
   }
 
   /** @param {Journey} journey @param {any} frame */

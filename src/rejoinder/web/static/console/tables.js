@@ -1,63 +1,10 @@
-/** What stands and what waits: channels, sessions with their lanes, the outbox, strangers at the door. */
+/** What stands and what waits: channels, sessions with their lanes, the outbox, strangers at the door, the clock. */
 
 import { clean, oneLine } from "../shared/clean.js";
-import { fill, h } from "../shared/dom.js";
+import { h } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
-import { get, post } from "./api.js";
-
-/** A card that is asked for and drawn again and again; what failed is said in it. */
-export class Card {
-  #last = "";
-
-  /** @param {string} id @param {string} title @param {string} path @param {(answer: any, card: Card) => Node[]} draw */
-  constructor(id, title, path, draw) {
-    this.path = path;
-    this.draw = draw;
-    this.content = h("div", { class: "content" });
-    this.problem = h("p", { class: "problem", role: "alert", hidden: true });
-    this.element = h(
-      "section",
-      { class: "card", id, "aria-label": title },
-      h("header", {}, h("h2", {}, title)),
-      this.problem,
-      this.content,
-    );
-  }
-
-  async refresh() {
-    try {
-      const answer = await get(this.path);
-      this.problem.hidden = true;
-      const text = JSON.stringify(answer);
-      if (text === this.#last && !this.element.querySelector("[data-since]")) return;
-      if (text === this.#last) return age(this.element);
-      this.#last = text;
-      fill(this.content, ...this.draw(answer, this));
-      age(this.element);
-    } catch (error) {
-      this.tell(/** @type {Error} */ (error).message);
-    }
-  }
-
-  /** @param {string} path @param {any} button */
-  async act(path, button) {
-    button.disabled = true;
-    try {
-      await post(path);
-      this.#last = "";
-      await this.refresh();
-    } catch (error) {
-      button.disabled = false;
-      this.tell(/** @type {Error} */ (error).message);
-    }
-  }
-
-  /** @param {string} words */
-  tell(words) {
-    this.problem.textContent = `${words}.`;
-    this.problem.hidden = false;
-  }
-}
+import { Card, since, until } from "./card.js";
+import { drawJobs } from "./jobs.js";
 
 export const cards = () => ({
   sessions: new Card("sessions", "Sessions", "sessions", drawSessions),
@@ -65,6 +12,7 @@ export const cards = () => ({
   channels: new Card("channels", "Channels", "channels", drawChannels),
   pairing: new Card("pairing", "At the door", "pairing", drawPairing),
   outbox: new Card("outbox", "Outbox", "outbox", drawOutbox),
+  jobs: new Card("jobs", "Clock", "jobs", drawJobs),
 });
 
 /** @param {any} answer */
@@ -140,20 +88,9 @@ function drawOutbox({ parts }, card) {
             `${clean(part.channel)} · ${clean(part.chat)} · `,
             since(part.planned),
             part.attempts ? ` · ${part.attempts} ${part.attempts === 1 ? "try" : "tries"}` : "",
+            ...(part.retry_at ? [" · again ", until(part.retry_at)] : []),
           ),
-          STUCK.has(part.state)
-            ? h(
-                "button",
-                {
-                  type: "button",
-                  class: "plain",
-                  "aria-label": `Send part ${part.id} again`,
-                  onclick: (/** @type {any} */ event) => card.act(`outbox/${part.id}/retry`, event.currentTarget),
-                },
-                icon("retry"),
-                "Retry",
-              )
-            : null,
+          STUCK.has(part.state) ? h("span", { class: "deeds" }, ...deeds(part, card)) : null,
           h("p", { class: "words", dir: "auto" }, oneLine(part.text, 140)),
           part.error ? h("p", { class: "reason" }, clean(part.error)) : null,
         ),
@@ -162,12 +99,19 @@ function drawOutbox({ parts }, card) {
   ];
 }
 
+/** @param {any} part @param {Card} card */
+const deeds = ({ id }, card) => [
+  card.button(`outbox/${id}/retry`, { label: `Send part ${id} again` }, icon("retry"), "Retry"),
+  card.button(`outbox/${id}/drop`, { label: `Drop part ${id}`, sure: "Really?" }, icon("trash"), "Drop"),
+];
+
 const STATES = /** @type {Record<string, string>} */ ({
   dead: "not delivered",
   held: "unconfirmed",
   unknown: "unconfirmed",
-  pending: "on its way",
+  planned: "waits",
   sending: "on its way",
+  retry: "is tried again",
 });
 
 /** @param {any} answer */
@@ -241,23 +185,3 @@ const drawLanes = ({ lanes }) =>
         ),
       )
     : [h("p", { class: "nothing" }, "No message waits for a turn.")];
-
-/** A time that grows older while one looks at it. @param {string} moment */
-const since = (moment) => h("time", { datetime: moment, "data-since": moment });
-
-/** @param {Element} element */
-function age(element) {
-  for (const time of element.querySelectorAll("[data-since]")) {
-    const past = Date.now() - Date.parse(time.getAttribute("data-since") ?? "");
-    const words = `${rounded(Math.max(0, past))} ago`;
-    if (time.textContent !== words) time.textContent = words;
-  }
-}
-
-/** @param {number} ms */
-function rounded(ms) {
-  if (ms < 60_000) return `${Math.round(ms / 1000)} s`;
-  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
-  if (ms < 86_400_000) return `${Math.round(ms / 3_600_000)} h`;
-  return `${Math.round(ms / 86_400_000)} d`;
-}

@@ -10,6 +10,7 @@ export const clean = (text) => text.replace(/\r\n?/g, "\n").replace(UNSEEN, "");
 export function oneLine(text, limit = 140) {
   const line = clean(text)
     .replace(/^\s*(```|~~~).*$/gm, " ")
+    .replace(/(```|~~~)[\w+#.-]*\s/g, " ") // what somebody else has already made one line of
     .replace(/^\s*(#{1,6}|>+|[-*+]|\d+[.)])\s+/gm, "")
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replace(/(\*\*|__|~~|`)/g, "")

@@ -17,7 +17,7 @@ const ENTITIES = /** @type {Record<string, string>} */ ({
   apos: "'",
   nbsp: "\u00a0",
 });
-const MENTION = /^@([\p{L}\p{N}_.-]*[\p{L}\p{N}_])/u;
+export const MENTION = /^@([\p{L}\p{N}_.-]*[\p{L}\p{N}_])/u;
 const LONGEST_LOOK = 400; // pieces back to a partner: keeps a text of nothing but marks cheap
 const LONGEST_LABEL = 2000; // characters: a label is read again inside, and links may stand in links
 const SAFE = /^(https?:|mailto:)/i;

@@ -3,6 +3,7 @@
 // Nobody writes 09:41 AM, and nobody 9:41 where a day has 24 hours.
 const { hour12 } = new Intl.DateTimeFormat(undefined, { hour: "numeric" }).resolvedOptions();
 const clock = new Intl.DateTimeFormat(undefined, { hour: hour12 ? "numeric" : "2-digit", minute: "2-digit" });
+const seconds = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 const day = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
 const dayOfYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
@@ -11,13 +12,19 @@ const short = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short
 /** @param {number} at */
 export const clockOf = (at) => clock.format(at);
 
-/** Without the half of the day, where there is no room for it. @param {number} at */
-export const narrowOf = (at) =>
-  clock
+/** Without the half of the day, where there is no room for it. @param {number} at @param {Intl.DateTimeFormat} how */
+const narrowed = (at, how) =>
+  how
     .formatToParts(at)
     .map(({ type, value }) => (type === "dayPeriod" ? "" : value))
     .join("")
     .trim();
+
+/** @param {number} at */
+export const narrowOf = (at) => narrowed(at, clock);
+
+/** To the second. @param {number} at */
+export const secondsOf = (at) => narrowed(at, seconds);
 
 /** @param {number} at */
 export const fullOf = (at) => full.format(at);

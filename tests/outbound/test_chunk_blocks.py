@@ -136,6 +136,17 @@ def test_no_cut_inside_an_atom(text: str, limit: int, chunks: list[str]) -> None
     assert split(text, limit) == chunks
 
 
+@pytest.mark.parametrize("marks", [("**", "**"), ("*", "*"), ("~~", "~~"), ("_", "_"), ("[", "](https://e.org)")])
+@pytest.mark.parametrize("words", [10, 60, 390])
+def test_marked_words_stay_together_as_long_as_they_fit(marks: tuple[str, str], words: int) -> None:
+    """DE-11: however long; what fits into no message is cut behind a word."""
+    marked = marks[0] + " ".join(["bold"] * words) + marks[1]
+    chunks = split(f"{'word ' * 390}{marked} and {'more ' * 100}", 2000)
+    assert any(marked in chunk for chunk in chunks)
+    long = f"**{'longer ' * 400}ends**"
+    assert "longer" in {chunk.split()[-1] for chunk in split(long, 2000)[:-1]}
+
+
 @pytest.mark.parametrize(
     ("text", "limit", "lines_of_last"),
     [

@@ -411,6 +411,22 @@ def test_what_only_looks_like_code(text: str, shown: str) -> None:
 @pytest.mark.parametrize(
     ("text", "shown", "directives"),
     [
+        (f"The <actions block is not closed.\n\n{X}", "The <actions block is not closed.", [REACT]),
+        ("Use <actions to wrap <react> tags.", "Use <actions to wrap <react> tags.", []),
+        (f"Use <no-reply so:\n```\n{X}\n```", f"Use <no-reply so:\n```\n{X}\n```", []),
+        (f"<react and\n~~~\n{BLOCK}\n~~~", f"<react and\n~~~\n{BLOCK}\n~~~", []),
+        (f"a <actions `{X}` b", f"a <actions `{X}` b", []),
+        (f"<actions\n{X}\n</actions>\nHi", "Hi", [REACT]),
+    ],
+)
+def test_prose_that_names_a_tag(text: str, shown: str, directives: list) -> None:
+    """OD-4, OD-36: a tag that another one interrupts is text, and code behind it is code; a mere `>` may lack."""
+    check(text, shown, *directives)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "directives"),
+    [
         (
             '<actions><send-message chat="C1"/><send-message chat="C2">x</send-message></actions>',
             "",

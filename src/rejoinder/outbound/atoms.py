@@ -4,16 +4,15 @@ italics, graphemes (DE-11)."""
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 _ADDRESS = r"(?<![a-z0-9])(?:[a-z][a-z0-9+.-]{1,15}://|www\.)[^\s<>\u3000-\u303f\uff00-\uff60]+"
 _ESCAPE = r"\\[!-/:-@\[-`{-~]"
 _REFERENCE = r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});"
 _BRACKETED = r"<[^<>\s]{1,100}>"
-_LINK = r"!?\[[^\[\]\n]{1,200}\]\((?:[^()\s]|\([^()\s]*\))*\)"
-_MARKED = (
-    r"\*\*[^*\n]{1,200}\*\*|~~[^~\n]{1,200}~~|(?<![\w*])\*[^*\s][^*\n]{0,200}\*(?![\w*])|\b_[^_\s][^_\n]{0,200}_\b"
-)
+_LINK = r"!?\[[^\[\]\n]+\]\((?:[^()\s]|\([^()\s]*\))*\)"
+# From one mark to the next, so that no character is looked at by more than one attempt.
+_MARKED = r"\*\*[^*\n]+\*\*|~~[^~\n]+~~|(?<![\w*])\*[^*\s][^*\n]*\*(?![\w*])|\b_[^_\s][^_\n]*_\b"
 _ATOM = re.compile("|".join((_LINK, _ADDRESS, _ESCAPE, _REFERENCE, _BRACKETED, _MARKED)), re.IGNORECASE)
 _TICKS_OR_PARAGRAPH = re.compile(r"(?<!\\)`+|\n[ \t]*\n")
 _ZERO_WIDTH_JOINER = "\u200d"
@@ -24,12 +23,14 @@ _ENDS = frozenset(("\u0e33", "\u0eb3", "\uff9e", "\uff9f", "\u200c", *map(chr, r
 
 
 class Atoms:
-    """Where the atoms of a text lie. A code span longer than `most` is none: it has words to cut behind."""
+    """Where the atoms of a text lie. What does not fit into a message is none: it has words to cut behind."""
 
-    def __init__(self, text: str, most: int) -> None:
+    def __init__(self, text: str, fits: Callable[[str], bool]) -> None:
         self._starts: list[int] = []
         self._ends: list[int] = []
-        for start, end in sorted((*_matches(text), *(span for span in code_spans(text) if span[1] - span[0] <= most))):
+        for start, end in sorted((*_matches(text), *code_spans(text))):
+            if not fits(text[start:end]):
+                continue
             if self._ends and start < self._ends[-1]:
                 self._ends[-1] = max(self._ends[-1], end)
             else:

@@ -148,8 +148,11 @@ class TagReader(CodeReader):
     def _tag_ends(self, text: str, at: int, start: int, end: int, name: str, broken: str | None) -> int:
         if broken == "tag" and text[end - 1] == "\\":
             end -= 1  # it escapes the tag that begins behind it
-        if broken == "tag" and not self._in_block and name != BLOCK:
+        behind_name = start + len("<" + name)
+        if broken == "tag" and not self._in_block and (name != BLOCK or text[behind_name:end].strip(WHITE)):
             self._step = self._in_text
+            if text.find("`", behind_name, end) >= 0 or text.find("~~~", behind_name, end) >= 0:
+                end = behind_name  # prose that names a tag: what stands behind may open code, and is read again
             self._plain(text[at:end])
             return end
         return self._whole_tag(text, start, end, name, broken=broken, escaped=at < start)

@@ -65,6 +65,8 @@ class Stage:
         """Takes no hello: what a browser sees while the server restarts."""
         self.api: dict[str, Any] = {}
         self.commands = COMMANDS
+        self.kept: dict[str, str] = {}
+        """What is kept of messages that grow."""
         self.posted: list[str] = []
         self.console: set[WebSocket] = set()
         self.flow: list[Any] = []
@@ -152,6 +154,8 @@ class Stage:
             read = self.read.get((me.id, room.id), 0)
             unread = sum(1 for m in here if m.seq > read and m.author != me.id)
             latest = max((m for m in here if m.thread is None), key=lambda m: m.seq, default=None)
+            if latest is not None and latest.id in self.kept:
+                latest = replace(latest, text=self.kept[latest.id])
             rooms.append(replace(room, read=read, unread=unread, latest=latest))
         growing = tuple(m for m in self.messages.values() if m.growing)
         resumed = hello.seq is not None and hello.journal == "stage"

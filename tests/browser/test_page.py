@@ -369,6 +369,14 @@ async def test_the_side_bar_follows_what_grows(open_page: Open, quiet: Playing) 
     await expect(preview).to_have_text("Ada: I read it, @Bee.")
 
 
+async def test_the_side_bar_of_a_page_that_comes_later_knows_what_has_grown(open_page: Open, quiet: Playing) -> None:
+    """What the server keeps of a growing message is its beginning."""
+    growing = await quiet.stage.post("lobby", "ada", "I read it.", growing=True)
+    quiet.stage.kept[growing.id] = "I"
+    page = await open_page(f"{quiet.url}/#dm-ada")
+    await expect(page.locator("[data-room=lobby] .preview")).to_have_text("Ada: I read it.")
+
+
 async def test_one_line_of_a_message_calls_people_as_the_message_does(open_page: Open, quiet: Playing) -> None:
     """In a quote; and of code only the code is told, not its fence."""
     page = await open_page(f"{quiet.url}/#lobby")

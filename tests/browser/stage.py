@@ -63,8 +63,12 @@ class Stage:
         self.refuse: str | None = None
         self.deaf = False
         """Takes no hello: what a browser sees while the server restarts."""
+        self.gone: set[WebSocket] = set()
+        """Nothing that is sent here arrives any more, and nobody is told: a network that went away."""
         self.api: dict[str, Any] = {}
         self.commands = COMMANDS
+        self.kept: dict[str, str] = {}
+        """What is kept of messages that grow."""
         self.posted: list[str] = []
         self.console: set[WebSocket] = set()
         self.flow: list[Any] = []
@@ -152,6 +156,8 @@ class Stage:
             read = self.read.get((me.id, room.id), 0)
             unread = sum(1 for m in here if m.seq > read and m.author != me.id)
             latest = max((m for m in here if m.thread is None), key=lambda m: m.seq, default=None)
+            if latest is not None and latest.id in self.kept:
+                latest = replace(latest, text=self.kept[latest.id])
             rooms.append(replace(room, read=read, unread=unread, latest=latest))
         growing = tuple(m for m in self.messages.values() if m.growing)
         resumed = hello.seq is not None and hello.journal == "stage"
@@ -170,6 +176,8 @@ class Stage:
         return p.Page(ask.client, tuple(older[-ask.limit :]), len(older) > ask.limit)
 
     async def ask(self, socket: WebSocket, me: n.Member, frame: Any) -> None:
+        if socket in self.gone:
+            return
         self.heard.append(frame)
         match frame:
             case p.Ping():
@@ -179,7 +187,7 @@ class Stage:
             case p.Search():
                 words = frame.query.casefold().split()
                 hits = [m for m in self.messages.values() if all(word in m.text.casefold() for word in words)]
-                hits = [m for m in hits if frame.room in (None, m.room)]
+                hits = [m for m in hits if frame.room in (None, m.room) and m.seq < (frame.before or m.seq + 1)]
                 await _send(socket, p.Page(frame.client, tuple(hits[::-1][: frame.limit]), len(hits) > frame.limit))
             case p.StillTyping():
                 await self.live(p.TypingNow(frame.room, me.id, frame.thread))

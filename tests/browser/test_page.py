@@ -310,6 +310,60 @@ async def test_search_finds_and_jumps(open_page: Open, staged: Playing) -> None:
     await expect(page.locator("main .message.flash")).to_contain_text("Nested")
 
 
+async def test_older_hits_are_there_for_the_asking(open_page: Open, quiet: Playing) -> None:
+    for number in range(70):
+        await quiet.stage.post("lobby", "ada", f"needle {number}")
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(page.locator("h1")).to_have_text("lobby")
+    await page.get_by_role("button", name="Search", exact=True).click()
+    await page.get_by_label("Words to find").fill("needle")
+    older = page.get_by_role("button", name="Show older")
+    for count, last in ((30, 40), (60, 10), (70, 0)):
+        await expect(page.locator(".hit")).to_have_count(count)
+        await expect(page.locator(".hit").last).to_contain_text(f"needle {last}")
+        if count < 70:
+            await older.click()
+    await expect(older).to_be_hidden()
+    await page.get_by_label("Words to find").fill("needle 69")
+    await expect(page.locator(".hit")).to_have_count(1)
+
+
+async def test_a_search_waits_for_the_line(open_page: Open, quiet: Playing) -> None:
+    await quiet.stage.post("lobby", "ada", "a needle")
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(page.locator("h1")).to_have_text("lobby")
+    await page.get_by_role("button", name="Search", exact=True).click()
+    quiet.stage.deaf = True
+    await quiet.stage.drop()
+    await expect(page.get_by_text("Reconnecting…")).to_be_visible()
+    await page.get_by_label("Words to find").fill("needle")
+    await expect(page.get_by_text("Not connected now")).to_be_visible()
+    quiet.stage.deaf = False
+    await page.evaluate("dispatchEvent(new Event('online'))")
+    await expect(page.locator(".hit")).to_have_count(1)
+
+
+@pytest.mark.parametrize("sign", ["offline", "said"])
+async def test_a_line_that_went_without_a_word_is_noticed(open_page: Open, quiet: Playing, sign: str) -> None:
+    """When the browser knows that the network went, or what was said has no answer: within seconds, and what was said
+    arrives by the next line. No real second passes here."""
+    page = await open_page("about:blank")
+    await page.clock.install()
+    await page.goto(f"{quiet.url}/#lobby")
+    await expect(page.locator("h1")).to_have_text("lobby")
+    quiet.stage.gone = set(quiet.stage.sockets)
+    if sign == "offline":
+        await page.evaluate("dispatchEvent(new Event('offline'))")
+    else:
+        await box(page).fill("hello?")
+        await box(page).press("Enter")
+        await expect(message(page, "hello?")).to_be_visible()
+    await page.clock.run_for(12_000)
+    if sign == "said":
+        await expect(message(page, "hello?")).to_have_attribute("data-id", re.compile("^w"))
+    await say(page, "again")
+
+
 async def test_completion(open_page: Open, quiet: Playing) -> None:
     page = await open_page(f"{quiet.url}/#lobby")
     await expect(page.locator("h1")).to_have_text("lobby")
@@ -367,6 +421,14 @@ async def test_the_side_bar_follows_what_grows(open_page: Open, quiet: Playing) 
     await expect(preview).to_have_text("Ada: I")
     await quiet.stage.live(p.Delta("lobby", growing.id, 1, " read it, @bee."))
     await expect(preview).to_have_text("Ada: I read it, @Bee.")
+
+
+async def test_the_side_bar_of_a_page_that_comes_later_knows_what_has_grown(open_page: Open, quiet: Playing) -> None:
+    """What the server keeps of a growing message is its beginning."""
+    growing = await quiet.stage.post("lobby", "ada", "I read it.", growing=True)
+    quiet.stage.kept[growing.id] = "I"
+    page = await open_page(f"{quiet.url}/#dm-ada")
+    await expect(page.locator("[data-room=lobby] .preview")).to_have_text("Ada: I read it.")
 
 
 async def test_one_line_of_a_message_calls_people_as_the_message_does(open_page: Open, quiet: Playing) -> None:

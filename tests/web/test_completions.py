@@ -11,6 +11,7 @@ from rejoinder.agents.base import Done, Failed, TextDelta, Usage
 from rejoinder.agents.scripted import ScriptedAgent
 from rejoinder.events import PromptImage, PromptText
 from rejoinder.runtime.completions import Line, complete, turn_of
+from rejoinder.secret import Secret
 from tests.web.running import running, settings
 
 ASK = [{"role": "user", "content": "Hi"}]
@@ -65,6 +66,7 @@ async def test_an_unknown_model_is_named():
         {"messages": [{"role": "system", "content": "x"}]},
         {"n": 2},
         {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "http://x/y.png"}}]}]},
+        {"messages": [{"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "aGk="}}]}]},
     ],
 )
 async def test_a_wrong_request_is_refused(wrong):
@@ -81,6 +83,37 @@ async def test_a_failure_is_an_error():
         stream = await ai.chat.completions.create(model="helper", messages=ASK, stream=True)
         with pytest.raises(openai.APIError, match="end of its script"):
             _ = [chunk async for chunk in stream]
+
+
+@pytest.mark.parametrize(
+    ("path", "how", "status", "code"),
+    [
+        ("chat/completions", {"data": b"{"}, 400, None),
+        ("chat/completions", {"headers": {"Authorization": "Bearer wrong"}}, 401, "invalid_api_key"),
+        ("chat/completions", {"headers": {"Origin": "http://evil.example"}}, 403, None),
+        ("chat/completions", {"headers": {"Host": "evil.example"}}, 421, None),
+        ("embeddings", {"data": b"{}"}, 404, None),
+        ("models", {"data": b"{}"}, 405, None),
+    ],
+)
+async def test_every_refusal_has_the_shape_that_clients_know(path, how, status, code):
+    """Whoever refuses: what is asked for, its size, the key, the guard in front of it all."""
+    async with running(settings(token=Secret("right"))) as site:
+        headers = {"Authorization": "Bearer right", **how.pop("headers", {})}
+        answered, body = await site.post(f"/v1/{path}", headers=headers, **how)
+    assert answered == status
+    assert body["error"].keys() == {"message", "type", "param", "code"}
+    assert (body["error"]["type"], body["error"]["code"]) == ("invalid_request_error", code)
+    assert body["error"]["message"]
+
+
+async def test_a_picture_may_be_large():
+    """As large as a file that somebody sends in the chat."""
+    picture = "data:image/png;base64," + "A" * (6 << 20)
+    content = [{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": picture}}]
+    async with client("A cat.") as ai:
+        answer = await ai.chat.completions.create(model="helper", messages=[{"role": "user", "content": content}])
+        assert answer.choices[0].message.content == "A cat."
 
 
 # --- the turn that is made of it --------------------------------------------------------------------

@@ -99,7 +99,9 @@ async def test_no_path_leads_out(path):
         assert b"import" not in await answer.read()
 
 
-@pytest.mark.parametrize(("path", "size"), [("/files?name=x", 21 << 20), ("/v1/chat/completions", 5 << 20)])
+@pytest.mark.parametrize(
+    ("path", "size"), [("/files?name=x", 21 << 20), ("/v1/chat/completions", 21 << 20), ("/login", 5 << 20)]
+)
 async def test_a_body_that_says_it_is_too_large_is_never_read(path, size):
     """The answer is there before a byte of the body was sent."""
     async with running(settings()) as site:

@@ -14,6 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from rejoinder.web.house import Asked, House, Unanswered, Usage
+from rejoinder.web.refusal import error
 
 
 class ImageUrl(Struct, frozen=True):
@@ -45,6 +46,10 @@ class ChatRequest(Struct, frozen=True):
     n: int | None = None
 
 
+TAKEN = ("text", "image_url")
+"""What a message may be made of."""
+
+
 class Wrong(Exception):
     """A request nobody can answer; the text says why."""
 
@@ -65,13 +70,13 @@ def routes(house: House) -> list[BaseRoute]:
             wanted = msgspec.json.decode(await request.body(), type=ChatRequest)
             asked = tuple(map(_asked, wanted.messages))
         except (msgspec.DecodeError, UnicodeDecodeError, Wrong) as problem:
-            return _error(400, str(problem), "invalid_request_error")
+            return _error(400, str(problem))
         if wanted.model not in house.agents:
             return _unknown(wanted.model, house)
         if not any(each.role == "user" for each in asked):
-            return _error(400, "there is no message of a user to answer", "invalid_request_error")
+            return _error(400, "there is no message of a user to answer", "messages")
         if wanted.n not in (None, 1):
-            return _error(400, "an agent gives one answer: leave out n", "invalid_request_error")
+            return _error(400, "an agent gives one answer: leave out n", "n")
         answer = house.complete(wanted.model, asked)
         made = _Made(f"chatcmpl-{secrets.token_hex(12)}", int(time.time()), wanted.model)
         if not wanted.stream:
@@ -107,7 +112,7 @@ async def _whole(answer: AsyncIterator[str | Usage], made: _Made) -> Response:
             else:
                 pieces.append(piece)
     except Unanswered as failure:
-        return _error(502, str(failure), "agent_error")
+        return _error(502, str(failure))
     message = {"role": "assistant", "content": "".join(pieces), "refusal": None}
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
     return _json(made.document("chat.completion", [choice], usage=_usage(usage)))
@@ -116,7 +121,7 @@ async def _whole(answer: AsyncIterator[str | Usage], made: _Made) -> Response:
 async def _pieces(answer: AsyncIterator[str | Usage], made: _Made, with_usage: bool) -> AsyncIterator[bytes]:
     def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
-        return _event(made.document("chat.completion.chunk", [choice]))
+        return _event(made.document("chat.completion.chunk", [choice], **({"usage": None} if with_usage else {})))
 
     usage = Usage()
     yield chunk({"role": "assistant", "content": ""})
@@ -127,7 +132,7 @@ async def _pieces(answer: AsyncIterator[str | Usage], made: _Made, with_usage: b
             else:
                 yield chunk({"content": piece})
     except Unanswered as failure:
-        yield _event({"error": {"message": str(failure), "type": "agent_error", "code": None, "param": None}})
+        yield _event(error(502, str(failure)))
         return
     yield chunk({}, "stop")
     if with_usage:
@@ -139,6 +144,9 @@ def _asked(message: ChatMessage) -> Asked:
     role = {"developer": "system", "tool": "user"}.get(message.role, message.role)
     if message.content is None or isinstance(message.content, str):
         return Asked(role, message.content or "")
+    for part in message.content:
+        if part.type not in TAKEN:
+            raise Wrong(f"content of the type {part.type!r} cannot be taken; there are: {', '.join(TAKEN)}")
     text = "\n".join(part.text for part in message.content if part.type == "text")
     images = tuple(_image(part.image_url.url) for part in message.content if part.image_url is not None)
     return Asked(role, text, images)
@@ -166,11 +174,11 @@ def _usage(usage: Usage) -> dict[str, int]:
 
 def _unknown(name: str, house: House) -> Response:
     there = ", ".join(house.agents)
-    return _error(404, f"no agent is called {name!r}; there are: {there}", "invalid_request_error", "model_not_found")
+    return _error(404, f"no agent is called {name!r}; there are: {there}", "model", "model_not_found")
 
 
-def _error(status: int, message: str, kind: str, code: str | None = None) -> Response:
-    return _json({"error": {"message": message, "type": kind, "param": None, "code": code}}, status)
+def _error(status: int, why: str, param: str | None = None, code: str | None = None) -> Response:
+    return _json(error(status, why, param, code), status)
 
 
 def _json(document: Any, status: int = 200) -> Response:

@@ -14,16 +14,18 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rejoinder.web.login import COOKIE, Login
+from rejoinder.web.refusal import refuse
 
 OPEN = ("/health", "/ready", "/login", "/static/")
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 MARKED = ("/api/", "/files")
 MARK = "x-rejoinder"
 """A header no other site's page can send without asking first, for what only our pages call."""
+LOG_IN = "log in first; a program sends the token with each request: `Authorization: Bearer TOKEN`"
 
 HEADERS = {
     "content-security-policy": (
@@ -56,7 +58,7 @@ class Guard:
         if refusal is None and scope["type"] == "http":
             limit = self._limits(scope["path"])
             if (length := headers.get("content-length", "0")).isdecimal() and int(length) > limit:
-                refusal = _too_large(limit)
+                refusal = refuse(scope["path"], 413, _larger(limit), {"connection": "close"})
             else:
                 return await self._pass(scope, receive, _dressed(send), limit)
         if refusal is None:
@@ -71,18 +73,18 @@ class Guard:
         if not self._is_ours(host):
             why = f"this server is not called {host!r}; name it in channels.web.hosts if it should be"
             # Here not even a page of ours is shown, but a person gets a sentence and no JSON.
-            return PlainTextResponse(f"{why}\n", 421) if is_for_a_person(headers) else _refused(421, why)
+            return PlainTextResponse(f"{why}\n", 421) if is_for_a_person(headers) else refuse(path, 421, why)
         is_socket = scope["type"] == "websocket"
         if is_socket or scope["method"] in CHANGING:
             if not _is_same_site(headers, host):
-                return _refused(403, "this request comes from another site")
+                return refuse(path, 403, "this request comes from another site")
             if not is_socket and path.startswith(MARKED) and MARK not in headers:
-                return _refused(403, f"this request lacks the header {MARK}")
+                return refuse(path, 403, f"this request lacks the header {MARK}")
         if path.startswith(OPEN) or self._is_in(headers):
             return None
         if not is_socket and scope["method"] == "GET" and (path in ("/", "/console") or is_for_a_person(headers)):
             return RedirectResponse("/login", 303)
-        return _refused(401, "log in first", {"www-authenticate": "Bearer"})
+        return refuse(path, 401, LOG_IN, {"www-authenticate": "Bearer"})
 
     def _is_ours(self, host: str) -> bool:
         """Any address is: only names can be pointed here by somebody else."""
@@ -133,16 +135,8 @@ def _is_same_site(headers: Headers, host: str) -> bool:
     return origin is None or urlsplit(origin).netloc.casefold() == host.casefold()
 
 
-def _too_large(limit: int) -> Response:
-    return _refused(413, _larger(limit), {"connection": "close"})
-
-
 def _larger(limit: int) -> str:
     return f"this is larger than {limit} bytes"
-
-
-def _refused(status: int, why: str, headers: dict[str, str] | None = None) -> Response:
-    return JSONResponse({"error": why}, status, headers)
 
 
 def _dressed(send: Send) -> Callable[[Message], Awaitable[None]]:

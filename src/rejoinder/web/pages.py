@@ -12,6 +12,7 @@ from rejoinder.web.guard import is_for_a_person
 from rejoinder.web.house import ChannelState, House
 from rejoinder.web.login import COOKIE, LASTS, Login
 from rejoinder.web.metrics import Metrics
+from rejoinder.web.refusal import refuse
 
 STATIC = Path(__file__).parent / "static"
 PAGES = {"/": "index.html", "/console": "console.html", "/login": "login.html"}
@@ -85,7 +86,7 @@ def lost(request: Request) -> Response:
     """A person gets a page, a program a line it can read."""
     if is_for_a_person(request.headers):
         return Response(LOST.read_bytes(), 404, media_type="text/html")
-    return JSONResponse({"error": "there is nothing here"}, 404)
+    return refuse(request.url.path, 404, "there is nothing here")
 
 
 def _trouble(channel: ChannelState) -> str:

@@ -11,7 +11,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from rejoinder.channels.web import UPLOAD_LIMIT
 from rejoinder.channels.web.sockets import GOING_AWAY
@@ -22,6 +22,7 @@ from rejoinder.web.guard import Guard
 from rejoinder.web.house import House
 from rejoinder.web.login import Login
 from rejoinder.web.metrics import Metrics
+from rejoinder.web.refusal import refuse
 
 log = logging.getLogger(__name__)
 
@@ -141,16 +142,17 @@ class _Server(uvicorn.Server):
 
 
 def _limit(path: str) -> int:
-    return UPLOAD_LIMIT if path == "/files" else LARGEST_BODY
+    """Where files come in, or images."""
+    return UPLOAD_LIMIT if path == "/files" or path.startswith("/v1/") else LARGEST_BODY
 
 
 async def _failed(request: Request, problem: Exception) -> Response:
     log.error("%s %s failed", request.method, request.url.path, exc_info=problem)
-    return JSONResponse({"error": "something failed here; the log says what"}, 500)
+    return refuse(request.url.path, 500, "something failed here; the log says what")
 
 
 async def _refused(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
     if problem.status_code == 404:
         return pages.lost(request)
-    return JSONResponse({"error": problem.detail}, problem.status_code, problem.headers)
+    return refuse(request.url.path, problem.status_code, problem.detail, problem.headers)

@@ -174,6 +174,7 @@ export class App {
   #welcomed(changes) {
     this.line.settled();
     this.banner.hidden = true;
+    this.panel.connected();
     sessionStorage.removeItem("rejoinder.reloaded");
     const wanted =
       this.room || decodeURIComponent(location.hash.slice(1)) || localStorage.getItem("rejoinder.room") || "";
@@ -305,11 +306,11 @@ export class App {
     if (sent) this.#asked.set(client, { place, before, around });
   }
 
-  /** @param {string} query @param {string | null} room @returns {string} the id of the request */
-  search(query, room) {
+  /** @param {string} query @param {string | null} room @param {number | null} before only what is older than this `seq`
+   * @returns {string} the id of the request; empty: the line is down */
+  search(query, room, before) {
     const client = newId();
-    this.line.send({ type: "search", client, query, room });
-    return client;
+    return this.line.send({ type: "search", client, query, room, before }) ? client : "";
   }
 
   /** @param {string} id */

@@ -13,6 +13,7 @@ export class Panel {
   kind = /** @type {"" | "thread" | "search"} */ ("");
   #timer = 0;
   #asked = "";
+  #oldest = /** @type {number | null} */ (null); // of what was found, where more is to be found
 
   /** @param {import("./app.js").App} app */
   constructor(app) {
@@ -46,6 +47,11 @@ export class Panel {
     this.here = h("input", { type: "checkbox", onchange: () => this.#search() });
     this.hits = h("ol", { class: "hits" });
     this.count = h("p", { class: "nothing", role: "status" });
+    this.older = h(
+      "button",
+      { type: "button", class: "plain older", hidden: true, onclick: () => this.#search(this.#oldest) },
+      "Show older",
+    );
   }
 
   /** @param {import("./state.js").Message} root */
@@ -59,7 +65,7 @@ export class Panel {
   openSearch() {
     this.#open("search", "Search");
     const only = h("label", { class: "only-here" }, this.here, "only in this room");
-    fill(this.content, h("div", { class: "search-form" }, this.query, only), this.count, this.hits);
+    fill(this.content, h("div", { class: "search-form" }, this.query, only), this.count, this.hits, this.older);
     this.query.focus();
     this.query.select();
   }
@@ -77,10 +83,13 @@ export class Panel {
   takes(page) {
     if (page.client !== this.#asked) return false;
     const { state } = this.app;
-    const count = page.messages.length;
+    const before = this.#oldest === null ? [] : [...this.hits.children];
+    const count = before.length + page.messages.length;
     this.count.textContent = count
       ? `${count}${page.more ? "+" : ""} ${count === 1 ? "message" : "messages"}`
       : "Nothing found.";
+    this.#oldest = page.more ? page.messages.at(-1).seq : null;
+    this.older.hidden = !page.more;
     const rows = page.messages.map((/** @type {import("./state.js").Message} */ message) => {
       const author = state.member(message.author);
       const room = state.rooms.get(message.room);
@@ -98,8 +107,15 @@ export class Panel {
         ),
       );
     });
-    fill(this.hits, ...rows);
+    const hadFocus = document.activeElement === this.older;
+    fill(this.hits, ...before, ...rows);
+    if (hadFocus || (before.length && !page.more)) rows[0]?.firstChild.focus(); // reading goes on there
     return true;
+  }
+
+  /** What was asked for while the line was down is asked for now. */
+  connected() {
+    if (this.kind === "search" && !this.#asked) this.#search();
   }
 
   /** @param {"thread" | "search"} kind @param {string} title */
@@ -116,14 +132,15 @@ export class Panel {
     this.#timer = setTimeout(() => this.#search(), PAUSE);
   }
 
-  #search() {
+  /** @param {number | null} before the oldest of what is there already */
+  #search(before = null) {
     const query = this.query.value.trim();
-    if (!query) {
-      this.#asked = "";
-      this.count.textContent = "";
-      return fill(this.hits);
-    }
-    this.#asked = this.app.search(query, this.here.checked ? this.app.room : null);
+    this.#asked = query && this.app.search(query, this.here.checked ? this.app.room : null, before);
+    this.#oldest = before;
+    if (this.#asked) return;
+    this.older.hidden = true;
+    this.count.textContent = query ? "Not connected now; it is looked for when we are." : "";
+    fill(this.hits);
   }
 
   /** The surroundings of the first hit, with the words found marked. @param {string} text @returns {(Node | string)[]} */

@@ -210,6 +210,8 @@ export class ChatState {
         this.#change(message.id, changes, () => ({ ...message, growing: false }));
     }
     for (const message of frame.growing ?? []) {
+      const room = this.rooms.get(message.room);
+      if (room?.latest?.id === message.id) room.latest = message; // what is kept of it is only its beginning
       if (this.messages.has(message.id) || frame.resumed) this.#place(message, changes);
     }
     changes.reset = !frame.resumed;

@@ -1,12 +1,13 @@
 /**
  * A WebSocket that comes back: it waits longer after each failure, at once when the network returns, and asks
- * whether the line is alive when nothing was heard for long.
+ * whether the line is alive when nothing was heard for long, when a request has no answer, or the network went.
  */
 
 const SHORTEST = 400;
 const LONGEST = 15_000;
 const QUIET = 25_000;
-const PATIENCE = 8_000;
+const UNANSWERED = 3_000;
+const PATIENCE = 5_000;
 
 /**
  * @typedef {{frame: (frame: any) => void, open: () => void, down: (code: number, tries: number) => void}} Ears
@@ -17,7 +18,8 @@ export class Line {
   #tries = 0;
   #timer = 0;
   #heard = 0;
-  #asked = false;
+  #asked = 0; // when it was asked whether the line is alive; 0: it was not
+  #waits = 0; // since when a request has no answer; 0: none has
 
   /** @param {string} path @param {Ears} ears @param {{pings?: boolean}} [options] */
   constructor(path, ears, { pings = true } = {}) {
@@ -27,7 +29,9 @@ export class Line {
     document.addEventListener("visibilitychange", () => {
       if (!document.hidden && !this.#socket) this.#soon(0);
     });
-    if (pings) setInterval(() => this.#check(), 5_000);
+    if (!pings) return;
+    setInterval(() => this.#check(), 1_000);
+    addEventListener("offline", () => this.#ask()); // what runs on this machine is there all the same
   }
 
   connect() {
@@ -35,11 +39,12 @@ export class Line {
     const socket = (this.#socket = new WebSocket(this.url));
     socket.onopen = () => {
       this.#heard = Date.now();
+      this.#asked = this.#waits = 0;
       this.ears.open();
     };
     socket.onmessage = ({ data }) => {
       this.#heard = Date.now();
-      this.#asked = false;
+      this.#asked = this.#waits = 0;
       this.ears.frame(JSON.parse(data));
     };
     socket.onclose = ({ code }) => {
@@ -57,10 +62,11 @@ export class Line {
     this.#tries = 0;
   }
 
-  /** @param {object} frame @returns {boolean} whether the line took it */
+  /** @param {any} frame one with a `client` is answered @returns {boolean} whether the line took it */
   send(frame) {
     if (this.#socket?.readyState !== WebSocket.OPEN) return false;
     this.#socket.send(JSON.stringify(frame));
+    if (frame.client) this.#waits ||= Date.now();
     return true;
   }
 
@@ -81,13 +87,15 @@ export class Line {
 
   #check() {
     if (this.#socket?.readyState !== WebSocket.OPEN) return;
-    const quiet = Date.now() - this.#heard;
-    if (this.#asked && quiet > QUIET + PATIENCE) {
-      this.#asked = false;
+    const now = Date.now();
+    if (this.#asked && now - this.#asked > PATIENCE) {
+      this.#asked = 0;
       this.ears.down(0, 1);
       this.renew();
-    } else if (!this.#asked && quiet > QUIET) {
-      this.#asked = this.send({ type: "ping" });
-    }
+    } else if (now - this.#heard > QUIET || (this.#waits && now - this.#waits > UNANSWERED)) this.#ask();
+  }
+
+  #ask() {
+    if (!this.#asked && this.send({ type: "ping" })) this.#asked = Date.now();
   }
 }

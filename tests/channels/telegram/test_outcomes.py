@@ -29,6 +29,8 @@ from rejoinder.channels.telegram.outcomes import Refused, Unheard, Unreached, fa
         (403, "Forbidden: bot was kicked from the supergroup chat", "gone"),
         (400, "Bad Request: message is too long", "other"),
         (400, "Bad Request: REACTION_INVALID", "other"),
+        (400, "Bad Request: message can't be deleted", "other"),  # it is there, so it is to be blanked (OD-61)
+        (400, "Bad Request: message can't be deleted for everyone", "other"),
     ],
 )
 def test_a_refusal_has_a_reason(code, description, why):

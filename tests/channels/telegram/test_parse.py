@@ -91,7 +91,7 @@ EXPECTED = {
     "own_message": {"sender": Sender("700000001", "testbot", "Test Bot", is_bot=True, is_self=True)},
     "from_another_bot": {"sender": Sender("333333333", "wiki", "Wiki", is_bot=True)},
 }
-SAYS_NOTHING = {"reaction_removed", "member_joined", "group_became_supergroup"}
+SAYS_NOTHING = {"reaction_removed", "member_joined", "group_became_supergroup", "changed_but_not_edited"}
 ALBUM = ("album_1", "album_2", "album_3")
 
 
@@ -111,7 +111,7 @@ def test_every_recorded_payload_is_expected():
 
 @pytest.mark.parametrize("name", sorted(SAYS_NOTHING))
 def test_what_says_nothing(name):
-    """IN-23: who joins, pins or takes a reaction back has said nothing."""
+    """IN-23: who joins, pins or takes a reaction back has said nothing, nor has who got a preview under a link."""
     assert parse(update(name), ME) is None
 
 

@@ -51,7 +51,7 @@ REFUSALS: tuple[tuple[int, str, Refusal], ...] = (
     (400, r"ENTIT(Y|IES)_", "formatting"),
     (400, r"message to be replied not found|repl(y|ied) message not found|REPLY_MESSAGE_ID_INVALID", "target"),
     (400, UPGRADED, "target"),
-    (400, r"message to (edit|react|delete) not found|message can't be (edited|deleted)|MESSAGE_ID_INVALID", "target"),
+    (400, r"message to (edit|react) not found|message can't be edited|MESSAGE_ID_INVALID", "target"),
     (400, r"chat not found|PEER_ID_INVALID|group chat was deactivated|user is deactivated", "gone"),
     (400, r"not enough rights|have no rights|CHAT_WRITE_FORBIDDEN|CHAT_RESTRICTED|thread not found|TOPIC_", "gone"),
     (401, r"", "account"),

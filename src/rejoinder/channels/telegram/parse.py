@@ -48,7 +48,10 @@ def parse(update: Update, me: Me) -> Inbound | None:
         return _reacted(update.message_reaction, me)
     edited = update.edited_message or update.edited_channel_post
     if edited is not None:
-        heard = _said(edited, me) if edited.text or edited.caption else None  # a live location moves all the time
+        # A live location moves all the time. Without a date nobody has edited: something about the message is new, of
+        # which we are told nothing, and an answer to the same words would be a second one.
+        is_said = edited.edit_date is not None and (edited.text or edited.caption)
+        heard = _said(edited, me) if is_said else None
         return heard and replace(heard, event_id=f"{heard.event_id}:{edited.edit_date}", entry="edit")
     message = update.message or update.channel_post
     return None if message is None else _said(message, me)

@@ -153,6 +153,23 @@ async def test_what_is_done_again_has_the_same_answers(tmp_path) -> None:
     await store.close()
 
 
+async def test_in_memory_a_group_is_committed_when_it_is_full_or_somebody_reads() -> None:
+    """Nobody waits for it; and who loses a fence long after takes nothing of the others along."""
+    store = open_store("sqlite::memory:")
+    writer = store._writer
+    (event,) = await store.write(accept(0))
+    await store.write(SettleEvent(event.id, "dropped"))
+    with pytest.raises(Superseded):
+        await store.write(SettleEvent(event.id, "once more"))
+    assert len(writer._group) == 3
+    (again,) = await store.events_of(event.inbound.message_id)
+    assert (again.id, again.reason, writer._group) == (event.id, "dropped", [])
+    for number in range(1, GROUP + 2):
+        await store.write(accept(number))
+    assert len(writer._group) == 1
+    await store.close()
+
+
 async def test_what_comes_meanwhile_is_the_next_group(tmp_path, monkeypatch) -> None:
     """However many come while the writer is busy: one commit, and nobody is told before it."""
     async with watched(tmp_path, monkeypatch) as (store, groups):

@@ -38,6 +38,7 @@ class Connection(sqlite3.Connection):
         super().__init__(*arguments, **options)
         self.numbers = Numbers()
         self._places: dict[Route, int] = {}
+        self._handles: dict[int, int] = {}
 
     def known_place(self, route: Route) -> int | None:
         return self._places.get(route)
@@ -48,6 +49,16 @@ class Connection(sqlite3.Connection):
             self._places.clear()
         self._places[route] = id
 
+    def known_handles(self, place: int) -> int | None:
+        return self._handles.get(place)
+
+    def know_handles(self, place: int, count: int) -> None:
+        """How many messages of a place have a number; only a gateway gives them one."""
+        if len(self._handles) >= PLACES:
+            self._handles.clear()
+        self._handles[place] = count
+
     def take_back(self, to: str = "") -> None:
         self.execute(f"ROLLBACK TO {to}" if to else "ROLLBACK")
         self._places.clear()
+        self._handles.clear()

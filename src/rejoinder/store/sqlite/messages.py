@@ -37,7 +37,8 @@ it nor adds to it."""
 def note(db: Connection, place: int, message: Message, *, counts: bool = True) -> Message:
     """Its number is the next one; a platform whose ids are handles already keeps them while they are free."""
     spoken = HANDLE.fullmatch(message.id)
-    (handles,) = db.execute("SELECT handles FROM place WHERE id = ?", (place,)).fetchone()
+    if (handles := db.known_handles(place)) is None:
+        (handles,) = db.execute("SELECT handles FROM place WHERE id = ?", (place,)).fetchone()
     number = max(handles + 1, int(spoken[1]) if spoken else 0)
     body = pack_message(message)
     new = {"place": place, "id": message.id, "kind": message.kind, "body": body}
@@ -46,6 +47,7 @@ def note(db: Connection, place: int, message: Message, *, counts: bool = True) -
         return replace(message, number=db.execute(EDIT, new).fetchone()[0])
     day = micros(message.at) // DAY
     db.execute(COUNT[message.kind], {"place": place, "number": number, "one": counts, "day": day})
+    db.know_handles(place, number)
     return replace(message, number=number)
 
 

@@ -6,7 +6,7 @@ of them it needs the interpreter, and a busy loop lends that out only every few 
 Rule 1: what is asked for is carried out at once, and committed when everybody had their say who is awake: they share
         the commit. What comes while it is under way is the next group.
 Rule 2: nobody is answered before the commit of their group, and everybody of it right after. In memory nothing is
-        ever safe, and everybody is answered at once.
+        ever safe: everybody is answered at once, and a group is committed when it is full, or somebody reads.
 Rule 3: a unit that lost its fence takes back only itself; a fault of the store takes back the whole group.
 Rule 4: what has to be done again has the same answers as before: who was told early was told the truth.
 Rule 5: after a fault the next group tries again. Nothing is kept in memory for later.
@@ -126,6 +126,8 @@ class Writer:
         if self._next_look is not None:
             self._next_look.cancel()
         loop = asyncio.get_running_loop()
+        if self._reopen is None:
+            self.finish()
         if self._is_busy:
             self._rest = loop.create_future()
             await self._rest
@@ -162,7 +164,7 @@ class Writer:
             done.append(unit)
         if self._waiting:
             self._commit()
-        elif not self._due and self._loop is not None:
+        elif not self._due and self._loop is not None and self._reopen is not None:
             self._due = True
             # Not at once: in one turn of the loop those begin who were told early, in the next they have written.
             self._loop.call_soon(self._loop.call_soon, self._commit_when_due)

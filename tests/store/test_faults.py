@@ -32,6 +32,7 @@ from rejoinder.store.base import (
     SettleEvent,
 )
 from rejoinder.store.sqlite import SqliteStore, open_reader, open_store
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.store_contract.given import HERE, NOW, an_inbound, an_intent
 
 BIG = "x" * 20_000
@@ -164,7 +165,7 @@ async def test_another_program_writes_and_does_not_end(tmp_path: Path) -> None:
             release()
         assert (await store.health()).fault is None
         assert await store.write(Accept((an_inbound(1),), NOW))
-        await asyncio.wait_for(told.wait(), 30)  # the new connection cannot know what the old one had seen
+        await asyncio.wait_for(told.wait(), PATIENCE)  # the new connection cannot know what the old one had seen
 
 
 async def test_who_asks_how_a_locked_store_is_does_not_wait_for_it(tmp_path: Path, monkeypatch: Any) -> None:
@@ -176,7 +177,7 @@ async def test_who_asks_how_a_locked_store_is_does_not_wait_for_it(tmp_path: Pat
             with pytest.raises(StoreUnavailable):
                 await store.write(Accept((an_inbound(1),), NOW))
             monkeypatch.setattr(store._writer, "_patience", 600_000)
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(PATIENCE):
                 await says(store, "locked")
             release()
         assert await store.write(Accept((an_inbound(1),), NOW))

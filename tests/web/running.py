@@ -16,8 +16,7 @@ from rejoinder.channels.settings import WebSettings
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.programs.serving import Play, serve, with_page
-
-PATIENCE = 10.0
+from rejoinder.testing.patience import PATIENCE
 
 
 def settings(

@@ -51,7 +51,6 @@ class Finder(FakeMessenger):
         return self.found.pop(0)
 
 
-NOTHING_CONCEDED = frozenset()
 BLIND, KEYS, FINDS = FakeMessenger(), FakeKeeper(), Finder()
 
 

@@ -12,6 +12,7 @@ from rejoinder.errors import BadConfiguration, BadUse
 from rejoinder.events import Chat, Sender
 from rejoinder.testing import FakeChannel, FakePlatform, ModelServer, ScriptedAgent
 from rejoinder.testing.model_server import Refuse, Say
+from rejoinder.testing.patience import PATIENCE
 
 REFUSED = "The model's provider does not accept this agent's key; its operator has to check it."
 HELLO = Inbound("mine", "1", "1", Chat("room"), Sender("ann"), "hello")
@@ -111,7 +112,7 @@ def test_a_channel_of_which_the_configuration_says_nothing_is_refused():
 
 async def test_it_serves_what_is_configured():
     """Agents and channels are those of the configuration, unless others are given."""
-    async with asyncio.timeout(10), FakePlatform("telegram") as platform:
+    async with asyncio.timeout(2 * PATIENCE), FakePlatform("telegram") as platform:
         here = f'[agents.a]\nkind = "tour"\n[channels.mine]\ndm = "open"\n{platform.config()}'
         async with Gateway(read(here, "x.toml", {}), store=MEMORY) as gateway:
             assert set(gateway.channels) == {"mine"}

@@ -1,6 +1,7 @@
 """The tree proves itself: who waits, who makes tasks, who imports whom, and what a quick command costs."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -48,6 +49,13 @@ def test_floors_never_wait(name):
     """A floor takes values and returns values: nothing in it can be awaited, and it knows no clock."""
     assert not [ast.unparse(node) for node in ast.walk(tree(name)) if isinstance(node, WAITING)]
     assert not {module.partition(".")[0] for module in imports(name)} & NOT_ON_A_FLOOR
+
+
+@pytest.mark.parametrize("room", ["agents", "config", "outbound", "runtime", "turns"])
+def test_a_large_room_names_its_files(room):
+    """Who opens it reads in its first lines what is where."""
+    told = re.findall(r"\w+", ast.get_docstring(tree(f"{room}/__init__.py")) or "")
+    assert {path.stem for path in (HOUSE / room).glob("*.py")} - {"__init__", *told} == set()
 
 
 def test_tasks_are_made_in_one_place():

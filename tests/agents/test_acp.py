@@ -42,7 +42,8 @@ from rejoinder.agents.process import AgentProcess
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import PromptImage, PromptText, Turn
 from rejoinder.secret import Secret
-from rejoinder.testing.contracts import AgentContract, Agents, a_turn, begun, everything, text_of
+from rejoinder.testing.agent_contract import AgentContract, Agents, a_turn, begun, everything, text_of
+from rejoinder.testing.patience import PATIENCE
 
 FAKE = str(Path(__file__).with_name("fake_acp_agent.py"))
 
@@ -52,7 +53,7 @@ async def fake(*options: str, **settings: Any) -> AsyncIterator[AcpAgent]:
     command = (sys.executable, FAKE, *options)
     agent = open_agent("coder", Settings(command=command, **settings))
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(2 * PATIENCE):
             yield agent
     finally:
         await agent.close()
@@ -382,10 +383,10 @@ async def test_a_question_of_a_cancelled_run_is_closed():
     ],
 )
 async def test_mishaps(prompt: str, kind: str, detail: str):
-    """TU-20: each ends the run within two seconds with a Failed, and the next turn works."""
+    """TU-20: each ends the run with a Failed, and the next turn works."""
     async with fake() as agent:
         await everything(agent, a_turn("warm up"))
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(PATIENCE):
             failure = last_failure(await everything(agent, a_turn(prompt)))
         assert failure.kind == kind
         assert detail in failure.detail

@@ -6,8 +6,8 @@ from rejoinder.agents.base import CanSteer
 from rejoinder.agents.further import Further
 from rejoinder.agents.python import PythonAgent, Settings, text_of
 from rejoinder.events import PromptText, Turn
-from rejoinder.testing.contracts import a_turn, everything
-from rejoinder.testing.contracts import text_of as text_in
+from rejoinder.testing.agent_contract import a_turn, everything
+from rejoinder.testing.agent_contract import text_of as text_in
 
 
 def said(text: str) -> Turn:

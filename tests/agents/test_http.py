@@ -14,7 +14,7 @@ from rejoinder.agents.base import Done, Failed, Option, Question, TextDelta, Too
 from rejoinder.agents.http import EVENT_TYPES, Settings, open_agent
 from rejoinder.events import PromptImage, PromptText, Turn
 from rejoinder.secret import Secret
-from rejoinder.testing.contracts import AgentContract, Agents, a_turn, everything, text_of
+from rejoinder.testing.agent_contract import AgentContract, Agents, a_turn, everything, text_of
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 NDJSON = "application/x-ndjson"

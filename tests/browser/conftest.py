@@ -18,12 +18,13 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
 
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.ports import free_port
 from tests.browser.scenes import empty, review
 from tests.browser.stage import Stage, server
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-expect.set_options(timeout=10_000)
+expect.set_options(timeout=PATIENCE * 1000)
 
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 360, "height": 740}

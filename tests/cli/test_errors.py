@@ -14,6 +14,7 @@ from rejoinder.cli import app
 from rejoinder.cli.errors import Door, run
 from rejoinder.errors import BadConfiguration, BadUse, RejoinderError
 from rejoinder.store.sqlite import open_store
+from rejoinder.testing.patience import PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,7 @@ def test_an_argument_that_is_no_text(tmp_path, command):
     """Bytes of another encoding come as half characters: a sentence, no traceback."""
     program = [sys.executable, "-c", "from rejoinder.cli import main; main()", *command, b"\xff"]
     asyncio.run(_store_in(tmp_path))
-    ended = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False)
+    ended = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert "Traceback" not in ended.stderr
     assert ended.returncode in (1, 2)
     assert ended.stderr.startswith("rejoinder: ")

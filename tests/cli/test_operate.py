@@ -20,9 +20,8 @@ from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.store.base import Accept, EndRun, Entry, MarkSent, PlanParts, PutEventAside
 from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.values import seal
+from rejoinder.testing.patience import PATIENCE
 from tests.cli.a_store import ANNA, NOW, SESSION, TEAM, TEAM_SESSION, asked, make, received, said, sending
-
-PATIENCE = 30
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from rejoinder.cli import app
 from rejoinder.testing import FakePlatform
+from rejoinder.testing.patience import PATIENCE
 
 CONFIG = """
 [gateway]
@@ -36,10 +37,10 @@ async def start(tmp_path, text):
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 async def test_it_serves_until_it_is_told_to_end(tmp_path, number, status):
-    async with asyncio.timeout(30), FakePlatform("telegram") as platform:
+    async with asyncio.timeout(2 * PATIENCE), FakePlatform("telegram") as platform:
         process = await start(tmp_path, CONFIG.format(here=platform.config(), owner=platform.id_of("ann")))
         await platform.says("ann", "ann", "hello")
-        await platform.hears("ann", "Hello from the process.", seconds=20)
+        await platform.hears("ann", "Hello from the process.")
         process.send_signal(number)
         _, told = await process.communicate()
         assert process.returncode == status, told.decode()
@@ -49,7 +50,7 @@ async def test_it_serves_until_it_is_told_to_end(tmp_path, number, status):
 
 async def test_a_wrong_token_is_one_sentence(tmp_path):
     """The error is the help: no traceback, exit status 1."""
-    async with asyncio.timeout(30), FakePlatform("telegram") as platform:
+    async with asyncio.timeout(2 * PATIENCE), FakePlatform("telegram") as platform:
         here = platform.config().replace('token = "7', 'token = "8')
         process = await start(tmp_path, CONFIG.format(here=here, owner="1"))
         _, told = await process.communicate()

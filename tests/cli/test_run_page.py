@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from rejoinder.testing.patience import PATIENCE
+
 REJOINDER = str(Path(sys.executable).with_name("rejoinder"))
-PATIENCE = 30
 NO_AGENT = {"PATH": "/nowhere", "HOME": "/nowhere"}
 
 

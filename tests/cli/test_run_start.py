@@ -6,6 +6,7 @@ import sys
 from contextlib import asynccontextmanager
 
 from rejoinder.testing import FakePlatform
+from rejoinder.testing.patience import PATIENCE
 
 PROGRAM = """
 import signal, sys
@@ -53,7 +54,7 @@ FOR_ANY_MESSAGE = {"rejoinder.outbound.directives.react", "rejoinder.agents.mode
 @asynccontextmanager
 async def listening(folder, rehearsed_after):
     """A gateway that waits for its first message: asks it which modules it has loaded."""
-    async with asyncio.timeout(60), FakePlatform("telegram") as platform:
+    async with asyncio.timeout(2 * PATIENCE), FakePlatform("telegram") as platform:
         (folder / "rejoinder.toml").write_text(CONFIG.format(here=platform.config()))
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-c", PROGRAM, str(rehearsed_after), "run"),

@@ -11,8 +11,7 @@ from rejoinder.config.schema import Settings
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import Census
 from rejoinder.testing import Chat, FakeChannel
-
-PATIENCE = 10.0
+from rejoinder.testing.patience import PATIENCE
 
 
 class Machine:

@@ -11,6 +11,7 @@ from rejoinder.config.schema import Agent, GatewaySettings, Settings
 from rejoinder.runtime.notices import TIMED_OUT
 from rejoinder.store.sqlite import SqliteStore
 from rejoinder.testing import ScriptedAgent, conversation
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.turns.compaction import FLUSH_PROMPT, SHORTENED
 from tests.conversations.agents import said, told
 from tests.conversations.restarting import Machine, until
@@ -149,7 +150,7 @@ async def test_who_says_stop_ends_a_compaction_at_once():
         await chat.says("one")
         await chat.hears("One.")
         await chat.says("/compact")
-        await asyncio.wait_for(agent.begun.wait(), 5)
+        await asyncio.wait_for(agent.begun.wait(), PATIENCE)
         await chat.says("/whoami")
         assert "ann" in (await chat.hears()).text
         await chat.says("/stop")

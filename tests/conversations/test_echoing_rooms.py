@@ -12,8 +12,8 @@ from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.events import Chat, Inbound, Mention, Sender
 from rejoinder.testing import FakeChannel
+from rejoinder.testing.patience import PATIENCE
 
-PATIENCE = 5.0
 HELPER, CODER = "helper", "coder"
 
 

@@ -8,6 +8,7 @@ from rejoinder.agents import python
 from rejoinder.agents.python import PythonAgent
 from rejoinder.runtime.books import StoreBooks
 from rejoinder.testing import ScriptedAgent, conversation
+from rejoinder.testing.patience import PATIENCE
 from tests.conversations.agents import Steerable, said, told
 from tests.conversations.restarting import until
 from tests.conversations.settings import queueing
@@ -159,7 +160,7 @@ async def test_an_agent_takes_its_time_to_come_to_its_next_step(monkeypatch):
         await chat.says("one")
         await chat.sees("One")
         await chat.says("two")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await until(chat.gateway, lambda census: census.inputs.get("steered") == 1)
         go.set()
         await chat.hears("One with two.")

@@ -26,6 +26,7 @@ from rejoinder.store.base import MOST_ATTEMPTS, Accept, Intent, PlanParts, TryEv
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import Chat as People
 from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger, ScriptedAgent
+from rejoinder.testing.patience import PATIENCE
 from tests.conversations.agents import Asking
 from tests.conversations.restarting import Machine, settled, until
 
@@ -521,7 +522,7 @@ async def test_a_stop_in_good_order_is_nobodys_fault(tmp_path, monkeypatch, coun
             agent, channel = ScriptedAgent(), FakeChannel()
             async with Gateway(settings, agents={"scripted": agent}, channels=[channel], store=machine.url) as gateway:
                 gateway.runs.start("serve", gateway.serve())
-                await asyncio.wait_for(reached.wait(), 10)
+                await asyncio.wait_for(reached.wait(), PATIENCE)
     async with machine.running(ScriptedAgent(*["Hi."] * count)):
         for _ in range(count):
             await machine.chat.hears("Hi.")

@@ -12,13 +12,13 @@ from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, DirectivesSettings, Settings
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing import Chat, FakeChannel, FakeMessenger, FakeRoom, ScriptedAgent
+from rejoinder.testing.patience import PATIENCE
 from tests.conversations.agents import said, told
 from tests.conversations.restarting import until
 from tests.conversations.settings import queueing
 
 ADA, BO, CLEO = "ada", "bo", "cleo"
 ROOM = {"chat": "room", "kind": "group"}
-PATIENCE = 5.0
 
 
 def settings(*agents, grants=(), **more) -> Settings:

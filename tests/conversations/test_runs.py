@@ -13,6 +13,7 @@ from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, Settings
 from rejoinder.testing import FakeChannel, FakeMessenger, ScriptedAgent, conversation
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.signals import Stop
 from rejoinder.wiring.runtime_settings import runtime_settings
@@ -286,7 +287,7 @@ async def test_thoughts_are_shown_to_who_wants_them_before_the_answer():
 
 async def test_the_agent_is_done_with_though_its_thoughts_are_still_being_said():
     """TU-20: whatever a stop finds a run at, it ends on the agent's side too."""
-    ended, saying = asyncio.Event(), asyncio.Event()
+    ended, saying, go = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     class Pensive(ScriptedAgent):
         async def run(self, turn):
@@ -300,7 +301,7 @@ async def test_the_agent_is_done_with_though_its_thoughts_are_still_being_said()
         async def send(self, part):
             if "Hm." in part.text:
                 saying.set()
-                await asyncio.sleep(0.2)
+                await go.wait()
             return await super().send(part)
 
     async with conversation(Pensive(), Slow()) as chat:
@@ -309,7 +310,8 @@ async def test_the_agent_is_done_with_though_its_thoughts_are_still_being_said()
         await chat.says("hello")
         await saying.wait()
         await chat.says("/stop")
-        await asyncio.wait_for(ended.wait(), 5)
+        await asyncio.wait_for(ended.wait(), PATIENCE)
+        go.set()
         await chat.hears()
         await chat.hears("Agent was aborted.")
 

@@ -9,6 +9,7 @@ from rejoinder.agents.base import TextDelta, Thought
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import read
 from rejoinder.testing import FakePlatform, ScriptedAgent
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.platform import oracles
 from rejoinder.testing.platform.faults import Fault
 from rejoinder.testing.platform.telegram import world
@@ -34,7 +35,7 @@ debounce_ms = 0
 @asynccontextmanager
 async def telegram(agent, more="", answered=None, **options):
     """Ann owns the bot; #team is a group it may take part in. `answered`: who may be called by name."""
-    async with asyncio.timeout(20), FakePlatform("telegram", **options) as platform:
+    async with asyncio.timeout(2 * PATIENCE), FakePlatform("telegram", **options) as platform:
         text = SETTINGS.format(
             here=platform.config(), owner=platform.id_of("ann"), group=platform.id_of("#team"), more=more
         )

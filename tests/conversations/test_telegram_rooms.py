@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import read
 from rejoinder.testing import FakePlatform, ScriptedAgent
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.wiring.opening import open_channels
 from tests.conversations.agents import said
 
@@ -31,7 +32,7 @@ allow = ["handoff"]
 
 @asynccontextmanager
 async def team(*agents, more=""):
-    async with asyncio.timeout(20), FakePlatform("telegram") as platform:
+    async with asyncio.timeout(2 * PATIENCE), FakePlatform("telegram") as platform:
         text = SETTINGS.format(here=platform.config(), group=platform.id_of("#team"), more=more)
         settings = read(text, "rejoinder.toml", {})
         here = {agent.name: agent for agent in agents}

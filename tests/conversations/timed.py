@@ -17,8 +17,8 @@ from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import KeptJob
 from rejoinder.testing import FakeChannel
 from rejoinder.testing.chat import Chat
+from rejoinder.testing.patience import PATIENCE
 
-PATIENCE = 20.0
 MORNING = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
 ROOM = {"channel": "fake", "chat": "room"}
 

@@ -1,9 +1,6 @@
 """What a gateway survives beside being killed: load, outages, limits, a stop, a full disk."""
 
 import asyncio
-import contextlib
-import os
-import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +13,7 @@ from rejoinder.config.schema import MessagesSettings, QueueSettings, Settings
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing import Chat, FakeMessenger, FakePlatform, ScriptedAgent
 from rejoinder.testing.platform import oracles
+from tests import disks
 from tests.conversations.test_telegram import telegram
 from tests.crash.gateway import Machine
 from tests.crash.proofs import ask, backlog, half_said, judged, stopped_in_mid_answer, waiting_rows
@@ -140,13 +138,8 @@ async def test_a_restart_does_not_forget_that_it_has_to_wait():
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)]
-    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("only root may mount a small disk")
-    yield disk
-    subprocess.run(["umount", "-l", str(disk)], check=True)
+    with disks.small(tmp_path, megabytes=4) as disk:
+        yield disk
 
 
 async def test_a_full_disk_costs_nothing_but_time(small_disk):
@@ -157,9 +150,7 @@ async def test_a_full_disk_costs_nothing_but_time(small_disk):
             await machine.start()
             expected = await ask(platform, range(2))
             await until_done(machine, 2)
-            with (small_disk / "rest").open("wb", buffering=0) as rest, contextlib.suppress(OSError):
-                while True:
-                    rest.write(b"\0" * 1024)
+            disks.fill(small_disk / "rest")
             for chat, marks in (await ask(platform, range(2, 6))).items():
                 expected[chat] += marks
             while "The disk is full" not in machine.log:  # noqa: ASYNC110 - a file tells nobody

@@ -36,6 +36,13 @@ def test_every_link_leads_somewhere(page):
             assert anchor in anchors(target), f"{link}: {target.name} has no such heading"
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name in ("DESIGN.md", "CONTRIBUTING.md")], ids=str)
+def test_every_file_that_is_named_is_there(page):
+    """A page for who reads the code names it as it is."""
+    for path in re.findall(r"`([\w.]+(?:/\w+)*/(?:\w+\.\w+)?)`", page.read_text()):
+        assert (ROOT / "src" / "rejoinder" / path).exists() or (ROOT / path).exists(), path
+
+
 def test_every_page_can_be_reached():
     """From the README, by following links."""
     seen, queue = set[Path](), [ROOT / "README.md"]

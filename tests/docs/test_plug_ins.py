@@ -12,6 +12,7 @@ import pytest
 from rejoinder import plugins
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import read
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.wiring.kinds import kinds
 from rejoinder.wiring.opening import open_channels
 
@@ -45,7 +46,8 @@ async def test_they_talk_to_each_other(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     settings = read(of_channel.replace("7001", str(port)) + of_agent, "rejoinder.toml", {}, kinds())
-    async with asyncio.timeout(10), Gateway(settings, channels=open_channels(settings), store=MEMORY) as gateway:
+    gateway = Gateway(settings, channels=open_channels(settings), store=MEMORY)
+    async with asyncio.timeout(PATIENCE), gateway:
         gateway.runs.start("serve", gateway.serve())
         reader, writer = await _met(port)
         writer.write(b"hello\n")

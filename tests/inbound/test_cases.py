@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from rejoinder.testing.patience import PATIENCE
+
 CASES: list[dict[str, Any]] = json.loads(Path("tests/data/message.json").read_text())
 
 
@@ -21,7 +23,7 @@ def answers() -> list[dict[str, Any]]:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     return [json.loads(line) for line in done.stdout.splitlines()]
 

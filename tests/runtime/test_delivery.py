@@ -8,11 +8,12 @@ from rejoinder.channels.base import Delivered, Limits, Rejected, Unknown
 from rejoinder.events import Chat, Inbound, Part, Sender
 from rejoinder.outbound.deeds import Open, encode
 from rejoinder.outbound.draft import PLACEHOLDER, Streaming
-from rejoinder.runtime import aside
+from rejoinder.runtime import aside, delivery
 from rejoinder.runtime.acting import Occasion
 from rejoinder.runtime.handoff import HandedRow, handed_over, said
 from rejoinder.store.base import ClaimPart, HoldPart, Intent, MarkUnknown, PlanParts
 from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger
+from rejoinder.testing.patience import PATIENCE
 from tests.runtime.places import place
 
 MIXED = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6kL9nO2qR5tU8w"
@@ -471,7 +472,7 @@ async def test_a_slot_that_was_settled_before_the_rerun_is_not_waited_for():
         await here.store.write(MarkUnknown(claimed, "killed"))
         before = await here.store.part(intent.id)
         await here.store.write(HoldPart(before))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await here.says("Here it is.", run=run, earlier=(before,))
         assert here.seen() == ["Here it is."]
 
@@ -527,7 +528,7 @@ class Late(FakeKeeper):
 async def test_a_frame_that_is_not_answered_holds_up_no_final_and_overwrites_none(monkeypatch):
     """DE-20: the answer is said anew and its draft goes, so the late edit finds nothing to overwrite."""
     monkeypatch.setattr(aside, "PATIENCE", 0.0)
-    async with asyncio.timeout(10), place(Late()) as here:
+    async with asyncio.timeout(PATIENCE), place(Late()) as here:
         run = await here.turn()
         answer = here.answer(run)
         await answer.feed("One")
@@ -544,7 +545,7 @@ async def test_a_frame_that_is_not_answered_holds_up_no_final_and_overwrites_non
 
 async def test_a_frame_that_is_answered_in_time_is_not_made_twice():
     """DE-2: what was delivered is known by its receipt: a final that stands already costs no call."""
-    async with asyncio.timeout(10), place(Late()) as here:
+    async with asyncio.timeout(PATIENCE), place(Late()) as here:
         answer = here.answer(await here.turn())
         await answer.feed("One")
         await here.rests()
@@ -561,7 +562,7 @@ async def test_a_frame_that_is_answered_in_time_is_not_made_twice():
 async def test_nobody_elses_words_wait_for_a_frame(monkeypatch):
     """DE-32: the answer to a command goes out beside a draft that hangs, which goes on after it."""
     monkeypatch.setattr(aside, "PATIENCE", 0.0)
-    async with asyncio.timeout(10), place(Late()) as here:
+    async with asyncio.timeout(PATIENCE), place(Late()) as here:
         answer = here.answer(await here.turn())
         await answer.feed("One")
         await here.rests()
@@ -610,9 +611,10 @@ async def test_a_block_may_be_short_when_somebody_else_is_to_speak():
 
 
 @pytest.mark.parametrize("outcome", [Rejected("no"), Unknown("reset")])
-async def test_nobody_waits_long_for_a_draft_that_is_not_taken(outcome):
+async def test_nobody_waits_for_a_draft_that_is_not_taken(outcome, monkeypatch):
     """TU-34: the question is put all the same; the words are there in the end."""
-    async with asyncio.timeout(2), place(FakeKeeper(), streaming=Streaming("edits", pace=600.0)) as here:
+    monkeypatch.setattr(delivery, "CATCHING_UP", 10 * PATIENCE)
+    async with asyncio.timeout(PATIENCE), place(FakeKeeper(), streaming=Streaming("edits", pace=600.0)) as here:
         answer = here.answer(await here.turn())
         await answer.feed("First I")
         await here.rests()

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from rejoinder.runtime.lanes import Lanes
+from rejoinder.testing.patience import PATIENCE
 
 
 async def test_several_lanes_are_stopped_at_once():
@@ -20,5 +21,5 @@ async def test_several_lanes_are_stopped_at_once():
             return SimpleNamespace(gone=told[-1])
 
     lanes: list[Any] = [Lane() for _ in range(3)]
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await Lanes.stop(lanes)

@@ -28,6 +28,7 @@ from rejoinder.runtime.verdict import (
 )
 from rejoinder.store.base import YIELDING, ClaimPart, Intent, MarkSent, MarkUnknown, PlanParts, RetryPart
 from rejoinder.testing import FakeKeeper, FakeMessenger
+from rejoinder.testing.patience import PATIENCE
 from tests.runtime.places import place
 
 ROUTE = Route("fake", "room")
@@ -50,7 +51,6 @@ class Finder(FakeMessenger):
         return self.found.pop(0)
 
 
-NOTHING_CONCEDED = frozenset()
 BLIND, KEYS, FINDS = FakeMessenger(), FakeKeeper(), Finder()
 
 
@@ -252,7 +252,7 @@ async def test_a_reaction_that_is_not_answered_is_let_go_when_words_wait(monkeyp
                 await asyncio.Event().wait()
             return await super().react(route, message, emoji, remove=remove, author=author)
 
-    async with asyncio.timeout(10), place(Hanging()) as here:
+    async with asyncio.timeout(PATIENCE), place(Hanging()) as here:
         await here.conversation.send("one")
         here.sender.post(reactions(1))
         await hangs.wait()
@@ -620,7 +620,7 @@ async def test_what_is_asked_for_later_does_not_take_the_one_try(monkeypatch):
         here.channel.fails(Rejected("Unauthorized", "account"))
         first = await here.begins(here.conversation.send("one"))
         here.sender._account.refused_until = 0.0
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await here.conversation.send("two")
             await first
         assert here.seen() == ["one", "two"]

@@ -8,6 +8,7 @@ import pytest
 
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.shell import MOST_KEPT, MOST_SAID, WITH_THE_GATEWAY, Ran, Shell, told
+from rejoinder.testing.patience import PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ class Ear:
 
 @asynccontextmanager
 async def shell(seconds=20.0):
-    async with asyncio.timeout(30), Runs() as runs:
+    async with asyncio.timeout(PATIENCE), Runs() as runs:
         yield Shell(runs, seconds), Ear()
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from rejoinder.testing.patience import PATIENCE
+
 HOUSE = Path(__file__).parents[2]
-PATIENCE = 30
 TYPED = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
 """Without what a make tells those it starts: these tests may be run by one."""
 

@@ -34,9 +34,9 @@ from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings, Group
 from rejoinder.runtime.runs import Runs
 from rejoinder.session import SessionSettings
 from rejoinder.testing import FakeChannel, FakeMessenger
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.turns.modes import Drop, Grouping, Mode
 
-PATIENCE = 30.0
 NAPS = (0, 0, 0.001, 0.01, 0.03)
 MODES = [str(mode) for mode in Mode]
 WORDS = (

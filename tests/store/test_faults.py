@@ -1,7 +1,6 @@
 """DU-15: what keeps the store from keeping things is said, nothing is acknowledged, and it goes on afterwards."""
 
 import asyncio
-import contextlib
 import os
 import resource
 import shutil
@@ -32,7 +31,9 @@ from rejoinder.store.base import (
     SettleEvent,
 )
 from rejoinder.store.sqlite import SqliteStore, open_reader, open_store
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.store_contract.given import HERE, NOW, an_inbound, an_intent
+from tests import disks
 
 BIG = "x" * 20_000
 NOBODY = 65534
@@ -65,13 +66,8 @@ async def says(store: SqliteStore, fault: str) -> None:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)]
-    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("only root may mount a small disk")
-    yield disk
-    subprocess.run(["umount", "-l", str(disk)], check=True)
+    with disks.small(tmp_path, megabytes=2) as disk:
+        yield disk
 
 
 @contextmanager
@@ -85,13 +81,6 @@ def largest_file(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def fill(file: Path) -> None:
-    """Takes what is left of a disk: a large message may not fit where a small one does."""
-    with file.open("wb", buffering=0) as rest, contextlib.suppress(OSError):
-        while True:
-            rest.write(b"\0" * 1024)
-
-
 async def test_a_full_disk(small_disk: Path, caplog: pytest.LogCaptureFixture) -> None:
     """The message that did not fit is refused with its cursor; with space again everything goes on."""
     ballast = small_disk / "ballast"
@@ -100,7 +89,7 @@ async def test_a_full_disk(small_disk: Path, caplog: pytest.LogCaptureFixture) -
         taken, refusal = await fill_up(store)
         assert refusal.fault == "full"
         assert "Free some space" in str(refusal)
-        fill(small_disk / "rest")
+        disks.fill(small_disk / "rest")
         await says(store, "full")
         await says(store, "full")
         assert await store.cursor("telegram", "offset") == f"{taken - 1}"
@@ -164,7 +153,7 @@ async def test_another_program_writes_and_does_not_end(tmp_path: Path) -> None:
             release()
         assert (await store.health()).fault is None
         assert await store.write(Accept((an_inbound(1),), NOW))
-        await asyncio.wait_for(told.wait(), 30)  # the new connection cannot know what the old one had seen
+        await asyncio.wait_for(told.wait(), PATIENCE)  # the new connection cannot know what the old one had seen
 
 
 async def test_who_asks_how_a_locked_store_is_does_not_wait_for_it(tmp_path: Path, monkeypatch: Any) -> None:
@@ -176,7 +165,7 @@ async def test_who_asks_how_a_locked_store_is_does_not_wait_for_it(tmp_path: Pat
             with pytest.raises(StoreUnavailable):
                 await store.write(Accept((an_inbound(1),), NOW))
             monkeypatch.setattr(store._writer, "_patience", 600_000)
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(PATIENCE):
                 await says(store, "locked")
             release()
         assert await store.write(Accept((an_inbound(1),), NOW))

@@ -12,6 +12,7 @@ from rejoinder.runtime.runs import Runs
 from rejoinder.store.sqlite import open_store, rehearsal
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.testing import FakePlatform, ScriptedAgent
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.wiring.opening import open_channels
 
 CONFIG = """
@@ -45,7 +46,7 @@ def written(monkeypatch) -> list[str]:
 
 
 async def test_the_first_message_writes_nothing_new(tmp_path, written):
-    async with asyncio.timeout(30), FakePlatform("telegram") as platform:
+    async with asyncio.timeout(2 * PATIENCE), FakePlatform("telegram") as platform:
         settings = read(CONFIG.format(here=platform.config()), "rejoinder.toml", {})
         store = open_store(f"sqlite:{tmp_path / 'kept.db'}")
         agents = {"scripted": ScriptedAgent("Hello.")}
@@ -73,7 +74,7 @@ async def test_the_first_message_asks_nothing_new(tmp_path, monkeypatch):
         return heard
 
     monkeypatch.setattr(Connection, "execute", overhear(Connection.execute))
-    async with asyncio.timeout(30), FakePlatform("telegram") as platform:
+    async with asyncio.timeout(2 * PATIENCE), FakePlatform("telegram") as platform:
         settings = read(CONFIG.format(here=platform.config()), "rejoinder.toml", {})
         store = open_store(f"sqlite:{tmp_path / 'kept.db'}")
         glancing = store._glancing

@@ -6,9 +6,6 @@ import pytest
 
 from rejoinder.turns.expression import MEANING, Misread, read_expression
 
-EVERY_DAY = frozenset(range(1, 32))
-EVERY_WEEKDAY = frozenset(range(7))
-
 
 @pytest.mark.parametrize(
     ("text", "minutes", "hours"),

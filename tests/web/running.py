@@ -1,6 +1,7 @@
 """The whole of `rejoinder run` on a free port, in this process, with a client beside it."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from hashlib import blake2b
@@ -16,8 +17,7 @@ from rejoinder.channels.settings import WebSettings
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.programs.serving import Play, serve, with_page
-
-PATIENCE = 10.0
+from rejoinder.testing.patience import PATIENCE
 
 
 def settings(
@@ -36,7 +36,9 @@ def settings(
 def _script(replies: tuple[Any, ...]) -> str:
     content = msgspec.json.encode(replies)
     file = Path(gettempdir()) / f"rejoinder-replies-{blake2b(content).hexdigest()[:16]}.json"
-    file.write_bytes(content)
+    fresh = file.with_suffix(f".{os.getpid()}")
+    fresh.write_bytes(content)
+    fresh.replace(file)  # other tests on this machine may be reading it: they find it whole
     return str(file)
 
 

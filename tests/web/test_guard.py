@@ -9,6 +9,7 @@ import pytest
 import yarl
 
 from rejoinder.secret import Secret
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.web.server import LARGEST_FRAME
 from tests.web.running import Site, running, settings
 
@@ -108,7 +109,7 @@ async def test_a_body_that_says_it_is_too_large_is_never_read(path, size):
         reader, writer = await asyncio.open_connection(*site.url.removeprefix("http://").split(":"))
         head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nX-Rejoinder: 1\r\nContent-Length: {size}\r\n\r\n"
         writer.write(head.encode())
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             assert (await reader.readline()).startswith(b"HTTP/1.1 413")
         writer.close()
         await writer.wait_closed()

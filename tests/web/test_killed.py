@@ -9,6 +9,7 @@ from pathlib import Path
 
 import aiohttp
 
+from rejoinder.testing.patience import PATIENCE
 from tests.web.running import Page
 
 PROGRAM = (sys.executable, "-c", "from rejoinder.cli import main; main()", "run")
@@ -34,7 +35,7 @@ async def gateway(folder: Path, port: str) -> AsyncIterator[tuple[asyncio.subpro
 
 async def test_a_browser_comes_back_after_kill_9(tmp_path):
     """What was confirmed is there, what was not is sent again, and nothing is there twice."""
-    async with asyncio.timeout(60), aiohttp.ClientSession() as http:
+    async with asyncio.timeout(PATIENCE), aiohttp.ClientSession() as http:
         async with gateway(tmp_path, "0") as (process, url), http.ws_connect(f"{url}/socket") as socket:
             page = Page(socket)
             await page.send(type="hello", protocol=1)

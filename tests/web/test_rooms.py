@@ -13,7 +13,8 @@ from rejoinder.errors import BadUse
 from rejoinder.programs import demo
 from rejoinder.programs.serving import serve, with_page
 from rejoinder.testing.model_server import Asked, ModelServer, Refuse, Say
-from tests.web.running import PATIENCE, Site, running
+from rejoinder.testing.patience import PATIENCE
+from tests.web.running import Site, running
 
 NAMES = tuple(part.name for part in PARTS)
 

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from tests.web.running import PATIENCE, running, settings
+from rejoinder.testing.patience import PATIENCE
+from tests.web.running import running, settings
 
 
 async def test_a_message_is_answered():

@@ -2,14 +2,17 @@
 
 load.py         a file becomes Settings, or every mistake in it becomes a sentence
 schema.py       the records, gathered from the rooms that read them; agents.py and channels.py what holds for all
-                agents and channels; to_come.py what does not work yet
+                agents and channels, jobs.py what the clock begins; to_come.py what does not work yet
 syntax.py       TOML text to plain values; a syntax error in plain words
 positions.py    on which line each key stands
 environment.py  ${VAR}
 reading.py      plain values to records, all mistakes at once
-check.py        what no single key can know: agents that exist, zones, patterns; ids.py: ids that are ids
+check.py        what no single key can know: agents that exist, zones, patterns; check_jobs.py: times that can be read;
+                ids.py: ids that are ids; skills.py: the folder of skills
 wording.py      the nearest name, a list of choices, a key as one would type it
+floors.py       what each floor gets of it
 live.py         what of a changed file holds at once, and what from the next start on
+overlay.py      single keys laid over the file by `/debug`
 show.py         Settings back to TOML or JSON, without secrets
 describe.py     the JSON schema and the tables of the docs
 """

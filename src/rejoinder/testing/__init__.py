@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rejoinder.agents.scripted import ScriptedAgent
+    from rejoinder.testing.agent_contract import AgentContract, Agents
     from rejoinder.testing.channel_contract import ChannelContract
     from rejoinder.testing.chat import Chat, conversation
-    from rejoinder.testing.contracts import AgentContract, Agents
     from rejoinder.testing.fake_channel import FakeChannel, FakeKeeper, FakeMessenger, FakeRoom, Shown
     from rejoinder.testing.model_server import ModelServer
     from rejoinder.testing.platform import FakePlatform, RemotePlatform
     from rejoinder.testing.store_contract import StoreContract
 
 _HOME = {
-    "AgentContract": "rejoinder.testing.contracts",
-    "Agents": "rejoinder.testing.contracts",
+    "AgentContract": "rejoinder.testing.agent_contract",
+    "Agents": "rejoinder.testing.agent_contract",
     "ChannelContract": "rejoinder.testing.channel_contract",
     "Chat": "rejoinder.testing.chat",
     "FakeChannel": "rejoinder.testing.fake_channel",

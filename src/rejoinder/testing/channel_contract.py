@@ -31,6 +31,7 @@ from rejoinder.channels.base import (
 )
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Inbound, Part
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.platform import FakePlatform
 from rejoinder.testing.platform.faults import Kind
 
@@ -97,7 +98,7 @@ class ChannelContract:
     """Inherit it in a test class; `open` gives a channel that is to serve the platform."""
 
     personality: str
-    patience: float = 20.0
+    patience: float = PATIENCE
     """Nothing here may take longer, in seconds: it is the difference between slow and stuck."""
     outcomes: Mapping[Kind, Callable[[Outcome], bool]] = {
         "429": lambda outcome: isinstance(outcome, RetryAfter) and outcome.limited and (outcome.seconds or 0) > 0,

@@ -12,9 +12,9 @@ from rejoinder.app import MEMORY, Gateway, with_channel
 from rejoinder.config.schema import Settings
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing.fake_channel import FakeChannel, FakeMessenger, Shown
+from rejoinder.testing.patience import PATIENCE
 
 OWNER = "ann"
-PATIENCE = 5.0  # seconds until a test that waits for what never comes fails with the transcript
 
 
 class Chat:

@@ -104,8 +104,6 @@ class ModelServer:
 
     def __init__(self, answer: Callable[[Asked], Answer] | None = None, *, port: int = 0) -> None:
         self.requests: list[Asked] = []
-        self.departures = 0
-        """How many clients left before their answer was complete."""
         self._departed = asyncio.Event()
         self._answer = answer or _echo
         self._script: deque[Answer] = deque()
@@ -165,7 +163,6 @@ class ModelServer:
             async for chunk in _stream(dialect, str(body.get("model")), answer):
                 await response.write(chunk)
         except (asyncio.CancelledError, ConnectionError):
-            self.departures += 1
             self._departed.set()
             raise
         if isinstance(answer, Break) and request.transport is not None:

@@ -6,7 +6,7 @@ from rejoinder.channels.telegram.albums import Patience, gather
 from rejoinder.channels.telegram.wire import Update
 from tests.channels.telegram.recorded import update
 
-FIRST, SECOND, THIRD = (msgspec.structs.replace(update(f"album_{n}"), update_id=n) for n in (1, 2, 3))
+FIRST, SECOND = (msgspec.structs.replace(update(f"album_{n}"), update_id=n) for n in (1, 2))
 SAME_CHAT = msgspec.structs.replace(update("document"), update_id=4)
 OTHER_CHAT = msgspec.structs.replace(update("mention_by_name"), update_id=5)
 

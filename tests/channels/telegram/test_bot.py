@@ -18,6 +18,7 @@ from rejoinder.events import Attachment, Choice, Part, Route
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.platform import oracles
 from rejoinder.testing.platform.telegram.world import TOKEN
 from tests.channels.telegram.served import QUICK, bot, hook, listening
@@ -25,7 +26,7 @@ from tests.channels.telegram.served import QUICK, bot, hook, listening
 
 @pytest.fixture
 async def platform():
-    async with asyncio.timeout(20), FakePlatform("telegram") as platform:
+    async with asyncio.timeout(2 * PATIENCE), FakePlatform("telegram") as platform:
         yield platform
 
 
@@ -341,7 +342,7 @@ async def test_the_numbers_of_updates_may_have_gaps_and_begin_anew():
 
 async def test_a_store_in_trouble_fills_no_log(platform, way, caplog):
     """DU-15: the store says it once; the channel asks again and again, and says nothing of it."""
-    async with asyncio.timeout(20), listening(way(platform), inlet := KeptInlet()):
+    async with asyncio.timeout(2 * PATIENCE), listening(way(platform), inlet := KeptInlet()):
         await platform.says("ann", "ann", "before")
         await inlet.message("before")
         inlet.broken = True
@@ -358,7 +359,7 @@ async def other_server(**methods):
     app = web.Application()
     for method, answer in methods.items():
         app.router.add_post("/bot{token}/" + method, answer)
-    async with asyncio.timeout(10), TestServer(app) as server:
+    async with asyncio.timeout(PATIENCE), TestServer(app) as server:
         yield TelegramBot("telegram", Api(str(server.make_url("")), Secret("7:x")), pace=QUICK)
 
 

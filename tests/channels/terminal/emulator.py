@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pyte
 
-PATIENCE = 15.0
+from rejoinder.testing.patience import PATIENCE
+
 LOOK_BACK = 5000
 
 

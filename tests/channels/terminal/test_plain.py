@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from rejoinder.testing.patience import PATIENCE
+
 REJOINDER = str(Path(sys.executable).with_name("rejoinder"))
-PATIENCE = 30
 
 
 def chat(typed: bytes, *arguments: str) -> subprocess.CompletedProcess[bytes]:

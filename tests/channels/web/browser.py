@@ -14,8 +14,8 @@ from rejoinder.channels.web.protocol import Command
 from rejoinder.channels.web.sockets import Connection
 from rejoinder.channels.web.talk import Greeting, Talk
 from rejoinder.events import Inbound
+from rejoinder.testing.patience import PATIENCE
 
-PATIENCE = 5.0
 GREETING = Greeting("test", (Command("help", "Shows help."),), 1000)
 
 

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from rejoinder.testing import RemotePlatform
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.platform.telegram.world import person_id
 
 
@@ -14,7 +15,7 @@ from rejoinder.testing.platform.telegram.world import person_id
 async def remote():
     command = [sys.executable, "-m", "rejoinder.testing.platform", "telegram", "--seed", "3"]
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(2 * PATIENCE):
         url = (await process.stdout.readline()).decode().strip()
         async with RemotePlatform(url) as remote:
             yield remote

@@ -8,6 +8,7 @@ from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import read
 from rejoinder.errors import BadUse
 from rejoinder.testing import FakePlatform, ScriptedAgent
+from rejoinder.testing.patience import PATIENCE
 
 
 def test_who_asks_for_a_platform_that_nobody_plays_is_told():
@@ -19,7 +20,7 @@ def test_who_asks_for_a_platform_that_nobody_plays_is_told():
 async def test_an_answer_is_heard_when_it_says_something(text):
     """Not the sign that stands for it while nothing of it is written."""
     agent = ScriptedAgent(["Hel", 0.5, "lo!"], name="a")
-    async with asyncio.timeout(20), FakePlatform("telegram") as platform:
+    async with asyncio.timeout(2 * PATIENCE), FakePlatform("telegram") as platform:
         configured = f'[agents.a]\nkind = "tour"\n[channels.telegram]\ndm = "open"\n{platform.config()}'
         async with Gateway(read(configured, "x.toml", {}), agents={"a": agent}, store=MEMORY) as gateway:
             gateway.runs.start("serve", gateway.serve())

@@ -6,6 +6,7 @@ import aiohttp
 import pytest
 
 from rejoinder.testing import FakePlatform
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.platform import oracles
 from rejoinder.testing.platform.telegram.world import TOKEN, group_id, person_id
 
@@ -33,7 +34,7 @@ class Bot:
 
 @pytest.fixture
 async def bot():
-    async with asyncio.timeout(20), FakePlatform("telegram") as platform, aiohttp.ClientSession() as session:
+    async with asyncio.timeout(2 * PATIENCE), FakePlatform("telegram") as platform, aiohttp.ClientSession() as session:
         await platform.says("ann", "ann", "hello")
         await platform.says("#team", "ann", "hello all")
         yield Bot(platform, session)

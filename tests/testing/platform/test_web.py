@@ -33,8 +33,11 @@ async def test_people_see_what_a_page_shows():
         message = await platform.says("ann", "ann", "look at this")
         await platform.truth.until(lambda: [seen.text for seen in platform.truth.messages("ann")][1:] == ["Seen."])
         assert platform.truth.messages("ann")[1].reply_to == message
-        (own,) = [seen for seen in platform.truth.messages("ann", by="ann") if seen.id == message]
-        assert own.reactions == "👀"
+        await platform.truth.until(
+            lambda: (
+                [seen.reactions for seen in platform.truth.messages("ann", by="ann") if seen.id == message] == ["👀"]
+            )
+        )
         assert not oracles.leaked(platform.truth.frames)
 
 

@@ -10,7 +10,8 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-PATIENCE = 10.0
+from rejoinder.testing.patience import PATIENCE
+
 BOT = "bot"
 """The author of what the gateway says."""
 

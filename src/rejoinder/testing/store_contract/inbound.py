@@ -15,6 +15,7 @@ from rejoinder.store.base import (
     SettleEvent,
     TryEvents,
 )
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.store_contract.given import NOW, SOON, accepted, an_inbound, loses
 from rejoinder.testing.store_contract.opened import Opened
 
@@ -41,7 +42,7 @@ class Events(Opened):
                 settled = (store.write(SettleEvent(event.id, "overheard")) for event in events)
                 deciding.extend(map(asyncio.ensure_future, settled))
 
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE):
                 assert await store.write(Accept((an_inbound(1),), NOW), known=decide) == told[0]
                 await asyncio.gather(*deciding)
             assert len(told) == 1

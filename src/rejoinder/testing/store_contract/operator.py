@@ -38,6 +38,7 @@ from rejoinder.store.base import (
     Store,
     StoreBeside,
 )
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.store_contract.given import (
     HERE,
     NOW,
@@ -53,8 +54,6 @@ from rejoinder.testing.store_contract.given import (
     waiting,
 )
 from rejoinder.testing.store_contract.opened import Opened
-
-PATIENCE = 30
 
 
 async def buried(store: Store, number: int, why: str = "403 blocked") -> None:

@@ -27,6 +27,7 @@ from rejoinder.agents.base import (
     ToolStarted,
 )
 from rejoinder.events import PromptText, Turn
+from rejoinder.testing.patience import PATIENCE
 
 
 class Agents(Struct, frozen=True):
@@ -69,7 +70,7 @@ async def begun(agent: Agent, turn: Turn) -> AsyncGenerator[AsyncIterator[AgentE
 class AgentContract:
     """Inherit it in a test class; `agents` gives the agents to be tested and takes them away again."""
 
-    patience: float = 10.0
+    patience: float = PATIENCE
     """Nothing here may take longer, in seconds: it is the difference between slow and stuck."""
 
     @abstractmethod

@@ -186,6 +186,37 @@ async def test_an_agent_that_does_not_obey_a_cancel_is_started_again(tmp_path: P
         assert json.loads(text_of(events)) == ["deaf", "history"]
 
 
+async def test_who_waits_for_a_deaf_agent_and_is_cancelled_leaves_it_to_the_next(tmp_path, monkeypatch):
+    """TU-20: the time in which a cancelled turn has to end runs from its cancel, whoever waits for that."""
+    state = tmp_path / "state.json"
+    state.write_text("{}")
+    waited: list[tuple[object, float]] = []
+    waits = asyncio.Event()
+
+    async def watched(prompt, seconds):
+        waited.append((prompt, seconds))
+        if not waits.is_set():
+            waits.set()
+            await asyncio.Event().wait()
+        return False  # its time is up
+
+    monkeypatch.setattr("rejoinder.agents.acp_sessions.CANCEL_SECONDS", 3600)
+    monkeypatch.setattr("rejoinder.agents.acp_sessions.settled", watched)
+    async with fake("--state", str(state)) as agent:
+        async with begun(agent, a_turn("deaf")):
+            pass
+        second = asyncio.ensure_future(everything(agent, a_turn("stopped")))
+        await waits.wait()
+        second.cancel()
+        await asyncio.wait([second])
+        async with asyncio.timeout(30):
+            events = await everything(agent, a_turn("history"))
+    assert json.loads(text_of(events)) == ["deaf", "history"]
+    (first, at_first), (again, at_last) = waited
+    assert first is again
+    assert at_first > at_last
+
+
 async def test_load_in_a_new_process(tmp_path: Path):
     """TU-33: a session goes on in another process under its saved name, without its replay in the answer."""
     state = tmp_path / "state.json"

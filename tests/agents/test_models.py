@@ -11,6 +11,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from rejoinder.agents import anthropic, chat_completions, openai
 from rejoinder.agents.base import (
@@ -406,6 +407,23 @@ async def test_compaction(agent: Any, server: ModelServer):
     assert len(told) == 3
     assert "The user is Ann." in str(told)
     assert "I am Ann" not in str(told)
+
+
+async def test_compaction_by_the_model_that_heard_the_conversation(agent: Any, server: ModelServer):
+    """TU-22, TU-23: the agent's first model may be out of order; one that would not hear it is not asked."""
+    first = agent.models[0]
+    await everything(agent, replace(a_turn("I am Ann"), model="spare"))
+    server.will(Refuse(401))
+    await everything(agent, a_turn("Who am I?"))
+    server.will(Say("The user is Ann."))
+    assert await agent.compact("session-1")
+    server.will(CONTEXT_OVERFLOW)
+    await everything(agent, replace(a_turn("a whole book"), model="small"))
+    await agent.compact("session-1")
+    agent.forget("session-1")
+    await everything(agent, a_turn("Hello"))
+    asked = [request.body["model"] for request in server.requests]
+    assert asked == ["spare", first, "spare", "small", "small", first]
 
 
 async def test_what_a_compaction_gives_back_can_be_recalled(agent: Any, server: ModelServer):

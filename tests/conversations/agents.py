@@ -3,6 +3,7 @@
 import asyncio
 
 from rejoinder.agents.base import Done, Question, TextDelta
+from rejoinder.runtime.presence import TypingSign
 from rejoinder.testing import ScriptedAgent
 
 
@@ -65,6 +66,19 @@ class Asking(ScriptedAgent):
 def said(turn) -> list[str]:
     """The words of people in a turn, without the blocks of the gateway."""
     return [part.text for part in turn.parts if not part.text.startswith("<")]
+
+
+def signs(monkeypatch) -> list[str]:
+    """How each turn from now on shows that its agent is typing."""
+    modes: list[str] = []
+
+    class Noted(TypingSign):
+        def __init__(self, runs, conversation, mode, *more) -> None:
+            super().__init__(runs, conversation, mode, *more)
+            modes.append(mode)
+
+    monkeypatch.setattr("rejoinder.runtime.work.TypingSign", Noted)
+    return modes
 
 
 def told(turn) -> str:

@@ -14,7 +14,7 @@ from rejoinder.runtime.background import Background
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing import FakeChannel, ScriptedAgent
 from rejoinder.testing.chat import Chat
-from tests.conversations.agents import Asking, said, told
+from tests.conversations.agents import Asking, said, signs, told
 
 ROOM = Route("fake", "room")
 NUMBERS = itertools.count()
@@ -39,16 +39,16 @@ async def gateway(agent):
         await chat.ends()
 
 
-async def test_its_words_go_to_the_target():
+async def test_its_words_go_to_the_target(monkeypatch):
     """TU-28: no sender block, nothing to reply to, nobody to type for, and no answer to nobody's question."""
-    agent = ScriptedAgent("[[reply_to:current]]\nAll is well.", "")
+    agent, typing = ScriptedAgent("[[reply_to:current]]\nAll is well.", ""), signs(monkeypatch)
     async with gateway(agent) as (running, chat):
         await running.begin(job(agent))
         assert (await chat.hears("All is well.")).reply_to is None
         await running.begin(job(agent))
     assert said(agent.turns[0]) == ["Look after things."]
     assert "sender_context" not in told(agent.turns[0])
-    assert chat.channel.typed == 0
+    assert typing == ["never", "never"]
 
 
 @pytest.mark.parametrize("target", [None, Route("pigeon", "post")])

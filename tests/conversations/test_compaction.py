@@ -57,6 +57,23 @@ async def test_a_full_context_is_shortened_after_the_answer():
     assert "Read NOTES.md first." in told(agent.turns[2])
 
 
+async def test_the_turn_for_memory_may_do_no_more_than_the_one_before_it():
+    """IN-59, TU-23: what a session forbids is forbidden there too."""
+
+    class Armed(Forgetful):
+        async def answer(self, question, option) -> None:
+            """It never asks."""
+
+    agent = Armed(["One.", FULL], "I wrote it down.")
+    async with conversation(agent, settings=limited()) as chat:
+        await chat.says("/exec security=deny")
+        await chat.hears("Exec: security=deny.")
+        await chat.says("one")
+        await chat.hears("One.")
+        await chat.rests()
+    assert [turn.permissions for turn in agent.turns] == ["deny", "deny"]
+
+
 async def test_the_turn_for_memory_can_be_left_out():
     agent = Forgetful(["One.", FULL])
     async with conversation(agent, settings=limited(memory_flush=False)) as chat:

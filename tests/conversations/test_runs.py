@@ -12,12 +12,21 @@ from rejoinder.app import with_channel
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, Settings
+<<<<<<< HEAD
+=======
+from rejoinder.readied import runtime_settings
+from rejoinder.session import SessionSettings
+>>>>>>> lanes
 from rejoinder.testing import FakeChannel, FakeMessenger, ScriptedAgent, conversation
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.signals import Stop
+<<<<<<< HEAD
 from rejoinder.wiring.runtime_settings import runtime_settings
 from tests.conversations.agents import Asking, Deaf, Steerable, said, told
+=======
+from tests.conversations.agents import Asking, Deaf, Steerable, said, signs, told
+>>>>>>> lanes
 from tests.conversations.settings import queueing
 
 
@@ -183,6 +192,21 @@ async def test_a_model_that_failed_rests_while_another_answers(kind, next_turn):
         await chat.says("hello again")
         await chat.hears("Still here.")
     assert [turn.model for turn in agent.turns] == ["first", "second", next_turn]
+
+
+async def test_a_model_that_answers_again_has_its_failures_forgotten(monkeypatch):
+    """TU-22: 1, 5, 25, 60 min are for failures in a row."""
+    now = 0.0
+    monkeypatch.setattr("rejoinder.runtime.attempts.monotonic", lambda: now)
+    refuses = [failed("rate_limit")]
+    agent = Models(refuses, "2", "1", refuses, "2", "1", refuses, "2")
+    async with conversation(agent) as chat:
+        for heard, later in (("2", 61), ("1", 1), ("2", 61), ("1", 1), ("2", 0)):
+            await chat.says("hello")
+            await chat.hears(heard)
+            now += later
+    first, second = "first", "second"
+    assert [turn.model for turn in agent.turns] == [first, second, first, first, second, first, first, second]
 
 
 async def test_who_says_when_to_come_back_is_asked_again_when_nobody_else_is_there():
@@ -438,6 +462,29 @@ async def test_typing_is_shown_while_an_agent_takes_its_time():
         await chat.says("hello")
         await chat.hears("Here.")
     assert channel.typed == 1
+
+
+@pytest.mark.parametrize(
+    ("configured", "says", "mode"),
+    [
+        (None, {}, "instant"),
+        (None, {"kind": "group", "mention": True}, "instant"),
+        (None, {"kind": "group"}, "message"),
+        ("thinking", {"kind": "group"}, "thinking"),
+        ("never", {}, "never"),
+    ],
+)
+async def test_who_is_shown_typing_from_when(monkeypatch, configured, says, mode):
+    """TU-24: at once in direct chats and when mentioned, with the first text otherwise; unless it is configured."""
+    common = ChannelSettings(dm="open", groups="open", require_mention=False)
+    settings = Settings(
+        channels={"fake": Channel("fake", common, None)}, session=SessionSettings(typing_mode=configured)
+    )
+    shown = signs(monkeypatch)
+    async with conversation(ScriptedAgent("Hello."), settings=settings) as chat:
+        await chat.channel.says("hello", **says)
+        await chat.hears("Hello.")
+    assert shown == [mode]
 
 
 @pytest.mark.parametrize(("kind", "configured", "period"), [("web", 6, 6), ("telegram", 6, 4.5), ("telegram", 3, 3)])

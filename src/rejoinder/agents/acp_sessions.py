@@ -30,7 +30,7 @@ from rejoinder.environment import passed
 from rejoinder.events import Turn
 
 CANCEL_SECONDS = 10.0
-"""In which an agent ends a turn it was told to; one that does not is started anew."""
+"""In which an agent ends a turn after it was told to; one that does not is started anew."""
 
 
 class _Session:
@@ -44,6 +44,7 @@ class _Session:
         self.default_level: str | None = None
         self.told_system = ""
         self.abandoned: asyncio.Future[Any] | None = None
+        self.ends_by = 0.0  # the moment by which an abandoned prompt has to have come to its end
 
     @property
     def is_at_rest(self) -> bool:
@@ -122,6 +123,7 @@ class Sessions:
             raise
         finally:
             connection.leave(run)
+            session.ends_by = asyncio.get_running_loop().time() + CANCEL_SECONDS
 
     async def check(self) -> str:
         version = (await self._connected()).abilities.version
@@ -151,11 +153,12 @@ class Sessions:
 
     async def _end_abandoned(self, session: _Session) -> None:
         connection, abandoned = session.connection, session.abandoned
+        if abandoned is not None and connection is not None and connection.dead is None:
+            # Who waits here may be cancelled too: the prompt stays abandoned until it is known to be over.
+            left = session.ends_by - asyncio.get_running_loop().time()
+            if not await settled(abandoned, max(left, 0)):
+                await connection.stop("it did not end a cancelled turn")
         session.abandoned = None
-        if abandoned is None or connection is None or connection.dead is not None:
-            return
-        if not await settled(abandoned, CANCEL_SECONDS):
-            await connection.stop("it did not end a cancelled turn")
 
     async def _open(self, connection: Connection, session: _Session) -> None:
         if session.connection is connection:

@@ -14,7 +14,17 @@ import aiohttp
 import msgspec
 from msgspec import Raw, Struct
 
-from rejoinder.agents.base import AgentEvent, Done, Exchange, Failed, Limits, ModelSelected, TextDelta, ToolEnded
+from rejoinder.agents.base import (
+    REMEMBERED,
+    AgentEvent,
+    Done,
+    Exchange,
+    Failed,
+    Limits,
+    ModelSelected,
+    TextDelta,
+    ToolEnded,
+)
 from rejoinder.agents.endpoint import CHECK_SECONDS, Endpoint, Posted, content_type, no_answer
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
@@ -22,6 +32,7 @@ from rejoinder.agents.history import Histories, fitting, tokens_of
 from rejoinder.agents.settings import EndpointSettings
 from rejoinder.agents.sse import EventReader, ServerEvent
 from rejoinder.agents.think import LEVELS, Provider, Setting, Thinking
+from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText, Turn
 
 LAST_BYTES = 0.05
@@ -80,6 +91,7 @@ class ModelAgent:
         self._path = path
         self._thinking = Thinking(self.provider, {**settings.think})
         self._histories = Histories(settings.history_tokens)
+        self._heard: Bounded[str, str | None] = Bounded(REMEMBERED)  # the model that last took a question, by session
         headers = headers | {name: value.reveal() for name, value in settings.headers.items()}
         self._endpoint = Endpoint(settings.base_url, headers, key)
 
@@ -109,9 +121,11 @@ class ModelAgent:
 
     def forget(self, session: str) -> None:
         self._histories.forget(session)
+        self._heard.pop(session, None)
 
     async def compact(self, session: str) -> Exchange | bool:
-        """TU-23: the model's own summary takes the conversation's place.
+        """TU-23: the summary of the model that last heard the conversation takes its place: the agent's first one may
+        be out of order, or not the one that was chosen.
 
         What does not fit is tried by halves, the newest: a summary of some of it is better than no conversation.
         """
@@ -129,9 +143,9 @@ class ModelAgent:
 
     async def _summary(self, session: str, past: tuple[Exchange, ...]) -> str | Failed:
         reading = self._reading()
-        aside = Turn(f"{session} (compacting)", (PromptText(TO_COMPACT),))
+        aside = Turn(f"{session} (compacting)", (PromptText(TO_COMPACT),), model=self._heard.get(session))
         last = [event async for event in self._events(aside, past, reading)][-1]
-        self._histories.forget(aside.session)
+        self.forget(aside.session)
         if isinstance(last, Failed):
             return last
         return reading.answer.strip() or failed("other", "the summary was empty")
@@ -166,6 +180,7 @@ class ModelAgent:
         is_known = True
         try:
             async with await self._asked(turn, model, messages) as response:
+                self._heard.renew(turn.session, turn.model)
                 yield ModelSelected(model)
                 kind = content_type(response)
                 if kind == "text/html":
@@ -183,6 +198,8 @@ class ModelAgent:
         except RunFailed as problem:
             # A question too long to be asked would be too long again as a part of every one that follows.
             is_known = problem.failure.kind != "context_overflow" or bool(reading.answer)
+            if problem.failure.kind == "context_overflow":
+                self._heard.renew(turn.session, turn.model)
             raise
         finally:
             # Also when it was cancelled: people have seen what was said so far, so the model has to know it.

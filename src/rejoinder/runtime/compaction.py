@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, CanAnswer, CanCompact, Exchange, Failed, Question
 from rejoinder.bounded import Bounded
@@ -59,16 +60,17 @@ class Compaction:
     def heed(self, settings: CompactionSettings) -> None:
         self._settings = settings
 
-    async def after_turn(self, session: str, agent: Agent, system: str, seen: Callable[[], None]) -> None:
-        """Makes room when the turn has filled the context; `seen` hears the agent's signs of life."""
+    async def after_turn(self, agent: Agent, turn: Turn, seen: Callable[[], None]) -> None:
+        """Makes room when this turn has filled the context; `seen` hears the agent's signs of life."""
         if not self._settings.budget:
             return
+        session = turn.session
         compacts = isinstance(agent, CanCompact)
         fullness = Fullness(self.context.get(session, 0), self._settings.budget, session in self._flushed)
         todo = plan(fullness, can_compact=compacts, flushes=self._settings.flushes)
         if todo.flush:
             self._flushed[session] = True
-            await self._flush(agent, Turn(session, (PromptText(FLUSH_PROMPT),), system), seen)
+            await self._flush(agent, replace(turn, parts=(PromptText(FLUSH_PROMPT),)), seen)
         if todo.compact:
             seen()
             if await self.compact(session, agent):

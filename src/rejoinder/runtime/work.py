@@ -184,7 +184,7 @@ class Workers:
             also = tuple([each.message.inbound.message_id for each in (*run.asked[:-1], *run.taken_in)])
             who = (run.session, agent.name, run.conversation.route)
             self._tell(TurnEnded(*who, run.trigger, ended, reason, also, run.claim.turn))
-        await self.compaction.after_turn(run.session, agent, turn.system, run.seen)
+        await self.compaction.after_turn(agent, turn, run.seen)
 
     async def _do_chore(self, run: Run, scene: Scene) -> None:
         done = False

@@ -40,10 +40,13 @@ ADVICE: dict[FailureKind, str] = {
     "timeout": "look again; where it stays so, something on the way is in trouble",
     "format": "see whether the right program answers there, and update it",
     "overloaded": "wait a moment, and look again",
-    "unreachable": "see whether it is installed, and whether the address and the network are right",
+    "unreachable": "see whether it is installed and runs, and whether the address is right",
     "crashed": "start it by hand to see why",
 }
 """What the operator does about an agent that cannot answer."""
+
+
+NOTHING_NEEDED = "it can be opened, and needs nothing from outside"
 
 
 class Finding(Struct, frozen=True):
@@ -85,8 +88,11 @@ async def _looked(what: str, look: Look) -> Finding:
         return Finding(what, False, "; ".join(filter(None, (failure.detail, ADVICE.get(failure.kind)))))
     except TimeoutError:
         return Finding(what, False, f"nothing came of it within {SECONDS:.0f} s")
-    except (RejoinderError, OSError) as problem:
-        return Finding(what, False, str(problem).removeprefix(f"[{what}] "))
+    except OSError as problem:
+        return Finding(what, False, ": ".join(filter(None, (problem.filename, problem.strerror or str(problem)))))
+    except RejoinderError as problem:
+        name = what.rpartition(".")[2]
+        return Finding(what, False, str(problem).removeprefix(f"[{what}] ").removeprefix(f"agent {name!r}: "))
 
 
 # --- what is looked at ------------------------------------------------------------------------------
@@ -97,7 +103,7 @@ async def _agent(name: str, said: schema.Agent, settings: schema.Settings) -> st
     try:
         if isinstance(agent, AgentCanCheck):
             return await agent.check()
-        return f"{said.kind}: it can be opened, and needs nothing from outside"
+        return NOTHING_NEEDED
     finally:
         if isinstance(agent, AgentCanClose):
             await agent.close()
@@ -110,7 +116,7 @@ async def _channel(name: str, said: schema.Channel, settings: schema.Settings) -
     try:
         if isinstance(channel, ChannelCanCheck):
             return await channel.check()
-        return f"{said.kind}: it can be opened, and needs nothing from outside"
+        return NOTHING_NEEDED
     finally:
         if isinstance(channel, ChannelCanClose):
             await channel.close()

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rejoinder.config.channels import usual_bot_messages
 from rejoinder.config.jobs import CronJob
 from rejoinder.config.schema import SECTIONS, Agent, Channel, Settings
 from rejoinder.config.wording import dotted
@@ -163,9 +164,14 @@ class _Merge:
             # Whether bots are heard follows from who is here, where nobody says it.
             when |= dict.fromkeys(("agent", "agents", "bot_messages"), NOT_HERE)
         common = self.record(path, old.common, new.common, when)
+        if all(each.common.bot_messages == usual_bot_messages(each.common) for each in (old, new)):
+            self._leave_out(dotted((*path, "bot_messages")))  # nobody has written it
         own = [key for key in _changed(old.settings, new.settings) if key not in old.common.__struct_fields__]
         self.later += [dotted((*path, key)) for key in own]
         return replace(old, common=common)
+
+    def _leave_out(self, key: str) -> None:
+        self.now, self.later = ([each for each in keys if each != key] for keys in (self.now, self.later))
 
     def jobs(
         self, old: Mapping[str, CronJob], new: Mapping[str, CronJob], agents: Mapping[str, Agent]

@@ -213,6 +213,19 @@ def test_a_full_disk(folder, monkeypatch):
     assert "free some space" in said
 
 
+def test_skills(folder):
+    """A folder without which the gateway would not start."""
+    (folder / "rejoinder.toml").write_text(f'[commands]\nskills = "skills"\n{TOUR}[channels.web]\nport = 0\n')
+    shown = CliRunner().invoke(app, ["doctor"])
+    assert shown.exit_code == 1
+    assert "wrong  commands.skills: 'skills': there is no such folder; make it, or take the key out\n" in shown.stdout
+    (folder / "skills" / "haiku").mkdir(parents=True)
+    (folder / "skills" / "haiku" / "SKILL.md").write_text("Write a haiku.\n")
+    shown = CliRunner().invoke(app, ["doctor"])
+    assert shown.exit_code == 0
+    assert "ok     commands.skills: 1 in skills, /haiku\n" in shown.stdout
+
+
 def test_for_a_person(folder):
     """A line each, as it is found; the status says whether all is well."""
     shown = CliRunner().invoke(app, ["doctor"])

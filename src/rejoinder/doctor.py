@@ -21,6 +21,7 @@ from rejoinder.agents.failures import RunFailed
 from rejoinder.channels.base import CanCheck as ChannelCanCheck
 from rejoinder.channels.base import CanClose as ChannelCanClose
 from rejoinder.config import schema
+from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
 from rejoinder.store.sqlite import open_reader
 from rejoinder.store.sqlite.beside import open_beside
@@ -64,6 +65,8 @@ Look = Callable[[], Awaitable[str]]
 async def examined(settings: schema.Settings) -> AsyncIterator[Finding]:
     async for finding in edges(settings):
         yield finding
+    if (folder := settings.commands.skills) is not None:
+        yield await _looked("commands.skills", lambda: _skills(folder))
     store = settings.gateway.store
     yield await _looked("store", lambda: _store(store))
     yield await _looked("disk", lambda: _disk(store))
@@ -92,7 +95,11 @@ async def _looked(what: str, look: Look) -> Finding:
         return Finding(what, False, ": ".join(filter(None, (problem.filename, problem.strerror or str(problem)))))
     except RejoinderError as problem:
         name = what.rpartition(".")[2]
-        return Finding(what, False, str(problem).removeprefix(f"[{what}] ").removeprefix(f"agent {name!r}: "))
+        return Finding(
+            what,
+            False,
+            str(problem).removeprefix(f"[{what}] ").removeprefix(f"agent {name!r}: ").removeprefix(f"{what} = "),
+        )
 
 
 # --- what is looked at ------------------------------------------------------------------------------
@@ -129,6 +136,11 @@ async def _page(host: str, port: int, store: str) -> str:
         return f"a gateway runs already ({running}); whether the port is free cannot be told"
     bind(host, port).close()
     return f"port {port} of {host} is free" if port else "takes any free port"
+
+
+async def _skills(folder: str) -> str:
+    skills = read_skills(folder)
+    return f"{len(skills)} in {folder}" + "".join(f", /{skill.name}" for skill in skills)
 
 
 async def _store(store: str) -> str:

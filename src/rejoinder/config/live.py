@@ -166,6 +166,8 @@ class _Merge:
         common = self.record(path, old.common, new.common, when)
         if all(each.common.bot_messages == usual_bot_messages(each.common) for each in (old, new)):
             self._leave_out(dotted((*path, "bot_messages")))  # nobody has written it
+        if old.common.agents != new.common.agents:
+            self._leave_out(dotted((*path, "agent")))  # one or several is one thing to say
         own = [key for key in _changed(old.settings, new.settings) if key not in old.common.__struct_fields__]
         self.later += [dotted((*path, key)) for key in own]
         return replace(old, common=common)

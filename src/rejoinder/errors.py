@@ -77,6 +77,7 @@ class StoreUnavailable(RejoinderError):
         said = f" ({detail})" if detail else ""
         super().__init__(f"The store {where} is unavailable{said}. {FAULTS[fault]}")
         self.fault: Fault = fault
+        self.where = where
 
 
 class Superseded(RejoinderError):

@@ -63,8 +63,30 @@ async def _store_in(folder):
     await open_store(f"sqlite:{folder}/rejoinder.db").close()
 
 
-def test_wrong_use():
-    assert CliRunner().invoke(app, ["chat", "--nonsense"]).exit_code == 2
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("sesions", "there is no command 'sesions'; did you mean \"sessions\"?"),
+        ("fly", "there is no command 'fly'; there are: run, chat, "),
+        ("--nonsense", "no such option: --nonsense; see `rejoinder --help`"),
+        ("chat --nonsense", "no such option: --nonsense; see `rejoinder chat --help`"),
+        ("run --port many", "invalid value for '--port': 'many' is no whole number; see `rejoinder run --help`"),
+        ("run --port", "option '--port' requires an argument; see `rejoinder --help`"),
+        ("backup", "missing argument 'FILE'; see `rejoinder backup --help`"),
+    ],
+)
+def test_wrong_use(words, said):
+    """One line that says where to look, on a terminal and in a pipe."""
+    result = CliRunner().invoke(app, words.split(), prog_name="rejoinder")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"rejoinder: {said}")
+    assert result.stderr.count("\n") == 1
+
+
+def test_no_words_at_all():
+    result = CliRunner().invoke(app, [])
+    assert result.exit_code == 2
+    assert "Usage:" in result.output
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

@@ -99,7 +99,7 @@ def test_what_cannot_be_verified_is_said(folder):
     assert "ANTHROPIC_API_KEY is not known here, so nothing could be verified." in said
     assert load("rejoinder.toml", {"ANTHROPIC_API_KEY": "x"}).agents["helper"].kind == "anthropic"
     said = answered("4", "http://127.0.0.1:1/v1", "m", "n", "1", "", "", "", more=("--force",))
-    assert "That does not work: http://127.0.0.1:1/v1/models: Cannot connect" in said
+    assert "That does not work: http://127.0.0.1:1/v1/models: nobody answers there (Connection refused)" in said
     assert load("rejoinder.toml", {}).agents["helper"].kind == "tour"
     answered("4", "http://127.0.0.1:1/v1", "m", "y", "", "", "", more=("--force",))
     assert load("rejoinder.toml", {}).agents["helper"].settings.model == "m"

@@ -82,7 +82,7 @@ def test_a_changed_key_holds_at_once_or_is_named_and_keeps_its_value(section, ke
         (
             ('agent = "one"', 'agents = ["one", "three"]\n[agents.three]\nkind="tour"'),
             (),
-            ("channels.telegram.agent", "channels.telegram.agents", "channels.telegram.bot_messages", "agents.three"),
+            ("channels.telegram.agents", "agents.three"),
         ),
     ],
 )  # fmt: skip

@@ -82,11 +82,19 @@ async def test_an_endpoint(kind, status, body, ok, words):
 @pytest.mark.parametrize(
     ("agent", "ok", "words"),
     [
-        ('kind = "tour"', True, "tour: it can be opened"),
+        ('kind = "tour"', True, "it can be opened"),
         ('kind = "scripted"\nscript = "nowhere.json"', False, "`script` nowhere.json cannot be read"),
         ('kind = "python"\ncall = "no_such_module:x"', False, "cannot import 'no_such_module'"),
-        ('kind = "openai"\nmodel = "m"\nbase_url = "http://127.0.0.1:1/v1"', False, "the network are right"),
-        ('kind = "http"\nurl = "http://127.0.0.1:1/turn"', False, "the network are right"),
+        (
+            'kind = "openai"\nmodel = "m"\nbase_url = "http://127.0.0.1:1/v1"',
+            False,
+            "nobody answers there (Connection refused); see whether it is installed and runs",
+        ),
+        (
+            'kind = "http"\nurl = "http://127.0.0.1:1/turn"',
+            False,
+            "nobody answers there (Connection refused); see whether it is installed and runs",
+        ),
         ('kind = "acp"\ncommand = ["no-such-agent"]', False, "see whether it is installed"),
         (f'kind = "acp"\ncommand = ["{sys.executable}", "-c", "pass"]', False, "exited"),
         (f'kind = "acp"\ncommand = ["{sys.executable}", "{FAKE_AGENT}"]', True, "speaks version 1 of the protocol"),
@@ -205,6 +213,19 @@ def test_a_full_disk(folder, monkeypatch):
     assert "free some space" in said
 
 
+def test_skills(folder):
+    """A folder without which the gateway would not start."""
+    (folder / "rejoinder.toml").write_text(f'[commands]\nskills = "skills"\n{TOUR}[channels.web]\nport = 0\n')
+    shown = CliRunner().invoke(app, ["doctor"])
+    assert shown.exit_code == 1
+    assert "wrong  commands.skills: 'skills': there is no such folder; make it, or take the key out\n" in shown.stdout
+    (folder / "skills" / "haiku").mkdir(parents=True)
+    (folder / "skills" / "haiku" / "SKILL.md").write_text("Write a haiku.\n")
+    shown = CliRunner().invoke(app, ["doctor"])
+    assert shown.exit_code == 0
+    assert "ok     commands.skills: 1 in skills, /haiku\n" in shown.stdout
+
+
 def test_for_a_person(folder):
     """A line each, as it is found; the status says whether all is well."""
     shown = CliRunner().invoke(app, ["doctor"])
@@ -215,7 +236,7 @@ def test_for_a_person(folder):
     )
     shown = CliRunner().invoke(app, ["doctor"])
     assert shown.exit_code == 1
-    assert "wrong  agents.a: agent 'a': `script` x.json cannot be read" in shown.stdout
+    assert "wrong  agents.a: `script` x.json cannot be read: No such file or directory\n" in shown.stdout
 
 
 def test_a_bad_configuration_is_told_before_anything_is_looked_at(folder):
@@ -223,3 +244,7 @@ def test_a_bad_configuration_is_told_before_anything_is_looked_at(folder):
     shown = CliRunner().invoke(app, ["doctor"])
     assert (shown.exit_code, shown.stdout) == (2, "")
     assert shown.stderr.startswith("rejoinder: rejoinder.toml:1: sesion: ")
+    shown = CliRunner().invoke(app, ["doctor", "--json"])
+    [check] = json.loads(shown.stdout)["checks"]
+    assert (shown.exit_code, check["what"], check["ok"]) == (2, "configuration", False)
+    assert check["found"].startswith("rejoinder.toml:1: sesion: ")

@@ -97,7 +97,7 @@ class Connection:
             self._process = await start_process(command, cwd=cwd, env=env, on_line=self._peer.take, on_gone=self._gone)
         except OSError as problem:
             sentence = f"The program of this agent ({command[0]}) cannot be started; its operator has to install it."
-            raise RunFailed(Failed("unreachable", sentence, f"{command[0]} in {cwd}: {problem}")) from problem
+            raise RunFailed(Failed("unreachable", sentence, f"{command[0]} in {cwd}: {_why(problem)}")) from problem
         try:
             said = await self.ask("initialize", wire.initialize(rejoinder.__version__), seconds)
             self.abilities = wire.abilities(said)
@@ -241,3 +241,7 @@ async def settled(prompt: "asyncio.Future[Any]", seconds: float) -> bool:
             async with asyncio.timeout(seconds):
                 await asyncio.shield(prompt)
     return prompt.done()
+
+
+def _why(problem: OSError) -> str:
+    return "there is no such program on the PATH" if isinstance(problem, FileNotFoundError) else str(problem.strerror)

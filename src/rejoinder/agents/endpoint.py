@@ -1,6 +1,7 @@
 """The one place where an agent speaks HTTP: POST a body, get bytes back, and every mishap as a Failed."""
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any, TypeVar
 
@@ -122,12 +123,20 @@ def _failure(url: str, problem: aiohttp.ClientError | ConnectionError | EventToo
         case aiohttp.InvalidURL():
             return RunFailed(failed("unreachable", f"{url} is not an address: {problem}"))
         case aiohttp.ClientConnectorError():
-            return RunFailed(failed("unreachable", f"{url}: {problem}", transient=True))
+            return RunFailed(failed("unreachable", f"{url}: nobody answers there ({_why(problem)})", transient=True))
         case EventTooLong():
             return RunFailed(failed("format", f"{url}: {problem}"))
         case _:
             detail = f"{url}: the connection broke: {type(problem).__name__}: {problem}"
             return RunFailed(failed("unreachable", detail, transient=True))
+
+
+def _why(problem: aiohttp.ClientConnectorError) -> str:
+    """In the system's own words, where it was the system that refused."""
+    fault = problem.os_error
+    if isinstance(problem, aiohttp.ClientSSLError) or not fault.errno:
+        return str(problem)
+    return str(fault.strerror) if isinstance(problem, aiohttp.ClientConnectorDNSError) else os.strerror(fault.errno)
 
 
 def content_type(response: aiohttp.ClientResponse) -> str:

@@ -66,5 +66,6 @@ def open_agent(name: str, settings: Settings) -> ScriptedAgent:
     try:
         replies = msgspec.json.decode(Path(settings.script).read_bytes(), type=Replies)
     except (OSError, msgspec.DecodeError) as problem:
-        raise BadConfiguration(f"agent {name!r}: `script` {settings.script} cannot be read: {problem}") from None
+        why = problem.strerror if isinstance(problem, OSError) else problem
+        raise BadConfiguration(f"agent {name!r}: `script` {settings.script} cannot be read: {why}") from None
     return ScriptedAgent(*replies, name=name)

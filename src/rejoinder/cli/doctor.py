@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from rejoinder.cli.errors import FAILED
 from rejoinder.cli.options import AsJson, File, configuration, print_json
+from rejoinder.errors import BadConfiguration
 
 if TYPE_CHECKING:
     from rejoinder.config.schema import Settings
@@ -30,7 +31,12 @@ def examine(as_json: AsJson = False, file: File = None) -> None:
     from rejoinder.programs.agent_choice import with_agent
     from rejoinder.programs.doctor import Finding
 
-    settings, _, sentence = with_agent(settings_to_serve(file), None)
+    try:
+        settings, _, sentence = with_agent(settings_to_serve(file), None)
+    except BadConfiguration as error:
+        if as_json:
+            print_json(Report(False, (Finding("configuration", False, str(error)),)))
+        raise
     found = configuration(file)
     read = f"{found} can be read." if found else f"There is no {FILE}: the defaults hold."
     first = Finding("configuration", True, f"{read} {sentence}".strip())

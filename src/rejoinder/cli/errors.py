@@ -25,6 +25,23 @@ INTERRUPTED, UNREAD, TERMINATED = 130, 141, 143
 class Door(TyperGroup):
     """Every command is called through here, so none has to catch anything itself."""
 
+    def make_context(self, *arguments: Any, **more: Any) -> Any:
+        try:
+            return super().make_context(*arguments, **more)
+        except Exception as error:
+            _say_misuse(error)
+            raise
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if self.get_command(ctx, args[0]) is None:
+            from rejoinder.config.wording import did_you_mean
+
+            there = ", ".join(self.list_commands(ctx))
+            raise BadUse(
+                f"there is no command {args[0]!r}; {did_you_mean(args[0], self.commands, f'there are: {there}')}"
+            )
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
@@ -48,9 +65,22 @@ class Door(TyperGroup):
         except BaseException as error:
             from asyncio import CancelledError  # a tenth of what a short command costs, so only here
 
+            if isinstance(error, Exception):
+                _say_misuse(error)
             if not isinstance(error, CancelledError):
                 raise
             sys.exit(TERMINATED)
+
+
+def _say_misuse(error: Exception) -> None:
+    """What the library finds wrong with the words of a command, as we say it: one line, also in a pipe."""
+    words, ctx = getattr(error, "format_message", None), getattr(error, "ctx", None)
+    if words is None or type(error).__name__ == "NoArgsIsHelpError":  # then the help is the answer
+        return
+    sentence = words().rstrip(".").replace("is not a valid int range", "is no whole number")
+    command = "rejoinder" if ctx is None else ctx.command_path
+    _say(BadUse(f"{sentence[0].lower()}{sentence[1:]}; see `{command} --help`"))
+    sys.exit(WRONG_USE)
 
 
 def _is_no_text(argument: str) -> bool:

@@ -45,3 +45,8 @@ class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid
     status_reactions: bool | Literal["removed"] = False
     """Reactions on a message show what becomes of it: queued, thinking, at work, done; with `removed` the last one
     is taken away as well."""
+
+
+def usual_bot_messages(channel: ChannelSettings) -> inbound.BotMessages:
+    """Whether bots are heard where nobody says it: among agents of our own, those that mention one."""
+    return "mentions" if len(channel.agents) > 1 else "off"

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.config.agents import AgentDefaults
+from rejoinder.config.channels import usual_bot_messages
 from rejoinder.config.jobs import CronJob
 from rejoinder.config.schema import SECTIONS, Agent, Channel, Settings
 from rejoinder.config.wording import dotted
@@ -170,9 +171,16 @@ class _Merge:
             # Whether bots are heard follows from who is here, where nobody says it.
             when |= dict.fromkeys(("agent", "agents", "bot_messages"), NOT_HERE)
         common = self.record(path, old.common, new.common, when)
+        if all(each.common.bot_messages == usual_bot_messages(each.common) for each in (old, new)):
+            self._leave_out(dotted((*path, "bot_messages")))  # nobody has written it
+        if old.common.agents != new.common.agents:
+            self._leave_out(dotted((*path, "agent")))  # one or several is one thing to say
         own = [key for key in _changed(old.settings, new.settings) if key not in old.common.__struct_fields__]
         self.later += [dotted((*path, key)) for key in own]
         return replace(old, common=common)
+
+    def _leave_out(self, key: str) -> None:
+        self.now, self.later = ([each for each in keys if each != key] for keys in (self.now, self.later))
 
     def jobs(
         self, old: Mapping[str, CronJob], new: Mapping[str, CronJob], agents: Mapping[str, Agent]

@@ -7,6 +7,7 @@ from typing import Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rejoinder.config.channels import usual_bot_messages
 from rejoinder.config.check import check
 from rejoinder.config.environment import Unreadable, fill_in
 from rejoinder.config.jobs import CronJob, EveryAgent, agent_of
@@ -223,7 +224,7 @@ def _completed(settings: Settings) -> Settings:
         if common.agent is None and not common.agents:
             common = replace(common, agent=only)
         if common.bot_messages is None:
-            common = replace(common, bot_messages="mentions" if len(common.agents) > 1 else "off")
+            common = replace(common, bot_messages=usual_bot_messages(common))
         channels[name] = replace(channel, common=common)
     settings = replace(settings, channels=channels)
     return replace(settings, cron={name: replace(j, agent=agent_of(j, settings)) for name, j in settings.cron.items()})

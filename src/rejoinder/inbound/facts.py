@@ -41,6 +41,7 @@ class RunFacts(Struct, frozen=True):
     context_budget: int = 0
     dead_parts: int = 0  # given up, in all chats
     held_parts: int = 0  # of which nobody knows whether they arrived
+    stuck_here: int = 0  # how many of both are of this chat
     last_failure: str = ""  # why the last run failed, for the owner
     last_words: str = ""  # what the agent's process wrote last, for the owner
     unheeded: str = ""  # what of the configuration does not hold, and why, for the owner

@@ -21,6 +21,7 @@ from rejoinder.agents.failures import RunFailed
 from rejoinder.channels.base import CanCheck as ChannelCanCheck
 from rejoinder.channels.base import CanClose as ChannelCanClose
 from rejoinder.config import schema
+from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
 from rejoinder.store.sqlite import open_reader
 from rejoinder.store.sqlite.beside import open_beside
@@ -41,10 +42,13 @@ ADVICE: dict[FailureKind, str] = {
     "timeout": "look again; where it stays so, something on the way is in trouble",
     "format": "see whether the right program answers there, and update it",
     "overloaded": "wait a moment, and look again",
-    "unreachable": "see whether it is installed, and whether the address and the network are right",
+    "unreachable": "see whether it is installed and runs, and whether the address is right",
     "crashed": "start it by hand to see why",
 }
 """What the operator does about an agent that cannot answer."""
+
+
+NOTHING_NEEDED = "it can be opened, and needs nothing from outside"
 
 
 class Finding(Struct, frozen=True):
@@ -62,6 +66,8 @@ Look = Callable[[], Awaitable[str]]
 async def examined(settings: schema.Settings) -> AsyncIterator[Finding]:
     async for finding in edges(settings):
         yield finding
+    if (folder := settings.commands.skills) is not None:
+        yield await _looked("commands.skills", lambda: _skills(folder))
     store = settings.gateway.store
     yield await _looked("store", lambda: _store(store))
     yield await _looked("disk", lambda: _disk(store))
@@ -86,8 +92,15 @@ async def _looked(what: str, look: Look) -> Finding:
         return Finding(what, False, "; ".join(filter(None, (failure.detail, ADVICE.get(failure.kind)))))
     except TimeoutError:
         return Finding(what, False, f"nothing came of it within {SECONDS:.0f} s")
-    except (RejoinderError, OSError) as problem:
-        return Finding(what, False, str(problem).removeprefix(f"[{what}] "))
+    except OSError as problem:
+        return Finding(what, False, ": ".join(filter(None, (problem.filename, problem.strerror or str(problem)))))
+    except RejoinderError as problem:
+        name = what.rpartition(".")[2]
+        return Finding(
+            what,
+            False,
+            str(problem).removeprefix(f"[{what}] ").removeprefix(f"agent {name!r}: ").removeprefix(f"{what} = "),
+        )
 
 
 # --- what is looked at ------------------------------------------------------------------------------
@@ -98,7 +111,7 @@ async def _agent(name: str, said: schema.Agent, settings: schema.Settings) -> st
     try:
         if isinstance(agent, AgentCanCheck):
             return await agent.check()
-        return f"{said.kind}: it can be opened, and needs nothing from outside"
+        return NOTHING_NEEDED
     finally:
         if isinstance(agent, AgentCanClose):
             await agent.close()
@@ -111,7 +124,7 @@ async def _channel(name: str, said: schema.Channel, settings: schema.Settings) -
     try:
         if isinstance(channel, ChannelCanCheck):
             return await channel.check()
-        return f"{said.kind}: it can be opened, and needs nothing from outside"
+        return NOTHING_NEEDED
     finally:
         if isinstance(channel, ChannelCanClose):
             await channel.close()
@@ -124,6 +137,11 @@ async def _page(host: str, port: int, store: str) -> str:
         return f"a gateway runs already ({running}); whether the port is free cannot be told"
     bind(host, port).close()
     return f"port {port} of {host} is free" if port else "takes any free port"
+
+
+async def _skills(folder: str) -> str:
+    skills = read_skills(folder)
+    return f"{len(skills)} in {folder}" + "".join(f", /{skill.name}" for skill in skills)
 
 
 async def _store(store: str) -> str:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from rejoinder.agents.base import CanTellMore
 from rejoinder.channels.base import KnowsItself
-from rejoinder.events import Inbound, Step
+from rejoinder.events import Inbound, Route, Step
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.facts import Facts, Me, RunFacts, ThreadFacts
@@ -65,7 +65,7 @@ class World:
             of_group, of_sender = await self._turns_today(inbound, now)
         runs = self._run_facts(conversation, session, agent)
         if "/status" in inbound.text.lower():
-            runs = await self._with_parts(runs)
+            runs = await self._with_parts(runs, conversation.route)
         return Facts(
             me=self.me(conversation, agent),
             sent_by_us=own is not None and own.kind == "own" and not ours,
@@ -113,10 +113,12 @@ class World:
         channel = conversation.channel
         return Me(channel.own_id, channel.own_name) if can(channel, KnowsItself) else Me(agent, agent, is_sure=False)
 
-    async def _with_parts(self, facts: RunFacts) -> RunFacts:
+    async def _with_parts(self, facts: RunFacts, here: Route) -> RunFacts:
         """Only `/status` tells of them, so only there they are counted (DE-33)."""
         dead, held = await self._store.count_parts("dead"), await self._store.count_parts("held")
-        return replace(facts, dead_parts=dead, held_parts=held)
+        stuck = await self._store.parts_in("dead", "held") if dead or held else ()
+        stuck_here = sum(part.route == here for part in stuck)
+        return replace(facts, dead_parts=dead, held_parts=held, stuck_here=stuck_here)
 
     def _run_facts(self, conversation: Conversation, session: str, agent: str) -> RunFacts:
         lane = self._lanes.get(session)

@@ -61,12 +61,13 @@ class Unit:
 
 
 async def until_good(store: Store, fault: StoreUnavailable) -> None:
-    """Returns when things can be kept again. The store itself says in the log, once, why they could not."""
+    """Returns when things can be kept again; raises when the store has been closed. The store itself says in the log,
+    once, why they could not: whoever ends with it has no news."""
     while fault.fault != "closed":
         await asyncio.sleep(PAUSE)
         found = await store.health()
         if found.fault is None:
             return
         if found.fault == "closed":
-            break
+            fault = StoreUnavailable("closed", fault.where)
     raise fault

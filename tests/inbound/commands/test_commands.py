@@ -295,6 +295,23 @@ def test_status_tells_all_there_is() -> None:
         assert part in said
 
 
+@pytest.mark.parametrize(
+    ("runs", "told"),
+    [
+        (RunFacts(), ""),
+        (RunFacts(dead_parts=1), "None here; `rejoinder dead` lists them all."),
+        (
+            RunFacts(dead_parts=2, held_parts=1, stuck_here=2),
+            "`/resend` sends the 2 of this chat again, `rejoinder dead` lists them all.",
+        ),
+    ],
+)
+def test_status_names_a_way_out_that_is_one(runs: RunFacts, told: str) -> None:
+    """IN-61: `/resend` is of this chat; where nothing is stuck in it, it would do nothing."""
+    (said,) = send(says("/status", OWNER), house(), runs=runs).replies
+    assert [line for line in said.splitlines() if "dead" in line] == [told] * bool(told)
+
+
 def test_status_beside_directives_tells_the_same() -> None:
     """IN-54, IN-61: with what they have just changed."""
     said = send(says("/status /think high"), house()).replies[-1]

@@ -43,11 +43,16 @@ def status_text(message: "Message", session: Session, rules: "Rules", channel: "
     if undelivered := runs.dead_parts + runs.held_parts:
         lines.append(f"Not delivered: {runs.dead_parts} given up, {runs.held_parts} never confirmed")
     if message.actor.role == "owner":
-        lines += ["`/resend` sends those of this chat again, `rejoinder dead` lists them all."] if undelivered else []
+        lines += [_way_out(runs.stuck_here)] if undelivered else []
         lines += [f"Configuration: {runs.unheeded}"] if runs.unheeded else []
         lines += [f"Last failure: {runs.last_failure}"] if runs.last_failure else []
         lines += ["The agent's last words:", runs.last_words] if runs.last_words else []
     return "\n".join(lines)
+
+
+def _way_out(stuck_here: int) -> str:
+    listed = "`rejoinder dead` lists them all."
+    return f"`/resend` sends the {stuck_here} of this chat again, {listed}" if stuck_here else f"None here; {listed}"
 
 
 def age(span: timedelta) -> str:

@@ -12,21 +12,13 @@ from rejoinder.app import with_channel
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, Settings
-<<<<<<< HEAD
-=======
-from rejoinder.readied import runtime_settings
 from rejoinder.session import SessionSettings
->>>>>>> lanes
 from rejoinder.testing import FakeChannel, FakeMessenger, ScriptedAgent, conversation
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.signals import Stop
-<<<<<<< HEAD
 from rejoinder.wiring.runtime_settings import runtime_settings
-from tests.conversations.agents import Asking, Deaf, Steerable, said, told
-=======
 from tests.conversations.agents import Asking, Deaf, Steerable, said, signs, told
->>>>>>> lanes
 from tests.conversations.settings import queueing
 
 

@@ -98,3 +98,11 @@ async def test_what_only_calls_itself_a_picture_is_a_download(open_page: Open, a
     await say(page, "draw broken.png")
     await expect(messages(page).last.locator("a.file")).to_contain_text("broken.png")
     await expect(messages(page).last.locator("img")).to_have_count(0)
+
+
+async def test_why_a_file_was_not_taken_is_said(open_page: Open, artist: RealGateway) -> None:
+    page = await open_page(artist.url)
+    await expect(page.locator("h1")).not_to_have_text("")
+    nothing = {"name": "nothing.txt", "mimeType": "text/plain", "buffer": b""}
+    await page.locator("main input[type=file]").set_input_files([nothing])
+    await expect(page.locator("main .chip")).to_contain_text("the file is empty")

@@ -27,17 +27,17 @@ async def show(page: Page, token: str) -> None:
 
 
 async def test_the_form_lets_in_who_has_the_token(open_page: Open, tmp_path: Path) -> None:
-    """A wrong token says so and asks again; the right one leads to the chat, and every page is open from then on."""
+    """A wrong token says so and asks again; the right one leads to where one wanted to go, and every page is open."""
     guarded = RealGateway(tmp_path, GUARDED)
     await guarded.start()
     try:
-        page = await open_page(guarded.url)
+        page = await open_page(f"{guarded.url}/console")
         await show(page, "another token")
         await expect(page.get_by_role("alert")).to_contain_text("This was not the token")
         await show(page, "the token of this test")
-        await expect(page).to_have_url(f"{guarded.url}/")
-        await expect(box(page)).to_be_visible()
-        await page.goto(f"{guarded.url}/console")
+        await expect(page).to_have_url(f"{guarded.url}/console")
         await expect(page.get_by_role("heading", name="Flow")).to_be_visible()
+        await page.goto(guarded.url)
+        await expect(box(page)).to_be_visible()
     finally:
         await guarded.kill()

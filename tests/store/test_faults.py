@@ -171,6 +171,24 @@ async def test_who_asks_how_a_locked_store_is_does_not_wait_for_it(tmp_path: Pat
         assert await store.write(Accept((an_inbound(1),), NOW))
 
 
+async def test_a_store_is_locked_before_the_patience_has_ended(tmp_path: Path, monkeypatch: Any) -> None:
+    """DU-15: what came meanwhile is not confirmed, and `/health` does not say that all is well."""
+    path = tmp_path / "rejoinder.db"
+    monkeypatch.setattr(sqlite, "A_MOMENT", 0.01)
+    async with opened(path) as store:
+        monkeypatch.setattr(store._writer, "_patience", 600_000)
+        with holding([sys.executable, "-c", WRITES, str(path)]) as release:
+            written = asyncio.create_task(store.write(Accept((an_inbound(1),), NOW)))
+            async with asyncio.timeout(30):
+                while (await store.health()).fault is None:  # noqa: ASYNC110 - until the writer has met it
+                    await asyncio.sleep(0.01)
+            await says(store, "locked")
+            assert not written.done()
+            release()
+        assert await written
+        assert (await store.health()).fault is None
+
+
 async def test_a_second_gateway_is_refused(tmp_path: Path) -> None:
     """DU-13: with a sentence that names the process; a reader is welcome, and after the first one ends so is it."""
     path = tmp_path / "rejoinder.db"

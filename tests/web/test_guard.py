@@ -175,6 +175,23 @@ async def test_beyond_loopback_a_token_is_needed(tmp_path):
         assert (await site.get("/v1/models", headers={"Authorization": f"Bearer {token}"}))[0] == 200
 
 
+@pytest.mark.parametrize(
+    ("to", "place", "again"),
+    [
+        ("", "/", "/login?wrong"),
+        ("?to=console", "/console", "/login?to=console&wrong"),
+        ("?to=/evil.example", "/", "/login?wrong"),
+        ("?to=files/x", "/", "/login?wrong"),
+    ],
+)
+async def test_a_login_leads_to_our_own_pages_alone(to, place, again):
+    async with running(settings(token=Secret("right"))) as site:
+        for token, location in (("right", place), ("wrong", again)):
+            data = {"token": token}
+            async with site.http.post(f"{site.url}/login{to}", data=data, allow_redirects=False) as answer:
+                assert answer.headers["location"] == location
+
+
 async def test_a_cookie_opens_the_pages_and_cannot_be_made():
     async with running(settings(host="0.0.0.0")) as site:
         async with site.http.get(f"{site.url}/login?token={site.token}", allow_redirects=False) as answer:

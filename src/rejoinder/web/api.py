@@ -20,6 +20,7 @@ MOST_SESSIONS = 100
 MOST_PARTS = 200
 STUCK: tuple[PartState, ...] = ("dead", "held")
 LARGEST_NUMBER = 2**62
+MOST_DIGITS = len(str(LARGEST_NUMBER))
 
 
 class NotFound(Exception):
@@ -88,8 +89,8 @@ async def _drop(house: House, _: Flow, request: Request) -> Struct:
 
 async def _with_stuck(house: House, request: Request, do: Callable[[StoredPart], Awaitable[None]]) -> Struct:
     wanted = request.path_params["part"]
-    is_number = wanted.isascii() and wanted.isdecimal() and int(wanted) <= LARGEST_NUMBER
-    part = await house.store.part(int(wanted)) if is_number else None
+    number = int(wanted) if wanted.isascii() and wanted.isdecimal() and len(wanted) <= MOST_DIGITS else 0
+    part = await house.store.part(number) if 0 < number <= LARGEST_NUMBER else None
     if part is not None and part.state in STUCK:
         with suppress(Superseded):  # somebody else was faster
             await do(part)

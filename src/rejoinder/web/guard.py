@@ -17,7 +17,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from rejoinder.web.login import COOKIE, Login
+from rejoinder.web.login import COOKIE, Login, login_for
 from rejoinder.web.refusal import refuse
 
 OPEN = ("/health", "/ready", "/login", "/static/")
@@ -83,7 +83,7 @@ class Guard:
         if path.startswith(OPEN) or self._is_in(headers):
             return None
         if not is_socket and scope["method"] == "GET" and (path in ("/", "/console") or is_for_a_person(headers)):
-            return RedirectResponse("/login", 303)
+            return RedirectResponse(login_for(path), 303)
         return refuse(path, 401, LOG_IN, {"www-authenticate": "Bearer"})
 
     def _is_ours(self, host: str) -> bool:

@@ -13,7 +13,14 @@ from ipaddress import ip_address
 
 COOKIE = "rejoinder_login"
 LASTS = 30 * 24 * 3600
+BEHIND_LOGIN = ("/console",)
+"""Pages beside the first one."""
 MOST_FAILURES, FAILURES_WITHIN = 10, 60.0
+
+
+def login_for(page: str) -> str:
+    """The login that leads back to a page of ours, and to nothing else."""
+    return f"/login?to={page.removeprefix('/')}" if page in BEHIND_LOGIN else "/login"
 
 
 def is_loopback(host: str) -> bool:

@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Route
 
 from rejoinder.web.guard import is_for_a_person
 from rejoinder.web.house import ChannelState, House
-from rejoinder.web.login import COOKIE, LASTS, Login
+from rejoinder.web.login import BEHIND_LOGIN, COOKIE, LASTS, Login, login_for
 from rejoinder.web.metrics import Metrics
 from rejoinder.web.refusal import refuse
 
@@ -96,9 +96,12 @@ def _trouble(channel: ChannelState) -> str:
 
 
 def _let_in(login: Login, token: str, request: Request) -> Response:
+    wanted = f"/{request.query_params.get('to', '')}"
+    page = wanted if wanted in BEHIND_LOGIN else "/"
     if not login.takes(token):
-        return RedirectResponse("/login?wrong", 303)
-    answer = RedirectResponse("/", 303)
+        again = login_for(page)
+        return RedirectResponse(f"{again}{'&' if '?' in again else '?'}wrong", 303)
+    answer = RedirectResponse(page, 303)
     secure = request.url.scheme == "https" or request.headers.get("x-forwarded-proto") == "https"
     answer.set_cookie(COOKIE, login.cookie(), max_age=LASTS, httponly=True, samesite="strict", secure=secure)
     return answer

@@ -260,7 +260,8 @@ class SqliteStore(SqliteReader):
     async def health(self) -> Health:
         try:
             self._writer.refuse_when_closed()
-            if (fault := self._writer.fault) is not None:
+            held_up = StoreUnavailable("locked", self._path) if self._writer.is_held_up else None
+            if (fault := self._writer.fault or held_up) is not None:
                 if fault.fault == "full" and free_space(self._path) < ROOM:
                     raise fault
                 try:

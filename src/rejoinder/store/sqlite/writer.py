@@ -98,6 +98,8 @@ class Writer:
         self._look_due = False
         self._next_look: asyncio.TimerHandle | None = None
         self.fault: StoreUnavailable | None = None
+        self.is_held_up = False
+        """Somebody else has the file; it is waited for."""
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="rejoinder-store", daemon=True)
         if reopen is not None:
@@ -347,9 +349,11 @@ class Writer:
             self._db = self._reopen()
         assert self._db is not None
         self._db.execute(f"PRAGMA busy_timeout = {self._patience}")
+        self.is_held_up = True
         try:
             self._db.execute("BEGIN IMMEDIATE")
         finally:
+            self.is_held_up = False
             self._db.execute("PRAGMA busy_timeout = 0")
 
     # --- what others have written -------------------------------------------------------------------

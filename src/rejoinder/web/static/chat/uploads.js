@@ -61,7 +61,7 @@ export class Uploads {
     };
     request.onload = () => {
       if (request.status < 300) upload.file = request.response;
-      else upload.problem = request.status === 413 ? `larger than ${sizeOf(this.limit())}` : "not taken by the server";
+      else upload.problem = request.status === 413 ? `larger than ${sizeOf(this.limit())}` : (request.response?.error ?? "not taken by the server");
       this.#draw();
     };
     request.onerror = () => {

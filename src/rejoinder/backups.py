@@ -19,7 +19,7 @@ def page_to_copy(url: str, target: Path) -> Path | None:
     page = Path(journal_path(url))
     if target.resolve() in [page.with_name(page.name + suffix).resolve() for suffix in ("", "-wal", "-shm")]:
         raise BadUse(f"{target} is the chat page of the store itself; name another file for the backup")
-    return page if page.exists() else None
+    return page if page.exists() and page.stat().st_size else None
 
 
 async def copy_store(store: StoreReader, page: Path | None, target: Path, *, overwrite: bool) -> Path | None:

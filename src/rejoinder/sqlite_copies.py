@@ -20,8 +20,11 @@ class Copy:
     def write(self, db: sqlite3.Connection, change: Callable[[sqlite3.Connection], object] = lambda copy: None) -> None:
         """What this connection sees, compact. `change`: what is otherwise in the copy."""
         with fault_in(str(self._path)), closing(sqlite3.connect(self.unfinished, isolation_level=None)) as copy:
+            # Nobody else looks at it, and whoever is cut short begins anew: it needs no files beside it.
+            copy.execute("PRAGMA locking_mode = EXCLUSIVE")
+            copy.execute("PRAGMA journal_mode = OFF")
             db.backup(copy)
-            copy.execute("PRAGMA journal_mode = OFF")  # whoever is cut short begins anew
+            copy.execute("PRAGMA journal_mode = OFF")  # it is that of the original now
             change(copy)
             copy.execute("VACUUM")
         _sync(self.unfinished)
@@ -36,13 +39,13 @@ class Copy:
 def copy_at(path: Path) -> Generator[Copy]:
     """What is not put in place leaves nothing behind."""
     copy = Copy(path)
-    copy.unfinished.unlink(missing_ok=True)
+    remove_database(copy.unfinished)
     try:
         yield copy
     except OSError as error:
         raise StoreUnavailable("unreachable", str(path), error.strerror or "") from error
     finally:
-        copy.unfinished.unlink(missing_ok=True)
+        remove_database(copy.unfinished)
 
 
 def remove_database(path: Path) -> None:
@@ -53,7 +56,7 @@ def remove_database(path: Path) -> None:
 
 def _remove_log_of(path: Path) -> None:
     """The log of a database that was there before would be played into the one that takes its place."""
-    for suffix in ("-wal", "-shm"):
+    for suffix in ("-wal", "-shm", "-journal"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 

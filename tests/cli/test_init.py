@@ -58,7 +58,7 @@ def telegram() -> Iterator[FakePlatform]:
 
 def test_a_number_that_is_none_of_these_is_asked_for_again(folder):
     said = answered("9", "x", "1", "y", "65536", "8766", "n")
-    assert "It is a number from 1 to 4." in said
+    assert said.count("It is a number from 1 to 4.") == 2
     assert "It is a number from 0 to 65535." in said
     assert "port = 8766" in (folder / "rejoinder.toml").read_text()
 
@@ -71,6 +71,11 @@ def test_the_shortest_way(folder):
     assert (folder / "rejoinder.toml").read_text() == (
         '[agents.helper]\nkind = "tour"\n\n[channels.web]\nport = 8765\n'
     )
+
+
+def test_a_file_of_another_name_is_named_in_what_comes_next(folder):
+    said = CliRunner().invoke(app, ["init", "-c", "my own.toml"], input="\n\n\n\n").output
+    assert "`rejoinder run -c 'my own.toml'`; `rejoinder doctor -c 'my own.toml'`" in said
 
 
 def test_a_token_is_verified_and_not_kept(folder):

@@ -64,6 +64,8 @@ async def test_a_command_of_a_plug_in_passes_the_gate(monkeypatch):
         await chat.says("/roll 20", sender="bob", chat="bobs")
         await chat.says("/roll 20")
         await chat.hears("A die with 20 sides.")
+    dry = CliRunner().invoke(app, ["message", "/roll 20", "--json"])
+    assert json.loads(dry.stdout)["replies"] == ["A die with 20 sides."]
 
 
 @pytest.mark.parametrize("name", ["status", "id", "restart"])

@@ -21,10 +21,10 @@ def back_up(
 
     if not target.absolute().parent.is_dir():
         raise BadUse(f"there is no folder {target.parent} for the backup; make it first")
-    if target.is_dir():
-        raise BadUse(f"{target} is a folder; name a file for the backup")
-    for each in () if force else (target, page_of(target)):
-        if each.exists():
+    for each in (target, page_of(target)):
+        if each.is_dir():
+            raise BadUse(f"{each} is a folder; name a file for the backup")
+        if each.exists() and not force:
             raise BadUse(f"{each} exists already; name another file for the backup, or say --force")
     page = finish(_copy(file, target, force))
     size = target.stat().st_size

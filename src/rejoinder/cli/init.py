@@ -6,6 +6,7 @@ Rule 2: what is verified is what would run: the section is read and looked at as
 
 import os
 import re
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 TELEGRAM = "https://api.telegram.org"
+LARGEST_ID = 2**52 - 1  # as Telegram promises
 
 
 def make_configuration(
@@ -46,7 +48,8 @@ def make_configuration(
     for variable in dict.fromkeys(VARIABLE.findall(_written(sections))):
         if not os.environ.get(variable):
             print(f"Set {variable} in the environment before you start: export {variable}=...")
-    print("Start it with `rejoinder run`; `rejoinder doctor` looks whether all is well.")
+    this = "" if str(target) == FILE else f" -c {shlex.quote(str(target))}"
+    print(f"Start it with `rejoinder run{this}`; `rejoinder doctor{this}` looks whether all is well.")
 
 
 # --- the questions --------------------------------------------------------------------------------
@@ -67,10 +70,10 @@ def _agent(given: dict[str, str]) -> dict[str, Any]:
 
 def _number(question: str, default: int, least: int, most: int) -> int:
     while True:
-        number: int = typer.prompt(question, default=default, type=int)
-        if least <= number <= most:
-            return number
-        print(f"It is a number from {least} to {most}.")
+        said: str = typer.prompt(question, default=str(default))
+        if said.strip().isdecimal() and least <= int(said) <= most:
+            return int(said)
+        print(f"  It is a number from {least} to {most}.")
 
 
 def _asked(offer: "Offer") -> dict[str, Any]:
@@ -85,7 +88,7 @@ def _telegram(given: dict[str, str]) -> dict[str, Any]:
         del section["api_root"]
     while not _is_fine("channels.telegram", section, given):
         pass
-    owner = typer.prompt("  Your own Telegram id, a number (0: `rejoinder pair` lets you in later)", default=0)
+    owner = _number("  Your own Telegram id, a number (0: `rejoinder pair` lets you in later)", 0, 0, LARGEST_ID)
     section["streaming"] = "preview"
     return {**section, "owners": [str(owner)]} if owner else section
 

@@ -39,9 +39,10 @@ def try_message(
     ] = False,
 ) -> None:
     """Try a message: what each stage would decide, and why."""
+    from rejoinder import plugins
     from rejoinder.inbound.dry_run import as_document, rehearsal_rules
 
-    rules = rehearsal_rules()
+    rules = rehearsal_rules(command for module in plugins.others("command") for command in module.COMMANDS)
     if as_jsonl:
         if text is not None:
             raise BadUse("--jsonl reads its texts from standard input; leave TEXT out")

@@ -5,12 +5,13 @@ group is on the allow-list, the stranger writes in one that is not. The bot is c
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, Literal, get_args
 
 from rejoinder.events import Chat, Inbound, Mention, Sender
 from rejoinder.inbound import decide
+from rejoinder.inbound.commands.command import Command
 from rejoinder.inbound.directives.model import Models
 from rejoinder.inbound.directives.store import plain
 from rejoinder.inbound.facts import Facts, Me
@@ -31,8 +32,8 @@ _MENTION = re.compile(r"(?<![\w@./])@bot(?![\w\-]|\.\w)", re.IGNORECASE)
 _MODELS = ("opus", "sonnet", "haiku", "gpt", "gemini")
 
 
-def rehearsal_rules() -> Rules:
-    """A small configuration with nothing special in it."""
+def rehearsal_rules(plugins: Iterable[Command] = ()) -> Rules:
+    """A small configuration with nothing special in it; `plugins`: the commands that other packages bring."""
     return make_rules(
         InboundSettings(
             channels={
@@ -43,6 +44,7 @@ def rehearsal_rules() -> Rules:
             commands=CommandsSettings(allow_from={CHANNEL: ("sender",)}),
         ),
         agents=(AgentProfile("agent", Models("gpt-x", ("gpt-y",), {name: name for name in _MODELS})),),
+        plugins=plugins,
     )
 
 

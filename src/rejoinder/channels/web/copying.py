@@ -11,6 +11,7 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from rejoinder.errors import StoreUnavailable
 from rejoinder.sqlite_copies import Copy
 from rejoinder.sqlite_faults import fault_in
 
@@ -44,7 +45,9 @@ def held(path: str) -> Generator[Held]:
     ):
         holding.execute("BEGIN IMMEDIATE")
         seen.execute("BEGIN")
-        seen.execute("SELECT id FROM journal").fetchone()  # the view begins with the first thing that is read
+        # The view begins with the first thing that is read.
+        if seen.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'journal'").fetchone() == (0,):
+            raise StoreUnavailable("foreign", path)
         yield Held(holding, seen)
 
 

@@ -64,7 +64,7 @@ SELF = "you"
 class Gateway:
     """One configuration at work. Enter it, and `dispatch` takes messages; leave it, and nothing of it runs on.
 
-    Agents and channels are those of the configuration, unless others are given; `programs.serving` adds the page.
+    Agents and channels are those of the configuration, unless others are given; the page is served by `serving`.
     `reviving`: given by who starts it again when it ends for a restart.
     """
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import rejoinder
+from rejoinder import testing
 
 HOUSE = Path(rejoinder.__file__).parent
 FLOORS = ("inbound", "turns", "outbound")
@@ -96,9 +97,12 @@ def test_concrete_edges_do_not_know_each_other(room):
     assert not known
 
 
-def test_every_public_name_is_there():
-    for name in rejoinder.__all__:
-        assert getattr(rejoinder, name) is not None
+@pytest.mark.parametrize("module", [rejoinder, testing], ids=lambda module: module.__name__)
+def test_every_public_name_is_there(module):
+    """Names that are imported when they are first used are the public ones, and those."""
+    assert {*module._HOME} == {*module.__all__} - {"__version__"}
+    for name in module.__all__:
+        assert getattr(module, name) is not None
 
 
 def test_an_unknown_name_says_what_there_is():

@@ -6,7 +6,7 @@ from contextlib import closing
 import msgspec
 import pytest
 
-from rejoinder.runtime import waiting
+from rejoinder.runtime import books, consequences, waiting
 from rejoinder.runtime.notices import UNREADABLE
 from rejoinder.store.sqlite.values import seal
 from rejoinder.testing import ScriptedAgent
@@ -23,7 +23,7 @@ def kept_strangely(monkeypatch, name: str, text: str):
     def pack(value, *rest):
         return STRANGE if text in str(value) else as_usual(value, *rest)
 
-    monkeypatch.setattr(f"rejoinder.runtime.{'consequences' if name == 'pack' else 'books'}.{name}", pack)
+    monkeypatch.setattr(consequences if name == "pack" else books, name, pack)
 
 
 async def test_a_turn_that_cannot_be_read_is_put_aside(tmp_path, monkeypatch, caplog):

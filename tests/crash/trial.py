@@ -225,7 +225,9 @@ async def _until_something_stands(machine: Machine) -> None:
 async def _until_it_goes_on(machine: Machine, platform: FakePlatform, events: int) -> None:
     """People see something new of this gateway, if there is anything, and nothing is in danger of being put aside."""
     seen = len(by_bot(platform.truth.frames))
-    while (len(by_bot(platform.truth.frames)) == seen or not machine.is_fresh()) and not await machine.is_done(events):  # noqa: ASYNC110
+    while len(by_bot(platform.truth.frames)) == seen or not machine.is_fresh():
+        if await machine.is_done(events):
+            return
         await asyncio.sleep(0.05)
 
 

@@ -237,7 +237,7 @@ def calls_for(text: str) -> int:
     sys.setprofile(count)
     try:
         walk = send(inbound, HOUSES[0])
-        walk.message.agent_text  # noqa: B018
+        walk.message.agent_text  # noqa: B018 - it is made when it is looked at
     finally:
         sys.setprofile(None)
     return made

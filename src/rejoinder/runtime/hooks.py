@@ -67,7 +67,8 @@ class Hooks:
             near = get_close_matches(name, HOOKS, n=1)
             guess = f"did you mean {near[0]}? " if near else ""
             raise BadUse(f"no hook called {name!r}; {guess}there are: {', '.join(HOOKS)}")
-        if not iscoroutinefunction(hook) and not iscoroutinefunction(getattr(hook, "__call__", None)):  # noqa: B004
+        called = getattr(hook, "__call__", None)  # noqa: B004 - not whether it can be called: how it answers
+        if not iscoroutinefunction(hook) and not iscoroutinefunction(called):
             raise BadUse(f"the hook for {name} has to be an async function: one that blocks would hold up everybody")
         self._subscribed.setdefault(HOOKS[name], []).append(hook)
 

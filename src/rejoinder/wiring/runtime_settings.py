@@ -46,7 +46,9 @@ if TYPE_CHECKING:
     from rejoinder.turns.job import Job
 
 PROCESSES_PER_CORE = 4
+"""Agents that are programs mostly wait for a model."""
 PATIENCE = 1.1
+"""So much longer than an agent's own limit lasts the lease of its run."""
 NOBODY_CAN = {"voice", "threads"}
 """What no channel does so far: an agent that was told of it would try it (OD-54)."""
 

@@ -26,7 +26,8 @@ RESTARTED = "No longer asked: the gateway was started again."
 
 
 class Open(Struct, frozen=True):
-    """A question that waits. `session`: of whose run; `people`: who may answer; `close`: with what became of it."""
+    """A question that waits. `session`: of whose run; `people`: who may answer; `close`: with what became of it,
+    and the message whose button was pressed, if one was."""
 
     session: str
     agent: Agent
@@ -34,7 +35,7 @@ class Open(Struct, frozen=True):
     route: Route
     people: frozenset[str]
     timer: asyncio.TimerHandle
-    close: Callable[[str], None]
+    close: Callable[[str, str], None]
 
 
 class Questions:
@@ -76,12 +77,12 @@ class Questions:
         )
         self._open[which] = Open(session, agent, question, conversation.route, people, timer, close)
 
-    def answer(self, which: str, option: str, route: Route, sender: str) -> str | None:
-        """Takes somebody's answer; a sentence when it does not count."""
+    def answer(self, which: str, option: str, route: Route, sender: str, pressed: str = "") -> str | None:
+        """Takes somebody's answer; a sentence when it does not count. `pressed`: the message whose button it was."""
         asked = self._open.get(which)
         if asked is None or asked.route != route or sender not in asked.people:
             return UNKNOWN.format(which=which)
-        self._close(which, "Denied." if option == DENIED else "Allowed once.")
+        self._close(which, "Denied." if option == DENIED else "Allowed once.", pressed)
         self._tell(asked.agent, asked.question.id, option)
         return None
 
@@ -97,10 +98,10 @@ class Questions:
         asked = self._close(which, TOO_LATE)
         self._tell(asked.agent, asked.question.id, None)
 
-    def _close(self, which: str, outcome: str) -> Open:
+    def _close(self, which: str, outcome: str, pressed: str = "") -> Open:
         asked = self._open.pop(which)
         asked.timer.cancel()
-        asked.close(f"{asked.question.text}\n\n{outcome}")
+        asked.close(f"{asked.question.text}\n\n{outcome}", pressed)
         return asked
 
     def _tell(self, agent: Agent, question: str, option: str | None) -> None:

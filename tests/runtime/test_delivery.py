@@ -294,6 +294,26 @@ async def test_a_draft_is_opened_edited_and_settled():
         assert await here.states(run) == [("open", "sent")]
 
 
+class Crowded(FakeKeeper):
+    """Takes two changes of a growing message, and then one in an hour."""
+
+    def frame_rate(self, route):
+        return (2, 1 / 3600)
+
+
+async def test_a_draft_keeps_to_the_rate_of_its_place_and_its_answer_does_not_wait():
+    """DE-20, DE-32: frames are what is left out where a platform takes fewer; the newest words are in the next one."""
+    async with place(Crowded()) as here:
+        answer = here.answer(await here.turn())
+        for piece in ("One", ", two", ", three", ", four", ", five"):
+            await answer.feed(piece)
+            await here.rests()
+        await answer.feed(", six.")
+        await answer.finish()
+        (shown,) = [m for m in here.channel.messages.values() if m.author == "bot"]
+        assert shown.frames == ["One", "One, two", "One, two, three", "One, two, three, four, five, six."]
+
+
 async def test_an_answer_that_is_faster_than_its_draft_is_one_message():
     """DE-2: a final carries only what was not yet sent, and an answer in one piece is one call."""
     async with place(FakeMessenger()) as here:

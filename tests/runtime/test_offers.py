@@ -44,7 +44,7 @@ async def test_what_was_answered_stays_as_it_is():
         close = here.conversation.offer(ASKED, CHOICES)
         await here.rests()
         here.channel.fails(RetryAfter(60, "502"))
-        close("May I?\n\nAllowed once.")
+        close("May I?\n\nAllowed once.", "")
         await asyncio.sleep(0)  # it hears that the question has arrived
         await here.rests()
         here.ahead = timedelta(hours=1)
@@ -52,6 +52,20 @@ async def test_what_was_answered_stays_as_it_is():
         here.sender.wake(rows=True)
         await here.rests()
         assert here.seen() == ["May I?\n\nAllowed once."]
+
+
+@pytest.mark.parametrize(("pressed", "seen"), [(True, "May I?\n\nAllowed once."), (False, "May I delete it?")])
+async def test_a_button_that_was_pressed_is_there(pressed, seen):
+    """TU-34, DU-3: of a question whose fate is unknown the press tells where it is; without one it cannot be closed."""
+    async with place(FakeMessenger()) as here:
+        here.channel.fails(Unknown("reset"), accepted=True)
+        close = here.conversation.offer(ASKED, CHOICES)
+        await here.rests()
+        (there,) = here.channel.messages
+        close("May I?\n\nAllowed once.", there if pressed else "")
+        await asyncio.sleep(0)  # it hears what became of the question
+        await here.rests()
+        assert [text.partition("\n\n/")[0] for text in here.seen()] == [seen]
 
 
 async def test_one_that_is_still_to_be_sent_is_closed_when_it_is():

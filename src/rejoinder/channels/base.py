@@ -229,6 +229,15 @@ class CanPreview(Protocol):
 
 
 @runtime_checkable
+class PacesFrames(Protocol):
+    """In some places a message that is being written may be changed less often than elsewhere."""
+
+    def frame_rate(self, route: Route) -> tuple[int, float] | None:
+        """How many changes it takes there at once, and how many a second from then on."""
+        ...
+
+
+@runtime_checkable
 class TellsAgents(Protocol):
     """Delivers what an agent of ours says as a bot's message, so that the others of the room hear it (IN-25)."""
 

@@ -202,20 +202,22 @@ class Conversation:
             await asyncio.wait(fates, timeout=PATIENCE)
         return message_of(fates[0]) or None if fates else None
 
-    def offer(self, text: str, choices: tuple[Choice, ...]) -> Callable[[str], None]:
+    def offer(self, text: str, choices: tuple[Choice, ...]) -> Callable[[str, str], None]:
         """Says something with buttons under it; how to answer without them is the last paragraph of the text. What
-        comes back puts other words there, and nothing to press."""
+        comes back puts other words there, and nothing to press; the message whose button was pressed is surely there,
+        also where nobody could tell whether it had arrived."""
         manner, stem = self.how.speech.manner, f"{OFFERS}/{self.outbox.new_stem()}"
         posted = self.sender.post(plan.say(redact(text), self.route, manner, Wording(choices=choices), stem))
 
-        def close(words: str) -> None:
+        def close(words: str, pressed: str) -> None:
             if can(self.channel, CanEdit):
-                posted[-1].add_done_callback(lambda _: self._put_instead(words, posted, stem))
+                posted[-1].add_done_callback(lambda _: self._put_instead(words, pressed, posted, stem))
 
         return close
 
-    def _put_instead(self, words: str, posted: "Sequence[asyncio.Future[Fate]]", stem: str) -> None:
-        shown = [message for message in map(message_of, posted) if message]
+    def _put_instead(self, words: str, pressed: str, posted: "Sequence[asyncio.Future[Fate]]", stem: str) -> None:
+        *before, with_buttons = map(message_of, posted)
+        shown = [message for message in (*before, with_buttons or pressed) if message]
         self.sender.post(plan.put_instead(redact(words), shown, self.route, self.how.speech.manner, stem))
 
     def to_say(self, texts: Iterable[str], now: datetime, *, reply_to: str | None = None, stem: str = "") -> PlanParts:

@@ -133,6 +133,8 @@ class Drafting:
             return None
         now, text = asyncio.get_running_loop().time(), self.draft.text
         at_once = self._catching_up is not None
+        if self.draft.slots and not at_once and (seconds := self._sender.pace.seconds_to_frame()):
+            return seconds
         if self.draft.streaming.mode in ("edits", "preview") and (at_once or now >= self.draft.not_before):
             await foresee(text, self._manner)
         asked = replace(self.draft, text=text)
@@ -191,7 +193,7 @@ class Drafting:
             return self._refuse(step, None)
         part = self._part(step.source, first=step.slot == 0)
         crashpoint("K13")
-        self._sender.pace.spend()
+        self._sender.pace.spend_frame()
         await self._show(step, channel.edit(self._sender.route, slot.message, part))
 
     async def _preview(self, step: Preview) -> None:

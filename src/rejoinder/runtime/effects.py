@@ -22,6 +22,7 @@ from rejoinder.events import (
     EditAllowList,
     Effect,
     ExportSession,
+    Inbound,
     Overhear,
     ResendParts,
     ResetBotTurns,
@@ -130,7 +131,8 @@ class Effects:
             case CompactSession():
                 return Performed(says=f"The agent {agent} keeps its memory itself: /new begins anew.")
             case AnswerQuestion(question=question, option=option, sender=sender):
-                return Performed(says=self._questions.answer(question, option, conversation.route, sender))
+                pressed = _pressed(asking.event.inbound)
+                return Performed(says=self._questions.answer(question, option, conversation.route, sender, pressed))
             case Overhear(said=said):
                 return Performed(then=lambda: conversation.hear(said, members))
             case ResetBotTurns():
@@ -168,3 +170,8 @@ class Effects:
 
 def _let_bots_go_on(conversation: Conversation) -> None:
     conversation.bot_turns = BotTurns()
+
+
+def _pressed(inbound: Inbound) -> str:
+    """The message whose button it was."""
+    return inbound.reply_to.message_id if inbound.entry == "button" and inbound.reply_to is not None else ""

@@ -24,6 +24,7 @@ class OneChat:
     def __init__(self) -> None:
         self.until = 0.0
         self.bucket: Bucket | None = None
+        self.frames: Bucket | None = None
 
 
 class Account:
@@ -67,11 +68,12 @@ class Account:
 
 
 class Pace:
-    """Of one conversation."""
+    """Of one conversation. `frames`: how often what is being written may be changed here, where that is less often."""
 
-    def __init__(self, account: Account, chat: str) -> None:
+    def __init__(self, account: Account, chat: str, frames: Rate | None = None) -> None:
         self._account = account
         self._chat = account.chat(chat)
+        self._frames = frames
         self._rests_until = 0.0
 
     def has_room(self, rank: Rank) -> bool:
@@ -90,6 +92,20 @@ class Pace:
         if account.chat_rate is not None:
             seconds = max(seconds, wait(chat.bucket or full(account.chat_rate, now), account.chat_rate, rank, now))
         return seconds
+
+    def seconds_to_frame(self) -> float:
+        """Until the next change of a message that is being written."""
+        if self._frames is None:
+            return 0.0
+        now = asyncio.get_running_loop().time()
+        return wait(self._chat.frames or full(self._frames, now), self._frames, "final", now)
+
+    def spend_frame(self) -> None:
+        """A call is made that changes such a message."""
+        self.spend()
+        if self._frames is not None:
+            now = asyncio.get_running_loop().time()
+            self._chat.frames = take(self._chat.frames or full(self._frames, now), self._frames, now)
 
     def spend(self) -> None:
         """A call is made."""

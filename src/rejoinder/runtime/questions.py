@@ -28,7 +28,8 @@ RESTARTED = "No longer asked: the gateway was started again."
 
 
 class Open(Struct, frozen=True):
-    """A question that waits. `session`: of whose run; `people`: who may answer; `close`: with what became of it."""
+    """A question that waits. `session`: of whose run; `people`: who may answer; `close`: with what became of it,
+    and the message whose button was pressed, if one was."""
 
     session: str
     agent: Agent
@@ -36,7 +37,7 @@ class Open(Struct, frozen=True):
     route: Route
     people: frozenset[str]
     timer: asyncio.TimerHandle
-    close: Callable[[str], None]
+    close: Callable[[str, str], None]
 
 
 class Questions:
@@ -74,8 +75,11 @@ class Questions:
         close = conversation.offer(f"{question.text}\n\n{_how_to_answer(question, which)}", _buttons(question, which))
         self._open[which] = Open(session, agent, question, conversation.route, people, timer, close)
 
-    def answer(self, which: str, words: str, route: Route, sender: str) -> str | None:
-        """Takes somebody's answer; a sentence where more is to be said of it than what they said."""
+    def answer(self, which: str, words: str, route: Route, sender: str, pressed: str = "") -> str | None:
+        """Takes somebody's answer; a sentence where more is to be said of it than what they said.
+
+        `pressed`: the message whose button it was.
+        """
         asked = self._open.get(which)
         if asked is None or asked.route != route or sender not in asked.people:
             return UNKNOWN.format(which=which)
@@ -84,10 +88,10 @@ class Questions:
         if option is None and said not in OUTCOMES:
             return f"Request {which} has no option {words}.\n\n{_how_to_answer(asked.question, which)}"
         if option is None:
-            self._close(which, OUTCOMES[said])
+            self._close(which, OUTCOMES[said], pressed)
             self._tell(asked.agent, asked.question.id, None if said == DENIED else said)
             return None
-        self._close(which, f"Answered: {option.called}.")
+        self._close(which, f"Answered: {option.called}.", pressed)
         self._tell(asked.agent, asked.question.id, option.id)
         return f"Request {which}: {option.called}."
 
@@ -103,10 +107,10 @@ class Questions:
         asked = self._close(which, TOO_LATE)
         self._tell(asked.agent, asked.question.id, None)
 
-    def _close(self, which: str, outcome: str) -> Open:
+    def _close(self, which: str, outcome: str, pressed: str = "") -> Open:
         asked = self._open.pop(which)
         asked.timer.cancel()
-        asked.close(f"{asked.question.text}\n\n{outcome}")
+        asked.close(f"{asked.question.text}\n\n{outcome}", pressed)
         return asked
 
     def _tell(self, agent: Agent, question: str, option: str | None) -> None:

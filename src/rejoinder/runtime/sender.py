@@ -21,11 +21,14 @@ from typing import Final
 
 from msgspec import Struct
 
+from rejoinder.channels.base import Channel, PacesFrames
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import Route
+from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.deeds import Deed, React
 from rejoinder.outbound.plan import Planned
+from rejoinder.runtime.abilities import can
 from rejoinder.runtime.aside import Aside
 from rejoinder.runtime.carrying import Carrying, GivesUp
 from rejoinder.runtime.fates import WITHDRAWN, Fate, Unsent, fate_of, settle, settle_all
@@ -70,7 +73,7 @@ class Sender:
         """The drafts of the agents that are writing here."""
         self.aside = Aside()
         """The call of less weight that is under way, if one is."""
-        self.pace = Pace(account, route.chat)
+        self.pace = Pace(account, route.chat, _frames(account.channel, route))
         self.pauses: dict[str, float] = {}
         """Seconds of quiet behind these parts, by their keys (DE-22)."""
         self.carrying = Carrying(route, account, self.pace, self.aside, store, runs, clock, tell, gives_up, self)
@@ -310,3 +313,8 @@ class Sender:
         if seconds := self.pauses.pop(row.key, 0.0):
             self.pace.rest(seconds)
         settle_all(self._following.pop(row.key, ()), fate)
+
+
+def _frames(channel: Channel, route: Route) -> Rate | None:
+    rate = channel.frame_rate(route) if can(channel, PacesFrames) else None
+    return None if rate is None else Rate(*rate)

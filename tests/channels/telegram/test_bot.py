@@ -282,6 +282,16 @@ async def test_a_chat_that_is_to_be_left_alone_is(platform):
         assert not oracles.too_early(platform.truth.calls)
 
 
+@pytest.mark.parametrize(("chat", "is_slower"), [("42", False), ("-100123", True), ("-77", True)])
+def test_groups_take_fewer_changes_of_a_draft(platform, chat, is_slower):
+    """DE-32: Telegram counts edits among the twenty messages a minute of a group."""
+    rate = bot(platform).frame_rate(Route("telegram", chat))
+    assert (rate is not None) is is_slower
+    if rate is not None:
+        at_once, a_second = rate
+        assert at_once + 60 * a_second <= 18  # and the opening and the answer
+
+
 async def test_topics_are_kept_apart(platform):
     """IN-40: what comes from a topic goes back to it, the typing sign too."""
     async with listening(bot(platform), inlet := KeptInlet()) as channel:

@@ -40,6 +40,9 @@ _sent = msgspec.json.Decoder(Sent)
 
 CHECK_SECONDS = 15.0
 NO_SUCH_METHOD = 404
+FRAMES_IN_A_GROUP = (6, 0.2)
+"""Telegram takes about twenty sends and edits a minute in a group, counted together. Who exceeds that may say nothing
+there for half a minute or more, so frames leave room for answers (DE-32)."""
 TYPING_SECONDS = 5.0
 """As long as the sign stands: one that takes longer is of no use."""
 
@@ -135,6 +138,9 @@ class TelegramBot:
     def previews(self, route: Route) -> bool:
         """In direct chats, whose ids are positive."""
         return self._has_previews and route.chat.isdecimal()
+
+    def frame_rate(self, route: Route) -> tuple[int, float] | None:
+        return None if route.chat.isdecimal() else FRAMES_IN_A_GROUP
 
     async def preview(self, part: Part, draft: int) -> Outcome:
         answer = await self._call("sendMessageDraft", payloads.preview(part, draft))

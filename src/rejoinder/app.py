@@ -64,7 +64,7 @@ SELF = "you"
 class Gateway:
     """One configuration at work. Enter it, and `dispatch` takes messages; leave it, and nothing of it runs on.
 
-    Agents, channels and store are those of the configuration, unless others are given; the page is served by .
+    Agents, channels and store are those of the configuration, unless others are given; the page is served by `serving`.
     `reviving`: given by who starts it again when it ends for a restart.
     """
 

@@ -137,7 +137,6 @@ def _buttons(question: Question, which: str) -> tuple[Choice, ...]:
 
 def _meant(question: Question, said: str) -> Option | None:
     """By its number, its id or its label."""
-    options = question.offered
-    if said.isdecimal() and 0 < int(said) <= len(options):
-        return options[int(said) - 1]
-    return next((each for each in options if said in (each.id.casefold(), each.called.casefold())), None)
+    numbered = {f"{number}": option for number, option in enumerate(question.offered, 1)}
+    named = (each for each in numbered.values() if said in (each.id.casefold(), each.called.casefold()))
+    return numbered.get(said) or next(named, None)

@@ -67,7 +67,7 @@ async def test_the_options_of_a_question_are_answered_in_words(answer, reply, he
     assert replies == {f"Request {which}: {reply}.", f"I was told {heard}."}
 
 
-@pytest.mark.parametrize("answer", ["4", "0", "perhaps"])
+@pytest.mark.parametrize("answer", ["4", "0", "perhaps", "9" * 5000], ids=["4", "0", "perhaps", "far too many"])
 async def test_an_option_that_is_none_leaves_the_question_open(answer):
     async with conversation(Asking(*OPTIONS)) as chat:
         await chat.says("clean up")

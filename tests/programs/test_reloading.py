@@ -143,7 +143,7 @@ async def test_room_and_time_for_turns_change_for_those_that_begin(home):
     home.write(ALONE, BOTH)
     await home.changes("[session]", "[gateway]\nmax_runs = 1\n[session]")
     await home.chat.says("wait", sender=ANN)
-    await home.chat.sees("Once I was told:")
+    begun = await home.chat.sees("Once I was told:")
     await home.chat.says("hello", sender=BOB, chat="elsewhere")
     await home.changes("max_runs = 1", "max_runs = 2")
     await home.chat.hears("old words")
@@ -152,7 +152,7 @@ async def test_room_and_time_for_turns_change_for_those_that_begin(home):
     await home.chat.hears("Once I was told:")
     assert "did not answer" in (await home.chat.hears()).text
     import_module(home.module).may_go_on.set()
-    await home.chat.hears("Once I was told: old words")
+    assert await home.chat.hears("Once I was told: old words") is begun
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,13 @@ def test_cool_downs_grow_and_are_forgotten_after_a_success() -> None:
     assert refreshed(rests, "home") == rests
 
 
+@pytest.mark.parametrize(("asked", "rest"), [(None, 60), (10, 60), (600, 600)])
+def test_a_cool_down_is_as_long_as_the_provider_wants_it_at_least(asked: float | None, rest: float) -> None:
+    """TU-22: asked again sooner, it would only refuse again."""
+    rests = rested({}, begin((BIG,), {}, 0), "billing", 1000, retry_after=asked)
+    assert rests["work"].until == 1000 + rest
+
+
 def test_a_resting_credential_is_passed_over_until_its_rest_is_over() -> None:
     """TU-22: every model of that credential is."""
     rests = {"work": Rest(1, 60)}

@@ -29,6 +29,7 @@ async def test_a_button_answers_and_is_gone(label, heard, became):
         (("Yes", Option("no!", "No, nothing")), ["Yes", "No, nothing"]),
         ((Option("go", "Go on"),), ["Go on", "Deny"]),
         ((Option("", " "), Option("\n", "")), ["1", "2"]),
+        (tuple(f"{number} {'x' * 99}" for number in range(10, 99)), [f"{n} {'x' * 57}" for n in range(10, 30)]),
     ],
 )
 async def test_the_options_of_a_question_are_its_buttons(options, labels):

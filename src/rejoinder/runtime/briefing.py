@@ -106,7 +106,7 @@ def brief(scene: Scene) -> Turn:
     run, session, chosen, profile = scene.run, scene.session, scene.choices, scene.profile
     overheard = [said for asked in run.asked for said in asked.overheard]
     first = run.asked[0].message.inbound
-    begins = is_untouched(session)
+    begins = is_untouched(session) or _opens_thread(run.asked[0])
     earlier = (*(first.thread_history if begins else ()), *overheard)
     starter = Quoted(first.thread_starter) if begins and first.thread_starter else None
     user = UserPart(
@@ -129,6 +129,12 @@ def brief(scene: Scene) -> Turn:
         think=scene.chosen("think") if profile.think_levels else None,
         permissions=_stricter(effective_exec(chosen, session)),
     )
+
+
+def _opens_thread(asked: Asked) -> bool:
+    """Nothing was said in it before, also where it goes on in the session of its chat."""
+    known = asked.conversation.messages.get(asked.message.inbound.message_id)
+    return asked.conversation.route.thread is not None and known is not None and known.number == 1
 
 
 def next_parts(here: Surroundings, asked: Asked) -> tuple[PromptPart, ...]:

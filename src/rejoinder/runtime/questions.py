@@ -25,6 +25,8 @@ ALLOWED, ALWAYS, DENIED = "allow-once", "allow-always", "deny"
 OUTCOMES = {ALLOWED: "Allowed once.", ALWAYS: "Allowed.", DENIED: "Denied."}
 WITHDRAWN, TOO_LATE = "No longer asked: the run is over.", "Denied: nobody answered in time."
 RESTARTED = "No longer asked: the gateway was started again."
+LONGEST_LABEL, MOST_BUTTONS = 60, 20
+"""Beyond that a platform may refuse the whole message; all options are in its text, and answered by their numbers."""
 
 
 class Open(Struct, frozen=True):
@@ -129,8 +131,8 @@ def _how_to_answer(question: Question, which: str) -> str:
 def _buttons(question: Question, which: str) -> tuple[Choice, ...]:
     """Each says its number: an id may be anything, and of any length. Of several options one is the agent's own no."""
     own = [
-        Choice(one_line(option.called) or f"{number}", f"/approve {which} {number}")
-        for number, option in enumerate(question.offered, 1)
+        Choice(one_line(option.called)[:LONGEST_LABEL] or f"{number}", f"/approve {which} {number}")
+        for number, option in enumerate(question.offered[:MOST_BUTTONS], 1)
     ]
     if len(own) > 1:
         return tuple(own)
@@ -139,7 +141,6 @@ def _buttons(question: Question, which: str) -> tuple[Choice, ...]:
 
 def _meant(question: Question, said: str) -> Option | None:
     """By its number, its id or its label."""
-    options = question.offered
-    if said.isdecimal() and 0 < int(said) <= len(options):
-        return options[int(said) - 1]
-    return next((each for each in options if said in (each.id.casefold(), each.called.casefold())), None)
+    numbered = {f"{number}": option for number, option in enumerate(question.offered, 1)}
+    named = (each for each in numbered.values() if said in (each.id.casefold(), each.called.casefold()))
+    return numbered.get(said) or next(named, None)

@@ -288,3 +288,15 @@ async def test_a_new_store_is_not_asked_what_the_old_one_answered(tmp_path):
         await page.ask("say", room="lobby", text="now")
         assert [message.text for message in await inlet.until(1)] == ["now"]
     await new.close()
+
+
+async def test_a_threads_starter_is_told_while_it_is_there(channel):
+    """TU-31: as much of it as is worth telling with each message."""
+    inlet = Inlet()
+    async with listening(channel, inlet), browsers(channel, "") as [page]:
+        starter = (await page.ask("say", room="helper~you", text="x" * 5000))["id"]
+        await page.ask("say", room="helper~you", thread=starter, text="one")
+        await page.ask("edit", message=starter, text="y")
+        await page.ask("say", room="helper~you", thread=starter, text="two")
+        heard = await inlet.until(4)
+    assert [each.thread_starter for each in heard if each.thread] == ["x" * 4000, "y"]

@@ -43,8 +43,10 @@ def inbound(
     entry: Entry = "text",
     sender: str | None = None,
     text: str | None = None,
+    starter: str | None = None,
 ) -> Inbound:
-    """`sender` and `text` where they are not the message's own: who reacted, with what; what a button says.
+    """`sender` and `text` where they are not the message's own: who reacted, with what; what a button says. `starter`:
+    the message its thread hangs under.
 
     A button says its words for the person, as an answer to the message under which it stands.
     """
@@ -63,6 +65,7 @@ def inbound(
         sender=Sender(author, name=author, display_name=name, is_bot=is_agent),
         text=said,
         thread=message.thread,
+        thread_starter=starter,
         entry=entry,
         reply_to=Quote(quoted.id, quoted.author or None, quoted.author, quoted.text) if quoted else None,
         mentions=named if named or is_agent or answered else unsaid_mention(room, agents),

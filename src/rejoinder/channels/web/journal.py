@@ -33,6 +33,8 @@ from rejoinder.events import Choice, Entry, Inbound, Part
 KEPT_EVENTS = 50_000
 """How many events a browser may have missed at most and still resume; older ones that were answered are removed."""
 LOBBY = "lobby"
+LONGEST_STARTER = 4_000
+"""So much of the message a thread hangs under is told with each message of the thread."""
 
 
 class Told(Struct, frozen=True):
@@ -394,9 +396,14 @@ class Journal:
         author = sender or message.author
         agent = self.agents.get(author)
         name = agent.name if agent else reading.person_name(self.db, author)
+        starter = self._starter(message)
         return lambda seq: inbounds.inbound(
-            self.channel, seq, message, room, name, self._ids, entry=entry, sender=sender, text=text
+            self.channel, seq, message, room, name, self._ids, entry=entry, sender=sender, text=text, starter=starter
         )
+
+    def _starter(self, message: Message) -> str | None:
+        kept = reading.message(self.db, message.thread) if message.thread is not None else None
+        return None if kept is None or kept.deleted else kept.message.text[:LONGEST_STARTER]
 
     def _interrupted(self) -> None:
         """Messages that were growing when the last process ended grow no more, until somebody completes them."""

@@ -72,6 +72,7 @@ def test_bytes_that_are_no_text() -> None:
     assert json.loads(run("a\udcffb", "--json").stdout)["agent_text"] == "a\ufffdb"
     done = CliRunner().invoke(app, ["message", "--json"], input=b"a\xffb")
     assert json.loads(done.stdout)["agent_text"] == "a\ufffdb"
+    assert json.loads(run("--jsonl", stdin='{"text": "a\\ud83d"}').stdout)["agent_text"] == "a\ud83d", "JSON can say it"
 
 
 def test_text_from_standard_input() -> None:
@@ -87,7 +88,8 @@ def test_text_from_standard_input() -> None:
         (["--jsonl"], '{"text": 5}\n', "line 1"),
         (["--jsonl"], '{"text": "a"}\nnonsense\n', "line 2"),
         (["--jsonl"], '{"txt": "a"}\n', "line 1"),
-        (["--jsonl"], '{"text": "a", "as": "king"}\n', "nobody is called"),
+        (["--jsonl"], '{"text": "a"}\n{"text": "a", "as": "king"}\n', "line 2: nobody is called"),
+        (["--jsonl"], "[" * 100_000, "line 1 is not JSON that can be read: it is nested too deeply"),
         (["x", "--jsonl"], "", "standard input"),
     ],
 )

@@ -107,11 +107,13 @@ def test_code_and_tables_are_closed_and_opened_again(text: str, limit: int, chun
         ("1. aaaaaaa\n\n    bbbb\n\n    cccc", 20, ["1. aaaaaaa", "   bbbb\n\n   cccc"]),
         ("- a\n\n      code\n      more", 16, ["- a\n\n      code", "      more"]),
         ("a:\n\n    code\n    more", 14, ["a:\n\n    code", "    more"]),
+        ("1. aaaaaaa\n\n\tbbbb bbb c\n\tdd", 12, ["1. aaaaaaa", "   bbbb bbb", "c\n   dd"]),
     ],
 )
 def test_what_goes_on_in_a_list_is_no_code(text: str, limit: int, chunks: list[str]) -> None:
     """DE-11, DE-12: a line that is deep in a list begins a message as what it was; code stays as it is."""
     assert split(text, limit) == chunks
+    assert all(len(chunk) <= limit for chunk in chunks)
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
@@ -40,43 +39,40 @@ def try_message(
 ) -> None:
     """Try a message: what each stage would decide, and why."""
     from rejoinder import plugins
+    from rejoinder.cli import json_lines
     from rejoinder.inbound.dry_run import as_document, rehearsal_rules
 
     rules = rehearsal_rules(command for module in plugins.others("command") for command in module.COMMANDS)
     if as_jsonl:
         if text is not None:
             raise BadUse("--jsonl reads its texts from standard input; leave TEXT out")
-        for number, line in _lines(sys.stdin.buffer):
-            _print_document(as_document(_walk(_asked(line, number), rules)))
+        for number, document in json_lines.read():
+            json_lines.write(as_document(_walk(_asked(document, number), rules, f"line {number}: ")))
         return
     said = sys.stdin.buffer.read() if text is None else os.fsencode(text)
     walk = _walk(_Asked(said.decode(errors="replace"), actor, chat, mention), rules)
     if as_json:
-        _print_document(as_document(walk))
+        json_lines.write(as_document(walk))
     else:
         from rejoinder.cli.message_view import show
 
         show(walk)
 
 
-def _lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    return ((number, line) for number, line in enumerate(stream, 1) if line.strip())
-
-
-def _asked(line: bytes, number: int) -> _Asked:
+def _asked(document: Any, number: int) -> _Asked:
     try:
-        return msgspec.json.decode(line, type=_Asked)
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+        return msgspec.convert(document, _Asked)
+    except msgspec.ValidationError as problem:
         raise BadUse(f'line {number} is not {{"text": ..., "as": ..., "chat": ...}}: {problem}') from None
 
 
-def _walk(asked: _Asked, rules: "Rules") -> "Walk":
+def _walk(asked: _Asked, rules: "Rules", where: str = "") -> "Walk":
     from rejoinder.inbound.dry_run import ACTORS, CHATS, rehearse
 
     if asked.actor not in ACTORS:
-        raise BadUse(f"nobody is called {asked.actor!r}; there are: {', '.join(ACTORS)}")
+        raise BadUse(f"{where}nobody is called {asked.actor!r}; there are: {', '.join(ACTORS)}")
     if asked.chat not in CHATS:
-        raise BadUse(f"there is no chat {asked.chat!r}; there are: {', '.join(CHATS)}")
+        raise BadUse(f"{where}there is no chat {asked.chat!r}; there are: {', '.join(CHATS)}")
     return rehearse(
         asked.text,
         asked.actor,
@@ -88,8 +84,3 @@ def _walk(asked: _Asked, rules: "Rules") -> "Walk":
         random=secrets.token_bytes(16),
         version=rejoinder.__version__,
     )
-
-
-def _print_document(document: dict[str, Any]) -> None:
-    sys.stdout.buffer.write(msgspec.json.encode(document) + b"\n")
-    sys.stdout.buffer.flush()

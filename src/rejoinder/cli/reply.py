@@ -42,10 +42,12 @@ def reply(
 ) -> None:
     """Read agent output on standard input; print what people would see and what would be done."""
     from rejoinder.channels.platforms import platform
+    from rejoinder.cli import json_lines
 
     on = platform(channel) if channel is not None else None
     if jsonl:
-        _answer_lines(on, stream)
+        for number, asked in json_lines.read():
+            json_lines.write(_document(_reading(_read(_segments(asked, number), stream)), on))
         return
     if sys.stdin.isatty():
         print("Write what the agent says, then press Ctrl-D.", file=sys.stderr)
@@ -53,7 +55,7 @@ def reply(
     steps = list(_read([text], stream))
     reading = _reading(steps)
     if as_json:
-        _print_json(_document(reading, on))
+        json_lines.write(_document(reading, on))
     else:
         _print_layout(reading, steps if stream else [], on)
 
@@ -105,34 +107,9 @@ def _chunks(reading: "Reading", on: "Platform | None") -> list[str]:
     return [message.source for message in messages(reading.text, name, limits.length, limits.unit)]
 
 
-def _print_json(document: Any) -> None:
-    import json
-
-    # A lone surrogate cannot be written as UTF-8, but every JSON reader understands its escape.
-    text = json.dumps(document, ensure_ascii=False)
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        text = json.dumps(document)
-    sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
-    sys.stdout.buffer.flush()
-
-
-def _answer_lines(on: "Platform | None", stream: int) -> None:
-    for number, line in enumerate(sys.stdin.buffer, 1):
-        if line.strip():
-            _print_json(_document(_reading(_read(_segments(line, number), stream)), on))
-
-
-def _segments(line: bytes, number: int) -> list[str]:
-    import json
-
+def _segments(asked: Any, number: int) -> list[str]:
     from rejoinder.documents import is_array, is_object
 
-    try:
-        asked = json.loads(line.strip().decode("utf-8", "replace"))
-    except json.JSONDecodeError as why:
-        raise BadUse(f"line {number} is not JSON: {why.msg} at column {why.colno}") from None
-    except RecursionError:
-        raise BadUse(f"line {number} is not JSON that can be read: it is nested too deeply") from None
     if is_object(asked):
         if isinstance(text := asked.get("input"), str):
             return [text]

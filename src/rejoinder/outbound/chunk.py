@@ -136,7 +136,10 @@ class _Cutter:
         room = self._limit
         while True:
             place = self._place(at, room)
-            size = self._rendered(self._chunk(*place).text) if self._rendered else 0
+            chunk = self._chunk(*place)
+            size = self._length(chunk.text) if chunk.columns else 0  # a line moved to the left has blanks for its tabs
+            if self._rendered:
+                size = max(size, self._rendered(chunk.text))
             if size <= self._limit or room <= 1:
                 return place
             room = max(1, min(room * 9 // 10, room * self._limit // size))

@@ -52,7 +52,10 @@ def test_floors_never_wait(name):
     assert not {module.partition(".")[0] for module in imports(name)} & NOT_ON_A_FLOOR
 
 
-@pytest.mark.parametrize("room", ["agents", "config", "outbound", "runtime", "turns"])
+RUNTIME = ["runtime", *(f"runtime/{room}" for room in ("deciding", "lanes", "turn", "answer", "sending"))]
+
+
+@pytest.mark.parametrize("room", ["agents", "config", "outbound", *RUNTIME, "turns"])
 def test_a_large_room_names_its_files(room):
     """Who opens it reads in its first lines what is where."""
     told = re.findall(r"\w+", ast.get_docstring(tree(f"{room}/__init__.py")) or "")

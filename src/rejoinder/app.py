@@ -28,20 +28,20 @@ from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.silence import Mode as Silence
 from rejoinder.runtime.abilities import learn
-from rejoinder.runtime.background import Background
+from rejoinder.runtime.deciding.inlet import ChannelInlet
+from rejoinder.runtime.deciding.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.hooks import Hook, Hooks
-from rejoinder.runtime.inlet import ChannelInlet
-from rejoinder.runtime.relay import Watcher
-from rejoinder.runtime.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.turn.background import Background
+from rejoinder.runtime.turn.relay import Watcher
 from rejoinder.store.base import Health, Store
 from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels, open_store
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
 
 if TYPE_CHECKING:
-    from rejoinder.runtime.clockwork import Clockwork
+    from rejoinder.runtime.turn.clockwork import Clockwork
 
 log = logging.getLogger(__name__)
 
@@ -247,7 +247,7 @@ class Gateway:
                 self._stack.push_async_callback(channel.close)
         self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.runs)
-        self.store.on_foreign_change(self.engine.beside.changed)
+        self.store.on_foreign_change(self.engine.foreign_changes.changed)
         await self._stack.enter_async_context(self._upkeep)
         self._upkeep.start("upkeep", self.engine.upkeep.run())
         return self

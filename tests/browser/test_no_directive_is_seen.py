@@ -22,7 +22,7 @@ from rejoinder.channels.web.journal import Journal
 from rejoinder.config import schema
 from rejoinder.events import ReplyEvent, Text, TurnEnded
 from rejoinder.outbound.reading import read_reply
-from rejoinder.runtime import delivery
+from rejoinder.runtime.answer import delivery
 from tests.browser.conftest import Open
 from tests.browser.hands import box
 from tests.web.running import Site, running, settings

@@ -10,8 +10,8 @@ from rejoinder.agents.base import CanAnswer
 from rejoinder.app import MEMORY, Gateway, with_channel
 from rejoinder.config.schema import Settings
 from rejoinder.events import Route
-from rejoinder.runtime.background import Background
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.turn.background import Background
 from rejoinder.testing import FakeChannel, ScriptedAgent
 from rejoinder.testing.chat import Chat
 from tests.conversations.agents import Asking, said, signs, told

@@ -11,9 +11,9 @@ from rejoinder.channels.base import Rejected
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
 from rejoinder.events import Chat, Inbound, Sender
-from rejoinder.runtime.notices import AWAY, INTERRUPTED, PUT_ASIDE, TIMED_OUT, TOO_MANY, TOO_MANY_SHORTENED
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sender import Sender as OneSender
+from rejoinder.runtime.sending.notices import AWAY, INTERRUPTED, PUT_ASIDE, TIMED_OUT, TOO_MANY, TOO_MANY_SHORTENED
+from rejoinder.runtime.sending.sender import Sender as OneSender
 from rejoinder.store.base import MOST_ATTEMPTS, Accept, TryEvents
 from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.writer import Writer

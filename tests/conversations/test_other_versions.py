@@ -6,8 +6,9 @@ from contextlib import closing
 import msgspec
 import pytest
 
-from rejoinder.runtime import books, consequences, waiting
-from rejoinder.runtime.notices import UNREADABLE
+from rejoinder.runtime.deciding import consequences, waiting
+from rejoinder.runtime.lanes import books
+from rejoinder.runtime.sending.notices import UNREADABLE
 from rejoinder.store.sqlite.values import seal
 from rejoinder.testing import ScriptedAgent
 from tests.conversations.restarting import Machine, settled, until
@@ -49,7 +50,9 @@ async def test_what_a_turn_was_to_tell_and_cannot_be_read(tmp_path, monkeypatch)
     """DU-13: as with the message itself."""
     machine = Machine(tmp_path)
     with monkeypatch.context() as patched:
-        patched.setattr("rejoinder.runtime.books.pack_told", lambda told: msgspec.msgpack.encode({"begins": "odd"}))
+        patched.setattr(
+            "rejoinder.runtime.lanes.books.pack_told", lambda told: msgspec.msgpack.encode({"begins": "odd"})
+        )
         agent = ScriptedAgent([never])
         async with machine.running(agent, killed=True):
             await machine.chat.says("hello")

@@ -14,14 +14,14 @@ from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Route, Sender
-from rejoinder.runtime.background import Background
 from rejoinder.runtime.engine import Engine
-from rejoinder.runtime.notices import INTERRUPTED, PUT_ASIDE
 from rejoinder.runtime.put_aside import PLANNED_BEFORE
-from rejoinder.runtime.questions import RESTARTED
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sender import Sender as OneSender
-from rejoinder.runtime.work import Workers
+from rejoinder.runtime.sending.notices import INTERRUPTED, PUT_ASIDE
+from rejoinder.runtime.sending.sender import Sender as OneSender
+from rejoinder.runtime.turn.background import Background
+from rejoinder.runtime.turn.questions import RESTARTED
+from rejoinder.runtime.turn.work import Workers
 from rejoinder.store.base import MOST_ATTEMPTS, Accept, Intent, PlanParts, TryEvents
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import Chat as People

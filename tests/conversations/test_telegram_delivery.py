@@ -8,7 +8,7 @@ from rejoinder.channels.platforms import platform as known
 from rejoinder.config.schema import Settings
 from rejoinder.outbound import plan
 from rejoinder.outbound.render import messages
-from rejoinder.runtime import pacing
+from rejoinder.runtime.sending import pacing
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.platform import oracles
 from tests.conversations.restarting import Machine, until

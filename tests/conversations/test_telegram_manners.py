@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from rejoinder.agents.base import ToolEnded, ToolStarted
-from rejoinder.runtime.performing import WITHDRAWN
+from rejoinder.runtime.sending.performing import WITHDRAWN
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.platform import oracles
 from tests.conversations.test_telegram import telegram

@@ -11,11 +11,11 @@ from rejoinder.channels.base import CanEdit, CanStream
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.outbound.draft import Streaming
 from rejoinder.outbound.plan import Manner
-from rejoinder.runtime.acting import Occasion
-from rejoinder.runtime.conversations import Conversation
-from rejoinder.runtime.delivery import Answer
-from rejoinder.runtime.outbox import Outbox
+from rejoinder.runtime.answer.acting import Occasion
+from rejoinder.runtime.answer.delivery import Answer
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.sending.conversations import Conversation
+from rejoinder.runtime.sending.outbox import Outbox
 from rejoinder.runtime.settings import ChannelFacts, Speech
 from rejoinder.store.base import Accept, BeginTurn, Destination, Message, NoteMessages, RouteEvent
 from rejoinder.store.sqlite import open_store

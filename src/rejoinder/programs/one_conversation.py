@@ -13,8 +13,8 @@ from rejoinder.errors import BadConfiguration
 from rejoinder.events import Inbound, Part, Reply, Route
 from rejoinder.programs import debug_settings
 from rejoinder.programs.reloading import Reloading, Source
-from rejoinder.runtime.relay import Hears, Watcher, tell
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.turn.relay import Hears, Watcher, tell
 
 
 def _only(settings: schema.Settings, channel: str) -> schema.Settings:

@@ -23,9 +23,9 @@ from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.programs import debug_settings
 from rejoinder.programs.reloading import Reloading, Source
-from rejoinder.runtime.completions import Line, complete
-from rejoinder.runtime.restarting import Reviving
+from rejoinder.runtime.deciding.restarting import Reviving
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.turn.completions import Line, complete
 from rejoinder.store.base import ApproveKnock, DropPart, Knock, PauseJob, ResendPart, Store, StoredPart, WantJob
 from rejoinder.wiring.opening import aliases, menu, open_channels, open_store
 
@@ -236,7 +236,7 @@ def _house(gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks
 
     async def approve(code: str) -> Knock | None:
         knock = await store.write(ApproveKnock(code, datetime.now(UTC)))
-        gateway.engine.beside.changed()
+        gateway.engine.foreign_changes.changed()
         return knock
 
     return House(

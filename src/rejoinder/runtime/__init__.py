@@ -1,14 +1,14 @@
 """The asyncio: does what the floors decided, decides nothing itself.
 
-Its files in the order in which a message meets them; the first of each line leads:
+Its rooms in the order in which a message meets them:
 
-accepting    engine, inlet, debounce, precedence, and what a decision has to know: facts, access, tally
-deciding     consequences, queueing, waiting, inheriting; commands: effects, errands, shell, restarting
-in line      lanes, lane, asked, slots, books, sessions
-a turn       work, briefing, fetching, reminding, attempts, relay, questions, thoughts, presence; chores, compaction
-its answer   delivery, drafting, acting, outcomes, files, handoff, heartbeats
-sending      conversations, outbox, sender, carrying, performing, verdict, fates; pacing, aside, writing;
-             messages, recent, offers, notices, owners
-unasked      recovery, put_aside, background, clockwork, upkeep, beside, completions
+engine       accepts what comes and hands it on; it builds the rest
+deciding     what came is decided, and what follows from it is written down
+lanes        what waits for its turn, and what runs
+turn         one turn of one agent, and the turns that nobody asked for
+answer       what an agent says becomes what a conversation shows
+sending      what is to be said goes out, in order and once
+
+unasked      recovery, put_aside, upkeep, foreign_changes
 for all      runs, unit, settings, abilities, profiles, hooks, entropy, tables
 """

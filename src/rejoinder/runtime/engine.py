@@ -23,36 +23,36 @@ from rejoinder.inbound.finalise import arrived
 from rejoinder.inbound.outcome import Continue, walk
 from rejoinder.inbound.rooms import members, whose_message
 from rejoinder.inbound.rules import channel_rules
-from rejoinder.runtime.access import Access
-from rejoinder.runtime.background import Beginning, Nowhere
-from rejoinder.runtime.beside import Beside
-from rejoinder.runtime.books import StoreBooks
-from rejoinder.runtime.consequences import Consequences, Decision
-from rejoinder.runtime.conversations import Conversation, Conversations
-from rejoinder.runtime.debounce import Debounce
-from rejoinder.runtime.effects import Effects
-from rejoinder.runtime.errands import Errands
-from rejoinder.runtime.facts import World
-from rejoinder.runtime.handoff import HandedRow
+from rejoinder.runtime.answer.handoff import HandedRow
+from rejoinder.runtime.deciding.access import Access
+from rejoinder.runtime.deciding.consequences import Consequences, Decision
+from rejoinder.runtime.deciding.debounce import Debounce
+from rejoinder.runtime.deciding.effects import Effects
+from rejoinder.runtime.deciding.errands import Errands
+from rejoinder.runtime.deciding.facts import World
+from rejoinder.runtime.deciding.precedence import Arrival, Precedence
+from rejoinder.runtime.deciding.queueing import Queueing
+from rejoinder.runtime.deciding.restarting import Restarting
+from rejoinder.runtime.deciding.shell import Shell
+from rejoinder.runtime.deciding.tally import Tally
+from rejoinder.runtime.foreign_changes import ForeignChanges
 from rejoinder.runtime.hooks import Hooks
-from rejoinder.runtime.lanes import Lanes
-from rejoinder.runtime.outbox import Outbox
-from rejoinder.runtime.owners import Owners
-from rejoinder.runtime.precedence import Arrival, Precedence
-from rejoinder.runtime.questions import Questions
-from rejoinder.runtime.queueing import Queueing
+from rejoinder.runtime.lanes.books import StoreBooks
+from rejoinder.runtime.lanes.lanes import Lanes
+from rejoinder.runtime.lanes.sessions import Sessions
+from rejoinder.runtime.lanes.slots import Slots
 from rejoinder.runtime.recovery import Recovery
-from rejoinder.runtime.relay import Watcher
-from rejoinder.runtime.restarting import Restarting
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sessions import Sessions
+from rejoinder.runtime.sending.conversations import Conversation, Conversations
+from rejoinder.runtime.sending.outbox import Outbox
+from rejoinder.runtime.sending.owners import Owners
 from rejoinder.runtime.settings import Heeds, RuntimeSettings
-from rejoinder.runtime.shell import Shell
-from rejoinder.runtime.slots import Slots
-from rejoinder.runtime.tally import Tally
+from rejoinder.runtime.turn.background import Beginning, Nowhere
+from rejoinder.runtime.turn.questions import Questions
+from rejoinder.runtime.turn.relay import Watcher
+from rejoinder.runtime.turn.work import Workers
 from rejoinder.runtime.unit import Unit, until_good
 from rejoinder.runtime.upkeep import Upkeep
-from rejoinder.runtime.work import Workers
 from rejoinder.session import session_key
 from rejoinder.store.base import Accept, Cursor, InboxEvent, SettleEvent, Store
 
@@ -110,7 +110,7 @@ class Engine:
             settings, store, self._sessions, self.lanes, queueing, self._effects, owners, tally, hooks
         )
         self.upkeep = Upkeep(store, self.lanes, self.books, clock)
-        self.beside = Beside(store, self.outbox, access, runs)
+        self.foreign_changes = ForeignChanges(store, self.outbox, access, runs)
         self.recovery = Recovery(
             store,
             self.conversations,

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from rejoinder.events import Route
-from rejoinder.runtime import notices
-from rejoinder.runtime.conversations import Conversations
+from rejoinder.runtime.sending import notices
+from rejoinder.runtime.sending.conversations import Conversations
 from rejoinder.runtime.unit import Unit
 from rejoinder.store.base import (
     DropInputs,

@@ -20,21 +20,21 @@ from msgspec.structs import replace
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable, Unreadable
-from rejoinder.runtime import notices
-from rejoinder.runtime.asked import Asked, Resumed
-from rejoinder.runtime.books import note_put_aside
-from rejoinder.runtime.conversations import Conversation, Conversations
-from rejoinder.runtime.lanes import Lanes
-from rejoinder.runtime.offers import close_left_open
-from rejoinder.runtime.outbox import Outbox
+from rejoinder.runtime.deciding.queueing import Queueing
+from rejoinder.runtime.deciding.waiting import message_of, unpack
+from rejoinder.runtime.lanes.books import note_put_aside
+from rejoinder.runtime.lanes.lanes import Lanes
+from rejoinder.runtime.lanes.sessions import Sessions
+from rejoinder.runtime.lanes.turn_inputs import Asked, Resumed
 from rejoinder.runtime.put_aside import PLANNED_BEFORE, Shelf
-from rejoinder.runtime.questions import RESTARTED
-from rejoinder.runtime.queueing import Queueing
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sessions import Sessions
+from rejoinder.runtime.sending import notices
+from rejoinder.runtime.sending.conversations import Conversation, Conversations
+from rejoinder.runtime.sending.offers import close_left_open
+from rejoinder.runtime.sending.outbox import Outbox
 from rejoinder.runtime.settings import OnCrash
+from rejoinder.runtime.turn.questions import RESTARTED
 from rejoinder.runtime.unit import Unit
-from rejoinder.runtime.waiting import message_of, unpack
 from rejoinder.store.base import (
     MOST_ATTEMPTS,
     Backlog,

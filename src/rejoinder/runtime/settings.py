@@ -15,8 +15,8 @@ from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.silence import Mode as Silence
 from rejoinder.outbound.tools import Display
 from rejoinder.outbound.typing import TypingSettings
-from rejoinder.runtime.compaction import CompactionSettings
-from rejoinder.runtime.files import OutboxFolder
+from rejoinder.runtime.answer.files import OutboxFolder
+from rejoinder.runtime.turn.compaction import CompactionSettings
 from rejoinder.session import TypingMode
 from rejoinder.turns.choose import Limits
 from rejoinder.turns.heartbeat import ACK_MAX_CHARS

@@ -11,8 +11,8 @@ from msgspec import Struct
 from rejoinder.channels.base import Delivered, Limits, Outcome, Rejected, RetryAfter, Unknown
 from rejoinder.events import Part, Route
 from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say
+from rejoinder.runtime.sending.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, Verdict, judge
 from rejoinder.runtime.settings import OnUnknown
-from rejoinder.runtime.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, Verdict, judge
 from rejoinder.tables import table
 
 MEANINGS: Final = {

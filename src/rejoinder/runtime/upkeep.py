@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.runtime.books import RENEWED_EVERY, StoreBooks
-from rejoinder.runtime.lanes import Lanes
+from rejoinder.runtime.lanes.books import RENEWED_EVERY, StoreBooks
+from rejoinder.runtime.lanes.lanes import Lanes
 from rejoinder.store.base import Retention, Store, Sweep
 
 log = logging.getLogger(__name__)

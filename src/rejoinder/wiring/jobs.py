@@ -10,9 +10,9 @@ from rejoinder.config.jobs import CronJob, TimedTurn, agent_of, merged
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Route
 from rejoinder.media.notes import read_notes
-from rejoinder.runtime.clockwork import Clockwork
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.turn.clockwork import Clockwork
 from rejoinder.session import job_key
 from rejoinder.store.base import Store
 from rejoinder.turns import heartbeat

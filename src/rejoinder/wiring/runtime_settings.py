@@ -33,9 +33,9 @@ from rejoinder.outbound.draft import Streaming
 from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.prefix import AUTO
 from rejoinder.outbound.typing import TypingSettings
-from rejoinder.runtime.compaction import CompactionSettings
 from rejoinder.runtime.profiles import profile_of
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings, Speech
+from rejoinder.runtime.turn.compaction import CompactionSettings
 from rejoinder.session import QueueChoice
 from rejoinder.turns.choose import Limits
 from rejoinder.turns.lease import LeaseSettings

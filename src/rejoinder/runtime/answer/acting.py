@@ -1,0 +1,388 @@
+"""What the agent asks for beside its text: checked against what it may do here, done, and its outcome told.
+
+Rule 1: authority is the boundary: only messages of this conversation, only what is granted (OD-52).
+Rule 2: what acts, acts when its tag closes; it is a part of the outbox like any message (OD-50).
+Rule 3: equal ones of a turn act once, also across a restart: the same deed of a turn has the same key.
+Rule 4: nothing here fails a delivery or becomes a message in the chat (OD-51).
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from hashlib import blake2b
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from rejoinder.channels.base import CanReact, CanSendFiles, TellsAgents
+from rejoinder.errors import FileRefused, StoreUnavailable
+from rejoinder.events import Directive, Route, Said
+from rejoinder.inbound.rooms import named_in
+from rejoinder.outbound import plan
+from rejoinder.outbound.deeds import React, keyed
+from rejoinder.outbound.directives import default_registry
+from rejoinder.outbound.directives.declaration import Declaration, Given, Registry
+from rejoinder.outbound.echo import is_echo
+from rejoinder.outbound.emoji import project
+from rejoinder.outbound.plan import Planned, Wording
+from rejoinder.outbound.prefix import AUTO, Speaker, prefixed
+from rejoinder.outbound.redact import redact
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.answer.files import OutboxFolder, file_key, kept_for
+from rejoinder.runtime.answer.handoff import HandedRow
+from rejoinder.runtime.answer.outcomes import Outcomes
+from rejoinder.runtime.sending.conversations import Conversation
+from rejoinder.runtime.sending.fates import Fate, Sent, Underway, Unsent, message_of
+from rejoinder.runtime.sending.sender import Sender
+from rejoinder.runtime.unit import Unit
+from rejoinder.store.base import Run
+
+log = logging.getLogger(__name__)
+
+MOST_ACTIONS = 20
+ACTING = 10.0
+"""Seconds that another package's directive has; meanwhile nothing more of the answer is shown."""
+
+HandOver = Callable[[str, str, str], HandedRow]
+"""The row that gives the agent of this name, or those the words name, a turn with these words, once under this id."""
+Act = Callable[[Given], Awaitable[None]]
+
+
+class Occasion(Struct, frozen=True):
+    """What an answer answers. `texts`: all that people wrote for this turn."""
+
+    trigger: str
+    agent: str
+    person: str = ""
+    person_name: str = ""
+    direct: bool = True
+    other_bot: bool = False
+    peers: tuple[str, ...] = ()
+    """The other agents of ours in this room."""
+    texts: tuple[str, ...] = ()
+    granted: frozenset[str] = frozenset()
+    folder: OutboxFolder | None = None
+    """Out of which its files are sent."""
+    directives: Registry = default_registry()
+
+    @property
+    def addressed(self) -> tuple[str, ...]:
+        """Whom the answer may call (DE-34); by name only among others: a direct chat needs no call."""
+        if not self.person:
+            return ()
+        return (self.person,) if self.direct or not self.person_name else (self.person, f"@{self.person_name}")
+
+
+class Handed(Struct, frozen=True):
+    to: str
+    words: str
+    id: str
+
+
+class Acting:
+    def __init__(
+        self, conversation: Conversation, occasion: Occasion, stem: str, run: Run | None, hand_over: HandOver | None
+    ) -> None:
+        speech = conversation.how.speech
+        configured = speech.reply_direct if occasion.direct else speech.reply_group
+        among_bots = occasion.other_bot or bool(occasion.peers)
+        mode = plan.reply_mode(configured, direct=occasion.direct, other_bot=among_bots)
+        self.outcomes = Outcomes()
+        self.asked = False
+        """Something was asked for beside the shape of the reply."""
+        self._conversation = conversation
+        self._occasion = occasion
+        self._stem = stem
+        self._run = run
+        self._hand_over = hand_over
+        self._handed: list[Handed] = []
+        self._rows: list[HandedRow] = []
+        self._named: HandedRow | None = None
+        self.kept = Unit()
+        """What is to be kept with the answer: a row for whatever it hands over."""
+        self._target = None if mode == "off" else occasion.trigger or None
+        self._reply_all = mode == "all"
+        self._silent = False
+        self._previews = False
+        self._only_for: str | None = None
+        self._acted: set[str] = set()
+        self._under_way: list[tuple[str, asyncio.Future[Fate]]] = []
+
+    def wording(self) -> Wording:
+        occasion = self._occasion
+        return Wording(
+            reply_to=self._target,
+            reply_all=self._reply_all,
+            silent=self._silent,
+            previews=self._previews,
+            author=occasion.agent,
+            addressed=occasion.addressed,
+            only_for=self._only_for,
+        )
+
+    async def obey(self, directive: Directive) -> None:
+        name, args, known = directive.name, directive.args, self._occasion.directives
+        declared = known.named[name]
+        self.asked = self.asked or not declared.shapes_reply
+        if declared.granted and name not in self._occasion.granted:
+            return await self._deny(name, "nothing grants it here")
+        if declared.granted and is_echo(directive, declared, self._occasion.texts, known):
+            return await self._deny(name, "it stands in a message of this turn: an echo")
+        match name:
+            case "reply_to":
+                await self._aim(args["id"])
+            case "react":
+                await self._react(args["emoji"], args.get("message", "current"), remove=args.get("remove", False))
+            case "send_message":
+                await self._send_message(args, directive.body or "")
+            case "send_file":
+                await self._send_file(args)
+            case "handoff":
+                await self._hand(args["to"], redact((directive.body or "").strip()))
+            case _ if declared.act is not None:
+                await self._act(directive, declared, declared.act)
+            case _:
+                self._shape(name, args, declared)
+
+    async def _act(self, directive: Directive, declared: Declaration, act: Act) -> None:
+        """What another package's directive does. No failure of it is one of the answer (OD-51)."""
+        name, occasion = directive.name, self._occasion
+        said = blake2b(repr((directive.args, directive.body)).encode("utf-8", "replace"), digest_size=8).hexdigest()
+        key = f"{self._stem}/act/{name}/{said}"
+        if key in self._acted:
+            return
+        if len(self._acted) >= MOST_ACTIONS:
+            return await self._deny(name, f"at most {MOST_ACTIONS} actions per answer")
+        self._acted.add(key)
+        if declared.ability is not None and declared.ability not in self._conversation.how.can:
+            return await self._fail(name, "unsupported", f"{self._conversation.channel.name} cannot do it")
+        given = Given(directive.args, directive.body, self._conversation.route, occasion.trigger, occasion.agent, key)
+        try:
+            async with asyncio.timeout(ACTING):
+                await act(given)
+        except TimeoutError:
+            await self._fail(name, "failed", f"it took longer than {ACTING:.0f} s")
+        except Exception as error:  # whatever somebody else's code does
+            log.debug("%s failed", name, exc_info=error)
+            await self._fail(name, "failed", str(error) or type(error).__name__)
+        else:
+            self.outcomes.note(name, "done")
+
+    async def _aim(self, reference: str) -> None:
+        """What the agent says wins over the mode, also when it names what is not there: then nothing is replied to."""
+        what = f"reply_to {reference}"
+        self._target, self._reply_all = None, False
+        if reference == "none":
+            return
+        if (target := await self._find(reference)) is not None:
+            self._target = target
+            self.outcomes.note(what, "done")
+        else:
+            await self._deny(what, f"there is no message {reference!r} in this chat", "reply_to")
+
+    def _shape(self, name: str, args: dict[str, Any], declared: Declaration) -> None:
+        """Keys that say how the message looks, where the platform can show it so."""
+        match name:
+            case "silent":
+                self._silent = args["on"]
+            case "suppress_embeds":
+                self._previews = not args["on"]
+            case "ephemeral" if self._occasion.person and "ephemeral" in self._conversation.how.can:
+                self._only_for = self._occasion.person
+            case _:
+                pass
+        if name in ("silent", "suppress_embeds", "ephemeral") and declared.ability in self._conversation.how.can:
+            self.outcomes.note(name, "done")
+            return
+        self.outcomes.note(name, "unsupported", "it has no effect here")
+        log.warning("%s %s: %s has no effect here", self._conversation.channel.name, self._occasion.trigger, name)
+
+    async def _react(self, emoji: str, reference: str, *, remove: bool) -> None:
+        conversation = self._conversation
+        target = await self._find(reference)
+        sign = project(emoji, conversation.how.speech.reactions)
+        what = f"react {emoji}" + (f" on {reference}" if reference != "current" else "")
+        if not can(conversation.channel, CanReact):
+            self.outcomes.note(what, "unsupported", "this channel cannot show reactions")
+            await self._warn(f"react was left out: {conversation.channel.name} cannot show reactions")
+        elif target is None:
+            await self._deny(what, f"there is no message {reference!r} in this chat", "react")
+        elif sign.value is None:
+            why = sign.note or f"there is no emoji {emoji!r}"
+            self.outcomes.note(what, "failed", why)
+            await self._warn(f"react failed: {why}")
+        else:
+            key, deed = keyed(React(target, sign.value, remove, self._occasion.agent), f"{self._stem}/act")
+            await self._do(what, "react", (Planned(key, deed),), conversation.sender)
+
+    async def _send_message(self, args: dict[str, Any], text: str) -> None:
+        here = self._conversation.route
+        route = Route(args.get("channel", here.channel), args["chat"], args.get("thread"), here.account)
+        what = f"send_message to {route.channel} {route.chat}"
+        elsewhere = self._conversation.outbox.speech(route.channel)
+        if elsewhere is None:
+            self.outcomes.note(what, "failed", f"there is no channel {route.channel!r}")
+            return await self._warn(f"send_message failed: there is no channel {route.channel!r}")
+        wording = Wording(author=self._occasion.agent)
+        said = plan.say(redact(text), route, elsewhere.manner, wording, f"{self._stem}/act")
+        await self._do(what, "send_message", said, self._conversation.outbox.at(route))
+
+    async def _send_file(self, args: dict[str, Any]) -> None:
+        here, path, folder = self._conversation.route, args["path"], self._occasion.folder
+        what = f"send_file {path}"
+        if "channel" in args and "chat" not in args:
+            return await self._fail(what, "failed", "a channel needs a chat")
+        aside = "chat" in args
+        route = Route(args.get("channel", here.channel), args["chat"], account=here.account) if aside else here
+        channel, speech = (
+            self._conversation.outbox.channel(route.channel),
+            self._conversation.outbox.speech(route.channel),
+        )
+        if channel is None or speech is None:
+            return await self._fail(what, "failed", f"there is no channel {route.channel!r}")
+        if folder is None or not can(channel, CanSendFiles):
+            return await self._fail(what, "unsupported", f"{route.channel} cannot send files")
+        if len(self._acted) >= MOST_ACTIONS:  # before anything is kept
+            return await self._deny(what, f"at most {MOST_ACTIONS} actions per answer", "send_file")
+        key = file_key(self._stem, args)
+        try:
+            file = await kept_for(key, path, args.get("kind"), folder, channel)
+        except FileRefused as refusal:
+            return await self._fail(what, "denied" if refusal.denied else "failed", str(refusal))
+        except StoreUnavailable as fault:
+            return await self._fail(what, "failed", str(fault))
+        wording = Wording(author=self._occasion.agent, silent=self._silent, only_for=None if aside else self._only_for)
+        caption = redact(args.get("caption", ""))
+        shown = plan.show_file(file, caption, route, speech.manner, wording, key)
+        await self._do(what, "send_file", shown, self._conversation.outbox.at(route))
+        if args.get("cleanup"):
+            await self._clean_up(folder, path)
+
+    async def _clean_up(self, folder: OutboxFolder, path: str) -> None:
+        """The channel keeps the file by now, so it may go; only a grant of its own takes away an agent's files."""
+        what = f"cleanup of {path}"
+        if "cleanup" not in self._occasion.granted:
+            return await self._fail(what, "denied", "nothing grants it here")
+        try:
+            await asyncio.to_thread(folder.remove, path)
+            self.outcomes.note(what, "done")
+        except FileRefused as refusal:
+            await self._fail(what, "failed", str(refusal))
+
+    async def _hand(self, to: str, words: str) -> None:
+        """It waits for the end of the turn (OD-50); equal ones are one."""
+        peers = {peer.casefold(): peer for peer in self._occasion.peers}
+        whom = peers.get(to.removeprefix("@").casefold())
+        if whom is None:
+            there = f"there are: {', '.join(peers.values())}" if peers else "there is nobody else"
+            self.outcomes.note(f"handoff to {to}", "failed", f"no agent called {to!r} here; {there}")
+            return await self._warn(f"handoff failed: no agent called {to!r} here; {there}")
+        if any((handed.to, handed.words) == (whom, words) for handed in self._handed):
+            return
+        if len(self._acted) + len(self._handed) >= MOST_ACTIONS:
+            return await self._deny(f"handoff to {whom}", f"at most {MOST_ACTIONS} actions per answer", "handoff")
+        # Not by its words: an agent that is asked again after a restart may find others, and hands over once.
+        number = sum(handed.to == whom for handed in self._handed)
+        self._handed.append(Handed(whom, words, f"{self._stem}/handoff/{whom}/{number}"))
+
+    async def _do(self, what: str, name: str, planned: "tuple[Planned, ...] | list[Planned]", sender: Sender) -> None:
+        if all(each.key in self._acted for each in planned):
+            return
+        if len(self._acted) >= MOST_ACTIONS:
+            return await self._deny(what, f"at most {MOST_ACTIONS} actions per answer", name)
+        self._acted.update(each.key for each in planned)
+        self._under_way += ((what, fate) for fate in sender.post(planned, self._run))
+
+    # --- at the end ---------------------------------------------------------------------------------
+
+    def hand_over(self) -> list[Planned]:
+        """What is handed over, as messages that stand behind the answer (DE-21), and as rows in `kept`.
+
+        Where the channel tells agents of each other's messages, the message itself is what wakes the other. Where it
+        does not know them, nobody is called: the name may be a stranger's there (OD-64).
+        """
+        knows_agents = can(self._conversation.channel, TellsAgents)
+        planned: list[Planned] = []
+        speech, route, name = self._conversation.how.speech, self._conversation.route, self._occasion.agent
+        for handed in self._handed:
+            wording = Wording(author=name, addressed=(handed.to,) if knows_agents else ())
+            words = f"@{handed.to} {handed.words}".rstrip()
+            if speech.prefix == AUTO:
+                words = prefixed(words, AUTO, Speaker(name))
+            planned += plan.say(words, route, speech.manner, wording, handed.id)
+            if self._hand_over is not None and not knows_agents:
+                row = self._hand_over(handed.to, handed.words, handed.id)
+                self.kept.include(row.accept)
+                self._rows.append(row)
+        return planned
+
+    @property
+    def _tells_peers(self) -> bool:
+        """The others of the room hear an answer from us: the platform does not tell them."""
+        return bool(self._occasion.peers) and not can(self._conversation.channel, TellsAgents)
+
+    def keep_named(self, text: str) -> None:
+        """Agents whom the answer names go on (IN-21), as if it were handed over to them."""
+        if self._hand_over is not None and self._tells_peers and named_in(text, self._occasion.peers):
+            self._named = self._hand_over("", text, f"{self._stem}/named")
+            self.kept.include(self._named.accept)
+
+    def answered(self, last: "asyncio.Future[Fate]", first: "asyncio.Future[Fate]") -> None:
+        """The last word of the answer stands, or was given up, or is no longer to be said: who comes next begins."""
+        for row in self._rows:
+            if last.cancelled():
+                row.call_off()
+            else:
+                row.begin()
+        if self._named is not None and last.cancelled():
+            self._named.call_off()
+        elif self._named is not None:
+            self._named.begin(message_of(first))
+
+    async def stands(self, message: str) -> None:
+        """The draft says it all already: there is nothing to plan, and only what goes with it to keep."""
+        if self._named is not None:
+            await self.kept.insist(self._conversation.store)
+            self._named.begin(message)
+
+    def was_said(self, text: str, message: str) -> None:
+        """Those whom the answer does not wake see it with their next turn."""
+        if self._tells_peers and self._named is None:
+            agent = self._occasion.agent
+            self._conversation.hear_ours(Said(message, agent, agent, text, is_bot=True), self._occasion.peers)
+
+    async def finish(self, seconds: float) -> None:
+        """Waits for what is under way, and notes what became of it."""
+        if waiting := [fate for _, fate in self._under_way if not fate.done()]:
+            await asyncio.wait(waiting, timeout=seconds)
+        for what, fate in self._under_way:
+            match fate.result() if fate.done() and not fate.cancelled() else Underway():
+                case Sent():
+                    self.outcomes.note(what, "done")
+                case Unsent(error=error):
+                    self.outcomes.note(what, "failed", error)
+                    await self._warn(f"{what.partition(' ')[0]} failed: {error}")
+                case Underway():
+                    self.outcomes.note(what, "failed", "it is still on its way")
+        for handed in self._handed:
+            self.outcomes.note(f"handoff to {handed.to}", "done")
+
+    def call_off(self) -> None:
+        """What has not been planned yet is not done any more."""
+        for _, fate in self._under_way:
+            fate.cancel()
+
+    async def _find(self, reference: str) -> str | None:
+        return self._occasion.trigger if reference == "current" else await self._conversation.find(reference)
+
+    async def _fail(self, what: str, fate: Literal["failed", "denied", "unsupported"], why: str) -> None:
+        self.outcomes.note(what, fate, why)
+        await self._warn(f"{what}: {fate}: {why}")
+
+    async def _deny(self, what: str, why: str, name: str | None = None) -> None:
+        self.outcomes.note(what, "denied", why)
+        await self._warn(f"{name or what} was denied: {why}")
+
+    async def _warn(self, why: str) -> None:
+        log.warning("%s %s: %s", self._conversation.channel.name, self._occasion.trigger, why)
+        await self._conversation.note(why)

@@ -1,0 +1,350 @@
+"""One agent's answer on its way to one conversation.
+
+Rule 1: the reader decides what is text and what is a directive; nothing here looks into agent text.
+Rule 2: what people see only grows, and every frame is a beginning of what stands in the end (DE-1).
+Rule 3: the whole answer is planned in one commit; from then on the agent is not asked again (DE-30).
+Rule 4: every answer ends in something: a message, an action, a stated silence, or one sentence of failure.
+Rule 5: an answer that may not speak any more says nothing, whoever still feeds it (TU-20).
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import blake2b
+from typing import Literal
+
+from msgspec.structs import replace
+
+from rejoinder.channels.base import CanDelete, CanEdit
+from rejoinder.crashpoint import crashpoint
+from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
+from rejoinder.outbound import plan
+from rejoinder.outbound.draft import PLACEHOLDER
+from rejoinder.outbound.plan import Planned, Slot, Wording
+from rejoinder.outbound.prefix import Speaker, prefixed
+from rejoinder.outbound.reader import ReplyReader
+from rejoinder.outbound.reveal import Reveal
+from rejoinder.outbound.white_space import is_seen
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.answer.acting import Acting, HandOver, Occasion
+from rejoinder.runtime.answer.drafting import Drafting, foresee, streaming_for
+from rejoinder.runtime.answer.heartbeats import Beat
+from rejoinder.runtime.answer.outcomes import Outcomes
+from rejoinder.runtime.sending.conversations import Conversation
+from rejoinder.runtime.sending.fates import Sent, Unsent, hear, message_of
+from rejoinder.runtime.unit import Unit
+from rejoinder.store.base import Run, StoredPart, Verb
+
+log = logging.getLogger(__name__)
+
+NO_RESPONSE = "_(no response)_"
+PATIENCE = 30.0
+"""Seconds an ended run waits for its last delivery; then it ends, and the sender goes on alone."""
+CATCHING_UP = 3.0
+"""Seconds for which something else that is to be said waits for the draft."""
+ENOUGH_TO_PREFIX = 24
+"""Characters after which it is known whether an answer begins with its prefix, a list or a fence (DE-5)."""
+
+
+class Answer:
+    """Takes the agent's raw text piece by piece and makes the conversation show it.
+
+    `run` is the claim on the turn, `earlier` what a run before this one planned of it, `kept_with_it` what is to be
+    remembered of the turn as soon as the agent is not asked again, `beat` is there in a heartbeat (OD-45).
+    """
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        occasion: Occasion,
+        *,
+        run: Run | None = None,
+        earlier: Sequence[StoredPart] = (),
+        may_speak: Callable[[], bool] = lambda: True,
+        says_when_empty: bool = True,
+        silence: Literal["edges", "alone"] = "edges",
+        prefix: str = "",
+        speaker: Callable[[], Speaker] = Speaker,
+        hand_over: HandOver | None = None,
+        kept_with_it: Callable[[], tuple[Verb[object], ...]] = lambda: (),
+        beat: Beat | None = None,
+    ) -> None:
+        self.undelivered: str | None = None
+        """Why a part of it did not arrive (OD-65)."""
+        self.is_kept = False
+        """What is kept with it surely is: it was in the commit that planned what has arrived since."""
+        self._conversation = conversation
+        self._occasion = occasion
+        self._run = run
+        self._may_speak = may_speak
+        self._says_when_empty = says_when_empty
+        self._prefix = prefix
+        self._speaker = speaker
+        self._kept_with_it = kept_with_it
+        self._beat = beat
+        self._reader = ReplyReader(
+            registry=occasion.directives,
+            silence=silence,
+            has_trigger=bool(occasion.trigger),
+            heartbeat=beat is not None,
+            ack_max_chars=beat.ack_max_chars if beat is not None else 0,
+        )
+        self._reveal = Reveal()
+        self._unprefixed: str | None = "" if prefix else None
+        self._worn = ""  # the prefix as it stands before the words, which is none of them
+        self._beside: list[Slot] = []  # messages that go with it when it is silence
+        self._end = ""  # of what is shown, to know how many newlines it ends in
+        self._has_words = False
+        self._between_segments = False
+        speech, sender = conversation.how.speech, conversation.sender
+        self._manner = speech.manner  # it ends as it began, whatever is configured meanwhile
+        self._stem = stem_of(run, occasion.trigger) or conversation.outbox.new_stem()
+        self._acting = Acting(conversation, occasion, self._stem, run, hand_over)
+        streaming = streaming_for(speech.streaming, sender, speech.manner, other_bot=occasion.other_bot)
+        if beat is not None:
+            streaming = replace(streaming, mode="off")
+        self._was_live = streaming.mode == "live"
+        self._unseen: list[str] | None = [] if streaming.mode == "off" else None  # nobody sees it before it is whole
+        self._drafting = Drafting(
+            sender, streaming, speech.manner, self._acting.wording, self._stem, run, speech.human_delay
+        )
+        self._drafting.take_over(earlier)
+
+    @property
+    def outcomes(self) -> Outcomes:
+        return self._acting.outcomes
+
+    @property
+    def begun(self) -> bool:
+        """Something of it has been seen or done: to begin again would be to say it twice."""
+        return self._has_words or self._acting.asked
+
+    async def feed(self, piece: str) -> None:
+        crashpoint("K10")
+        if self._may_speak():
+            await self._obey(self._reader.feed(piece))
+
+    async def next_segment(self) -> None:
+        if self._may_speak():
+            await self._obey(self._reader.next_segment())
+            if self._unseen is None:
+                self._pass_on(self._reveal.end_word())
+            self._between_segments = True
+
+    async def catch_up(self) -> None:
+        """What was written so far stands on the screen, where an answer is shown while it is written: what somebody
+        is about to say stands below it (TU-34)."""
+        if self._may_speak():
+            await self._drafting.catch_up(CATCHING_UP)
+
+    async def add_line(self, line: str) -> None:
+        """A line of the gateway's own, a paragraph by itself; no directive is looked for in it."""
+        await self.next_segment()
+        if self._may_speak():
+            self._show(line)
+            self._between_segments = True
+
+    def add_to_line(self, more: str) -> None:
+        """A few characters more on the line that was added last."""
+        if self._may_speak() and self._between_segments:
+            self._grow(more)
+
+    def goes_with(self, messages: Iterable[str]) -> None:
+        """These were said for this answer: where it turns out to be silence they are taken back too (OD-41)."""
+        self._beside += [Slot(message, "") for message in messages]
+
+    async def finish(self, footer: str = "") -> None:
+        """The agent is done: what is left goes out, and an answer without any content says so (OD-44)."""
+        if not self._may_speak():
+            return await self.abandon()
+        await self._obey(self._reader.finish())
+        handed = self._acting.hand_over()
+        if self._reader.silent:
+            await self._withdraw(handed, self._beside)
+            if self._beat is None and (self._says_when_empty or not self._occasion.peers):
+                # Among agents silence is the rule, in a heartbeat too, and no news.
+                await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
+        elif self._has_words and await self._is_old_news():
+            await self._withdraw(handed)
+            log.info("%s has said the same within a day", self._occasion.agent)
+        elif self._has_words:
+            if footer:
+                self._between_segments = True
+                self._show(footer)
+            await self._settle(handed, whole=True)
+        elif not self._acting.asked and self._says_when_empty:
+            await self._drafting.close()
+            taken_over = self._drafting.draft.slots
+            own = self._settled(NO_RESPONSE, f"{self._stem}/own") if taken_over else self._say(NO_RESPONSE)
+            await self._post(own, final=True)
+        else:
+            await self._withdraw(handed, () if self._acting.asked else self._beside)
+        await self._acting.finish(PATIENCE)
+
+    async def fail(self, sentence: str, detail: str) -> None:
+        """What was shown stays; the person gets the sentence as a message of its own, the operator the rest.
+
+        Of a heartbeat that fails nobody is told who waits for nothing; it is tried again soon.
+        """
+        if self._beat is not None:
+            log.warning("a heartbeat of %s has failed: %s %s", self._occasion.agent, sentence, detail)
+        if self._beat is not None or not self._may_speak():
+            return await self.abandon()
+        await self._settle(sentence=sentence)
+        await self._acting.finish(PATIENCE)
+        if detail:
+            await self._conversation.note(detail)
+
+    async def abandon(self) -> None:
+        """Ends the answer here: what was shown stays as it is, what was held back is never said."""
+        self._conversation.sender.hurry()
+        await self._drafting.close()
+        self._acting.call_off()
+        draft = self._drafting.draft
+        bare = [slot for slot in draft.slots if slot.source == PLACEHOLDER]
+        if bare:
+            self._conversation.sender.post(plan.withdraw(tuple(bare), f"{self._stem}/abandoned"))
+        elif self._was_live and draft.slots:
+            shown = "".join(slot.source for slot in draft.slots)
+            self._conversation.sender.post(self._settled(shown, f"{self._stem}/abandoned"))
+
+    async def _obey(self, events: list[ReplyEvent]) -> None:
+        for event in events:
+            match event:
+                case Text(text=text):
+                    self._show(text)
+                case Directive():
+                    await self._acting.obey(event)
+                case Problem(code=code, level="debug", detail=detail):
+                    log.debug("%s %s: %s: %s", self._conversation.channel.name, self._occasion.trigger, code, detail)
+                case Problem(detail=detail):
+                    log.warning("%s %s: %s", self._conversation.channel.name, self._occasion.trigger, detail)
+                    await self._conversation.note(detail)
+                case Silent():
+                    pass  # it is the last event: `finish` withdraws
+
+    # --- the text -----------------------------------------------------------------------------------
+
+    def _show(self, text: str) -> None:
+        if self._between_segments and self._has_words:
+            text = text.lstrip("\n")
+            if not text:
+                return
+            text = "\n" * (2 - _trailing_newlines(self._end)) + text  # segments are paragraphs
+        self._between_segments = False
+        self._has_words = self._has_words or is_seen(text)
+        self._grow(text)
+
+    def _grow(self, text: str) -> None:
+        self._end = (self._end + text)[-2:]
+        if self._unseen is not None:
+            self._unseen.append(text)
+        elif seen := self._reveal.feed(text):
+            self._pass_on(seen)
+
+    def _pass_on(self, seen: str, *, whole: bool = False) -> None:
+        if self._unprefixed is not None:
+            self._unprefixed += seen
+            if len(self._unprefixed.lstrip()) < ENOUGH_TO_PREFIX and not whole:
+                return
+            words, self._unprefixed = self._unprefixed, None
+            seen = prefixed(words, self._prefix, self._speaker())
+            self._worn = seen.removesuffix(words.lstrip())
+        if seen:
+            self._drafting.grow(seen)
+
+    async def _settle(self, handed: Sequence[Planned] = (), sentence: str = "", *, whole: bool = False) -> None:
+        """Makes the whole answer stand: one commit, then one call for each message that does not say it yet.
+
+        `whole`: the agent has come to its end, and the others of the room hear it.
+        """
+        self._pass_on(self._reveal.finish("".join(self._unseen or ())), whole=True)
+        await self._drafting.close()
+        draft = self._drafting.draft
+        if draft.streaming.mode == "blocks":
+            planned = self._drafting.say_rest()
+        else:
+            await foresee(draft.text, self._manner)
+            planned = self._settled(draft.text, self._stem)
+        if sentence:
+            planned += self._say(sentence, is_error=True)
+        words = draft.text.removeprefix(self._worn)
+        if whole:
+            self._acting.keep_named(words)
+        message = await self._post([*planned, *handed], final=True)
+        if whole and not planned and not handed:
+            await self._acting.stands(message)
+        if whole:
+            self._acting.was_said(words, message)
+
+    def _settled(self, text: str, stem: str) -> list[Planned]:
+        channel = self._conversation.channel
+        return plan.settle(
+            text,
+            self._drafting.draft.slots,
+            self._conversation.route,
+            self._manner,
+            self._acting.wording(),
+            stem,
+            live=self._was_live,
+            may_move=can(channel, CanDelete) or can(channel, CanEdit),
+        )
+
+    def _say(self, sentence: str, *, is_error: bool = False) -> list[Planned]:
+        """A sentence of the gateway's own, in the agent's place."""
+        wording = self._acting.wording()
+        target = wording.reply_to if not self._has_words else None
+        plain = Wording(target, author=wording.author, is_error=is_error)
+        return plan.say(sentence, self._conversation.route, self._manner, plain, f"{self._stem}/own")
+
+    async def _withdraw(self, handed: Sequence[Planned], beside: Sequence[Slot] = ()) -> None:
+        """Nothing of it stays, where that can be done (OD-41); what was handed over does."""
+        await self._drafting.close()
+        slots = self._drafting.draft.slots
+        channel = self._conversation.channel
+        planned: list[Planned] = []
+        if can(channel, CanDelete) or can(channel, CanEdit):
+            planned = plan.withdraw((*beside, *slots), self._stem)
+        elif slots:
+            planned = self._settled("".join(slot.source for slot in slots), self._stem)
+        if planned or handed:
+            await self._post([*planned, *handed], final=True)
+
+    async def _is_old_news(self) -> bool:
+        return self._beat is not None and not await self._beat.is_news("".join(self._unseen or ()))
+
+    def _kept(self) -> Unit:
+        unit = Unit(*self._kept_with_it(), *(self._beat.kept_with_it() if self._beat is not None else ()))
+        unit.include(self._acting.kept)
+        return unit
+
+    async def _post(self, planned: list[Planned], *, final: bool = False) -> str:
+        """Waits until it is said, and tells under which id its beginning stands, if that is known."""
+        also = self._kept() if final else None
+        posted = self._conversation.sender.post(planned, self._run, final=final, also=also) if planned else ()
+        if final and posted:
+            posted[-1].add_done_callback(lambda last: self._acting.answered(last, posted[0]))
+        await hear(posted, PATIENCE)
+        if waiting := [fate for fate in self._drafting.blocks if not fate.done()]:
+            await asyncio.wait(waiting, timeout=PATIENCE)
+        for fate in (*self._drafting.blocks, *posted):
+            if not fate.done() or fate.cancelled():
+                continue
+            if isinstance(known := fate.result(), Unsent):
+                self.undelivered = self.undelivered or known.error
+            elif final and isinstance(known, Sent) and fate in posted:
+                self.is_kept = True
+        if slots := self._drafting.draft.slots:
+            return slots[0].message
+        return next(map(message_of, (*self._drafting.blocks, *posted)), "")
+
+
+def stem_of(run: Run | None, trigger: str) -> str:
+    """What the keys of a turn's parts begin with: the same in every attempt at it, and in no other store."""
+    if run is None:
+        return ""
+    return f"t{run.turn}-{blake2b(trigger.encode(), digest_size=4).hexdigest()}"
+
+
+def _trailing_newlines(end: str) -> int:
+    return 2 if end == "\n\n" else 1 if end.endswith("\n") else 0

@@ -1,0 +1,283 @@
+"""Makes the calls of a message that is being written: what to show, and when, is decided by `outbound.draft`.
+
+The sender of the conversation asks for a frame whenever its line is free, so frames never delay a message.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from random import uniform
+from typing import Any
+from zlib import crc32
+
+from msgspec.structs import replace
+
+from rejoinder.channels.base import CanEdit, CanPreview, CanStream, Delivered, Outcome, Rejected, RetryAfter, Unknown
+from rejoinder.crashpoint import crashpoint
+from rejoinder.events import Part, Rendering
+from rejoinder.outbound import draft as drafts
+from rejoinder.outbound import plan
+from rejoinder.outbound.deeds import Open, decode, keyed
+from rejoinder.outbound.draft import Draft, EditSlot, Feed, OpenSlot, Preview, Rest, SendBlock, Step, Streaming, Wait
+from rejoinder.outbound.plan import Manner, Planned, Slot, Wording
+from rejoinder.outbound.render import Message
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.sending.fates import Fate, Sent
+from rejoinder.runtime.sending.sender import Sender
+from rejoinder.runtime.sending.verdict import is_blind
+from rejoinder.runtime.sending.yielding_calls import LetGo
+from rejoinder.store.base import IN_FLIGHT, Run, StoredPart
+
+
+class Drafting:
+    """`wording` is asked for when a message is opened: what the agent has asked for by then counts."""
+
+    def __init__(
+        self,
+        sender: Sender,
+        streaming: Streaming,
+        manner: Manner,
+        wording: Callable[[], Wording],
+        stem: str,
+        run: Run | None,
+        human_delay: tuple[float, float] = (0.0, 0.0),
+    ) -> None:
+        self.draft = Draft(streaming)
+        self.blocks: list[asyncio.Future[Fate]] = []
+        self._sender = sender
+        self._manner = manner
+        self._wording = wording
+        self._stem = stem
+        self._run = run
+        self._human_delay = human_delay
+        self._opening: asyncio.Future[Fate] | None = None
+        self._answered = asyncio.Event()  # no frame is under way
+        self._answered.set()
+        self._catching_up: asyncio.Future[None] | None = None  # somebody waits until all is shown
+        self._said = 0  # messages of the blocks so far
+        if streaming.mode != "off":
+            sender.writing.join(self)
+
+    @property
+    def is_live(self) -> bool:
+        return self.draft.streaming.mode == "live"
+
+    def take_over(self, parts: Iterable[StoredPart]) -> None:
+        """The messages a run before this one opened and did not finish become ours (DU-2)."""
+        for part in parts:
+            if part.kind != "open":
+                continue
+            deed = decode(part.body)
+            target = deed.part.reply_to if isinstance(deed, Open) else None
+            if part.state == "sent" and part.receipt is not None:
+                self._adopt(part.receipt, target)
+            elif part.state in IN_FLIGHT:
+                self._opening = self._sender.follow(part)
+                self._opening.add_done_callback(lambda fate, target=target: self._adopted(fate, target))
+
+    def _adopt(self, message: str, reply_to: str | None) -> None:
+        # What it says is not ours: the first frame replaces it.
+        draft = self.draft
+        streaming = draft.streaming
+        if streaming.mode == "live":  # what it has been fed before cannot be fed again: it is whole at the end
+            streaming = Streaming("off")
+        elif streaming.mode == "preview":  # there is a message already
+            streaming = replace(streaming, mode="edits")
+        self.draft = Draft(streaming, draft.text, (*draft.slots, Slot(message, "", reply_to)), grown_at=draft.grown_at)
+
+    def _adopted(self, fate: "asyncio.Future[Fate]", reply_to: str | None) -> None:
+        self._opening = None
+        if not fate.cancelled() and isinstance(known := fate.result(), Sent):
+            self._adopt(known.message, reply_to)
+            self._sender.wake()
+
+    # --- growing ------------------------------------------------------------------------------------
+
+    def grow(self, text: str) -> None:
+        """More may be shown. No call is made here."""
+        self.draft = drafts.grow(self.draft, text, asyncio.get_running_loop().time())
+        if self in self._sender.writing:
+            self._sender.wake()
+
+    async def catch_up(self, seconds: float) -> None:
+        """Returns when all that may be shown so far is, as far as it can be, or after so many seconds."""
+        if self not in self._sender.writing:
+            return
+        self.draft = drafts.to_keep(self.draft)
+        self._catching_up = caught_up = asyncio.get_running_loop().create_future()
+        self._sender.wake()
+        try:
+            await asyncio.wait((caught_up,), timeout=seconds)
+        finally:
+            self._catching_up = None
+
+    def _has_caught_up(self) -> None:
+        if self._catching_up is not None:
+            self._catching_up.set_result(None)
+            self._catching_up = None
+
+    async def close(self) -> None:
+        """No further frame: returns when it is known what is on the screen, or that it cannot be known."""
+        self._sender.writing.leave(self)
+        if not self._answered.is_set():
+            self._sender.aside.hurry()
+            await self._answered.wait()
+        self.draft = drafts.close(self.draft)
+        if self._opening is not None:
+            await asyncio.wait([self._opening])
+            await asyncio.sleep(0)  # its callbacks run before ours
+
+    # --- asked by the sender ------------------------------------------------------------------------
+
+    async def work(self) -> float | None:
+        if self._opening is not None:
+            return None
+        now, text = asyncio.get_running_loop().time(), self.draft.text
+        at_once = self._catching_up is not None
+        if self.draft.slots and not at_once and (seconds := self._sender.pace.seconds_to_frame()):
+            return seconds
+        if self.draft.streaming.mode in ("edits", "preview") and (at_once or now >= self.draft.not_before):
+            await foresee(text, self._manner)
+        asked = replace(self.draft, text=text)
+        draft, step = drafts.next_step(drafts.at_once(asked) if at_once else asked, now, self._sources)
+        self.draft = replace(self.draft, call=draft.call, seen=draft.seen)  # it may have grown meanwhile
+        match step:
+            case Rest():
+                self._has_caught_up()
+                return None
+            case Wait(until=until):
+                return until - now
+            case OpenSlot():
+                self._open(step)
+            case EditSlot():
+                await self._edit(step)
+            case Feed():
+                await self._feed(step)
+            case Preview():
+                await self._preview(step)
+            case SendBlock():
+                self._send_block(step, now)
+        return 0.0
+
+    def _sources(self, text: str) -> list[str]:
+        return [message.source for message in plan.cut(text, self._manner)]
+
+    def _part(self, source: str, *, first: bool) -> Part:
+        """As the final would be made of it; but nobody is called by a draft (DE-21)."""
+        found = [] if source == drafts.PLACEHOLDER or self.is_live else plan.cut(source, self._manner)
+        bare = Message(source, Rendering(source), Rendering(source))
+        wording = self._wording()
+        inert = Wording(
+            wording.reply_to, wording.reply_all, wording.silent, wording.previews, wording.author, (), wording.only_for
+        )
+        return plan.part_of(found[0] if found else bare, self._sender.route, inert, first=first)
+
+    def _open(self, step: OpenSlot) -> None:
+        number = len(self.draft.slots)
+        part = self._part(step.source, first=number == 0)
+        key, deed = keyed(Open(part), f"{self._stem}/open{number}")
+        (self._opening,) = self._sender.post((Planned(key, deed),), self._run)
+        self._opening.add_done_callback(lambda fate: self._opened(fate, step, part.reply_to))
+
+    def _opened(self, fate: "asyncio.Future[Fate]", step: OpenSlot, reply_to: str | None) -> None:
+        self._opening = None
+        if not fate.cancelled() and isinstance(known := fate.result(), Sent):
+            now = asyncio.get_running_loop().time()
+            self.draft = drafts.opened(self.draft, step, known.message, reply_to, now)
+            self._sender.wake()
+        else:
+            self._refuse(step, None)
+
+    async def _edit(self, step: EditSlot) -> None:
+        channel, slot = self._sender.channel, self.draft.slots[step.slot]
+        if not can(channel, CanEdit):
+            return self._refuse(step, None)
+        part = self._part(step.source, first=step.slot == 0)
+        crashpoint("K13")
+        self._sender.pace.spend_frame()
+        await self._show(step, channel.edit(self._sender.route, slot.message, part))
+
+    async def _preview(self, step: Preview) -> None:
+        channel = self._sender.channel
+        if not can(channel, CanPreview):
+            return self._refuse(step, None)
+        self._sender.pace.spend()
+        number = crc32(self._stem.encode()) & 0x7FFF_FFFF or 1
+        await self._show(step, channel.preview(self._part(step.source, first=True), number))
+
+    async def _show(self, step: EditSlot | Preview, call: Coroutine[Any, Any, Outcome]) -> None:
+        self._answered.clear()
+        try:
+            outcome = await self._sender.aside.make(call)
+        finally:
+            self._answered.set()
+        now = asyncio.get_running_loop().time()
+        match outcome:
+            case Delivered():
+                self.draft = drafts.shown(self.draft, step, now)
+            case RetryAfter(limited=True):
+                seconds = outcome.seconds or self.draft.streaming.pace
+                self._sender.pace.pause(seconds, everywhere=outcome.everywhere)
+                self._refuse(step, now + seconds)
+            case LetGo():
+                self.draft = drafts.let_go(self.draft, step)
+                self._refuse(step, now + 2 * self.draft.streaming.pace)
+            case RetryAfter() | Unknown():
+                self._refuse(step, now + 2 * self.draft.streaming.pace)
+            case Rejected():
+                self._refuse(step, None)
+
+    async def _feed(self, step: Feed) -> None:
+        channel = self._sender.channel
+        if can(channel, CanStream):
+            await channel.append(self._sender.route, self.draft.slots[-1].message, step.text)
+        self.draft = drafts.shown(self.draft, step, asyncio.get_running_loop().time())
+
+    def _send_block(self, step: SendBlock, now: float) -> None:
+        said = self.say(step.source)
+        self.blocks += self._sender.post(said, self._run)
+        self.draft = drafts.sent(self.draft, step, now + uniform(*self._human_delay))
+
+    def say(self, text: str) -> list[Planned]:
+        """The messages of a text, behind those of the blocks before it."""
+        said = plan.say(text, self._sender.route, self._manner, self._wording(), self._stem, first=self._said)
+        self._said += len(said)
+        return said
+
+    def say_rest(self) -> list[Planned]:
+        """The messages of what no block has said yet, with a human pause before each (DE-22)."""
+        said = [planned for block in drafts.last_blocks(self.draft) for planned in self.say(block)]
+        if said and self.draft.blocks:
+            self._sender.pace.rest(self.draft.not_before - asyncio.get_running_loop().time())
+        for planned in said[:-1]:
+            self._sender.pauses[planned.key] = uniform(*self._human_delay)
+        return said
+
+    def _refuse(self, step: Step, until: float | None) -> None:
+        self.draft = drafts.refused(self.draft, step, until)
+        self._has_caught_up()
+
+
+async def foresee(text: str, manner: Manner) -> None:
+    """Cuts a long text in a thread, where it holds nobody up; who cuts it next finds it done."""
+    if len(text) > plan.LONG and manner.limit is not None:
+        await asyncio.to_thread(plan.cut, text, manner)
+
+
+def streaming_for(wanted: Streaming, sender: Sender, manner: Manner, *, other_bot: bool) -> Streaming:
+    """How this channel can show an answer that is being written, nearest to what is wanted.
+
+    Among bots of others a draft would be read as if it were the answer: there it is off (DE-21). Our own agents
+    are told of each other's messages by their channel, which tells of whole ones only: there a draft is for people.
+    """
+    channel = sender.channel
+    if other_bot or wanted.mode == "off":
+        return Streaming("off")
+    if wanted.mode == "blocks":
+        return wanted
+    if can(channel, CanStream) and manner.limit is None:
+        return Streaming("live")
+    if can(channel, CanEdit):
+        previews = wanted.mode == "preview" and can(channel, CanPreview) and channel.previews(sender.route)
+        mode = "preview" if previews else "edits"
+        return Streaming(mode, wanted.pace, placeholder=is_blind(sender.channel))
+    return Streaming("off")

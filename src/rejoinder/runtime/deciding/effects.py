@@ -1,0 +1,177 @@
+"""Performs what a decision asks for beside words and turns (IN-62).
+
+An effect may answer itself: with what was asked for, or why it could not be had. That stands in the place of
+the decision's own replies: nobody is told that something was done which was not. What has to survive is not
+done here but written by the engine, in the commit that keeps the decision.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Any, assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.agents.base import Agent, CanCompact, CanForget
+from rejoinder.events import (
+    AnswerQuestion,
+    ApprovePairing,
+    AskPairing,
+    ChangeDebug,
+    CompactSession,
+    EditAllowList,
+    Effect,
+    ExportSession,
+    Inbound,
+    Overhear,
+    ResendParts,
+    ResetBotTurns,
+    ResetSession,
+    RestartGateway,
+    RunShell,
+    SessionEnded,
+    SessionStarted,
+    ShowConfig,
+    ShowContext,
+    StopRun,
+    UseTool,
+)
+from rejoinder.inbound.bots import BotTurns
+from rejoinder.inbound.commands.session import MEMORY_SHORTENED
+from rejoinder.inbound.message import Message
+from rejoinder.inbound.outcome import PASS, Walk
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.deciding.access import Access
+from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.lanes.lanes import Lanes
+from rejoinder.runtime.sending.conversations import Conversation
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.turn.questions import Questions
+from rejoinder.session import Session
+from rejoinder.store.base import ClearBotTurns, InboxEvent, SaveAgentSession, Verb
+
+
+def _nothing() -> None:
+    """Nothing is left to do."""
+
+
+class Performed(Struct, frozen=True):
+    """What is still to be written for it, what is so once that is done, and what it says in answer."""
+
+    verbs: tuple[Verb[Any], ...] = ()
+    then: Callable[[], None] = _nothing
+    says: str | None = None
+
+
+DONE = Performed()
+
+
+class Asking(Struct, frozen=True):
+    """A decision that asks for something to be done."""
+
+    event: InboxEvent
+    message: Message
+    session: Session | None
+    """As the decision leaves it; None where it was made before anybody looked for one."""
+    conversation: Conversation
+    agent: str
+    """The one whose session it is about."""
+    members: tuple[str, ...]
+    """The agents that hear what is said here."""
+    now: datetime
+
+
+Errand = ShowContext | ExportSession | RestartGateway | RunShell | ChangeDebug
+RunErrand = Callable[[Errand, Asking], Awaitable[Performed]]
+
+
+class Effects:
+    def __init__(
+        self,
+        agents: Mapping[str, Agent],
+        lanes: Lanes,
+        questions: Questions,
+        access: Access,
+        show_config: Callable[[str], str],
+        tell: Tell,
+        run_errand: RunErrand,
+    ) -> None:
+        self._agents = agents
+        self._lanes = lanes
+        self._questions = questions
+        self._access = access
+        self._show_config = show_config
+        self._tell = tell
+        self._run_errand = run_errand
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._show_config = settings.show_config
+
+    def as_turn(self, walked: Walk, agent: str) -> Walk | None:
+        """What takes the agent's time is no effect of a moment: it is done by a turn, which waits for those before it
+        and can be stopped (TU-23). None: this decision has nothing of the kind."""
+        others = tuple([effect for effect in walked.effects if not isinstance(effect, CompactSession)])
+        if len(others) == len(walked.effects) or not can(self._agents[agent], CanCompact):
+            return None
+        message = replace(walked.message, agents=(agent,), compacts=True)
+        said = tuple([reply for reply in walked.replies if reply != MEMORY_SHORTENED])  # that is said when it is so
+        return replace(walked, message=message, outcome=PASS, replies=said, effects=others)
+
+    async def perform(self, effect: Effect, asking: Asking) -> Performed:
+        conversation, agent, members, now = asking.conversation, asking.agent, asking.members, asking.now
+        place = (conversation.route.channel, conversation.route.account)
+        match effect:
+            case StopRun(route=route):
+                await self._lanes.stop(self._lanes.at(route))
+            case ResetSession(session=session):
+                await self._reset(session, agent)
+                return Performed(
+                    (SaveAgentSession(session, None),), lambda: self._began_anew(effect, conversation, agent)
+                )
+            case CompactSession():
+                return Performed(says=f"The agent {agent} keeps its memory itself: /new begins anew.")
+            case AnswerQuestion(question=question, option=option, sender=sender):
+                pressed = _pressed(asking.event.inbound)
+                return Performed(says=self._questions.answer(question, option, conversation.route, sender, pressed))
+            case Overhear(said=said):
+                return Performed(then=lambda: conversation.hear(said, members))
+            case ResetBotTurns():
+                return Performed((ClearBotTurns(conversation.route),), lambda: _let_bots_go_on(conversation))
+            case AskPairing():
+                return Performed((self._access.knock(effect, now),), lambda: self._access.changed(place))
+            case ApprovePairing(code=code):
+                return Performed((self._access.approve(code, now),), lambda: self._access.changed(place))
+            case ShowConfig(key=key):
+                return Performed(says=self._show_config(key))
+            case EditAllowList():
+                return Performed(self._access.edit(effect), lambda: self._access.changed(place))
+            case ResendParts(route=route):
+                count = await conversation.outbox.resend(route)
+                return Performed(says=f"Sent again: {count}." if count else "Nothing here waits to be sent again.")
+            case UseTool(tool=tool):
+                return Performed(says=f"There is no tool {tool}.")
+            case ShowContext() | ExportSession() | RestartGateway() | RunShell() | ChangeDebug():
+                return await self._run_errand(effect, asking)
+            case _:
+                assert_never(effect)
+        return DONE
+
+    async def _reset(self, session: str, agent: str) -> None:
+        """Everybody forgets: the lane what waits, the agent what was said, we under which name it kept it."""
+        await self._lanes.forget(session)
+        speaker = self._agents[agent]
+        if can(speaker, CanForget):
+            speaker.forget(session)
+
+    def _began_anew(self, reset: ResetSession, conversation: Conversation, agent: str) -> None:
+        self._tell(SessionEnded(reset.session, agent, conversation.route, reset.why))
+        self._tell(SessionStarted(reset.session, agent, conversation.route))
+
+
+def _let_bots_go_on(conversation: Conversation) -> None:
+    conversation.bot_turns = BotTurns()
+
+
+def _pressed(inbound: Inbound) -> str:
+    """The message whose button it was."""
+    return inbound.reply_to.message_id if inbound.entry == "button" and inbound.reply_to is not None else ""

@@ -1,0 +1,157 @@
+"""Commands that an owner runs beside the gateway (IN-61).
+
+Rule 1: the command is settled before it is run: at most once, whatever happens meanwhile.
+Rule 2: it runs in a session and a process group of its own, which is killed as a whole when the command is over, when
+        its time is over and when the gateway ends.
+Rule 3: nothing it writes can fill our memory: only the end is kept, and said without secrets.
+Rule 4: it has no input, and of our environment only what every program needs.
+"""
+
+import asyncio
+import os
+import re
+import shutil
+import signal
+from contextlib import suppress
+
+from msgspec import Struct
+
+from rejoinder.environment import passed
+from rejoinder.letters import harmless
+from rejoinder.outbound.fence import fenced
+from rejoinder.runtime.deciding.effects import Performed
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.sending.conversations import Conversation
+
+SECONDS = 60.0
+"""That a command may take."""
+MOST_SAID = 3500
+"""Characters of its output that are said."""
+MOST_KEPT = 64 * 1024
+LAST_OUTPUT = 0.2
+"""Seconds for what is still in the pipe, or is written by what the command left behind."""
+WITH_THE_GATEWAY = "It was ended with the gateway."
+_COLOURS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+
+
+class Ran(Struct, frozen=True):
+    """What a command wrote, as far as it was kept, how much that was in all, and how it ended where not well."""
+
+    output: bytes
+    written: int
+    how: str = ""
+
+
+class Shell:
+    """One command at a time."""
+
+    def __init__(self, runs: Runs, seconds: float = SECONDS) -> None:
+        self._runs = runs
+        self._seconds = seconds
+        self._running: _Command | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def perform(self, command: str, conversation: Conversation) -> Performed:
+        if self._task is not None and not self._task.done():
+            return Performed(says=f"A command is running already; it has {self._seconds:.0f} seconds in all.")
+        return Performed(then=lambda: self._start(command, conversation))
+
+    async def stop(self) -> None:
+        """Ends what runs, and returns when that is said."""
+        if self._running is not None:
+            self._running.end(WITH_THE_GATEWAY)
+        if self._task is not None:
+            await self._runs.wait(self._task)
+
+    def _start(self, command: str, conversation: Conversation) -> None:
+        self._running = _Command()
+        self._task = self._runs.start("bash", self._run(command, self._running, conversation))
+
+    async def _run(self, words: str, command: "_Command", conversation: Conversation) -> None:
+        await conversation.send(told(await command.run(words, self._seconds)))
+
+
+class _Command(asyncio.SubprocessProtocol):
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._how: asyncio.Future[str] = self._loop.create_future()
+        self._closed = asyncio.Event()
+        self._transport: asyncio.SubprocessTransport | None = None
+        self._output = bytearray()
+        self._written = 0
+        self._exited = self._read = False
+
+    async def run(self, words: str, seconds: float) -> Ran:
+        program = shutil.which("bash") or "sh"
+        try:
+            transport, _ = await self._loop.subprocess_exec(
+                lambda: self,
+                *(program, "-c", words),
+                stdin=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.STDOUT,
+                start_new_session=True,
+                env=passed(os.environ),
+            )
+        except (OSError, ValueError) as error:  # a NUL among its words, for one
+            return Ran(b"", 0, f"It could not be started: {error}.")
+        try:
+            async with asyncio.timeout(seconds):
+                how = await self._how
+        except TimeoutError:
+            how = f"It was ended after {seconds:.0f} seconds."
+        finally:
+            with suppress(ProcessLookupError, PermissionError):  # nobody of the group is left
+                os.killpg(transport.get_pid(), signal.SIGKILL)
+            transport.close()
+        await self._closed.wait()
+        return Ran(bytes(self._output[-MOST_KEPT:]), self._written, how)
+
+    def end(self, how: str) -> None:
+        if not self._how.done():
+            self._how.set_result(how)
+
+    # --- what happens to it ---------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.SubprocessTransport)
+        self._transport = transport
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        self._written += len(data)
+        self._output += data
+        if len(self._output) > 2 * MOST_KEPT:
+            del self._output[:-MOST_KEPT]
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        self._read = True
+        self._end_when_all_is_read()
+
+    def process_exited(self) -> None:
+        self._exited = True
+        self._loop.call_later(LAST_OUTPUT, self._end_as_it_did)
+        self._end_when_all_is_read()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._closed.set()
+
+    def _end_when_all_is_read(self) -> None:
+        if self._read and self._exited:
+            self._end_as_it_did()
+
+    def _end_as_it_did(self) -> None:
+        code = None if self._transport is None else self._transport.get_returncode()
+        if code is not None and code < 0:
+            self.end(f"It was killed by {signal.Signals(-code).name}.")
+        else:
+            self.end(f"It exited with status {code}." if code else "")
+
+
+def told(ran: Ran) -> str:
+    """What is said of it: its output as code, and what went wrong."""
+    text = _COLOURS.sub("", ran.output.decode("utf-8", "replace").replace("\r\n", "\n"))
+    lines = [harmless(line.expandtabs()).rstrip() for line in text.splitlines()]
+    output = "\n".join(lines).strip("\n")
+    said = output[-MOST_SAID:]
+    cut = f"The end of {ran.written:,} bytes:" if len(said) < len(output) or ran.written > MOST_KEPT else ""
+    code = fenced(said) if said else "" if ran.how else "It wrote nothing."
+    return "\n\n".join(filter(None, (cut, code, ran.how)))

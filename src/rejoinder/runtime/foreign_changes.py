@@ -1,0 +1,37 @@
+"""What somebody writes into the store beside the gateway: a part to send again, a message of the operator's, a
+stranger who is let in (DE-33). The store says only that something has changed; here is looked for what."""
+
+import asyncio
+
+from rejoinder.errors import StoreUnavailable
+from rejoinder.runtime.deciding.access import Access
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.sending.outbox import Outbox
+from rejoinder.store.base import Store
+
+
+class ForeignChanges:
+    def __init__(self, store: Store, outbox: Outbox, access: Access, runs: Runs) -> None:
+        self._store = store
+        self._outbox = outbox
+        self._access = access
+        self._runs = runs
+        self._again = False
+        self._looking: asyncio.Task[None] | None = None
+
+    def changed(self) -> None:
+        """Returns at once; one look at a time is enough, however often something changes."""
+        self._access.forget()
+        self._again = True
+        if self._looking is None or self._looking.done():
+            self._looking = self._runs.start("look beside", self._look())
+
+    async def _look(self) -> None:
+        while self._again:
+            self._again = False
+            try:
+                routes = await self._store.to_send()
+            except StoreUnavailable:  # it says so itself; who goes on then asks what there is to send
+                return
+            for route in routes:
+                self._outbox.wake(route)

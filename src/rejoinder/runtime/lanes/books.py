@@ -1,0 +1,243 @@
+"""Keeps the books of the lanes: every turn they begin, steer, leave out or end is a row before it counts (TU-10).
+
+Rule 1: a turn begins in one commit with what the session forgets by it: told once, and told again after a crash.
+Rule 2: who ends a run says so with its claim. A claim that was lost is not an error here: somebody else ended it.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from rejoinder.errors import Superseded
+from rejoinder.events import PromptText, Route
+from rejoinder.inbound.message import Message
+from rejoinder.runtime.deciding.waiting import Told, pack_told, unpack_told
+from rejoinder.runtime.lanes.lane import Run
+from rejoinder.runtime.lanes.sessions import Held, Sessions
+from rejoinder.runtime.lanes.turn_inputs import Asked, Granted, Resumed
+from rejoinder.runtime.sending import notices
+from rejoinder.runtime.sending.conversations import Conversation
+from rejoinder.runtime.unit import Unit
+from rejoinder.session import Session, is_untouched, turn_taken
+from rejoinder.store.base import (
+    MOST_ATTEMPTS,
+    AppendTranscript,
+    BeginTurn,
+    Busy,
+    DropInputs,
+    EndRun,
+    Entry,
+    Quarantined,
+    ReleaseRun,
+    RenewRun,
+    ResumeTurn,
+    SteerInputs,
+    Store,
+    StoredPart,
+    SummariseInputs,
+    WithdrawParts,
+)
+from rejoinder.store.base import Run as Claim
+from rejoinder.turns.signals import Reason, Start
+
+log = logging.getLogger(__name__)
+
+LEASE = timedelta(seconds=90)
+A_MOMENT = timedelta(microseconds=1)
+RENEWED_EVERY = 30.0
+
+
+def begin_turn(
+    unit: Unit,
+    held: Held,
+    session: Session,
+    start: Start,
+    events: tuple[int, ...],
+    route: Route,
+    heard: int,
+    now: datetime,
+    message: Message,
+) -> Callable[[], Granted]:
+    """Adds the beginning of a turn to a unit, for the session as this unit leaves it.
+
+    A turn that nobody asked for leaves it untouched: a session ends when its people are away. One that asks the agent
+    nothing leaves all that waits to be told where it is.
+    """
+    if message.compacts:
+        begun = unit.add(BeginTurn(held.key, route, events, now, now + LEASE, tells=False))
+        unit.add_all(held.becomes(session))
+        return lambda: _granted(held, session, session, begun())
+    told = Told(
+        session.system_events,
+        start.after_abort or session.aborted_last_run,
+        is_untouched(session),
+        start.overflow,
+        start.passed_over,
+    )
+    begun = unit.add(BeginTurn(held.key, route, events, now, now + LEASE, heard, pack_told(told)))
+    # Later than its start, whatever the clock says: that is how a first turn is told from the others.
+    touched = max(session.touched if message.background else now, session.started + A_MOMENT)
+    taken = turn_taken(session, touched)
+    unit.add_all(held.becomes(taken))
+    return lambda: _granted(held, session, taken, begun())
+
+
+def _granted(held: Held, before: Session, taken: Session, claim: Claim | Busy) -> Granted:
+    held.became(taken)
+    if isinstance(claim, Busy):
+        raise RuntimeError(f"{held.key} was to begin a turn while turn {claim.turn} runs")
+    return Granted(claim, before)
+
+
+class StoreBooks:
+    def __init__(self, store: Store, sessions: Sessions, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._sessions = sessions
+        self._clock = clock
+        self._suspect: Run | None = None
+
+    async def begin(self, run: Run) -> None:
+        if run.resumed is not None:
+            return await self._resume(run, run.resumed)
+        try:
+            await self._begin(run)
+        except Superseded:  # somebody beside the gateway has changed the session: it has been read again since
+            await self._begin(run)
+
+    async def _begin(self, run: Run) -> None:
+        now = self._clock()
+        async with self._sessions.changing(run.session, run.agent, now) as held:
+            unit, heard = Unit(), run.conversation.messages.count
+            granted = begin_turn(
+                unit, held, held.session, run.start, run.events, run.conversation.route, heard, now, run.message
+            )
+            is_told = run.is_gathered and not run.message.listening
+            if is_told:  # what is planned first is read first: at the head of this answer, below those before it
+                unit.add_all((notices.away(run.conversation, run.asked, now),))
+            run.is_claiming = True
+            await unit.insist(self._store)
+            run.granted = granted()
+            if is_told:
+                notices.wake((run.conversation,))
+
+    async def _resume(self, run: Run, resumed: Resumed) -> None:
+        """Once more, with what the agent would have been told; what was tried twice already is tried alone (DU-2)."""
+        turn = resumed.turn
+        if turn.attempts > 1:
+            before, self._suspect = self._suspect, run
+            if before is not None:
+                await before.gone.wait()
+        now, unit = self._clock(), Unit()
+        claimed = unit.add(ResumeTurn(turn.id, now, now + LEASE))
+        if turn.attempts >= MOST_ATTEMPTS:
+            unit.add_all((WithdrawParts(turn.id),))
+            if not run.message.listening:
+                unit.add_all((notices.put_aside(run.conversation, run.trigger, now, resumed.parts),))
+        run.is_claiming = True
+        await unit.insist(self._store)
+        claim = claimed()
+        if isinstance(claim, Claim):
+            session = await self._sessions.find(run.session, run.agent, now)
+            run.granted = Granted(claim, _as_it_was(session, unpack_told(turn.payload)))
+        elif isinstance(claim, Quarantined):
+            log.error("%s: turn %d was put aside after %d attempts", run.session, turn.id, claim.attempts)
+            notices.wake((run.conversation,))
+            await note_put_aside(run.conversation, run.trigger)
+
+    async def steered(self, run: Run, asked: tuple[Asked, ...]) -> None:
+        events = _events(asked)
+        try:
+            await Unit(SteerInputs(run.claim, events)).insist(self._store)
+        except Superseded:  # the run has ended since; the agent has them all the same
+            await self._superseded(Unit(DropInputs(run.session, events, "steered")))
+
+    async def left_out(
+        self, session: str, asked: tuple[Asked, ...], reason: Reason | None
+    ) -> tuple[tuple[Asked, StoredPart], ...]:
+        events, now = _events(asked), self._clock()
+        verb = SummariseInputs(session, events) if reason is None else DropInputs(session, events, reason)
+        unit = Unit(verb)
+        told = [
+            (each, unit.add(notice)) for each in asked if (notice := notices.left_out(each, reason, now)) is not None
+        ]
+        await self._superseded(unit)
+        if not unit.is_written:
+            # The run has taken one of them in at that very moment; the others are left out all the same.
+            alone = [await self.left_out(session, (each,), reason) for each in asked] if len(asked) > 1 else []
+            return tuple(each for group in alone for each in group)
+        notices.wake(each.conversation for each, _ in told)
+        return tuple((each, planned()[0]) for each, planned in told)
+
+    async def end(self, run: Run) -> None:
+        now = self._clock()
+        if run.released:
+            unit = Unit(ReleaseRun(run.claim)) if run.granted is not None else Unit()
+        elif run.granted is None and run.resumed is not None:
+            unit = await self._giving_up(run.resumed.turn.id, now)
+        elif run.granted is None:
+            unit = Unit(DropInputs(run.session, run.events, "stopped"))
+        else:
+            turn = run.claim.turn
+            unit = Unit(WithdrawParts(turn), EndRun(run.claim, "failed" if run.expired else "stopped", now))
+            unit.add_all(transcript(run, now))
+        told = () if run.released or run.message.listening else notices.why_it_ended(run.overdue, run.crashed)
+        if told:
+            unit.add_all((run.conversation.to_say(told, now),))
+        await self._superseded(unit)
+        run.closed = True
+        if told:
+            notices.wake((run.conversation,))
+
+    async def _giving_up(self, turn: int, now: datetime) -> Unit:
+        """For a turn that was stopped before it could be resumed: the next process is not to go on with it either."""
+        unit = Unit()
+        claimed = unit.add(ResumeTurn(turn, now, now))
+        await self._superseded(unit)
+        claim = claimed() if unit.is_written else None  # None: it was put aside
+        return Unit(WithdrawParts(turn), EndRun(claim, "stopped", now)) if isinstance(claim, Claim) else Unit()
+
+    async def renew(self, runs: Iterable[Run]) -> None:
+        """Says that they are still alive. One that has lost its claim may not speak any more."""
+        until = self._clock() + LEASE
+        for run in runs:
+            if run.granted is not None and not run.over:
+                try:
+                    await self._store.write(RenewRun(run.claim, until))
+                except Superseded:
+                    log.warning("%s: the run has lost its claim", run.session)
+                    run.expired = True
+
+    async def _superseded(self, unit: Unit) -> None:
+        """Writes what somebody else may have settled meanwhile."""
+        try:
+            await unit.insist(self._store)
+        except Superseded as lost:
+            log.debug("%s", lost)
+
+
+def transcript(run: Run, now: datetime) -> tuple[AppendTranscript, ...]:
+    """What the agent was told and said in this run."""
+    if not run.told:
+        return ()
+    turn = run.claim.turn
+    entries = [Entry("user", parts, now, turn) for parts in run.told]
+    if said := "".join(run.said):
+        entries.append(Entry("agent", (PromptText(said),), now, turn))
+    return (AppendTranscript(run.session, tuple(entries)),)
+
+
+def _as_it_was(session: Session, told: Told) -> Session:
+    """The session as it was when the turn began: what it told then it tells again."""
+    touched = session.started if told.begins else session.touched
+    return replace(session, system_events=told.system_events, aborted_last_run=told.after_abort, touched=touched)
+
+
+async def note_put_aside(conversation: Conversation, message: str) -> None:
+    """For the operator; the person is told by a row (DU-2)."""
+    await conversation.note(f"Message {message} was put aside; `rejoinder explain {message}` tells more.")
+
+
+def _events(asked: tuple[Asked, ...]) -> tuple[int, ...]:
+    return tuple(each.event for each in asked)

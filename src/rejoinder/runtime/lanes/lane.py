@@ -1,0 +1,440 @@
+"""Drives a lane: performs what `turns.lane` decides, and gives it the answers it is owed.
+
+Rule 1: every Start is ended by one RunEnded, in `SessionLane._free` and nowhere else, whatever ended the run,
+        and not before the store knows that it is over: so the next turn of the session finds it free.
+Rule 2: every Steer is answered, also when the run is over by then; every WakeAfter comes back as Quiet.
+Rule 3: `feed` never waits, so between two messages of a lane nothing can slip in.
+Rule 4: a run that does not end when it is told to is left behind: its lane goes on, and it may not speak.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from time import monotonic
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from rejoinder.crashpoint import crashpoint
+from rejoinder.errors import RejoinderError, StoreUnavailable
+from rejoinder.events import PromptPart, Route
+from rejoinder.runtime.deciding.waiting import unpack_told
+from rejoinder.runtime.lanes.slots import Slots
+from rejoinder.runtime.lanes.turn_inputs import Asked, Granted, Resumed
+from rejoinder.runtime.runs import Runs
+from rejoinder.store.base import Run as Claim
+from rejoinder.store.base import StoredPart
+from rejoinder.turns import backlog
+from rejoinder.turns.lane import Lane, Phase, may_speak, step
+from rejoinder.turns.lease import Expired, Held, Lease, LeaseSettings, examine
+from rejoinder.turns.modes import QueueSettings
+from rejoinder.turns.signals import (
+    Abort,
+    Action,
+    Arrived,
+    Discard,
+    Event,
+    ModeChanged,
+    Quiet,
+    Reason,
+    RunEnded,
+    RunStarted,
+    Start,
+    Steer,
+    Steered,
+    SteerRefused,
+    SteerTaken,
+    Stop,
+    Summarise,
+    WakeAfter,
+)
+from rejoinder.turns.status import State
+
+log = logging.getLogger(__name__)
+
+GRACE = 1.5
+"""Seconds a run has to end after it was told to; then its lane goes on without it."""
+STEER_PATIENCE = 10.0
+"""Seconds a run that is over has to say whether it took in what it was offered; while it runs its steps may be long."""
+
+
+class Crew(Protocol):
+    """Who does the work of a lane."""
+
+    async def run(self, run: "Run") -> None: ...
+
+    async def steer(self, run: "Run", asked: tuple[Asked, ...]) -> bool: ...
+
+    async def left_out(
+        self, asked: tuple[Asked, ...], reason: Reason | None, told: tuple[tuple[Asked, StoredPart], ...]
+    ) -> None:
+        """These got no turn: dropped for this reason, or (None) told to the agent in a line each. `told`: by what."""
+        ...
+
+
+class Books(Protocol):
+    """Who keeps what the lanes do."""
+
+    async def begin(self, run: "Run") -> None:
+        """Claims the turn: `run.granted` from then on. `run.is_claiming` says that it can no longer be called off."""
+        ...
+
+    async def steered(self, run: "Run", asked: tuple[Asked, ...]) -> None: ...
+
+    async def left_out(
+        self, session: str, asked: tuple[Asked, ...], reason: Reason | None
+    ) -> tuple[tuple[Asked, StoredPart], ...]:
+        """Of each who is owed a notice, its row."""
+        ...
+
+    async def end(self, run: "Run") -> None:
+        """Of a run whose work did not end it itself."""
+        ...
+
+
+class Run:
+    """A turn on lease: one generation of one lane."""
+
+    def __init__(self, lane: "SessionLane", start: Start, asked: tuple[Asked, ...]) -> None:
+        self.session = lane.key
+        self.agent = lane.agent
+        self.start = start
+        self.asked = asked
+        self.message = asked[-1].message  # the one that is answered,
+        self.trigger = self.message.inbound.message_id
+        self.conversation = asked[-1].conversation  # where it was asked (IN-44)
+        self.taken_in: tuple[Asked, ...] = ()  # what it was steered with
+        self.heard = asked  # all that the agent may know of, what it was only offered included
+        self.granted: Granted | None = None
+        self.resumed: Resumed | None = None
+        self.is_claiming = False
+        self.claiming: asyncio.Task[None] | None = None
+        self.task: asyncio.Task[None] | None = None
+        self.over = False
+        self.ending = False  # the agent has said all
+        self.closed = False  # the store knows that it is over
+        self.expired = False  # its claim is lost, or its lease has run out
+        self.overdue = False  # its lease has run out, and it is being ended
+        self.released = False  # the gateway goes down: it is to be run again
+        self.gone = asyncio.Event()
+        self.started = self.last_seen = 0.0
+        self.asking = False  # the agent waits for a person, not we for the agent
+        self.told: list[tuple[PromptPart, ...]] = []  # what the agent was given,
+        self.said: list[str] = []  # and what it said, in the pieces in which it came
+        self.model: str | None = None  # which answers, as the agent says
+        self._lane = lane
+
+    @property
+    def claim(self) -> Claim:
+        """The proof that this session is ours: every word of the run is planned with it."""
+        assert self.granted is not None, "nothing is said before the turn is claimed"
+        return self.granted.claim
+
+    @property
+    def before(self) -> tuple[StoredPart, ...]:
+        """What an earlier attempt at this turn has planned or sent already."""
+        return self.resumed.parts if self.resumed is not None else ()
+
+    @property
+    def crashed(self) -> bool:
+        """Its work failed where nobody expected it, and said nothing about it to the person."""
+        ended = (task for task in (self.task, self.claiming) if task is not None and task.done())
+        failures = (task.exception() for task in ended if not task.cancelled())
+        return any(failed is not None and not isinstance(failed, RejoinderError) for failed in failures)
+
+    @property
+    def is_gathered(self) -> bool:
+        """A restart has made one place in the line of these messages (TU-10)."""
+        return len(self.asked) > len(self.start.ids)
+
+    @property
+    def events(self) -> tuple[int, ...]:
+        return tuple(asked.event for asked in self.asked)
+
+    def may_speak(self) -> bool:
+        return not self.over and not self.expired and may_speak(self._lane.lane, self.start.run)
+
+    def begun(self, *, can_steer: bool) -> None:
+        """The agent has the turn."""
+        self._lane.feed(RunStarted(self.start.run, can_steer))
+
+    def seen(self) -> None:
+        """A sign of life."""
+        self.last_seen = monotonic()
+        self.asking = False
+
+
+class SessionLane:
+    def __init__(
+        self,
+        key: str,
+        agent: str,
+        settings: QueueSettings,
+        crew: Crew,
+        books: Books,
+        runs: Runs,
+        slots: Slots,
+        watch: Callable[[], None],
+        rest: "Callable[[SessionLane], None]",
+    ) -> None:
+        self.key = key
+        self.routes: set[Route] = set()
+        self.agent = agent
+        self.lane = Lane(settings)
+        self.run: Run | None = None
+        self.draining = False
+        self._asked: dict[str, tuple[Asked, ...]] = {}
+        self._resumed: Resumed | None = None
+        self._granted: Granted | None = None  # for the turn that the next message starts
+        self._timers: dict[str, asyncio.Task[None]] = {}
+        self._offering: asyncio.Timeout | None = None
+        self._crew = crew
+        self._books = books
+        self._runs = runs
+        self._slots = slots
+        self._watch = watch
+        self._rest = rest
+
+    @property
+    def is_idle(self) -> bool:
+        return self.lane.phase is Phase.IDLE and not self.lane.after_abort
+
+    @property
+    def is_running(self) -> bool:
+        return self.lane.phase in (Phase.STARTING, Phase.RUNNING)
+
+    @property
+    def is_at_work(self) -> bool:
+        """Its run has found room, and has not ended."""
+        return self.run is not None and self.run.task is not None and not self.run.gone.is_set()
+
+    @property
+    def waiting(self) -> int:
+        return len(self.lane.waiting)
+
+    def is_at(self, route: Route) -> bool:
+        """Something of this place runs or waits here."""
+        running = self.run.asked if self.run is not None and self.is_running else ()
+        waiting = (asked for group in self._asked.values() for asked in group)
+        return any(asked.conversation.route == route for asked in (*running, *waiting))
+
+    def start_of(self, message: backlog.Message, settings: QueueSettings) -> Start | None:
+        """The turn this message would start at once."""
+        return start_of(replace(self.lane, settings=settings), message)
+
+    def arrive(self, asked: tuple[Asked, ...], message: backlog.Message, granted: Granted | None = None) -> None:
+        """Usually one message; what is gathered after a restart stands in the line as one."""
+        self._asked[message.id] = asked
+        self.routes.add(message.route)
+        self._granted = granted
+        self.feed(Arrived(message))
+        for each in asked:
+            if each.signs is not None and self._waits(message.id, each):
+                each.signs.became(State.QUEUED)
+
+    def _waits(self, id: str, asked: Asked) -> bool:
+        """It stands in the line, or its run has found no room yet."""
+        in_line = id in self._asked
+        return in_line or (self.run is not None and self.run.task is None and asked in self.run.asked)
+
+    def resume(self, asked: tuple[Asked, ...], messages: tuple[backlog.Message, ...], resumed: Resumed) -> None:
+        """Goes on with a turn that another process began; the lane has nothing else to do yet."""
+        told = unpack_told(resumed.turn.payload)
+        start = Start(1, tuple(m.id for m in messages), told.overflow, told.passed_over, told.after_abort)
+        self._asked |= {each.id: (each,) for each in asked}
+        self.routes |= {message.route for message in messages}
+        self._resumed = resumed
+        self.lane = replace(self.lane, phase=Phase.STARTING, run=start.run, turn=messages)
+        self._perform(start)
+
+    def remember(self, summarised: tuple[backlog.Message, ...]) -> None:
+        """These were left out before a restart; the next turn tells of them in a line each."""
+        overflow = self.lane.overflow.telling(summarised, at_most=self.lane.settings.cap)
+        self.lane = replace(self.lane, overflow=overflow)
+
+    def obey(self, settings: QueueSettings) -> None:
+        if settings != self.lane.settings:
+            self.feed(ModeChanged(settings))
+
+    def stop(self) -> Run | None:
+        """What ran, if anything did: it is `gone` when it has ended, or has been left behind."""
+        run = self.run
+        self.feed(Stop())
+        return run
+
+    async def drain(self) -> None:
+        """Gives back what runs, to be run again by the next process."""
+        run = self.run
+        if run is not None and not run.gone.is_set():
+            run.released = True
+            if run.task is None:
+                self._ended(run)
+            else:
+                run.task.cancel()
+                asyncio.get_running_loop().call_later(GRACE, self._ended, run)
+            await run.gone.wait()
+
+    def feed(self, event: Event) -> None:
+        self.lane, actions = step(self.lane, event)
+        for action in actions:
+            self._perform(action)
+        if self.is_idle:
+            self._rest(self)
+
+    def _perform(self, action: Action) -> None:
+        match action:
+            case Start():
+                if self.draining:
+                    return  # what waits is kept, and run by the next process
+                self.run = run = Run(self, action, self._take(action.ids))
+                run.granted, self._granted = self._granted, None
+                run.resumed, self._resumed = self._resumed, None
+                crashpoint("K7")
+                self._slots.ask(self.key, self.agent, lambda: self._go(run))
+            case Steer(ids=ids):
+                asked = tuple(each for id in ids for each in self._asked[id])
+                # Whatever became of the offer, it is answered; an answer that comes twice is harmless.
+                refused = SteerRefused(action.run, ids)
+                self._runs.start(f"steer:{self.key}", self._offer(action, asked), then=lambda: self.feed(refused))
+            case Steered(ids=ids):
+                self._taken_in(self._take(ids))
+            case Abort(run=number):
+                self._abort(number)
+            case WakeAfter(ms=ms, after=after):
+                self._timers[after] = self._runs.start(f"quiet:{self.key}", self._wake(ms, after))
+                crashpoint("K6")
+            case Summarise(ids=ids):
+                self._runs.start(f"tell:{self.key}", self._leave_out(self._take(ids), None))
+            case Discard(ids=ids, reason=reason):
+                self._runs.start(f"tell:{self.key}", self._leave_out(self._take(ids), reason))
+
+    def _take(self, ids: tuple[str, ...]) -> tuple[Asked, ...]:
+        for id in ids:
+            if timer := self._timers.pop(id, None):
+                timer.cancel()  # what has left the line waits for nobody's quiet
+        return tuple([asked for id in ids for asked in self._asked.pop(id)])
+
+    def _taken_in(self, asked: tuple[Asked, ...]) -> None:
+        """They share the fate of the run they went into; when that is over by now, all is said already."""
+        if self.run is not None:
+            self.run.taken_in += asked
+            return
+        for each in asked:
+            if each.signs is not None:
+                each.signs.ended(ok=True)
+
+    # --- a run from its slot to its end -----------------------------------------------------------
+
+    def _go(self, run: Run) -> None:
+        if run.over:
+            return  # it was stopped or given back while it waited for room, which it gives back as it goes
+        run.started = run.last_seen = monotonic()
+        run.task = self._runs.start(f"run:{self.key}", self._work(run), then=lambda: self._ended(run))
+        self._watch()
+
+    async def _work(self, run: Run) -> None:
+        if run.granted is None:
+            run.claiming = self._runs.start(f"claim:{self.key}", self._books.begin(run))
+            await self._runs.wait(run.claiming)
+            if run.granted is None:
+                return
+        crashpoint("K8")
+        await self._crew.run(run)
+
+    def _ended(self, run: Run) -> None:
+        """Where every run comes to that is done, failed, cancelled, expired, left behind, or never begun."""
+        if run.over:
+            return
+        run.over = True
+        if self._offering is not None:
+            self._offering.reschedule(asyncio.get_running_loop().time() + STEER_PATIENCE)
+            self._offering = None
+        if run.closed:
+            self._free(run)
+        else:
+            self._runs.start(f"end:{self.key}", self._close(run), then=lambda: self._free(run))
+
+    async def _close(self, run: Run) -> None:
+        if run.claiming is not None:
+            if not run.is_claiming:
+                run.claiming.cancel()
+            await self._runs.wait(run.claiming)
+        try:
+            await self._books.end(run)
+        except StoreUnavailable:
+            log.debug("%s: the store is closed, the next process finds the run open", self.key)
+
+    def _free(self, run: Run) -> None:
+        run.gone.set()
+        if self.run is run:
+            self.run = None  # no cycle is left behind: a run is gone when nobody speaks of it any more
+        self._slots.release(self.key)
+        self.feed(RunEnded(run.start.run))
+
+    def _abort(self, number: int) -> None:
+        run = self.run
+        if run is None or run.start.run != number or run.over:
+            return
+        if run.task is None:
+            self._ended(run)
+        else:
+            run.task.cancel()
+            asyncio.get_running_loop().call_later(GRACE, self._ended, run)
+
+    def lease_until(self, settings: LeaseSettings, now: float) -> float | None:
+        """Until when what runs here may surely go on; one that may no longer is ended."""
+        run = self.run
+        if run is None or run.task is None or run.over or run.overdue:
+            return None
+        match examine(Lease(run.start.run, run.started, now if run.asking else run.last_seen), settings, now):
+            case Held(until=until):
+                return until
+            case Expired(why=why):
+                log.warning("%s: the run took too long (%s timeout)", self.key, why)
+                run.overdue = run.expired = True
+                self._runs.start(f"expire:{self.key}", self._expire(run))
+                return None
+
+    async def _expire(self, run: Run) -> None:
+        if run.task is not None:
+            run.task.cancel()
+            await self._runs.wait(run.task, GRACE)
+        self._ended(run)
+
+    # --- what takes time --------------------------------------------------------------------------
+
+    async def _wake(self, ms: int, after: str) -> None:
+        await asyncio.sleep(ms / 1000)
+        self.feed(Quiet(after))
+
+    async def _offer(self, steer: Steer, asked: tuple[Asked, ...]) -> None:
+        run = self.run
+        if run is None or run.over or run.start.run != steer.run:
+            return
+        taken = False
+        self._offering = offering = asyncio.timeout(None)
+        try:
+            async with offering:
+                taken = await self._crew.steer(run, asked)
+        except TimeoutError:
+            log.warning("%s: the agent did not say whether it took a message in", self.key)
+        finally:
+            if self._offering is offering:
+                self._offering = None
+        if taken:
+            await self._books.steered(run, asked)
+            self.feed(SteerTaken(steer.run, steer.ids))
+
+    async def _leave_out(self, asked: tuple[Asked, ...], reason: Reason | None) -> None:
+        told = await self._books.left_out(self.key, asked, reason)
+        await self._crew.left_out(asked, reason, told)
+
+
+def start_of(lane: Lane, message: backlog.Message) -> Start | None:
+    if lane.phase is not Phase.IDLE:
+        return None
+    _, actions = step(lane, Arrived(message))
+    for action in actions:
+        if isinstance(action, Start):
+            return action
+    return None

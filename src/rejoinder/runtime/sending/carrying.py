@@ -1,0 +1,295 @@
+"""Carries out one part of a conversation: the call, what follows from its outcome, and what is kept of that.
+
+Rule 1: what has happened is written down, however long the store takes to be good again (DU-15).
+Rule 2: who waits for a part hears of it as soon as it has arrived; its receipt is kept after that.
+Rule 3: a part of which nobody knows whether it arrived is looked up where that is possible (DU-3); whoever comes
+        behind it waits until that is settled.
+What goes when is none of its business: that is the line's.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from random import random
+from typing import Any, Final, Protocol
+
+from msgspec import DecodeError, Struct
+from msgspec.structs import replace
+
+from rejoinder.channels.base import CanFind, Delivered, Outcome, RetryAfter, Unknown
+from rejoinder.crashpoint import calling, crashpoint
+from rejoinder.errors import Superseded
+from rejoinder.events import ReplySent, Route
+from rejoinder.outbound.deeds import Deed, Open, React, Remove, Say, Sign, Words, decode, words
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.sending.fates import Fate, Sent, Unsent
+from rejoinder.runtime.sending.pacing import Account, Pace
+from rejoinder.runtime.sending.performing import form_of, perform
+from rejoinder.runtime.sending.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, conceded_in, judge, remembered
+from rejoinder.runtime.sending.yielding_calls import YieldingCalls
+from rejoinder.runtime.unit import Unit
+from rejoinder.store.base import (
+    BuryPart,
+    DropPart,
+    ForgetMessage,
+    HoldPart,
+    MarkSent,
+    MarkUnknown,
+    Message,
+    ResendPart,
+    RetryPart,
+    Store,
+    StoredPart,
+    Verb,
+)
+
+log = logging.getLogger(__name__)
+
+LOOKS = 8
+LOOK_PAUSE = 1.0
+"""How often the platform is asked whether a part of unknown fate is there, and how many seconds longer each time:
+over half a minute in all (DU-3)."""
+
+
+class GivesUp(Struct, frozen=True):
+    """What follows when a part is given up: to be done then, and to be written with it."""
+
+    then: Callable[[], None]
+    verbs: tuple[Verb[Any], ...] = ()
+
+
+class Line(Protocol):
+    """Where the parts of the conversation stand."""
+
+    def over(self, row: StoredPart, fate: Fate) -> None:
+        """Nothing more is done about it."""
+        ...
+
+    def has_more(self) -> None:
+        """Something is to be sent, now or later."""
+        ...
+
+    def wake(self, *, rows: bool = False) -> None: ...
+
+
+class Carrying:
+    def __init__(
+        self,
+        route: Route,
+        account: Account,
+        pace: Pace,
+        aside: YieldingCalls,
+        store: Store,
+        runs: Runs,
+        clock: Callable[[], datetime],
+        tell: Tell,
+        gives_up: Callable[[StoredPart, Deed, str], Awaitable[GivesUp]],
+        line: Line,
+    ) -> None:
+        self.noted: Callable[[Message], None] | None = None
+        """Told of every message of ours that is in the index from then on."""
+        self.forgotten: Callable[[str], None] | None = None
+        """Told of every message that was taken back."""
+        self.looking: set[int] = set()
+        """Parts of unknown fate; what is behind them waits."""
+        self.arriving: dict[str, Sent] = {}
+        """Those that were taken and whose receipt is not in the store yet, by their keys."""
+        self._route = route
+        self._channel = account.channel
+        self._account = account
+        self._pace = pace
+        self._aside = aside
+        self._store = store
+        self._runs = runs
+        self._name = f"{route.channel}:{route.chat}"
+        self._clock = clock
+        self._tell = tell
+        self._gives_up = gives_up
+        self._line = line
+        self._looks = 0
+
+    async def send(self, row: StoredPart) -> None:
+        try:
+            deed = decode(row.body)
+        except DecodeError as error:
+            return await self._bury(row, error)
+        conceded = conceded_in(row.error)
+        crashpoint("K20" if isinstance(deed, Sign) else "K16")
+        try:
+            self._pace.spend()
+            with calling(_ACCEPTED.get(type(deed), "K17")):
+                call = perform(deed, self._channel, self._route, conceded, self._store)
+                outcome = await (self._aside.make(call) if isinstance(deed, React) else call)
+        except Exception as error:  # a channel may be anybody's code
+            log.exception("%s failed at a part", self._channel.name)
+            outcome = Unknown(f"{type(error).__name__}: {error}")
+        try:
+            await self._conclude(row, deed, outcome, conceded)
+        except Superseded as lost:  # the call took longer than the claim: whoever took it over settles it
+            log.warning("%s: %s", self._channel.name, lost)
+        crashpoint("K19")
+
+    async def _bury(self, row: StoredPart, error: DecodeError) -> None:
+        """One of another version, or damaged: it must not hold up what follows."""
+        log.error("%s: part %s cannot be read: %s", self._channel.name, row.key, error)
+        await self._keep(BuryPart(row, f"it cannot be read: {error}"))
+        self._line.over(row, Unsent("it cannot be read"))
+
+    async def _conclude(self, row: StoredPart, deed: Deed, outcome: Outcome, conceded: frozenset[str]) -> None:
+        verdict = judge(
+            outcome,
+            deed,
+            self._channel,
+            tries=row.attempts,
+            conceded=conceded,
+            on_unknown=self._account.on_unknown,
+            jitter=random(),
+        )
+        now = self._clock()
+        match verdict:
+            case Arrived(message=message):
+                self._works_again()
+                crashpoint("K12" if isinstance(deed, Open) else "K18")
+                await self._arrived(row, deed, message, now)
+            case Again():
+                await self._later(row, verdict, conceded, now)
+            case Look(error=error):
+                await self._keep(MarkUnknown(row, error))
+                await self._look(replace(row, state="unknown", error=error), deed)
+            case Hold(error=error):
+                unknown = replace(row, state="unknown")
+                await self._keep(MarkUnknown(row, error), HoldPart(unknown))
+                self._line.over(row, Unsent(error, held=True))
+                log.warning("%s: it is not known whether %s arrived: %s", self._channel.name, row.key, error)
+            case Forget(error=error):
+                unknown = replace(row, state="unknown")
+                await self._keep(MarkUnknown(row, error), HoldPart(unknown), DropPart(replace(row, state="held")))
+                self._line.over(row, Unsent(error))
+            case GiveUp(error=error):
+                known = await self._gives_up(row, deed, error)
+                await self._keep(BuryPart(row, error), *known.verbs)
+                self._line.over(row, Unsent(error))
+                known.then()
+
+    async def _arrived(self, row: StoredPart, deed: Deed, message: str, now: datetime) -> None:
+        said = words(deed)
+        receipt, author = (message, deed.part.author) if isinstance(deed, Words) else (None, "")
+        marked = MarkSent(row, receipt, now, said, author)
+        # Who waits goes on now: what they write comes behind this, mostly in the same commit.
+        sent = self.arriving[row.key] = Sent(message)
+        self._line.over(row, sent)
+        also = (ForgetMessage(self._route, deed.message),) if isinstance(deed, Remove) else ()
+        try:
+            known, *_ = await self._keep(marked, *also)
+        finally:
+            del self.arriving[row.key]
+        if isinstance(deed, Remove) and self.forgotten is not None:
+            self.forgotten(deed.message)
+        if isinstance(known, Message) and self.noted is not None:
+            self.noted(known)
+        self._looks = 0
+        if isinstance(deed, Words) and not isinstance(deed, Open):
+            self._tell(ReplySent(self._route, message, said, row.turn))
+
+    async def _later(self, row: StoredPart, verdict: Again, conceded: frozenset[str], now: datetime) -> None:
+        error = remembered(verdict.error, verdict.concedes, conceded)
+        if verdict.refused:
+            was, seconds = self._account.trouble, self._account.refuse(verdict.error)
+            if not was:
+                refused = "%s: nothing is sent, what is to be said is kept: %s; tried again in %.0f s, then each minute"
+                log.error(refused, self._channel.name, verdict.error, seconds)
+        elif verdict.concedes is not None:
+            log.warning("%s refused a %s: %s", self._channel.name, verdict.concedes, verdict.error)
+        elif verdict.everywhere:
+            waits = "%s: nothing is sent for %.0f s: %s; what is to be said is kept"
+            log.warning(waits, self._channel.name, verdict.seconds, verdict.error)
+        elif verdict.seconds:
+            log.info("%s: again in %.1f s: %s", self._channel.name, verdict.seconds, verdict.error)
+        await self._keep(RetryPart(row, now + timedelta(seconds=verdict.seconds), error, verdict.counted))
+        if not verdict.counted:
+            self._pace.pause(verdict.seconds, everywhere=verdict.everywhere)
+        self._line.has_more()
+
+    def _works_again(self) -> None:
+        if self._account.trouble:
+            log.warning("%s: the platform takes our messages again", self._channel.name)
+            self._account.accept()
+
+    async def _look(self, row: StoredPart, deed: Deed) -> None:
+        """Asks the platform whether it is there; until that can be told nothing else is said here."""
+        channel, now = self._channel, self._clock()
+        self.looking.add(row.id)
+        outcome: Outcome = Unknown("it cannot be looked up")
+        if can(channel, CanFind) and isinstance(deed, Say | Open):
+            try:
+                outcome = await channel.find(form_of(deed.part, None, conceded_in(row.error)))
+            except Exception:  # a channel may be anybody's code
+                log.exception("%s failed to look a part up", self._channel.name)
+        match outcome:
+            case Delivered(message=message):
+                await self._arrived(row, deed, message, now)
+            case RetryAfter(limited=False):
+                await self._keep(RetryPart(row, now, row.error))
+                self.looking.discard(row.id)
+                self._line.has_more()
+            case RetryAfter():  # no answer, and no look
+                seconds = outcome.seconds if outcome.seconds is not None else LOOK_PAUSE
+                self._pace.pause(seconds, everywhere=outcome.everywhere)
+                asyncio.get_running_loop().call_later(seconds, self.settle, row)
+            case _:
+                self._looks += 1
+                if self._looks < LOOKS:
+                    asyncio.get_running_loop().call_later(self._looks * LOOK_PAUSE, self.settle, row)
+                elif self._account.on_unknown == "resend":
+                    await self._keep(ResendPart(row))
+                    self.looking.discard(row.id)
+                    self._line.has_more()
+                else:
+                    await self._keep(HoldPart(row))
+                    self._line.over(row, Unsent(row.error, held=True))
+
+    # --- after a restart ----------------------------------------------------------------------------
+
+    def settle(self, row: StoredPart) -> None:
+        """Finds out about a part that was under way when a process died, or that could not be told yet."""
+        self.looking.add(row.id)
+        self._runs.start(f"settle:{self._name}", self._settle(row))
+
+    async def _settle(self, row: StoredPart) -> None:
+        try:
+            deed, now = decode(row.body), self._clock()
+        except DecodeError as problem:
+            await self._bury(row, problem)
+            return self._line.wake(rows=True)
+        error = row.error or "the gateway ended while it was being sent"
+        conceded, how = conceded_in(row.error), self._account.on_unknown
+        verdict = judge(Unknown(error), deed, self._channel, tries=row.attempts, conceded=conceded, on_unknown=how)
+        try:
+            match verdict:
+                case Look():
+                    await self._look(row, deed)
+                case Hold():
+                    await self._keep(HoldPart(row))
+                    self._line.over(row, Unsent(error, held=True))
+                    log.warning("%s: it is not known whether %s arrived: %s", self._channel.name, row.key, error)
+                case Forget():
+                    await self._keep(HoldPart(row), DropPart(replace(row, state="held")))
+                    self._line.over(row, Unsent(error))
+                case _:
+                    await self._keep(RetryPart(row, now, remembered(error, None, conceded)))
+                    self.looking.discard(row.id)
+        except Superseded:  # somebody settled it
+            self.looking.discard(row.id)
+        self._line.wake(rows=True)
+
+    async def _keep(self, *verbs: Verb[object]) -> tuple[object, ...]:
+        """Writes what has happened already, however long the store takes to be good again (DU-15)."""
+        unit = Unit(*verbs)
+        await unit.insist(self._store)
+        return unit.results
+
+
+_ACCEPTED: Final[dict[type, str]] = {Open: "K11", React: "K21", Remove: "K21"}

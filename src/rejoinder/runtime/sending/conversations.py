@@ -1,0 +1,338 @@
+"""The places where people and agents talk: one for each chat and thread of each channel."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import filterfalse
+
+from msgspec.structs import replace
+
+from rejoinder.bounded import Bounded
+from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, Channel, TellsAgents
+from rejoinder.events import Choice, Inbound, Quote, Route, Said, Step
+from rejoinder.inbound.bots import BotTurns, Seen, count_turn
+from rejoinder.inbound.groups import overhear
+from rejoinder.inbound.rooms import named_in
+from rejoinder.outbound import plan
+from rejoinder.outbound.deeds import React, keyed
+from rejoinder.outbound.emoji import project
+from rejoinder.outbound.plan import Planned, Slot, Wording
+from rejoinder.outbound.redact import redact
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.deciding.precedence import Arrival
+from rejoinder.runtime.sending.fates import Fate, message_of
+from rejoinder.runtime.sending.messages import Messages
+from rejoinder.runtime.sending.offers import OFFERS
+from rejoinder.runtime.sending.outbox import Outbox
+from rejoinder.runtime.sending.performing import intent
+from rejoinder.runtime.sending.recent import Recent
+from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
+from rejoinder.store.base import Message, NoteMessages, PlaceFacts, PlanParts, Store
+
+TRACES = 50
+KEPT = 2000
+PATIENCE = 5.0
+"""Seconds for which who says something waits for the platform; it is said all the same."""
+COMMANDING = frozenset({"abort", "inline_directives", "commands"})
+"""Stages that answer what somebody asks of the gateway itself."""
+OVERHEARD = "overheard"
+"""How the reason begins with which such an event is settled: the next turn of its place is told of it (IN-32)."""
+
+
+class Conversation:
+    """One place of one channel: its messages, and the one line on which things are said there."""
+
+    def __init__(self, channel: Channel, route: Route, store: Store, outbox: Outbox, how: ChannelFacts) -> None:
+        self.channel = channel
+        self.route = route
+        self.store = store
+        self.how = how
+        self.outbox = outbox
+        self.sender = outbox.at(route)
+        self.sender.carrying.noted = self._noted
+        self.sender.carrying.forgotten = self._forgotten
+        self.messages = Messages(store, route)
+        self.arrived: deque[Arrival] = deque()  # what has not been decided yet, in order
+        self.deciding: asyncio.Task[None] | None = None
+        self._overheard: dict[str, tuple[Said, ...]] = {}  # said since each agent was last asked (IN-32)
+        self.facts = PlaceFacts()
+        self.bot_turns = BotTurns()
+        self._traces: Bounded[str, tuple[Step, ...]] = Bounded(TRACES)
+        self._is_open = False
+
+    async def open(self, now: datetime) -> None:
+        """Reads, once, what the store knows of this place."""
+        if self._is_open:
+            return
+        self.facts = facts = await self.store.place(self.route, now)
+        self.bot_turns = BotTurns(
+            facts.bot_turns, facts.bot_turns, facts.bot_turns, facts.bot_turns_today, now.astimezone(UTC).date()
+        )
+        await self.messages.read()
+        self._is_open = True
+
+    async def recall(self, agent: str, session: str) -> None:
+        """Reads, once, what was said here since this agent's last turn, whose session it is."""
+        if agent in self._overheard:
+            return
+        heard: tuple[Said, ...] = ()
+        if self.messages.count:
+            for message in await self.store.unheard(session, self.route):
+                if message.author != agent and await self._was_overheard(message, agent, session):
+                    heard = overhear(heard, _said(message))
+        self._overheard[agent] = heard
+
+    async def _was_overheard(self, message: Message, agent: str, session: str) -> bool:
+        """It was settled as history for all, or went to others than this session.
+
+        Where nobody tells us of what our agents say, there is no event: what names an agent was handed to it (IN-21,
+        OD-50) and is a message of its own turn, the rest is history.
+        """
+        for event in await self.store.events_of(message.id):
+            if event.inbound.route != self.route:
+                continue
+            if event.state == "settled":
+                return event.reason.startswith(OVERHEARD)
+            inputs = await self.store.inputs_of(event.id)
+            return bool(inputs) and all(put.session != session for put in inputs)
+        by_agent = message.kind == "own" and message.author != ""
+        return by_agent and not can(self.channel, TellsAgents) and not named_in(message.text, (agent,))
+
+    @property
+    def other_bot(self) -> bool:
+        """Another bot has written here."""
+        return self.facts.other_bot
+
+    # --- what was said ----------------------------------------------------------------------------
+
+    async def counting(self, inbound: Inbound, now: datetime, *, ours: bool) -> BotTurns:
+        """The turns of bots with this message among them (IN-23). `ours`: one of our own agents said it.
+
+        The index counts what is said, by us too, once; here only who spoke last is told apart.
+        """
+        if inbound.sender.is_self or inbound.entry == "reaction":
+            return self.bot_turns
+        today = now.date()
+        if not inbound.sender.is_bot:
+            return count_turn(self.bot_turns, Seen("human", today))
+        counted = await self.store.place(self.route, now)
+        known = ours and (not inbound.message_id or await self.messages.look_up(inbound.message_id) is not None)
+        if known:  # its receipt may have been written between the two questions: now it is surely counted
+            counted = await self.store.place(self.route, now)
+        turns = replace(self.bot_turns, in_a_row=counted.bot_turns, today=counted.bot_turns_today, day=today)
+        return count_turn(turns, Seen("echo" if known else "bot", today))
+
+    async def author_answered(self, inbound: Inbound) -> str:
+        """Who of us wrote the message that this one answers, if one of us did."""
+        quoted = None if inbound.reply_to is None else await self.messages.look_up(inbound.reply_to.message_id)
+        return quoted.author if quoted is not None and quoted.kind == "own" else ""
+
+    async def words_of(self, message: str) -> str | None:
+        """What it says, as far as the index knows."""
+        known = await self.messages.look_up(message)
+        return known.text if known is not None else None
+
+    def to_note(self, inbounds: Iterable[Inbound], now: datetime, *, readable: bool, ours: bool) -> NoteMessages:
+        """Every message goes into the index, whatever becomes of it (OD-52); what a stranger says without words.
+
+        A native command, a reaction or what one agent hands over to another is no message. What is quoted is one, also
+        where nobody told us of it when it was said. An edit is the same message with its new words.
+        """
+        inbounds = tuple(inbounds)
+        fresh = [
+            _noted(inbound, now, inbound.text if readable else "", ours=ours)
+            for inbound in inbounds
+            if inbound.entry not in ("native", "reaction")
+            and inbound.message_id
+            and (inbound.entry == "edit" or self.messages.get(inbound.message_id) is None)
+        ]
+        quoted = {
+            quote.message_id: _quoted(quote, now, readable=readable)
+            for inbound in inbounds
+            if (quote := inbound.reply_to) is not None and (quote.author_id or quote.text) and not quote.elsewhere
+        }
+        known = {message.id for message in fresh}
+        unknown = [message for id, message in quoted.items() if id not in known and self.messages.get(id) is None]
+        return NoteMessages(self.route, (*fresh, *unknown))
+
+    def noted(self, messages: Iterable[Message]) -> None:
+        """The index has these now."""
+        for message in messages:
+            self.messages.add(message)
+            if message.kind == "own":
+                self.facts = replace(self.facts, owned=self.facts.owned or message.number == 1, posted=True)
+            elif message.kind == "bot":
+                self.facts = replace(self.facts, other_bot=True)
+
+    def hear(self, said: Said, agents: Iterable[str]) -> None:
+        """These are told of it with their next turn; who said it knows."""
+        handle = self.messages.handle(said.message_id) or ""
+        for agent in agents:
+            if agent != said.author_id:
+                self._overheard[agent] = overhear(self.overheard(agent), replace(said, handle=handle))
+
+    def hear_ours(self, said: Said, agents: Iterable[str]) -> None:
+        """The same of what one of our agents said, for those whose memory of this place has been read."""
+        self.hear(said, [agent for agent in agents if agent in self._overheard])
+
+    def overheard(self, agent: str) -> tuple[Said, ...]:
+        """What was said here since this agent was last asked."""
+        heard = self._overheard.get(agent, ())
+        if any(not said.handle for said in heard):  # what we said ourselves may have come into the index since
+            heard = tuple(replace(said, handle=self.messages.handle(said.message_id) or "") for said in heard)
+        return heard
+
+    def was_told(self, agent: str) -> None:
+        self._overheard[agent] = ()
+
+    async def find(self, reference: str) -> str | None:
+        """The platform id behind a handle or an id, if it is a message of this conversation (OD-52)."""
+        known = await self.messages.look_up(reference)
+        return None if known is None else known.id
+
+    # --- what the gateway says itself --------------------------------------------------------------
+
+    async def send(self, text: str, *, reply_to: str | None = None) -> str | None:
+        """Says something of the gateway's own; the platform id, or None when it was not taken, or not yet."""
+        wording = Wording(reply_to=reply_to)
+        planned = plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
+        fates = self.sender.post(planned)
+        if fates:
+            await asyncio.wait(fates, timeout=PATIENCE)
+        return message_of(fates[0]) or None if fates else None
+
+    def offer(self, text: str, choices: tuple[Choice, ...]) -> Callable[[str, str], None]:
+        """Says something with buttons under it; how to answer without them is the last paragraph of the text. What
+        comes back puts other words there, and nothing to press; the message whose button was pressed is surely there,
+        also where nobody could tell whether it had arrived."""
+        manner, stem = self.how.speech.manner, f"{OFFERS}/{self.outbox.new_stem()}"
+        posted = self.sender.post(plan.say(redact(text), self.route, manner, Wording(choices=choices), stem))
+
+        def close(words: str, pressed: str) -> None:
+            if can(self.channel, CanEdit):
+                posted[-1].add_done_callback(lambda _: self._put_instead(words, pressed, posted, stem))
+
+        return close
+
+    def _put_instead(self, words: str, pressed: str, posted: "Sequence[asyncio.Future[Fate]]", stem: str) -> None:
+        *before, with_buttons = map(message_of, posted)
+        shown = [message for message in (*before, with_buttons or pressed) if message]
+        self.sender.post(plan.put_instead(redact(words), shown, self.route, self.how.speech.manner, stem))
+
+    def to_say(self, texts: Iterable[str], now: datetime, *, reply_to: str | None = None, stem: str = "") -> PlanParts:
+        """The same, for whoever decides it to commit with the decision; the sender is woken when that is done.
+
+        `stem`: what is said once under it is not said again.
+        """
+        manner, wording = self.how.speech.manner, Wording(reply_to=reply_to or None)
+        said = (
+            plan.say(redact(text), self.route, manner, wording, f"{stem}/{at}" if stem else self.outbox.new_stem())
+            for at, text in enumerate(texts)
+        )
+        return PlanParts(tuple(intent(each, self.route) for planned in said for each in planned), now)
+
+    def to_replace(self, slots: tuple[Slot, ...], text: str, now: datetime, *, reply_to: str | None) -> PlanParts:
+        """The same in the place of messages that nobody writes on; without any text they go."""
+        channel, stem = self.channel, self.outbox.new_stem()
+        if text:
+            manner, wording = self.how.speech.manner, Wording(reply_to=reply_to or None)
+            may_move = can(channel, CanDelete) or can(channel, CanEdit)
+            planned = plan.settle(redact(text), slots, self.route, manner, wording, stem, may_move=may_move)
+        else:
+            planned = plan.withdraw(slots, stem)
+        return PlanParts(tuple(intent(each, self.route) for each in planned), now)
+
+    def to_mark(self, message: str, emoji: str, now: datetime) -> PlanParts | None:
+        """A sign of the gateway's own on somebody's message; None where the platform shows no such signs."""
+        sign = project(emoji, self.how.speech.reactions).value
+        if not can(self.channel, CanReact) or sign is None:
+            return None
+        planned = Planned(*keyed(React(message, sign), self.outbox.new_stem()))
+        return PlanParts((intent(planned, self.route),), now)
+
+    def _noted(self, message: Message) -> None:
+        self.noted((message,))
+
+    def _forgotten(self, message: str) -> None:
+        self.messages.forget(message)
+
+    async def note(self, text: str) -> None:
+        if can(self.channel, CanNote):
+            await self.channel.note(self.route, text)
+
+    # --- what became of each message (IN-64) ------------------------------------------------------
+
+    def trace(self, message: str, steps: Iterable[Step]) -> None:
+        """Adds to what is told about a message."""
+        self._traces[message] = (*self._traces.get(message, ()), *steps)
+
+    def has_trace(self, message: str) -> bool:
+        return message in self._traces
+
+    def trace_of(self, message: str | None) -> tuple[Step, ...]:
+        """What became of this message; without one, of the last that somebody else wrote and that was no command,
+        whose answer is known already."""
+        if message is not None and message in self._traces:
+            return self._traces[message]
+        asked = (steps for id, steps in reversed(self._traces.items()) if not self._is_ours(id))
+        latest = next(asked, ())
+        return latest if not _was_command(latest) else next(filterfalse(_was_command, asked), latest)
+
+    def _is_ours(self, message: str) -> bool:
+        """One of our agents said it, and the room told of it."""
+        known = self.messages.get(message)
+        return known is not None and known.kind == "own"
+
+
+def _was_command(steps: tuple[Step, ...]) -> bool:
+    return any(step.decision == "answer" and step.stage in COMMANDING for step in steps)
+
+
+class Conversations:
+    def __init__(
+        self,
+        channels: Mapping[str, Channel],
+        store: Store,
+        outbox: Outbox,
+        how: Callable[[str], ChannelFacts],
+    ) -> None:
+        self._channels = channels
+        self._how = how
+        self._places: Recent[Route, Conversation] = Recent(
+            lambda route: Conversation(channels[route.channel], route, store, outbox, self._how(route.channel)), KEPT
+        )
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._how = settings.channel
+        for conversation in self._places.alive():
+            conversation.how = settings.channel(conversation.route.channel)
+
+    def of(self, message: Inbound) -> Conversation:
+        return self._places.get(message.route)
+
+    def has(self, channel: str) -> bool:
+        """Whether it is configured still."""
+        return channel in self._channels
+
+    def at(self, route: Route) -> Conversation | None:
+        """None where the channel is no longer configured."""
+        return self._places.get(route) if route.channel in self._channels else None
+
+
+def _noted(inbound: Inbound, now: datetime, text: str, *, ours: bool) -> Message:
+    sender = inbound.sender
+    kind = "own" if sender.is_self or ours else "bot" if sender.is_bot else "human"
+    return Message(inbound.message_id, sender.id, now, kind, sender.called, text)
+
+
+def _quoted(quote: Quote, now: datetime, *, readable: bool) -> Message:
+    """Long ago, perhaps: it neither ends a row of bots nor adds to it."""
+    return Message(
+        quote.message_id, quote.author_id or "", now, "system", quote.author_name, quote.text if readable else ""
+    )
+
+
+def _said(message: Message) -> Said:
+    by_bot = message.kind in ("bot", "own")
+    return Said(message.id, message.author, message.author_name, message.text, message.handle, is_bot=by_bot)

@@ -1,0 +1,101 @@
+"""What the gateway itself owes a person: rows, in the commit that makes them true.
+
+Rule 1: who writes that something is so adds the notice of it to the same unit. A crash finds both or neither, so
+        nobody is told twice, and nobody waits for an answer that will not come (DU-2, TU-5).
+Rule 2: who has written it wakes the sender of the place.
+Rule 3: where the agent only listens nobody is owed anything (IN-33).
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Final
+
+from msgspec import DecodeError
+
+from rejoinder.outbound.deeds import Open, decode
+from rejoinder.outbound.plan import Slot
+from rejoinder.runtime.lanes.turn_inputs import Asked
+from rejoinder.runtime.sending.conversations import Conversation
+from rejoinder.store.base import MOST_ATTEMPTS, PlanParts, StoredPart
+from rejoinder.turns.signals import Reason
+
+PUT_ASIDE: Final = f"This message could not be handled {MOST_ATTEMPTS} times in a row and has been put aside."
+UNREADABLE: Final = "Another version of this gateway has kept this message, and this one cannot read it; send it again."
+TIMED_OUT: Final = "The agent did not answer in time; please try again."
+CRASHED: Final = "Something went wrong while this was being answered; please try again."
+INTERRUPTED: Final = "A restart interrupted the answer to this message; send it again if you still want one."
+AWAY: Final = "I was away: your {count} messages from before are answered together."
+DROPPED, SHORTENED = "🙈", "✍️"
+TOO_MANY: Final = "Too many messages are waiting: this one was dropped."
+TOO_MANY_SHORTENED: Final = "Too many messages are waiting: the agent gets this one in one line."
+
+
+def put_aside(conversation: Conversation, message: str, now: datetime, parts: tuple[StoredPart, ...] = ()) -> PlanParts:
+    return _instead_of(parts, conversation, PUT_ASIDE, message, now)
+
+
+def unreadable(
+    conversation: Conversation, message: str, now: datetime, parts: tuple[StoredPart, ...] = ()
+) -> PlanParts:
+    return _instead_of(parts, conversation, UNREADABLE, message, now)
+
+
+def why_it_ended(overdue: bool, crashed: bool) -> tuple[str, ...]:
+    """For who waits for a run that did not end by itself; who stopped it knows."""
+    if overdue:
+        return (TIMED_OUT,)
+    return (CRASHED,) if crashed else ()
+
+
+def interrupted(
+    conversation: Conversation, message: str, now: datetime, parts: tuple[StoredPart, ...], *, told: bool
+) -> PlanParts:
+    return _instead_of(parts, conversation, INTERRUPTED if told else "", message, now)
+
+
+def _instead_of(
+    parts: tuple[StoredPart, ...], conversation: Conversation, sentence: str, message: str, now: datetime
+) -> PlanParts:
+    """In the place of what was being written when nobody went on with it: no half sentence stands there for ever."""
+    if slots := tuple(_slots(parts)):
+        return conversation.to_replace(slots, sentence, now, reply_to=message)
+    return conversation.to_say((sentence,) if sentence else (), now, reply_to=message)
+
+
+def _slots(parts: tuple[StoredPart, ...]) -> Iterator[Slot]:
+    for part in parts:
+        if part.kind != "open" or part.state != "sent" or part.receipt is None:
+            continue
+        try:
+            deed = decode(part.body)
+        except DecodeError:  # its message stays as it is: what is put in its place is not known to fit
+            continue
+        if isinstance(deed, Open):
+            yield Slot(part.receipt, "", deed.part.reply_to)
+
+
+def away(conversation: Conversation, gathered: tuple[Asked, ...], now: datetime) -> PlanParts:
+    """Said once for these messages, with the beginning of their turn."""
+    return conversation.to_say((AWAY.format(count=len(gathered)),), now, stem=f"away/{gathered[-1].event}")
+
+
+def left_out(asked: Asked, reason: Reason | None, now: datetime) -> PlanParts | None:
+    """By a mark on the message, or in words where there are no marks (TU-5). Who said stop knows."""
+    if reason == "stopped" or asked.message.listening:
+        return None
+    message, sign = asked.message.inbound.message_id, SHORTENED if reason is None else DROPPED
+    marked = asked.conversation.to_mark(message, sign, now)
+    return marked or left_out_in_words(asked, reason, now)
+
+
+def left_out_in_words(asked: Asked, reason: Reason | None, now: datetime) -> PlanParts | None:
+    """Who interrupts sees that it was taken: the answer is to the next message."""
+    if reason == "interrupted":
+        return None
+    said = TOO_MANY_SHORTENED if reason is None else TOO_MANY
+    return asked.conversation.to_say((said,), now, reply_to=asked.message.inbound.message_id)
+
+
+def wake(conversations: Iterable[Conversation]) -> None:
+    for conversation in conversations:
+        conversation.sender.wake(rows=True)

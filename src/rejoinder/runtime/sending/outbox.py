@@ -1,0 +1,136 @@
+"""All senders of a gateway, and what is done with parts from outside: after a restart, by an owner, by hand."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from datetime import datetime
+from itertools import count
+from weakref import WeakValueDictionary
+
+from rejoinder.channels.base import Channel
+from rejoinder.events import DeliveryFailed, Route
+from rejoinder.outbound.deeds import Deed, Sign, decode, words
+from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.sending.carrying import GivesUp
+from rejoinder.runtime.sending.pacing import Account
+from rejoinder.runtime.sending.sender import Sender
+from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings, Speech
+from rejoinder.store.base import PartState, PlanParts, Store, StoredPart
+
+log = logging.getLogger(__name__)
+
+
+class Outbox:
+    def __init__(
+        self,
+        channels: Mapping[str, Channel],
+        store: Store,
+        runs: Runs,
+        how: Callable[[str], ChannelFacts],
+        clock: Callable[[], datetime],
+        tell: Tell,
+    ) -> None:
+        self._channels = channels
+        self._store = store
+        self._runs = runs
+        self._how = how
+        self._clock = clock
+        self._tell = tell
+        self._count = count(1)
+        self.owed: Callable[[DeliveryFailed], Awaitable[PlanParts | None]] = _nobody
+        """The notice of what is given up, for whoever has to know."""
+        self._accounts: dict[tuple[str, str], Account] = {}
+        self._senders: WeakValueDictionary[Route, Sender] = WeakValueDictionary()
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._how = settings.channel
+        for (channel, _), account in self._accounts.items():
+            account.on_unknown = settings.channel(channel).speech.on_unknown
+
+    def at(self, route: Route) -> Sender:
+        """The one sender of this conversation; kept alive by who uses it, and by what it has to do."""
+        sender = self._senders.get(route)
+        if sender is None:
+            account = self._account(route)
+            sender = Sender(route, account, self._store, self._runs, self._clock, self._tell, self._gives_up)
+            self._senders[route] = sender
+        return sender
+
+    def new_stem(self) -> str:
+        """What the key of something begins with that belongs to no turn: used once, in no other process either."""
+        return f"g{int(self._clock().timestamp() * 1e6):x}-{next(self._count)}"
+
+    def channel(self, name: str) -> Channel | None:
+        return self._channels.get(name)
+
+    def speech(self, channel: str) -> Speech | None:
+        """How this channel is spoken to; None: there is no such channel."""
+        return self._how(channel).speech if channel in self._channels else None
+
+    def _account(self, route: Route) -> Account:
+        key = (route.channel, route.account)
+        if key not in self._accounts:
+            speech = self._how(route.channel).speech
+            channel = self._channels[route.channel]
+            self._accounts[key] = Account(channel, speech.account_rate, speech.chat_rate, speech.on_unknown)
+        return self._accounts[key]
+
+    # --- from outside -------------------------------------------------------------------------------
+
+    def wake(self, route: Route) -> None:
+        """Somebody put something into the store that is to be said here: a restart, the console, `rejoinder dead`."""
+        if route.channel in self._channels:
+            self.at(route).wake(rows=True)
+
+    def recover(self, unknown: Iterable[StoredPart], to_send: Iterable[Route]) -> None:
+        """Goes on where the last process ended: first what may have arrived, then what did not (DU-13)."""
+        for row in unknown:
+            if row.route.channel in self._channels:
+                self.at(row.route).settle(row)
+        for route in to_send:
+            self.wake(route)
+
+    def said(self, parts: tuple[StoredPart, ...]) -> str:
+        """What people have read of these for good: no draft, nothing that was given up (DU-2)."""
+        return "\n\n".join(words(decode(part.body)) for part in parts if part.kind == "say" and part.state == "sent")
+
+    async def resend(self, route: Route, *states: PartState) -> int:
+        """Sends once more what was not confirmed here, or was given up; how many parts."""
+        rows = [row for row in await self._store.parts_in(*(states or ("held", "dead"))) if row.route == route]
+        return await self.at(route).resend(rows)
+
+    def trouble(self, channel: str) -> str:
+        """Why the platform refuses an account of this channel, if it does (DE-32)."""
+        accounts = (account for (name, _), account in self._accounts.items() if name == channel)
+        return next((account.trouble for account in accounts if account.trouble), "")
+
+    async def drain(self, seconds: float, for_calls: float = 5.0) -> None:
+        """Goes down in good order: sends for so many seconds, then begins no further call and ends those it is in."""
+        await self._end_work(seconds)
+        for account in self._accounts.values():
+            account.closed = True
+        await self._end_work(for_calls)
+
+    async def _end_work(self, seconds: float) -> None:
+        if working := [sender.work for sender in self._senders.values() if sender.work is not None]:
+            await asyncio.wait(working, timeout=seconds)
+
+    async def _gives_up(self, row: StoredPart, deed: Deed, error: str) -> GivesUp:
+        if isinstance(deed, Sign):
+            return GivesUp(lambda: log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error))
+        failed = DeliveryFailed(row.route, row.key, words(deed), error)
+        owed = await self.owed(failed)
+
+        def then() -> None:
+            what = "%s: a message to %s was given up: %s; `rejoinder dead` lists it"
+            log.error(what, row.route.channel, row.route.chat, error)
+            self._tell(failed)
+            for part in owed.parts if owed is not None else ():
+                self.wake(part.route)
+
+        return GivesUp(then, () if owed is None else (owed,))
+
+
+async def _nobody(_: DeliveryFailed) -> None:
+    """No owner is known."""

@@ -1,0 +1,80 @@
+"""Whoever owns the gateway is told when something was given up, in a direct chat where one is known (DE-32).
+
+Rule 1: a chat is not told about itself: who blocked the bot would not hear it, and a notice that failed would make
+        another one.
+Rule 2: once an hour for each chat: a person who went away costs one line, not one for each answer.
+Rule 3: where owners write is kept, and the notice is written with what it tells of: a restart loses neither.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from rejoinder.bounded import Bounded
+from rejoinder.events import DeliveryFailed, Route
+from rejoinder.runtime.sending.conversations import Conversations
+from rejoinder.store.base import Cursor, MoveCursor, PlanParts, Store
+
+MOST_CHATS: Final = 1000
+AGAIN_AFTER: Final = timedelta(hours=1)
+OWNER: Final = "owner"
+"""The cursor that says where an owner of this channel wrote last."""
+GIVEN_UP: Final = (
+    "A message to {channel} {chat} was given up: {why}\n`/resend` there sends it again; `rejoinder dead` lists it."
+)
+
+_kept = msgspec.json.Decoder(Route)
+
+
+class Owners:
+    def __init__(
+        self, conversations: Conversations, channels: Iterable[str], store: Store, clock: Callable[[], datetime]
+    ) -> None:
+        self._conversations = conversations
+        self._channels = tuple(channels)
+        self._store = store
+        self._clock = clock
+        self._at: dict[str, Route] = {}  # by channel, whoever wrote last behind the others
+        self._has_read = False
+        self._told: Bounded[Route, datetime] = Bounded(MOST_CHATS)
+
+    def to_keep(self, route: Route) -> tuple[MoveCursor, ...]:
+        """An owner says something in a direct chat: what is to be written with it."""
+        if self._at.get(route.channel) == route:
+            return ()
+        return (MoveCursor(Cursor(route.channel, OWNER, msgspec.json.encode(route).decode())),)
+
+    def wrote(self, route: Route) -> None:
+        """It is written."""
+        self._at.pop(route.channel, None)
+        self._at[route.channel] = route
+
+    async def owed(self, failed: DeliveryFailed) -> PlanParts | None:
+        """The notice of what is given up, for who gives it up to write."""
+        await self._read()
+        now, route = self._clock(), self._place_for(failed.route)
+        told = self._told.get(failed.route)
+        if route is None or (told is not None and now - told < AGAIN_AFTER):
+            return None
+        conversation = self._conversations.at(route)
+        if conversation is None:
+            return None
+        self._told[failed.route] = now
+        notice = GIVEN_UP.format(channel=failed.route.channel, chat=failed.route.chat, why=failed.why)
+        return conversation.to_say((notice,), now)
+
+    async def _read(self) -> None:
+        """Once: what an earlier process knew; what was said in this one is newer."""
+        if self._has_read:
+            return
+        self._has_read = True
+        for channel in self._channels:
+            if (kept := await self._store.cursor(channel, OWNER)) is not None and channel not in self._at:
+                self._at = {channel: _kept.decode(kept), **self._at}
+
+    def _place_for(self, failed: Route) -> Route | None:
+        here = self._at.get(failed.channel)
+        others = [route for route in reversed(self._at.values()) if route.channel != failed.channel]
+        return next((route for route in (here, *others) if route is not None and route != failed), None)

@@ -1,0 +1,166 @@
+"""Turns that nobody asked for: heartbeats and jobs of the clock (TU-28).
+
+They go through the same lane as everybody's, one after the other, and wait for whatever runs. There is no message
+they answer: their words go to the place they were given, and where there is none they are kept and logged.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from msgspec import Struct
+
+from rejoinder.agents.base import Agent, CanForget
+from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome
+from rejoinder.crashpoint import crashpoint
+from rejoinder.events import Chat, Inbound, Part, Route, Sender, SessionStarted
+from rejoinder.inbound.clock import refusal, timed
+from rejoinder.inbound.rules import Rules
+from rejoinder.letters import one_line
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.deciding.queueing import Queueing
+from rejoinder.runtime.deciding.waiting import pack
+from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.lanes.lanes import Lanes
+from rejoinder.runtime.lanes.sessions import Sessions
+from rejoinder.runtime.sending.conversations import Conversation, Conversations
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.unit import Unit
+from rejoinder.session import start_over
+from rejoinder.store.base import Destination, Originate, SaveAgentSession, Store, Tick
+
+log = logging.getLogger(__name__)
+
+MOST_KEPT = 1000
+
+
+class Background(Struct, frozen=True, kw_only=True):
+    """A turn without a trigger. `session` is whose memory it has, `target` where its words go."""
+
+    id: str
+    agent: str
+    session: str
+    text: str
+    target: Route | None = None
+    model: str | None = None
+    anew: bool = False
+    """The session begins anew with it."""
+    heartbeat: bool = False
+
+    def inbound(self, route: Route) -> Inbound:
+        """The turn as an event that nobody sent."""
+        return Inbound(
+            route.channel,
+            event_id=self.id,
+            message_id="",
+            chat=Chat(route.chat),
+            sender=Sender(""),
+            text=self.text,
+            account=route.account,
+            thread=route.thread,
+            entry="cron",
+        )
+
+
+class Beginning:
+    """Where such turns begin: in one commit, with the tick that made it, it is a row like everybody's message.
+
+    Not before recovery is over: what an earlier process left comes first, and stands in its line only once.
+    """
+
+    def __init__(
+        self,
+        agents: Mapping[str, Agent],
+        rules: Rules,
+        conversations: Conversations,
+        nowhere: "Nowhere",
+        sessions: Sessions,
+        queueing: Queueing,
+        lanes: Lanes,
+        store: Store,
+        clock: Callable[[], datetime],
+        tell: Tell,
+        recovered: asyncio.Event,
+    ) -> None:
+        self._agents = agents
+        self._rules = rules
+        self._conversations = conversations
+        self._nowhere = nowhere
+        self._sessions = sessions
+        self._queueing = queueing
+        self._lanes = lanes
+        self._store = store
+        self._clock = clock
+        self._tell = tell
+        self._recovered = recovered
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._rules = settings.rules
+
+    async def begin(self, turn: Background, tick: Tick | None = None) -> str | None:
+        """Returns when it stands in its session's line; or why it gets no turn, and then nothing is written."""
+        await self._recovered.wait()
+        if (speaker := self._agents.get(turn.agent)) is None:
+            return f"there is no agent {turn.agent}"
+        conversation, now = self._place(turn), self._clock()
+        inbound = turn.inbound(conversation.route)
+        message = timed(inbound, turn.agent, turn.model, self._rules, heartbeat=turn.heartbeat)
+        await conversation.open(now)
+        async with self._sessions.changing(turn.session, turn.agent, now) as held:
+            is_new, anew = held.is_new, turn.anew and not held.is_new
+            session = start_over(held.session, now) if anew else held.session
+            if (why := refusal(message, session, self._rules, now)) is not None:
+                return why
+            to = Destination(held.key, pack(message, turn.agent, (), inbound))
+            unit = Unit(*held.becomes(session))
+            originated = unit.add(Originate(inbound, to, now, tick))
+            if anew:
+                unit.add_all((SaveAgentSession(held.key, None),))
+            await unit.write(self._store)
+            crashpoint("K4")
+            held.became(session)
+        if is_new:
+            self._tell(SessionStarted(session.key, session.agent, conversation.route))
+        if anew and can(speaker, CanForget):
+            speaker.forget(session.key)
+        if (event := originated()) is not None:
+            queue = self._queueing.of(conversation.route.channel, session)
+            in_line = self._queueing.in_line(message, session)
+            asked = self._queueing.asked(event.id, message, turn.agent, conversation, (), None)
+            self._lanes.arrive(session.key, turn.agent, queue, (asked,), in_line)
+        return None
+
+    def _place(self, turn: Background) -> Conversation:
+        if turn.target is not None:
+            if (conversation := self._conversations.at(turn.target)) is not None:
+                return conversation
+            log.warning("%s: there is no channel %s to tell", turn.session, turn.target.channel)
+        conversation = self._conversations.at(self._nowhere.route(turn.session))
+        assert conversation is not None, "nowhere is always there"
+        return conversation
+
+
+class Nowhere:
+    """The place of words that have no place: never lost in silence."""
+
+    name = "nowhere"
+    limits = Limits()
+
+    def __init__(self) -> None:
+        self.kept: deque[Part] = deque(maxlen=MOST_KEPT)
+        self._count = 0
+
+    def route(self, session: str) -> Route:
+        return Route(self.name, session)
+
+    async def listen(self, deliver: Inlet) -> None:
+        """Nobody writes here."""
+
+    async def send(self, part: Part) -> Outcome:
+        self._count += 1
+        self.kept.append(part)
+        words = one_line(part.text)  # an agent writes no line of the log itself
+        log.warning("%s: a turn in the background has no target, its words are kept: %s", part.route.chat, words)
+        return Delivered(f"kept-{self._count}")

@@ -1,0 +1,321 @@
+"""Gathers what a turn is made of (TU-7, TU-30, TU-31); `turns.prompt` says how it is told."""
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.agents.base import Agent
+from rejoinder.events import Inbound, PromptImage, PromptPart, Said, Strictness, Turn
+from rejoinder.inbound.activation import group_settings
+from rejoinder.inbound.directives.effective import (
+    BY_DEFAULT,
+    Effective,
+    effective_exec,
+    effective_level,
+    effective_model,
+)
+from rejoinder.inbound.groups import active_mode, group_intro
+from rejoinder.inbound.media import Shown, show_media
+from rejoinder.inbound.message import Message
+from rejoinder.inbound.rooms import members, room_notice
+from rejoinder.inbound.rules import AgentProfile, ChannelRules, channel_rules
+from rejoinder.outbound.directives.declaration import Registry
+from rejoinder.outbound.notice import abilities_notice
+from rejoinder.outbound.template import fill, values_of
+from rejoinder.runtime.answer.files import OutboxFolder
+from rejoinder.runtime.entropy import sixteen
+from rejoinder.runtime.lanes.lane import Run
+from rejoinder.runtime.lanes.turn_inputs import Asked
+from rejoinder.runtime.sending.conversations import Conversation
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.turn.fetching import all_files, sees_images
+from rejoinder.session import ExecChoice, Session, is_untouched
+from rejoinder.turns.prompt import (
+    Group,
+    Media,
+    Metadata,
+    Quoted,
+    Sender,
+    Spoken,
+    SystemPart,
+    UserPart,
+    assemble,
+    user_parts,
+)
+
+BOUNDARY_BYTES = 8
+LONGEST_FILLED = 500
+HANDLED = frozenset({"send_message", "send_file"})
+"""What a grant makes work anywhere; the rest that needs one is not promised."""
+FOLDER = "Your outbox folder is {path}: put a file there to send it, and name it by its path within."
+
+
+class Surroundings(Struct, frozen=True):
+    """What holds where an agent is spoken to, whether it is asked or somebody only wants to know what it would read."""
+
+    message: Message
+    """The one that is answered."""
+    session: Session
+    """As it was when the turn began."""
+    agent: Agent
+    profile: AgentProfile
+    channel: ChannelRules
+    settings: RuntimeSettings
+    room: tuple[str, ...]
+    """Our agents in the group it speaks in, where they are several."""
+
+
+class Scene(Surroundings, frozen=True):
+    """What holds for the whole of a run, looked up once."""
+
+    run: Run
+    choices: dict[str, Any]
+    """The directives of its messages; of equal ones the last counts."""
+
+    def level(self, name: str) -> str:
+        return self._level(name).value
+
+    def chosen(self, name: str) -> str | None:
+        """The level somebody chose, `off` too; None: it is left to the agent."""
+        level = self._level(name)
+        return None if level == BY_DEFAULT else level.value
+
+    def _level(self, name: str) -> Effective:
+        return effective_level(name, self.choices, self.session, self.settings.rules, self.profile)
+
+
+def surroundings_of(message: Message, session: Session, settings: RuntimeSettings, agent: Agent) -> Surroundings:
+    rules = settings.rules
+    channel = channel_rules(rules, message.inbound.channel)
+    return Surroundings(message, session, agent, rules.agents[agent.name], channel, settings, _room(message, channel))
+
+
+def scene_of(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> Scene:
+    here = surroundings_of(run.message, session, settings, agent)
+    choices = {name: value for asked in run.asked for name, value in asked.message.choices.items()}
+    return Scene(
+        here.message, session, agent, here.profile, here.channel, settings, here.room, run=run, choices=choices
+    )
+
+
+def brief(scene: Scene) -> Turn:
+    """The whole turn of this run."""
+    run, session, chosen, profile = scene.run, scene.session, scene.choices, scene.profile
+    overheard = [said for asked in run.asked for said in asked.overheard]
+    first = run.asked[0].message.inbound
+    begins = is_untouched(session) or _opens_thread(run.asked[0])
+    earlier = (*(first.thread_history if begins else ()), *overheard)
+    starter = Quoted(first.thread_starter) if begins and first.thread_starter else None
+    user = UserPart(
+        messages=_all_spoken(run.asked, scene),
+        thread_starter=starter,
+        history=_quotes(earlier),
+        system_events=(*session.system_events, *_interrupted(run)),
+        after_abort=run.start.after_abort or session.aborted_last_run,
+        overflow=run.start.overflow,
+        passed_over=run.start.passed_over,
+        untrusted_context=tuple([text for asked in run.asked for text in asked.message.inbound.untrusted_context]),
+    )
+    model = effective_model(chosen, session, profile)
+    return assemble(
+        run.session,
+        system_part(scene),
+        user,
+        boundary=_boundary(),
+        model=model.value if profile.models.default or session.model or "model" in chosen else None,
+        think=scene.chosen("think") if profile.think_levels else None,
+        permissions=_stricter(effective_exec(chosen, session)),
+    )
+
+
+def _opens_thread(asked: Asked) -> bool:
+    """Nothing was said in it before, also where it goes on in the session of its chat."""
+    known = asked.conversation.messages.get(asked.message.inbound.message_id)
+    return asked.conversation.route.thread is not None and known is not None and known.number == 1
+
+
+def next_parts(here: Surroundings, asked: Asked) -> tuple[PromptPart, ...]:
+    """What the agent would be told with a message from here, beside the words of that message."""
+    user = UserPart(
+        messages=(replace(_spoken(asked, here.agent, among_agents=bool(here.room)), text=""),),
+        history=_quotes(asked.overheard),
+        system_events=here.session.system_events,
+        after_abort=here.session.aborted_last_run,
+    )
+    return tuple(user_parts(user, _boundary()))
+
+
+def _boundary() -> str:
+    return sixteen()[:BOUNDARY_BYTES].hex()
+
+
+def _quotes(earlier: Iterable[Said]) -> tuple[Quoted, ...]:
+    return tuple([Quoted(s.text, s.author_name or s.author_id, s.handle or None, s.message_id) for s in earlier])
+
+
+def _stricter(chosen: ExecChoice) -> Strictness | None:
+    """What holds also for what the agent's own settings allow (IN-59)."""
+    if chosen.security == "deny":
+        return "deny"
+    if chosen.ask == "always":
+        return "ask"
+    return "list" if chosen.security == "allowlist" else None
+
+
+def filled(words: str, here: Surroundings) -> str:
+    """The operator's words with what is known of the message that is answered (DE-5), each on one line: what
+    somebody calls themselves begins no paragraph of a system prompt."""
+    if "{{" not in words:
+        return words
+    message, key, is_new = here.message, here.session.key, is_untouched(here.session)
+    values = values_of(message.inbound, key, stripped=message.agent_text, is_new=is_new)
+    return fill(words, {name: " ".join(value.split())[:LONGEST_FILLED] for name, value in values.items()})
+
+
+def _interrupted(run: Run) -> tuple[str, ...]:
+    """What an agent has to know that is asked again (DU-2)."""
+    if run.resumed is None:
+        return ()
+    said = run.resumed.said
+    sent = f" This was already said and stays; do not say it again: {said}" if said else ""
+    return (f"A restart interrupted your answer to this.{sent}",)
+
+
+def brief_further(scene: Scene, asked: tuple[Asked, ...]) -> Turn:
+    """Further messages for a run that is under way: they stand as they would in a turn of their own."""
+    user = UserPart(messages=_all_spoken(asked, scene))
+    return assemble(scene.run.session, SystemPart(), user, boundary=_boundary())
+
+
+def system_part(where: Surroundings) -> SystemPart:
+    message, agent, channel, settings, among = where.message, where.agent, where.channel, where.settings, where.room
+    inbound = message.inbound
+    here = settings.channel(inbound.channel)
+    group, intro, extra = None, "", [here.extra_system_prompt]
+    if message.in_group:
+        mode = active_mode(message, where.session, channel)
+        group = Group(inbound.chat.title, inbound.participants, mode)
+        intro = group_intro(mode)
+        extra.append(group_settings(channel, inbound.chat).extra_system_prompt)
+    folder = outbox_folder(where.session.key, settings)
+    return SystemPart(
+        system_prompt=filled(settings.system_prompts.get(agent.name, ""), where),
+        metadata=_metadata(inbound, agent),
+        abilities=_notice(settings.directives, here.can, settings.granted & _handled(settings, among=bool(among))),
+        notices=(
+            *((room_notice(agent.name, among),) if among else ()),
+            *((FOLDER.format(path=folder.path),) if folder is not None and "files" in here.can else ()),
+        ),
+        group=group,
+        group_intro=intro,
+        extra_system_prompt=filled("\n\n".join(filter(None, extra)), where),
+    )
+
+
+def _room(message: Message, channel: ChannelRules) -> tuple[str, ...]:
+    here = members(message.inbound, channel) if channel.is_room and message.in_group else ()
+    return here if len(here) > 1 else ()
+
+
+def outbox_folder(session: str, settings: RuntimeSettings) -> OutboxFolder | None:
+    """Out of which a run of this session may send files, if it may."""
+    if settings.outbox_of is None or "send_file" not in settings.granted:
+        return None
+    return settings.outbox_of(session)
+
+
+def _handled(settings: RuntimeSettings, *, among: bool) -> frozenset[str]:
+    return HANDLED.union(settings.directives.self_acting, {"handoff"} if among else ())
+
+
+@cache
+def _notice(directives: Registry, can: frozenset[str], granted: frozenset[str]) -> str:
+    return abilities_notice(directives, can, granted)
+
+
+def _metadata(inbound: Inbound, agent: Agent) -> Metadata:
+    chat = inbound.chat
+    return Metadata(agent.name, inbound.channel, chat.id, chat.kind, inbound.account, inbound.thread)
+
+
+def _all_spoken(asked: tuple[Asked, ...], scene: Scene) -> tuple[Spoken, ...]:
+    among_agents = bool(scene.room)
+    return tuple([_spoken(each, scene.agent, among_agents=among_agents) for each in asked])
+
+
+def _spoken(asked: Asked, agent: Agent, *, among_agents: bool) -> Spoken:
+    """`among_agents`: in a room of several it is the agent that is meant, not the account they share."""
+    inbound, text = asked.message.inbound, asked.message.agent_text
+    sender = inbound.sender
+    forwarded = inbound.forwarded
+    receiver = agent.name if among_agents else asked.message.facts.me.id
+    shown = show_media(all_files(inbound), sees_images=sees_images(agent))
+    return Spoken(
+        text=text,
+        sender=None
+        if asked.message.background
+        else Sender(
+            sender_id=sender.id,
+            sender_name=sender.name,
+            display_name=sender.called,
+            channel=inbound.channel,
+            channel_id=inbound.chat.id,
+            thread_id=inbound.thread,
+            is_bot=sender.is_bot,
+            timestamp=inbound.sent_at.isoformat() if inbound.sent_at else None,
+            receiver_id=receiver,
+        ),
+        message_id=inbound.message_id or None,
+        handle=asked.handle,
+        reply_to=_quoted(inbound, asked.conversation),
+        edit_of=_former(inbound, asked.handle),
+        forwarded=Quoted(forwarded.text, forwarded.author_name) if forwarded else None,
+        media=tuple(map(_media, shown)),
+        images=_images(shown) if shown else (),
+        transcript=inbound.transcript if inbound.transcript and inbound.transcript != asked.message.text else None,
+    )
+
+
+def _images(shown: tuple[Shown, ...]) -> tuple[PromptImage, ...]:
+    return tuple(
+        PromptImage(each.mime, each.attachment.content)
+        for each in shown
+        if each.fate == "image" and each.attachment.content is not None
+    )
+
+
+def _media(shown: Shown) -> Media:
+    file = shown.attachment
+    size = file.size if file.size is not None or file.content is None else len(file.content)
+    return Media(file.name, shown.mime, size, shown.text, shown.why)
+
+
+def _quoted(inbound: Inbound, conversation: Conversation) -> Quoted | None:
+    quote = inbound.reply_to
+    if quote is None:
+        return None
+    known = conversation.messages.get(quote.message_id)
+    if known is not None:
+        said = quote.text if known.text and quote.text else known.text  # of a part of it, those words are meant
+        return Quoted(said, quote.author_name or known.author_name, known.handle, quote.message_id)
+    return Quoted(quote.text, quote.author_name, None, quote.message_id) if quote.text else None
+
+
+def _former(inbound: Inbound, handle: str | None) -> Quoted | None:
+    if inbound.entry != "edit":
+        return None
+    return Quoted(inbound.former_text or "", inbound.sender.called, handle, inbound.message_id)
+
+
+def people_of(run: Run) -> frozenset[str]:
+    """Who asked for this run and may answer for it: no bot, not the clock, nobody who is only listened to, no guest.
+
+    What an agent asks leave for is done on the operator's machine: a stranger in an open group does not give it.
+    """
+    messages = (asked.message for asked in run.asked)
+    theirs = (message for message in messages if not (message.background or message.listening))
+    senders = (message.inbound.sender for message in theirs if message.command_authorised)
+    return frozenset(sender.id for sender in senders if not sender.is_bot)

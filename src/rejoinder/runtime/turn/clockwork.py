@@ -1,0 +1,155 @@
+"""Waits for the nearest job of the clock that is due, and lets its turn begin (TU-26, TU-27).
+
+Rule 1: when something is due, and whether it becomes a turn, is decided on the floor (`turns.schedule`, `turns.job`).
+Rule 2: what is due is read from the store at every look, so an operator's word counts as soon as the store tells of it.
+Rule 3: one timer, and no wait is longer than half a minute: nobody tells a process that its machine slept, or that
+        somebody set the clock.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import datetime
+
+from rejoinder.errors import StoreUnavailable, Superseded
+from rejoinder.events import JobTicked
+from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.lanes.lanes import Lanes
+from rejoinder.runtime.turn.background import Background
+from rejoinder.runtime.unit import until_good
+from rejoinder.store.base import KeepJob, KeptJob, PassTick, Store, Tick
+from rejoinder.turns.heartbeat import asks_for_nothing, prompt_with
+from rejoinder.turns.job import Job, Moment, obstacle
+from rejoinder.turns.schedule import first_due, next_due, set_right, was_missed
+
+log = logging.getLogger(__name__)
+
+LONGEST_WAIT = 30.0
+
+Begin = Callable[[Background, Tick], Awaitable[str | None]]
+
+
+class Clockwork:
+    def __init__(
+        self,
+        jobs: tuple[Job, ...],
+        store: Store,
+        lanes: Lanes,
+        begin: Begin,
+        clock: Callable[[], datetime],
+        read: Callable[[str], str | None],
+        tell: Tell,
+    ) -> None:
+        """`read` gives what stands in a file, if there is one."""
+        self._jobs = jobs
+        self._store = store
+        self._lanes = lanes
+        self._begin = begin
+        self._clock = clock
+        self._read = read
+        self._tell = tell
+        self._changed = asyncio.Event()
+        self._looked: datetime | None = None
+
+    def heed(self, jobs: tuple[Job, ...]) -> None:
+        """These are there from now on."""
+        self._jobs = jobs
+        self.changed()
+
+    def changed(self) -> None:
+        """Somebody may have paused, resumed or asked for one of them."""
+        self._changed.set()
+
+    async def run(self) -> None:
+        while True:
+            self._changed.clear()
+            try:
+                due = await self.look()
+            except StoreUnavailable as fault:
+                await until_good(self._store, fault)
+                continue
+            except Superseded as lost:  # an operator, or nobody any more: what is so is read again
+                log.info("%s; the jobs are looked at again", lost)
+                continue
+            left = LONGEST_WAIT if due is None else (due - self._clock()).total_seconds()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(left, LONGEST_WAIT)):
+                    await self._changed.wait()
+
+    async def look(self) -> datetime | None:
+        """Does all that is due, and says when the next is."""
+        kept = {each.name: each for each in await self._store.jobs()}
+        now, before = self._clock(), self._looked
+        self._looked = now
+        may_be_ahead = before is None or now < before
+        for gone in kept.keys() - {job.name for job in self._jobs}:
+            if kept[gone].schedule:
+                await self._store.write(KeepJob(gone, "", None))
+        dues = [await self._attend(job, kept.get(job.name, KeptJob(job.name)), now, may_be_ahead) for job in self._jobs]
+        return min((due for due in dues if due is not None), default=None)
+
+    async def _attend(self, job: Job, kept: KeptJob, now: datetime, may_be_ahead: bool) -> datetime | None:
+        """One job; when it is due next."""
+        due = kept.due
+        if kept.schedule != job.written or kept.anew:
+            due = first_due(job.schedule, now)
+        elif due is not None and may_be_ahead:
+            due = set_right(job.schedule, due, now)
+        if due != kept.due or kept.schedule != job.written or kept.anew:
+            await self._store.write(KeepJob(job.name, job.written, due))
+        is_due = due is not None and due <= now and not kept.paused
+        if is_due or kept.wanted:
+            following = next_due(job.schedule, due, now) if due is not None and is_due else due
+            await self._tick(job, kept, Tick(job.name, due, following), now)
+            due = following
+        return None if kept.paused else due
+
+    async def _tick(self, job: Job, kept: KeptJob, tick: Tick, now: datetime) -> None:
+        try:
+            why = await self._fire(job, kept, tick, now)
+        except (StoreUnavailable, Superseded):
+            raise
+        except Exception as error:  # one job must not hold up the others
+            log.exception("%s could not begin", job.name)
+            why = f"failed: {type(error).__name__}"
+        if why is not None:
+            log.info("%s gets no turn: %s", job.name, why)
+            await self._store.write(PassTick(tick, why, now))
+        self._tell(JobTicked(job.name, job.agent, job.session, why))
+
+    async def _fire(self, job: Job, kept: KeptJob, tick: Tick, now: datetime) -> str | None:
+        """Why there is no turn, if there is none."""
+        beats = job.heartbeat
+        notes = await asyncio.to_thread(self._read, beats.notes) if beats is not None else None
+        if (why := obstacle(self._moment(job, kept, tick, notes, now))) is not None:
+            return why
+        moment = tick.due if tick.due is not None and tick.due != tick.next else now  # by hand: at no moment of its own
+        turn = Background(
+            id=f"{job.name}@{moment.isoformat()}",
+            agent=job.agent,
+            session=job.session,
+            text=job.prompt if beats is None or beats.reads_notes else prompt_with(job.prompt, notes),
+            target=job.target,
+            model=job.model,
+            anew=job.anew,
+            heartbeat=beats is not None,
+        )
+        return await self._begin(turn, tick)
+
+    def _moment(self, job: Job, kept: KeptJob, tick: Tick, notes: str | None, now: datetime) -> Moment:
+        beats = job.heartbeat
+        if beats is None:
+            missed = job.missed == "skip" and tick.due is not None and was_missed(tick.due, now)
+            return Moment(running=kept.is_open, missed=missed, by_hand=kept.wanted)
+        return Moment(
+            running=kept.is_open,
+            quiet=beats.hours is not None and beats.zone is not None and not beats.hours.hold(now, beats.zone),
+            busy=self._is_busy(job),
+            idle=notes is not None and asks_for_nothing(notes),
+            by_hand=kept.wanted,
+        )
+
+    def _is_busy(self, job: Job) -> bool:
+        lane = self._lanes.get(job.session)
+        return (lane is not None and not lane.is_idle) or (job.target is not None and bool(self._lanes.at(job.target)))

@@ -1,0 +1,126 @@
+"""Shortens conversations: by itself when one is full, and at somebody's word (TU-23, TU-29)."""
+
+import logging
+from collections.abc import AsyncGenerator, Callable, Mapping
+from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.agents.base import Agent, CanAnswer, CanCompact, Exchange, Failed, Question
+from rejoinder.bounded import Bounded
+from rejoinder.events import PromptText, Turn
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.lanes.sessions import Sessions
+from rejoinder.runtime.turn.reminding import Reminder
+from rejoinder.runtime.unit import Unit
+from rejoinder.session import with_event
+from rejoinder.store.base import AppendTranscript, Entry, Store
+from rejoinder.turns.compaction import FLUSH_PROMPT, Fullness, after_compaction, plan
+
+log = logging.getLogger(__name__)
+
+SESSIONS = 10_000
+
+
+class CompactionSettings(Struct, frozen=True, kw_only=True):
+    budget: int = 0
+    flushes: bool = True
+    startup_notes: Mapping[str, str] = {}
+    """What each agent is told again, by its name."""
+
+
+class Shortened(Struct, frozen=True):
+    """What the next turn is to be told of it, and what is written so that a restart does not undo it."""
+
+    note: str
+    kept: tuple[AppendTranscript, ...] = ()
+
+
+class Compaction:
+    """Remembers how full each session is, as far as its agent tells, and which have been shortened."""
+
+    def __init__(
+        self,
+        settings: CompactionSettings,
+        sessions: Sessions,
+        store: Store,
+        clock: Callable[[], datetime],
+        reminder: Reminder,
+    ) -> None:
+        self.context: Bounded[str, int] = Bounded(SESSIONS)
+        self._settings = settings
+        self._sessions = sessions
+        self._store = store
+        self._clock = clock
+        self._reminder = reminder
+        self._flushed: Bounded[str, bool] = Bounded(SESSIONS)
+        self._untold: Bounded[str, bool] = Bounded(SESSIONS)  # shortened, and the people have not been told
+
+    def heed(self, settings: CompactionSettings) -> None:
+        self._settings = settings
+
+    async def after_turn(self, agent: Agent, turn: Turn, seen: Callable[[], None]) -> None:
+        """Makes room when this turn has filled the context; `seen` hears the agent's signs of life."""
+        if not self._settings.budget:
+            return
+        session = turn.session
+        compacts = isinstance(agent, CanCompact)
+        fullness = Fullness(self.context.get(session, 0), self._settings.budget, session in self._flushed)
+        todo = plan(fullness, can_compact=compacts, flushes=self._settings.flushes)
+        if todo.flush:
+            self._flushed[session] = True
+            await self._flush(agent, replace(turn, parts=(PromptText(FLUSH_PROMPT),)), seen)
+        if todo.compact:
+            seen()
+            if await self.compact(session, agent):
+                self._untold[session] = True
+            else:
+                log.warning("%s: %s could not shorten the conversation", session, agent.name)
+
+    async def shorten(self, session: str, agent: Agent) -> Shortened | None:
+        """None when it cannot be done."""
+        name = agent.name
+        since = (await self._sessions.find(session, name, self._clock())).started
+        await self._reminder.remind(session, agent, since)
+        kept = await agent.compact(session) if can(agent, CanCompact) else False
+        if kept is False:
+            return None
+        self.context.pop(session, None)
+        self._flushed.pop(session, None)
+        note = after_compaction(self._settings.startup_notes.get(name, ""))
+        return Shortened(note, () if kept is True else (_summary(session, kept, self._clock()),))
+
+    async def compact(self, session: str, agent: Agent) -> bool:
+        """False when it cannot be done; else the next turn is told of it."""
+        name, shortened = agent.name, await self.shorten(session, agent)
+        if shortened is None:
+            return False
+        async with self._sessions.changing(session, name, self._clock()) as held:
+            told = with_event(held.session, shortened.note)
+            await Unit(*held.becomes(told), *shortened.kept).insist(self._store)
+            held.became(told)
+        return True
+
+    def untold(self, session: str) -> bool:
+        """Whether people are still to be told that this session was shortened; asked once."""
+        return self._untold.pop(session, False)
+
+    async def _flush(self, agent: Agent, turn: Turn, seen: Callable[[], None]) -> None:
+        """A turn whose words reach nobody. Nobody is there to answer a question either."""
+        name, events = agent.name, agent.run(turn)
+        try:
+            async for event in events:
+                seen()
+                if isinstance(event, Question) and can(agent, CanAnswer):
+                    await agent.answer(event.id, None)
+                elif isinstance(event, Failed):
+                    log.warning("%s: %s wrote nothing down: %s", turn.session, name, event.detail)
+        finally:
+            if isinstance(events, AsyncGenerator):
+                await events.aclose()
+
+
+def _summary(session: str, kept: Exchange, now: datetime) -> AppendTranscript:
+    answer = (Entry("agent", (PromptText(kept.answer),), now),) if kept.answer else ()
+    return AppendTranscript(session, (Entry("user", kept.parts, now, stands_for_all=True), *answer))

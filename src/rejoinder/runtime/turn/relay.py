@@ -1,0 +1,208 @@
+"""Passes one run's events on: words to the answer, signs of life to the lease, the rest where it belongs."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from msgspec import Struct
+
+from rejoinder.agents.base import (
+    Agent,
+    AgentEvent,
+    Done,
+    Failed,
+    ModelSelected,
+    PlanChanged,
+    Question,
+    SegmentEnded,
+    SessionOpened,
+    TextDelta,
+    Thought,
+    ToolEnded,
+    ToolStarted,
+    Usage,
+)
+from rejoinder.events import Turn
+from rejoinder.letters import Letters, mended
+from rejoinder.outbound.tools import Display, tool_line
+from rejoinder.runtime.answer.delivery import Answer
+from rejoinder.runtime.lanes.lane import Run
+from rejoinder.runtime.turn.attempts import Answers
+from rejoinder.runtime.turn.presence import TypingSign
+from rejoinder.runtime.turn.thoughts import Thoughts
+from rejoinder.turns.status import State, state_of_tool
+
+log = logging.getLogger(__name__)
+
+CRASHED = "{agent} failed and could not answer."
+LONGEST_OUTPUT = 500
+
+
+class Shows(Struct, frozen=True):
+    """How much of the agent's work people see (IN-59)."""
+
+    tools: Display = "none"
+    tool_output: bool = False
+
+
+Hears = Callable[[str], Awaitable[None] | None]
+
+
+class Watcher(Struct, frozen=True):
+    """Somebody from outside who follows the runs: told of each tool by its title, of the model by its name."""
+
+    tool: Hears | None = None
+    model: Hears | None = None
+
+
+class Ears(Struct, frozen=True):
+    """Who else wants to hear of a run."""
+
+    asks: Callable[[Question], Awaitable[None]]
+    opened: Callable[[str], Awaitable[None]]
+    watcher: Watcher = Watcher()
+
+
+class Relay:
+    def __init__(
+        self,
+        run: Run,
+        agent: Agent,
+        answer: Answer,
+        typing: TypingSign,
+        shows: Shows,
+        ears: Ears,
+        thoughts: Thoughts | None,
+    ) -> None:
+        self.usage = Usage()
+        self.begun = False  # the agent has said something; our own notices before it do not count
+        self._run = run
+        self._agent = agent
+        self._answer = answer
+        self._typing = typing
+        self._shows = shows
+        self._ears = ears
+        self._thoughts = thoughts
+        self._letters = Letters()
+        self._answers: Answers | None = None  # to be told of the first words
+        self._tool, self._times = "", 0  # shown last, and how often in a row
+
+    async def attempt(self, turn: Turn, answers: Answers) -> Failed | None:
+        """One try at the turn; None when it was answered, or nobody may hear it any more."""
+        self._answers = answers
+        try:
+            return await self._hear(turn)
+        except (Exception, asyncio.CancelledError) as error:  # an agent may be anybody's code
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise  # it is this run that is to end, not something the agent waited for
+            log.exception("%s failed in %s", self._agent.name, turn.session)
+            return Failed("crashed", CRASHED.format(agent=self._agent.name), f"{type(error).__name__}: {error}")
+
+    async def _hear(self, turn: Turn) -> Failed | None:
+        events = self._agent.run(turn)
+        try:
+            return await self._pass_on(events)
+        finally:
+            if (close := getattr(events, "aclose", None)) is not None:
+                await close()  # ends the run on the agent's side too, now and not at the next collection
+
+    async def _pass_on(self, events: AsyncIterator[AgentEvent]) -> Failed | None:
+        try:
+            async for event in events:
+                self._run.seen()
+                if not self._run.may_speak() or isinstance(event, Done):
+                    return None
+                if isinstance(event, Failed):
+                    return event
+                await self._take(event)
+        finally:
+            self._end_tools()
+            if self._thoughts is not None:
+                await self._thoughts.end()
+        return None
+
+    async def _take(self, event: AgentEvent) -> None:
+        match event:
+            case TextDelta(text=piece):
+                if not (text := self._letters.feed(piece)):
+                    return
+                if self._thoughts is not None:
+                    await self._thoughts.end()
+                self._end_tools()
+                self._became(State.THINKING)
+                self._run.said.append(text)
+                if self._answers is not None and not text.isspace():
+                    answers, self._answers = self._answers, None
+                    self.begun = True
+                    await answers()
+                await self._answer.feed(text)
+                if self._answer.begun:
+                    self._typing.seen("text")
+            case Thought(text=text):
+                self._typing.seen("thought")
+                self._became(State.THINKING)
+                if self._thoughts is not None:
+                    self._thoughts.add(mended(text))
+            case ToolStarted(title=title, kind=kind):
+                title = mended(title)
+                self._typing.seen("tool")
+                self._became(state_of_tool(f"{kind} {title}"))
+                await tell(self._ears.watcher.tool, title)
+                await self._show_tool(title, kind)
+            case ToolEnded(output=output):
+                self._became(State.THINKING)
+                if self._shows.tool_output and output.strip():
+                    self._end_tools()
+                    await self._answer.add_line(f"```\n{mended(output.strip()[:LONGEST_OUTPUT])}\n```")
+            case SegmentEnded():
+                await self._answer.next_segment()
+            case Usage():
+                self.usage = _added(self.usage, event)
+            case ModelSelected(model=model):
+                self._run.model = model
+                await tell(self._ears.watcher.model, model)
+            case SessionOpened(saved=saved):
+                await self._ears.opened(saved)
+            case Question():
+                self._run.asking = True
+                await self._ears.asks(event)
+            case PlanChanged() | Done() | Failed():
+                pass  # plans are not shown; the end is not passed on here
+
+    async def _show_tool(self, title: str, kind: str) -> None:
+        """One line for each tool; of equal neighbours one, with how many they were (DE-23)."""
+        if self._shows.tools == "none":
+            return await self._answer.next_segment()
+        name = tool_line(title, kind, self._shows.tools, group=self._run.asked[-1].message.in_group)
+        if name == self._tool:
+            self._times += 1
+            return
+        self._end_tools()
+        await self._answer.add_line(f"_{name}_")
+        self._tool, self._times = name, 1
+
+    def _end_tools(self) -> None:
+        if self._times > 1:
+            self._answer.add_to_line(f" ×{self._times}")
+        self._tool, self._times = "", 0
+
+    def _became(self, state: State) -> None:
+        for asked in self._run.asked:
+            if asked.signs is not None:
+                asked.signs.became(state)
+
+
+def _added(known: Usage, told: Usage) -> Usage:
+    """Some agents tell what it cost and how full they are apart: a zero is no news."""
+    return Usage(
+        told.input_tokens or known.input_tokens,
+        told.output_tokens or known.output_tokens,
+        told.context_tokens or known.context_tokens,
+    )
+
+
+async def tell(who: Hears | None, what: str) -> None:
+    """Calls somebody's function, which may wait or not."""
+    if who is not None and (waiting := who(what)) is not None:
+        await waiting

@@ -1,0 +1,100 @@
+"""What the agent thinks, as a message of its own before the answer, whole or while it is thought (IN-59)."""
+
+from msgspec.structs import replace
+
+from rejoinder.channels.base import CanDelete, CanEdit
+from rejoinder.outbound import plan
+from rejoinder.outbound.draft import Streaming
+from rejoinder.outbound.plan import Wording
+from rejoinder.outbound.reveal import Reveal
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.answer.delivery import Answer
+from rejoinder.runtime.answer.drafting import Drafting, streaming_for
+from rejoinder.runtime.lanes.lane import Run
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.sending.fates import hear, message_of
+
+PATIENCE = 5.0
+"""Seconds for which a thought that is to be shown holds up the answer."""
+SENDING = 30.0
+"""Seconds after which nobody asks any more what became of it."""
+SIGN = "💭 "
+UNHEARD = Wording(silent=True)
+
+
+class Thoughts:
+    """Those of one run. `live`: they are shown as they come, in the way in which an answer would be."""
+
+    def __init__(self, run: Run, answer: Answer, runs: Runs, *, live: bool) -> None:
+        self._run = run
+        self._answer = answer
+        self._runs = runs
+        self._live = live
+        self._thought: _Thought | None = None
+
+    def add(self, text: str) -> None:
+        if self._thought is None:
+            if not (text := text.lstrip()):
+                return
+            self._thought = _Thought(self._run, self._answer, self._streaming())
+        self._thought.grow(text)
+
+    async def end(self) -> None:
+        """It stands before the answer begins. Who is stopped in here leaves nothing half written: it ends by itself."""
+        thought, self._thought = self._thought, None
+        if thought is not None:
+            settling = self._runs.start(f"thought:{self._run.session}", thought.settle())
+            await self._runs.wait(settling, PATIENCE)
+
+    def _streaming(self) -> Streaming:
+        conversation = self._run.conversation
+        speech, other_bot = conversation.how.speech, conversation.facts.other_bot
+        if not self._live:
+            return Streaming("off")
+        wanted = speech.streaming
+        if wanted.mode == "blocks":  # a thought is one message
+            wanted = replace(wanted, mode="edits")
+        return streaming_for(wanted, conversation.sender, speech.manner, other_bot=other_bot)
+
+
+class _Thought:
+    """One message, or as many as its length asks for."""
+
+    def __init__(self, run: Run, answer: Answer, streaming: Streaming) -> None:
+        conversation = run.conversation
+        self._run = run
+        self._answer = answer
+        self._manner = conversation.how.speech.manner
+        self._stem = conversation.outbox.new_stem()
+        self._reveal = Reveal()
+        # Not with the claim of the run: what was opened with it is taken for a beginning of the answer after a crash.
+        self._drafting = Drafting(conversation.sender, streaming, self._manner, lambda: UNHEARD, self._stem, None)
+        self._was_live = streaming.mode == "live"
+        self._drafting.grow(SIGN)
+
+    def grow(self, text: str) -> None:
+        if seen := self._reveal.feed(text):
+            self._drafting.grow(seen)
+
+    async def settle(self) -> None:
+        self._drafting.grow(self._reveal.finish(""))
+        await self._drafting.close()
+        draft, conversation = self._drafting.draft, self._run.conversation
+        if not draft.slots and not self._run.may_speak():
+            return
+        channel = conversation.channel
+        may_move = can(channel, CanDelete) or can(channel, CanEdit)
+        planned = plan.settle(
+            draft.text.rstrip(),
+            draft.slots,
+            conversation.route,
+            self._manner,
+            UNHEARD,
+            self._stem,
+            live=self._was_live,
+            may_move=may_move,
+        )
+        posted = conversation.sender.post(planned) if planned else ()
+        await hear(posted, SENDING)
+        shown = (*[slot.message for slot in draft.slots], *map(message_of, posted))
+        self._answer.goes_with(dict.fromkeys(filter(None, shown)))

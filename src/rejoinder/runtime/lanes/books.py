@@ -202,7 +202,7 @@ class StoreBooks:
         """Says that they are still alive. One that has lost its claim may not speak any more."""
         until = self._clock() + LEASE
         for run in runs:
-            if run.granted is not None and not run.over:
+            if run.granted is not None and not run.over and not run.closed:
                 try:
                     await self._store.write(RenewRun(run.claim, until))
                 except Superseded:

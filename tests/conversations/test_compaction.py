@@ -145,7 +145,7 @@ class Slow(Forgetful):
 
 
 async def test_a_turn_that_is_closed_says_no_more_that_it_is_alive(caplog):
-    """TU-20: while the agent shortens, the answer is kept and the claim given back: there is none to renew or to lose."""
+    """TU-20: while the agent shortens, the answer is kept and the claim given back: there is none to renew."""
     agent = Slow(["One.", FULL], "NO_REPLY", "Two.")
     async with conversation(agent, settings=limited()) as chat:
         await chat.says("one")

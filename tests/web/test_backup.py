@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rejoinder.backups import copy_store
 from rejoinder.channels.web.keeper import Keeper
 from rejoinder.cli import app
+from rejoinder.programs.backups import copy_store
 from tests.web.running import Page, running, settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operate.md").read_text("utf-8")

@@ -17,7 +17,7 @@ def back_up(
     file: File = None,
 ) -> None:
     """Copy the store, and the chat page beside it, as they are at this moment; everything goes on meanwhile."""
-    from rejoinder.backups import page_of
+    from rejoinder.programs.backups import page_of
 
     if not target.absolute().parent.is_dir():
         raise BadUse(f"there is no folder {target.parent} for the backup; make it first")
@@ -42,7 +42,7 @@ def back_up(
 async def _copy(file: str | None, target: Path, force: bool) -> Path | None:
     from rich.console import Console
 
-    from rejoinder.backups import copy_store, page_to_copy
+    from rejoinder.programs.backups import copy_store, page_to_copy
 
     page = page_to_copy(store_url(file), target)
     async with store_to_read(file) as store:

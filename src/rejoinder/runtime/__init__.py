@@ -1,14 +1,14 @@
-"""The asyncio: does what the floors decided, decides nothing itself.
+"""The asyncio layer: carries out what the floors (`inbound`, `turns`, `outbound`) decide, and decides nothing itself.
 
-Its rooms in the order in which a message meets them:
+Its packages, in the order in which a message passes through them:
 
-engine       accepts what comes and hands it on; it builds the rest
-deciding     what came is decided, and what follows from it is written down
+engine       accepts messages and hands them on; builds everything else
+deciding     decides each message and writes down what follows from the decision
 lanes        what waits for its turn, and what runs
-turn         one turn of one agent, and the turns that nobody asked for
-answer       what an agent says becomes what a conversation shows
-sending      what is to be said goes out, in order and once
+turn         one turn of one agent, and the turns that no message triggers
+answer       turns what an agent says into what a conversation shows
+sending      sends what is to be said, in order and once
 
-unasked      recovery, put_aside, upkeep, foreign_changes
-for all      runs, unit, settings, abilities, profiles, hooks, entropy, tables
+unprompted   recovery, put_aside, upkeep, foreign_changes
+shared       runs, unit, settings, abilities, profiles, hooks, entropy, tables
 """

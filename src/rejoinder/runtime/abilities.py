@@ -1,7 +1,7 @@
-"""Whether an agent or a channel has an ability: `isinstance` of the Protocol, asked once for each class.
+"""Whether an agent or a channel has an ability: `isinstance` against its Protocol, cached for each class.
 
-The check of a runtime Protocol looks through all its members and takes microseconds; a turn asks a dozen times.
-The first check of a class takes a hundred, so all are made when the gateway is: `learn`.
+Checking a runtime Protocol looks at all its members and takes microseconds; a turn asks a dozen times. The first check
+of a class takes a hundred microseconds, so `learn` makes all of them when the gateway is built.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ def can(thing: object, ability: type[Ability]) -> TypeGuard[Ability]:
 
 
 def learn(things: Iterable[object], base: ModuleType) -> None:
-    """Asks for every ability of methods alone that a base declares; a value may not be there before it is connected."""
+    """Checks each ability in `base` that consists of methods only: attributes may not exist before connecting."""
     declared = [each for each in vars(base).values() if getattr(each, "_is_runtime_protocol", False)]
     abilities = list(filter(_is_of_methods, declared))
     for thing in things:

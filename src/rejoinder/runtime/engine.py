@@ -1,7 +1,7 @@
-"""The line through the house: inbox -> stages -> what the decision comes to (consequences.py).
+"""The main path of a message: inbox -> stages -> what the decision leads to (consequences.py).
 
-Messages of one place are decided one after the other, in the order in which they came; who accepts them
-waits for none of it.
+Messages of one place are decided one after the other, in the order in which they came. The channel that delivers them
+does not wait for the decisions.
 """
 
 import asyncio
@@ -145,15 +145,15 @@ class Engine:
         self._heeding: tuple[Heeds, ...] = (*before_a_turn, *during_a_turn)
 
     def heed(self, settings: RuntimeSettings) -> None:
-        """These hold from the next message on; a turn that has begun ends as it began."""
+        """These hold from the next message on; a turn that has begun keeps the settings it began with."""
         self._settings = settings
         for each in self._heeding:
             each.heed(settings)
 
     async def accept(self, *messages: Inbound, cursor: Cursor | None = None) -> None:
-        """What a channel calls; returns when they are safe, not when they are answered (DU-1).
+        """Called by channels; returns when the messages are durable, not when they are answered (DU-1).
 
-        They are decided meanwhile, so that the decision is mostly in the same commit.
+        Deciding starts while they are being written, so the decision is usually part of the same commit.
         """
         taken: list[InboxEvent] = []
 
@@ -165,7 +165,7 @@ class Engine:
         try:
             events = await self._store.write(Accept(messages, self._clock(), cursor), known=take)
         except Exception:
-            for event in taken:  # the platform delivers it again
+            for event in taken:  # the platform will deliver it again
                 self._forget(event)
             raise
         for event in events:
@@ -180,14 +180,14 @@ class Engine:
             self._precedence.give_back(arrival.ticket)
 
     def take(self, event: InboxEvent) -> None:
-        """Goes on with an event that is safe: at once, or with the rest of what its sender is typing (IN-76)."""
+        """Goes on with an event that is durable: at once, or with the rest of what its sender is typing (IN-76)."""
         if self._debounce.waits(event.inbound.channel):
             self._debounce.take(event, self._world.me(self.conversations.of(event.inbound)))
         else:
             self.decide(event)
 
     def decide(self, *group: InboxEvent) -> asyncio.Task[None]:
-        """What somebody typed in one go is decided as one message, after those of its place that came before it."""
+        """Decides what a sender typed in one go as one message, after the earlier messages of its place."""
         inbound, rules = group[-1].inbound, self._settings.rules
         conversation, here = self.conversations.of(inbound), members(inbound, channel_rules(rules, inbound.channel))
         keys = [session_key(inbound, rules.settings.session, agent) for agent in here]
@@ -207,19 +207,19 @@ class Engine:
                 try:
                     await until_good(self._store, fault)
                 except StoreUnavailable:
-                    self._precedence.give_back(arrival.ticket)  # the gateway ends: those behind it are told so too
+                    self._precedence.give_back(arrival.ticket)  # the gateway ends: release those that wait behind it
                     raise
                 continue
-            except Superseded as lost:  # somebody beside the gateway has changed what it was decided by
+            except Superseded as lost:  # another process changed what the decision was based on
                 log.info("%s; it is decided again", lost)
                 if (again := again + 1) < DECIDED_AGAIN:
                     continue
             except Exception as error:  # one message must not hold up those behind it
                 if next(iter(conversation.arrived), None) is not arrival:
-                    continue  # it could not be kept, and is forgotten; the platform delivers it again
+                    continue  # it could not be stored and was forgotten; the platform will deliver it again
                 log.exception("a message of %s could not be decided", conversation.channel.name)
                 failed = f"failed: {type(error).__name__}"
-                with suppress(Superseded):  # it was decided, and failed later
+                with suppress(Superseded):  # its decision was already written; the failure came later
                     await Unit(*(SettleEvent(event.id, failed) for event in arrival.events)).insist(self._store)
             self._precedence.give_back(arrival.ticket)
             if conversation.arrived and conversation.arrived[0] is arrival:

@@ -1,4 +1,4 @@
-"""Fresh random bytes, drawn in bulk: a draw of its own for each message gives way to other threads each time."""
+"""Fresh random bytes, drawn in bulk: each draw releases the GIL, so one per message would yield to other threads."""
 
 import secrets
 from collections import deque

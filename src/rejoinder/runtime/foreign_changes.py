@@ -1,5 +1,5 @@
-"""What somebody writes into the store beside the gateway: a part to send again, a message of the operator's, a
-stranger who is let in (DE-33). The store says only that something has changed; here is looked for what."""
+"""Picks up what another process writes into the store: a part to send again, a message from the operator, a stranger
+who is let in (DE-33). The store says only that something has changed; this module finds out what."""
 
 import asyncio
 
@@ -20,7 +20,7 @@ class ForeignChanges:
         self._looking: asyncio.Task[None] | None = None
 
     def changed(self) -> None:
-        """Returns at once; one look at a time is enough, however often something changes."""
+        """Returns at once. One look runs at a time, however often something changes."""
         self._access.forget()
         self._again = True
         if self._looking is None or self._looking.done():
@@ -31,7 +31,7 @@ class ForeignChanges:
             self._again = False
             try:
                 routes = await self._store.to_send()
-            except StoreUnavailable:  # it says so itself; who goes on then asks what there is to send
+            except StoreUnavailable:  # the store logs it; senders that go on afterwards ask what there is to send
                 return
             for route in routes:
                 self._outbox.wake(route)

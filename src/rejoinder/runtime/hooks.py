@@ -1,8 +1,8 @@
-"""Hooks: who wants to know what happens is told, and changes nothing by it (IN-8).
+"""Hooks: functions that are told what happens and cannot influence it (IN-8).
 
-Rule 1: telling never waits. A hook is a task of its own, with a time limit.
-Rule 2: a hook that fails or hangs is one line in the log.
-Rule 3: hooks get frozen values; there is nothing in them to change.
+Rule 1: telling never waits. Each call of a hook is a task of its own, with a time limit.
+Rule 2: a hook that fails or hangs costs one log entry and nothing else.
+Rule 3: hooks get frozen values, so they cannot change anything.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ SECONDS = 5.0
 
 
 class Hooks:
-    """Has tasks of its own: who waits until the gateway is idle does not wait for hooks."""
+    """Has a `Runs` of its own: waiting until the gateway is idle does not include waiting for hooks."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
@@ -73,7 +73,7 @@ class Hooks:
         self._subscribed.setdefault(HOOKS[name], []).append(hook)
 
     def wants(self, kind: type[Happening]) -> bool:
-        """Whether anybody is told of it: for who would have to put much together."""
+        """Whether any hook listens to this; lets a caller skip building an expensive event."""
         return kind in self._subscribed
 
     def tell(self, happening: Happening) -> None:
@@ -85,14 +85,14 @@ class Hooks:
         try:
             async with limit:
                 await hook(happening)
-        except Exception:  # whatever somebody else's code does
+        except Exception:  # a hook is foreign code and may raise anything
             if limit.expired():
                 log.warning("the hook %s took longer than %g s and was ended", _name(hook), self._seconds)
             else:
                 log.exception("the hook %s failed", _name(hook))
 
     async def close(self) -> None:
-        """Lets those that were told come to their end, which is near."""
+        """Waits for the hooks under way; their time limit keeps this short."""
         await self._runs.idle()
 
 

@@ -1,4 +1,4 @@
-"""What the inbound floor has to know of an agent, read from what the agent says of itself (IN-59)."""
+"""What the inbound floor has to know about an agent, taken from what the agent declares (IN-59)."""
 
 from rejoinder.agents.base import Agent, CanAnswer, CanSetModel, CanShowThoughts, CanThink, HasAllowList
 from rejoinder.inbound.directives.model import Models

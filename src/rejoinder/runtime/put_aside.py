@@ -1,6 +1,7 @@
-"""What is kept and cannot be read, by this version or by any: put aside by itself, while all else goes on (DU-14).
+"""Puts aside stored rows that cannot be read, by this version or by any, while everything else goes on (DU-14).
 
-It stays on disk. The operator finds it in the log and by `rejoinder dead`; its people are told where they are known.
+They stay on disk. The operator finds them in the log and with `rejoinder dead`; the people concerned are told where
+their conversation is known.
 """
 
 import logging
@@ -28,7 +29,7 @@ log = logging.getLogger(__name__)
 
 CANNOT_BE_READ = "it cannot be read"
 PLANNED_BEFORE = "planned before a restart; its parts tell what arrived"
-"""Of an answered turn. It is closed before its parts have come to their end, and one of them may be held."""
+"""For an answered turn: it is closed before the fate of its parts is known, and one of them may be held."""
 
 
 class Shelf:
@@ -38,14 +39,14 @@ class Shelf:
         self._clock = clock
 
     async def put(self, unread: Unread) -> None:
-        """What the store itself could not read."""
+        """Puts aside a row that the store itself could not read."""
         match unread.kind:
             case "event":
                 await self._store.write(PutEventAside(unread.id, f"{CANNOT_BE_READ}: {unread.why}"))
                 _log(unread.where, f"message {unread.message}", unread.why)
             case "input":
                 await self.put_input(unread.where, unread.id, unread.message, None, unread.why)
-            case "turn" if unread.answered:  # all of it is planned: what was asked is needed no more
+            case "turn" if unread.answered:  # its answer is fully planned, so the question is no longer needed
                 await self._close(unread.id)
             case "turn":
                 await self.put_turn(unread.where, unread.id, unread.message, unread.route, unread.why)
@@ -63,7 +64,7 @@ class Shelf:
         why: object,
         parts: tuple[StoredPart, ...] = (),
     ) -> None:
-        """`parts`: what was planned or sent of its answer, as far as that can be read."""
+        """`parts`: those parts of its answer, planned or sent, that can be read."""
         now = self._clock()
         given_up = ResumeTurn(turn, now, now, most=0, why=f"{CANNOT_BE_READ}: {why}")
         await self._write_off(given_up, WithdrawParts(turn), message=message, route=route, parts=parts)

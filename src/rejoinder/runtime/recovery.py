@@ -1,11 +1,11 @@
-"""After a restart: all that was accepted comes to its end, in order, and none of it in a storm (DU-13, TU-10).
+"""After a restart: everything that was accepted is finished, in order and not all at once (DU-13, TU-10).
 
-Rule 1: everything stands in its line before a channel is opened, so nobody who writes now overtakes.
-Rule 2: no decision is taken again: what was routed goes on as it was decided.
-Rule 3: an attempt is counted before it is made. What has been tried before is tried alone, so that what ends the
-        process is found, and nothing else is given up for it (DU-2). A stop in good order is nobody's fault: what it
-        leaves undecided was not tried.
-Rule 4: what another version has kept in a form of its own, or what is damaged, is put aside by itself (put_aside.py).
+Rule 1: everything is in its queue before a channel is opened, so no new message can overtake it.
+Rule 2: no decision is made twice: what was routed goes on as it was decided.
+Rule 3: an attempt is counted before it is made. An event that has been tried before is tried alone, so that the one
+        that kills the process is identified and no other is given up for it (DU-2). An orderly stop is not held
+        against the events it leaves undecided: their attempts are not counted.
+Rule 4: what is damaged, or was stored by another version in a format of its own, is put aside alone (put_aside.py).
 """
 
 import asyncio
@@ -92,7 +92,7 @@ class Recovery:
         self.over = asyncio.Event()
 
     async def run(self) -> None:
-        """Everything is in its line, or under way, when this returns."""
+        """When this returns, everything is in its queue or under way."""
         found = await self._store.recover(self._clock())
         crashpoint("K25")
         self._outbox.recover(found.unknown, found.to_send)
@@ -114,7 +114,7 @@ class Recovery:
         self.over.set()
 
     async def stop(self) -> None:
-        """The gateway goes down."""
+        """The gateway shuts down: takes back the attempts that were counted for undecided events."""
         self._stopped = True
         tried, self._tried = tuple(self._tried), []
         if tried:
@@ -148,7 +148,10 @@ class Recovery:
     async def _close(
         self, open: OpenTurn, outcome: Literal["answered", "dropped"], detail: str, *also: Verb[Any]
     ) -> None:
-        """An answered turn is only delivered: its parts are rows of their own. `also`: what follows from its end."""
+        """Ends a turn without running it. The parts of an answered one are rows of their own and are still delivered.
+
+        `also`: what is written with its end.
+        """
         now = self._clock()
         claim = await self._store.write(ResumeTurn(open.turn.id, now, now))
         if isinstance(claim, Run):
@@ -189,7 +192,7 @@ class Recovery:
             lane.arrive((asked,), self._queueing.in_line(asked.message, session))
 
     async def _readable(self, inputs: tuple[Input, ...]) -> tuple[Input, ...]:
-        """Those of them that can be told to an agent."""
+        """The inputs that can be read; the others are put aside."""
         found: list[Input] = []
         for put in inputs:
             try:

@@ -1,10 +1,10 @@
 """Owns every task of the gateway.
 
-Rule 1: `create_task` appears in this file only, so whatever runs has a name and somebody who waits for it.
-Rule 2: what was cancelled is waited for: when `cancel` or `close` returns, nothing of it runs on. A timer may
-        still fire then: what it starts does not begin.
-Rule 3: a task that fails is one log line with its name; it takes no other task along. One that comes too late for the
-        store has not failed: the gateway ends, and the next one goes on with what is kept.
+Rule 1: `create_task` appears in this file only, so every task has a name and an owner that waits for it.
+Rule 2: cancelled tasks are awaited: when `cancel` or `close` returns, none of them is still running. A timer may fire
+        after `close`; a task it starts is cancelled before it begins.
+Rule 3: a task that fails costs one log entry with its name and affects no other task. A task that finds the store
+        closed has not failed: the gateway is ending, and the next process goes on with what is stored.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from rejoinder.errors import RejoinderError, StoreUnavailable
 log = logging.getLogger(__name__)
 
 PATIENCE = 5.0
-"""Seconds in which what was cancelled ends, unless it waits for something that will not come."""
+"""Seconds in which a cancelled task ends, unless it waits for something that will never happen."""
 
 
 class Runs:
@@ -33,13 +33,13 @@ class Runs:
         return len(self._tasks)
 
     def has(self, name: str) -> bool:
-        """Whether something of this name runs."""
+        """Whether a task of this name is running."""
         return any(task.get_name() == name for task in self._tasks)
 
     def start(
         self, name: str, work: Coroutine[Any, Any, None], then: Callable[[], None] | None = None
     ) -> asyncio.Task[None]:
-        """`then` is called when it has ended, however it ended, also when it never came to run."""
+        """`then` is called when the task has ended, however it ended, even if it never began to run."""
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._ended if then is None else partial(self._ended, then=then))
@@ -55,9 +55,9 @@ class Runs:
             then()
 
     async def wait(self, task: asyncio.Task[None], seconds: float | None = None) -> None:
-        """Returns when it has ended, however it ended, or after so many seconds.
+        """Returns when the task has ended, however it ended, or after so many seconds.
 
-        A waiter that is cancelled leaves it running.
+        Cancelling the waiter does not cancel the task.
         """
         await asyncio.wait({task}, timeout=seconds)
 
@@ -66,12 +66,12 @@ class Runs:
         await self.wait(task)
 
     async def idle(self, besides: Iterable[asyncio.Task[None]] = ()) -> None:
-        """Returns when nothing runs any more besides these; what is started meanwhile counts."""
+        """Returns when no task but these is running; tasks started meanwhile are waited for too."""
         while tasks := self._tasks.difference(besides):
             await asyncio.wait(tasks)
 
     async def close(self) -> None:
-        """What waits, while it ends, for somebody who has ended already is told once more."""
+        """Cancels all tasks. One that does not end in time, as it waits for a task that is gone, is cancelled again."""
         while self._tasks:
             for task in self._tasks:
                 task.cancel()

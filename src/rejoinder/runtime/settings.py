@@ -1,4 +1,4 @@
-"""What the runtime obeys: the floors' own settings made ready, gathered by the wiring."""
+"""The settings of the runtime: those of the floors, ready for use, put together by the wiring."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal, Protocol
@@ -25,7 +25,7 @@ from rejoinder.turns.modes import QueueOverride
 from rejoinder.turns.status import StatusSettings
 
 OnUnknown = Literal["hold", "resend"]
-"""What is done with a message of which nobody can tell whether it arrived (DU-3)."""
+"""What is done with a message when it is unknown whether it arrived (DU-3)."""
 OnCrash = Literal["rerun", "ask", "drop"]
 """What becomes of an answer that a crash interrupted (DU-2)."""
 
@@ -35,7 +35,7 @@ class Speech(Struct, frozen=True):
 
     manner: Manner = Manner()
     streaming: Streaming = Streaming("live")
-    """As far as the channel can."""
+    """As far as the channel supports it."""
     reply_direct: ReplyMode | None = None
     reply_group: ReplyMode | None = None
     prefix: str = ""
@@ -48,7 +48,7 @@ class Speech(Struct, frozen=True):
 
 
 class ChannelFacts(Struct, frozen=True):
-    """What is said of one channel. `can`: what its platform can do, as directives name it (OD-54)."""
+    """What is configured for one channel. `can`: what its platform can do, as directives name it (OD-54)."""
 
     can: frozenset[str] = frozenset()
     queue: QueueOverride | None = None
@@ -68,26 +68,26 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     typing_mode: TypingMode | None = None
     system_prompts: Mapping[str, str] = {}
-    """The operator's words to each agent, by its name."""
+    """The operator's system prompt for each agent, by its name."""
     silence: Silence = "edges"
     granted: frozenset[str] = frozenset()
     """Directives the operator allows beyond the free ones (OD-52)."""
     directives: Registry = default_registry()
-    """All that an agent may write."""
+    """All directives an agent may write."""
     compaction: CompactionSettings = CompactionSettings()
     describer: str | None = None
     """The agent that puts pictures into words for others (IN-9)."""
     question_seconds: float = 300
     on_crash: OnCrash = "rerun"
     acknowledgements: Mapping[str, int] = {}
-    """How long what stands beside HEARTBEAT_OK may be, by agent, where it is not as usual."""
+    """How many characters an agent may write beside HEARTBEAT_OK, for agents that differ from the default."""
     outbox_of: Callable[[str], OutboxFolder] | None = None
-    """Out of which folder a session's agent sends files."""
+    """The folder from which a session's agent sends files."""
     version: str = ""
     unheeded: str = ""
-    """What of the configuration does not hold, and why, for owners: the file is wrong now, or waits for a start."""
+    """For owners: which part of the configuration is not in effect, and why: it is invalid, or needs a restart."""
     show_config: Callable[[str], str] = lambda key: ""
-    """The configuration in effect from this key on, as one may show it."""
+    """The configuration in effect below this key, in a form that is safe to show."""
 
     def channel(self, name: str) -> ChannelFacts:
         return self.channels.get(name, _UNKNOWN)
@@ -100,8 +100,8 @@ _UNKNOWN = ChannelFacts()
 
 
 class Heeds(Protocol):
-    """Whoever obeys settings that may change while the gateway runs."""
+    """An object whose settings may change while the gateway runs."""
 
     def heed(self, settings: RuntimeSettings) -> None:
-        """These hold from the next message on; a turn that has begun ends as it began."""
+        """These hold from the next message on; a turn that has begun keeps the settings it began with."""
         ...

@@ -1,6 +1,6 @@
-"""What follows from what a platform said, as Markdown: docs/delivery.md is filled from `BLOCKS`.
+"""What follows from each answer of a platform, as Markdown: docs/delivery.md is filled from `BLOCKS`.
 
-The grid is asked of `judge` itself, case by case, so that it says what is done and nothing else.
+The table is made by calling `judge` itself, case by case, so that it cannot differ from what is done.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ MEANINGS: Final = {
 
 
 class _Blind:
-    """A platform that can neither be asked nor told twice."""
+    """A platform that cannot be asked what arrived and does not recognise a message that is sent twice."""
 
     name = "blind"
     limits = Limits()

@@ -1,4 +1,4 @@
-"""What is written together: verbs are added, one commit writes them, and each has its answer."""
+"""A unit of work: verbs are added to it, one commit writes them all, and each has its result."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,21 +10,21 @@ from rejoinder.store.base import Store, Verb
 Result = TypeVar("Result")
 
 PAUSE = 1.0
-"""Seconds between two looks at a store that could not be written."""
+"""Seconds between two checks of a store that could not be written."""
 
 
 class Unit:
     def __init__(self, *verbs: Verb[Any]) -> None:
         self._verbs = list(verbs)
         self.results: tuple[Any, ...] = ()
-        """The answers, in the order of the verbs."""
+        """In the order of the verbs."""
         self._included: list[tuple[int, Unit]] = []
         self.is_written = False
         self.then: Callable[[], object] | None = None
-        """Called when it is written."""
+        """Called when the unit is written."""
 
     def add(self, verb: Verb[Result]) -> Callable[[], Result]:
-        """The answer can be asked for when it is written."""
+        """Returns a function that gives the verb's result once the unit is written."""
         place = len(self._verbs)
         self._verbs.append(verb)
         return lambda: self.results[place]
@@ -33,7 +33,7 @@ class Unit:
         self._verbs += verbs
 
     def include(self, other: "Unit") -> None:
-        """What the other holds is written here, and its answers can then be asked of it."""
+        """The verbs of the other unit are written with this one; the other then has its results as if written alone."""
         self._included.append((len(self._verbs), other))
         self._verbs += other._verbs
 
@@ -52,7 +52,7 @@ class Unit:
             self.then()
 
     async def insist(self, store: Store) -> None:
-        """As `write`, but waits while nothing can be kept (DU-15): it is about what has happened already."""
+        """Like `write`, but waits while the store is unavailable (DU-15): for what has already happened."""
         while True:
             try:
                 return await self.write(store)
@@ -61,8 +61,8 @@ class Unit:
 
 
 async def until_good(store: Store, fault: StoreUnavailable) -> None:
-    """Returns when things can be kept again; raises when the store has been closed. The store itself says in the log,
-    once, why they could not: whoever ends with it has no news."""
+    """Returns when the store can be written again; raises when it has been closed. The store itself logs, once, why it
+    could not be written, so the caller need not."""
     while fault.fault != "closed":
         await asyncio.sleep(PAUSE)
         found = await store.health()

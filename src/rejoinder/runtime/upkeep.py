@@ -1,4 +1,4 @@
-"""What has to be done from time to time: runs that are alive say so, and what has grown old goes (DU-14)."""
+"""Periodic work: renews the claims of live runs and deletes what is old (DU-14)."""
 
 import asyncio
 import logging
@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 SWEPT_EVERY = timedelta(hours=1)
 KEPT = timedelta(days=30)
-"""How long what has ended is known: an event that comes again within it is the same event (DU-1)."""
+"""How long ended events are remembered: one that is delivered again within this time is recognised (DU-1)."""
 
 
 class Upkeep:
@@ -25,7 +25,7 @@ class Upkeep:
         self._clock = clock
 
     async def run(self) -> None:
-        swept: datetime | None = None  # soon after the start: not everybody lets a gateway run for an hour
+        swept: datetime | None = None  # the first sweep is soon after the start: a gateway may not run for an hour
         while True:
             await asyncio.sleep(RENEWED_EVERY)
             try:
@@ -34,10 +34,10 @@ class Upkeep:
                     await self.sweep()
                     swept = self._clock()
             except StoreUnavailable as fault:
-                log.debug("not now: %s", fault)  # the store has said it, once
+                log.debug("not now: %s", fault)  # the store has logged it already
 
     async def sweep(self) -> None:
-        """In small steps, so that nobody waits long for the writer."""
+        """In small steps, so that other writes do not wait long."""
         now = self._clock()
         keep = Retention(ended_before=now - KEPT)
         while await self._store.write(Sweep(keep, now)):

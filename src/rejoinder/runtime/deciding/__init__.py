@@ -1,7 +1,7 @@
-"""What came is decided, and what follows from it is written down.
+"""Decides each message and writes down what follows from the decision.
 
 the way in        inlet, debounce, precedence
-to be known       facts, access, tally
-what follows      consequences, queueing, waiting, inheriting
+inputs            facts, access, tally
+consequences      consequences, queueing, waiting, inheriting
 commands          effects, errands, shell, restarting
 """

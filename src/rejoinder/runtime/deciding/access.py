@@ -1,4 +1,4 @@
-"""Who knocked, who was let in and who no longer is: read for each account, written through."""
+"""Who has asked to be let in, who was let in and who was shut out again: read per account, written through."""
 
 from datetime import datetime
 from time import monotonic
@@ -26,11 +26,11 @@ Place = tuple[str, str]
 NOBODY_KNOCKED = pairing.Pairing()
 MOST_PLACES = 1000
 FRESH = 2.0
-"""Seconds for which what was read counts: an owner may approve somebody beside the gateway, too."""
+"""Seconds for which what was read is trusted: an owner may approve a sender from another process."""
 
 
 class Access:
-    """The verbs are the caller's to write; what they change is read again before the next message is decided."""
+    """Returns verbs for the caller to write; what they change is read again before the next message is decided."""
 
     def __init__(self, rules: Rules, store: Store) -> None:
         self._rules = rules
@@ -42,7 +42,7 @@ class Access:
 
     def heed(self, settings: RuntimeSettings) -> None:
         self._rules = settings.rules
-        self.forget()  # the lists that owners have changed were made from those of the file
+        self.forget()  # the edited lists were built on those of the configuration file
 
     async def read(self, place: Place) -> None:
         if monotonic() - self._read.get(place, float("-inf")) < FRESH:
@@ -65,11 +65,11 @@ class Access:
         return pairing.Pairing(tuple(pairing.Knock(each.sender, each.code, each.asked, each.told) for each in knocks))
 
     def allow(self, channel: str) -> Ids | None:
-        """Who is let in by name, once an owner has changed it."""
+        """The allow list as owners have edited it; None when they have not."""
         return self._allow[channel]
 
     def edit(self, wish: EditAllowList) -> tuple[EditAllow | Unpair, ...]:
-        """Who is taken off is not let in by an earlier pairing either."""
+        """Taking a sender off the list also removes their earlier pairing, which would still let them in."""
         edit = EditAllow(AllowEdit(wish.channel, wish.entry, wish.listed))
         if wish.listed:
             return (edit,)
@@ -85,12 +85,12 @@ class Access:
         return ApproveKnock(code, now)
 
     def changed(self, place: Place) -> None:
-        """It has been written: what was known of it is no longer so."""
+        """A change to this channel has been written, so what was read of it is out of date."""
         for known in [known for known in self._read if known[0] == place[0]]:
             del self._read[known]
 
     def forget(self) -> None:
-        """Somebody beside the gateway may have changed any of it."""
+        """Another process may have changed any of it."""
         self._read.clear()
 
     def _edited(self, channel: str, edits: tuple[AllowEdit, ...]) -> Ids:

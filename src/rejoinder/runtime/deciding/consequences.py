@@ -1,7 +1,7 @@
-"""What a decision comes to: one commit that keeps it, with the beginning of its turn where that begins at once (DU-12).
+"""What a decision leads to: one commit that stores it, with the start of its turn if that is immediate (DU-12).
 
-Before that commit nothing has happened; after it the message has its end or its place in a lane, and whoever has to
-know is told.
+Before that commit nothing has happened. After it the message is settled or has its place in a lane, and hooks and
+replies follow.
 """
 
 from collections.abc import Callable, Sequence
@@ -49,21 +49,21 @@ class Decision(Struct, frozen=True):
 
     event: InboxEvent
     before: tuple[InboxEvent, ...]
-    """What its sender typed just before it: decided with it, as one message."""
+    """What its sender typed just before it, decided together with it as one message."""
     conversation: Conversation
     agent: str
     members: tuple[str, ...]
-    """Our agents that are here: one, or those of a room."""
+    """Our agents in this conversation: one, or those of a room."""
     now: datetime
     walk: Walk
     bot_turns: BotTurns
-    """Those of the place, this message among them."""
+    """Those of the place, this message included."""
     ours: bool
     """One of the members said it."""
 
 
 class Place(Struct, frozen=True):
-    """Where a message of a turn was said. `heard`: how much of what was said there its agent has been told then."""
+    """Where a message of a turn was said. `heard`: how many messages there its agent will then have been told."""
 
     conversation: Conversation
     message: Decided
@@ -73,7 +73,7 @@ class Place(Struct, frozen=True):
 
 
 class Destined(Struct, frozen=True):
-    """A session the message goes to: as it is then, its place in the line, and its turn where that begins at once."""
+    """A session the message goes to: its new state, the message's place in the queue, and the turn if it starts now."""
 
     held: Held
     session: Session
@@ -126,7 +126,7 @@ class Consequences:
             self._keep(held, session, conversation)
             self._lanes.obey(held.key, self._queueing.of(conversation.route.channel, session))
 
-    # --- an event that gets one, of each agent it wakes -------------------------------------------
+    # --- an event that gets a turn of each agent it wakes -----------------------------------------
 
     async def route(self, decision: Decision, held: Held) -> None:
         message, session = decision.walk.message, decision.walk.session or held.session
@@ -145,7 +145,7 @@ class Consequences:
     async def _route_to(
         self, sessions: dict[str, tuple[Held, Session]], decision: Decision, performed: list[Performed], own: Held
     ) -> None:
-        """`sessions` by agent, all of them held; `own` is the one it was decided by, woken or not."""
+        """`sessions` by agent, all of them held; `own` is the session the decision was made for, woken or not."""
         walked, conversation, event = decision.walk, decision.conversation, decision.event
         message, session = walked.message, walked.session or own.session
         unit, noted = self._unit(decision, performed)
@@ -175,7 +175,7 @@ class Consequences:
             conversation.hear(said_by(message), (each for each in decision.members if each not in message.agents))
 
     def _destine(self, unit: Unit, held: Held, session: Session, place: Place) -> Destined:
-        """Adds to the unit what this session needs: the beginning of its turn, if nothing is before it."""
+        """Adds to the unit what this session needs, including the start of its turn if nothing is ahead of it."""
         route = place.conversation.route
         queue = self._queueing.of(route.channel, session)
         in_line = self._queueing.in_line(place.message, session)
@@ -201,7 +201,7 @@ class Consequences:
                 conversation.was_told(agent)
             self._lanes.arrive(key, agent, each.queue, (asked,), each.in_line, granted)
 
-    # --- what every decision comes to -------------------------------------------------------------
+    # --- what every decision leads to -------------------------------------------------------------
 
     async def _perform(self, decision: Decision) -> list[Performed]:
         return [await self._effects.perform(effect, _asking(decision)) for effect in decision.walk.effects]
@@ -224,7 +224,7 @@ class Consequences:
         return unit, noted
 
     def _settled(self, decision: Decision, performed: list[Performed], noted: tuple[Message, ...]) -> None:
-        """It is written: from now on it is so."""
+        """Makes the decision effective, after its commit."""
         conversation = decision.conversation
         conversation.noted(noted)
         conversation.bot_turns = decision.bot_turns
@@ -243,7 +243,7 @@ class Consequences:
         held.became(session)
 
     def _started(self, held: Held, session: Session, conversation: Conversation) -> None:
-        """A session that was only just made begins when there is something to remember: a choice, or a turn."""
+        """A new session starts with the first thing it has to remember: a choice, or a turn."""
         if held.is_new:
             self._hooks.tell(SessionStarted(session.key, session.agent, conversation.route))
 
@@ -255,18 +255,18 @@ def _asking(decision: Decision) -> Asking:
 
 
 def _is_owners(decision: Decision) -> bool:
-    """An owner said it, where nobody else reads."""
+    """An owner said it, in a direct chat."""
     message = decision.walk.message
     return message.actor.role == "owner" and not message.in_group
 
 
 def _replies(decision: Decision, performed: list[Performed]) -> Sequence[str]:
-    """What an effect answered itself stands in the place of the decision's own replies."""
+    """What the effects say replaces the decision's own replies."""
     return [each.says for each in performed if each.says is not None] or decision.walk.replies
 
 
 def _reason(walked: Walk) -> str:
-    """How an event ends that gets no turn."""
+    """The recorded end of an event that gets no turn."""
     outcome = walked.outcome
     if any(isinstance(effect, Overhear) for effect in walked.effects):
         how = OVERHEARD
@@ -276,7 +276,7 @@ def _reason(walked: Walk) -> str:
 
 
 def _event_of(decision: Decision) -> MessageDecided:
-    """What hooks hear of it."""
+    """What hooks are told of it."""
     match decision.walk.outcome:
         case Continue():
             outcome = "turn"

@@ -1,4 +1,4 @@
-"""Waits for the rest of what somebody is still typing (IN-76); `inbound.debounce` says what goes on together."""
+"""Waits while a sender is still typing (IN-76); `inbound.debounce` says which messages go on together."""
 
 import asyncio
 from collections.abc import Callable
@@ -36,7 +36,7 @@ class Debounce:
         self._rules = settings.rules
 
     def waits(self, channel: str) -> bool:
-        """Whether what comes on this channel waits at all."""
+        """Whether messages of this channel are held back at all."""
         return bool(waits_for(self._rules.settings.debounce, channel))
 
     def take(self, event: InboxEvent, me: Me) -> None:
@@ -50,7 +50,7 @@ class Debounce:
     def _flushes(self, inbound: Inbound, me: Me, now: datetime) -> bool:
         read = finalise(arrived(inbound, Facts(me)), None, self._rules, now)
         message = read.message if isinstance(read, Continue) else None
-        return message is None or flushes(message)  # what is no message at all has nothing to wait for
+        return message is None or flushes(message)  # an event that is not a message has nothing to wait for
 
     def _look(self, channel: str) -> None:
         waiting, now = self._waiting[channel], self._clock()
@@ -66,5 +66,5 @@ class Debounce:
 
     async def _look_after(self, seconds: float, channel: str) -> None:
         await asyncio.sleep(seconds)
-        del self._looking[channel]  # it is this very task, and must not cancel itself
+        del self._looking[channel]  # this is the current task, and `_look` must not cancel it
         self._look(channel)

@@ -1,8 +1,8 @@
-"""Performs what a decision asks for beside words and turns (IN-62).
+"""Performs what a decision asks for besides words and turns (IN-62).
 
-An effect may answer itself: with what was asked for, or why it could not be had. That stands in the place of
-the decision's own replies: nobody is told that something was done which was not. What has to survive is not
-done here but written by the engine, in the commit that keeps the decision.
+An effect may give its own answer: what was asked for, or why it could not be had. That replaces the decision's own
+replies, so the user is never told that something was done when it was not. What has to survive a crash is not done
+here: the effect returns verbs, which are written in the commit that stores the decision.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -56,7 +56,7 @@ def _nothing() -> None:
 
 
 class Performed(Struct, frozen=True):
-    """What is still to be written for it, what is so once that is done, and what it says in answer."""
+    """What is still to be written for an effect, what to do once that is written, and what it says in answer."""
 
     verbs: tuple[Verb[Any], ...] = ()
     then: Callable[[], None] = _nothing
@@ -72,10 +72,10 @@ class Asking(Struct, frozen=True):
     event: InboxEvent
     message: Message
     session: Session | None
-    """As the decision leaves it; None where it was made before anybody looked for one."""
+    """As the decision leaves it; None if the decision was made before the session was looked up."""
     conversation: Conversation
     agent: str
-    """The one whose session it is about."""
+    """The agent whose session it is about."""
     members: tuple[str, ...]
     """The agents that hear what is said here."""
     now: datetime
@@ -108,13 +108,15 @@ class Effects:
         self._show_config = settings.show_config
 
     def as_turn(self, walked: Walk, agent: str) -> Walk | None:
-        """What takes the agent's time is no effect of a moment: it is done by a turn, which waits for those before it
-        and can be stopped (TU-23). None: this decision has nothing of the kind."""
+        """Work that takes the agent's time is done by a turn, which waits for earlier turns and can be stopped (TU-23).
+
+        None: this decision asks for no such work.
+        """
         others = tuple([effect for effect in walked.effects if not isinstance(effect, CompactSession)])
         if len(others) == len(walked.effects) or not can(self._agents[agent], CanCompact):
             return None
         message = replace(walked.message, agents=(agent,), compacts=True)
-        said = tuple([reply for reply in walked.replies if reply != MEMORY_SHORTENED])  # that is said when it is so
+        said = tuple([reply for reply in walked.replies if reply != MEMORY_SHORTENED])  # the turn says it
         return replace(walked, message=message, outcome=PASS, replies=said, effects=others)
 
     async def perform(self, effect: Effect, asking: Asking) -> Performed:
@@ -157,7 +159,7 @@ class Effects:
         return DONE
 
     async def _reset(self, session: str, agent: str) -> None:
-        """Everybody forgets: the lane what waits, the agent what was said, we under which name it kept it."""
+        """The lane forgets what waits, and the agent what was said; its saved session id is cleared with the commit."""
         await self._lanes.forget(session)
         speaker = self._agents[agent]
         if can(speaker, CanForget):
@@ -173,5 +175,5 @@ def _let_bots_go_on(conversation: Conversation) -> None:
 
 
 def _pressed(inbound: Inbound) -> str:
-    """The message whose button it was."""
+    """The message whose button was pressed, if the answer came by a button."""
     return inbound.reply_to.message_id if inbound.entry == "button" and inbound.reply_to is not None else ""

@@ -1,4 +1,4 @@
-"""Goes and does what a command asks of the gateway itself: what is read or done beside words, sessions and turns."""
+"""Does what a command asks of the gateway itself, beyond words, sessions and turns."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -50,7 +50,7 @@ class Errands:
         self._restarting = restarting
         self._shell = shell
         self.debug: Callable[[ChangeDebug], Awaitable[str]] | None = None
-        """Who lays settings over the configuration; nobody, where they came from no file."""
+        """Overrides settings of the configuration; None where they did not come from a file."""
 
     def heed(self, settings: RuntimeSettings) -> None:
         self._settings = settings
@@ -84,18 +84,18 @@ class Errands:
         return context.told(agent.name, sizes, budget, kept)
 
     async def _remembered(self, agent: Agent, session: Session) -> list[Past] | None:
-        """What its model is told again with every turn; None: the agent keeps the conversation itself."""
+        """What the agent's model is told again with every turn; None if the agent keeps the conversation itself."""
         await self._workers.reminder.remind(session.key, agent, session.started)
         return _past(agent.remembered(session.key)) if can(agent, CanTellMemory) else None
 
     async def _export(self, asking: Asking, session: Session) -> Performed:
-        """In one commit with the decision; a file is kept by its channel before that, under the event's own key."""
+        """Planned in the commit of the decision. The channel keeps the file before that, under a key of the event."""
         entries = await self._store.transcript(session.key, session.started, EVERYTHING)
         if not entries:
             return Performed(says="Nothing has been said in this session yet.")
         transcript = Transcript(session, entries, self._settings.directives, self._settings.silence)
         conversation, channel = asking.conversation, asking.conversation.channel
-        page = await asyncio.to_thread(_file, transcript)  # it may be years of talk
+        page = await asyncio.to_thread(_file, transcript)  # a transcript may cover years
         if not can(channel, CanSendFiles) or len(page) > channel.file_limit:
             return Performed(says=await asyncio.to_thread(_shown, transcript))
         key = f"{said_about(asking.event.id)}/transcript"
@@ -112,7 +112,7 @@ def _file(transcript: Transcript) -> bytes:
 
 
 def _shown(transcript: Transcript) -> str:
-    """Where no file can be sent: as much as a chat bears, and where the rest is."""
+    """Where no file can be sent: as much as fits into a chat, and where to find the rest."""
     words, count = latest(transcript, MOST_SHOWN)
     code, total = fenced(words, "markdown"), len(transcript.entries)
     if count == total:

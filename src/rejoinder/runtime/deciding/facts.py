@@ -1,4 +1,4 @@
-"""What the world has to tell before a message can be decided: gathered here, decided on the inbound floor."""
+"""Gathers the facts by which the inbound floor decides a message."""
 
 from datetime import datetime
 
@@ -50,7 +50,7 @@ class World:
         *,
         ours: bool,
     ) -> Facts:
-        """`session` and `agent` are those the message would go to, `turns` those of bots with this message.
+        """`session` and `agent` are those the message would go to; `turns` are the bot turns including this message.
 
         `ours`: one of our own agents said it."""
         messages, quote, here = conversation.messages, inbound.reply_to, conversation.facts
@@ -91,18 +91,18 @@ class World:
         )
 
     def is_member(self, inbound: Inbound) -> bool:
-        """In a room of ours what one agent said is news to the others (IN-25)."""
+        """Whether one of our own agents in a room said it: to the others it is a message (IN-25)."""
         return is_member(inbound, channel_rules(self._settings.rules, inbound.channel))
 
     async def _turns_today(self, inbound: Inbound, now: datetime) -> tuple[int, int]:
-        """Of the group and of the sender in it, where there is a limit to them (IN-33)."""
+        """Those of the group and of the sender in it, counted only where there is a limit (IN-33)."""
         group = group_settings(channel_rules(self._settings.rules, inbound.channel), inbound.chat)
         of_group = await self._tally.of_group(inbound, now) if group.daily_limit is not None else 0
         of_sender = await self._tally.of_sender(inbound, now) if group.daily_limit_per_user is not None else 0
         return of_group, of_sender
 
     async def _trace(self, quoted: str, inbound: Inbound, conversation: Conversation) -> tuple[Step, ...]:
-        """Of the message this one answers, also of one before a restart."""
+        """The trace of the message this one answers, even if that is from before a restart."""
         if inbound.text.startswith("/") and not conversation.has_trace(quoted):
             events = await self._store.events_of(quoted)
             traced = [each for event in events for each in await self._store.trace(event.id)]
@@ -114,7 +114,7 @@ class World:
         return Me(channel.own_id, channel.own_name) if can(channel, KnowsItself) else Me(agent, agent, is_sure=False)
 
     async def _with_parts(self, facts: RunFacts, here: Route) -> RunFacts:
-        """Only `/status` tells of them, so only there they are counted (DE-33)."""
+        """Only `/status` reports these counts, so they are made only for it (DE-33)."""
         dead, held = await self._store.count_parts("dead"), await self._store.count_parts("held")
         stuck = await self._store.parts_in("dead", "held") if dead or held else ()
         stuck_here = sum(part.route == here for part in stuck)

@@ -1,4 +1,4 @@
-"""A thread that begins in a chat: what was said there goes before what is said in it (IN-45)."""
+"""A thread that begins in a chat inherits the chat's transcript (IN-45)."""
 
 from datetime import datetime
 
@@ -22,13 +22,13 @@ class Inheritance:
         self._settings = settings.rules.settings.session
 
     async def claim(self, unit: Unit, session: Session, inbound: Inbound, now: datetime) -> Session:
-        """Adds the chat's transcript to the unit of a thread's first turn; the session knows that it has had it."""
+        """Adds the chat's transcript to the unit of a thread's first turn, and marks the session as having it."""
         parent = inherits_from(session, inbound, self._settings)
         if parent is None:
             return session
         chat = await self._sessions.find(parent, session.agent, now)
         past = await self._store.transcript(parent, chat.started)
-        # As if it were said now: what is older than a session does not belong to it.
+        # Dated to the start of the session: entries older than a session do not belong to it.
         entries = tuple([replace(entry, at=session.started, turn=None) for entry in past])
         if entries:
             unit.add_all((AppendTranscript(session.key, entries),))

@@ -1,4 +1,4 @@
-"""What a channel is handed to put its messages into."""
+"""The callable into which a channel delivers its messages."""
 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Inbound
@@ -11,7 +11,7 @@ READ = "read"
 
 
 class ChannelInlet:
-    """While nothing can be kept it does not return (DU-15): what is not safe is not confirmed to anybody."""
+    """Does not return while the store is unavailable (DU-15): a message that is not durable is not acknowledged."""
 
     def __init__(self, channel: str, engine: Engine, store: Store) -> None:
         self._channel = channel

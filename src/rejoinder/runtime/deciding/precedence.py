@@ -1,7 +1,7 @@
-"""One session, one order (IN-76): what was accepted first enters it first, from whichever place it was said.
+"""One session, one order (IN-76): messages enter a session in the order of their acceptance, from whichever place.
 
-A place decides its messages one after the other; but several may share a session, and one of them may take longer to
-decide. Whoever waits here waits for what was accepted before it alone, so nobody waits in a circle.
+Each place decides its messages one after the other, but several places may share a session, and one of them may take
+longer to decide. A message waits only for messages accepted before it, so there can be no deadlock.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from rejoinder.store.base import InboxEvent
 
 
 class Ticket:
-    """The place of one message in the lines of the sessions it may enter."""
+    """The position of one message in the queues of the sessions it may enter."""
 
     def __init__(self, keys: tuple[str, ...], before: "tuple[Ticket, ...]") -> None:
         self.keys = keys
@@ -22,22 +22,22 @@ class Ticket:
         self._before = before
 
     async def turn(self) -> None:
-        """Returns when all before it have entered, or ended elsewhere."""
+        """Returns when every message before it has entered its session, or has ended without."""
         for ticket in self._before:
             await ticket.over.wait()
 
     def give_back(self) -> None:
-        self._before = ()  # else each would keep all that ever came before it
+        self._before = ()  # otherwise each ticket would keep all earlier ones alive
         self.over.set()
 
 
 class Arrival(Struct, frozen=True, eq=False):
-    """What somebody typed in one go, and waits to be decided. `ticket` is for the sessions of all agents here."""
+    """What a sender typed in one go, waiting to be decided. `ticket` covers the sessions of all agents here."""
 
     events: tuple[InboxEvent, ...]
     ticket: Ticket
     rules: Rules
-    """Those that held when it came: it is decided by the same."""
+    """Those in effect when it came; it is decided by them."""
 
 
 class Precedence:
@@ -52,7 +52,7 @@ class Precedence:
         return ticket
 
     def give_back(self, ticket: Ticket) -> None:
-        """Its message has entered, or never will."""
+        """Its message has entered its session, or never will."""
         for key in ticket.keys:
             if self._last.get(key) is ticket:
                 del self._last[key]

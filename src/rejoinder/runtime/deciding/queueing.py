@@ -1,4 +1,4 @@
-"""How a decided message stands in the line of its session."""
+"""How a decided message is queued in its session."""
 
 from msgspec.structs import asdict, replace
 
@@ -24,7 +24,7 @@ class Queueing:
         self._settings = settings
 
     def of(self, channel: str, session: Session, inline: QueueChoice | None = None) -> QueueSettings:
-        """TU-4: who has a say about this session's queue, the nearest first."""
+        """This session's queue settings; the most specific source wins (TU-4)."""
         here = self._settings.channel(channel)
         return resolve(
             inline=_override(inline),
@@ -39,7 +39,7 @@ class Queueing:
         settings = None if choice is None else self.of(inbound.channel, session, choice)
         if message.choices.keys() - {"queue"}:
             settings = not_steered(settings or self.of(inbound.channel, session)) or settings
-        if message.stands_alone:  # it neither interrupts nor joins what people say
+        if message.stands_alone:  # it neither interrupts a run nor is merged with what people say
             settings = replace(self.of(inbound.channel, session), mode=Mode.QUEUE)
         return backlog.Message(
             _id(message),

@@ -1,9 +1,9 @@
-"""A restart at an owner's word.
+"""A restart that an owner commands.
 
-Rule 1: the command is settled before anything ends, so no gateway finds it again and restarts once more.
-Rule 2: one that is older than this gateway has been obeyed by its start; and so has one that led to it, where nothing
-        is kept and the platform tells of it again.
-Rule 3: a gateway that would not come up again goes on as it is, and says why.
+Rule 1: the command is settled before the gateway ends, so the next one does not find it and restart once more.
+Rule 2: a command older than this gateway has been obeyed by its start. So has a command that led to this start: where
+        nothing is stored, the platform may deliver it again.
+Rule 3: a gateway that could not start again keeps running, and says why.
 """
 
 import asyncio
@@ -24,21 +24,21 @@ REMEMBERED = 20
 
 
 class Reviving(Struct, frozen=True):
-    """Whoever starts a gateway again. `check` raises what would keep it from coming up; `obeyed` are the commands that
-    led to this start."""
+    """What starts the gateway again. `check` raises the error that would keep it from starting; `obeyed` are the
+    commands that led to this start."""
 
     check: Callable[[], object]
     obeyed: tuple[str, ...] = ()
 
 
 class Restart(Struct, frozen=True):
-    """A gateway that is to begin again: by which commands, so that it obeys none of them twice."""
+    """A request to start the gateway again, with the commands that led to it, so that none is obeyed twice."""
 
     obeyed: tuple[str, ...]
 
 
 class Restarting:
-    """`reviving`: None where nobody would start it again."""
+    """`reviving`: None where nothing would start the gateway again."""
 
     def __init__(self, reviving: Reviving | None, end: Callable[[Restart], None], now: datetime) -> None:
         self._reviving = reviving
@@ -60,6 +60,6 @@ class Restarting:
 
 
 def named(command: Inbound) -> str:
-    """A word by which a command is known again, whatever its platform calls it."""
+    """A short name by which a command is recognised, whatever its platform calls it."""
     full = f"{command.channel}/{command.account}/{command.event_id}"
     return blake2b(full.encode("utf-8", "surrogatepass"), digest_size=9).hexdigest()

@@ -1,10 +1,10 @@
-"""Commands that an owner runs beside the gateway (IN-61).
+"""Shell commands that an owner runs on the gateway's machine (IN-61).
 
-Rule 1: the command is settled before it is run: at most once, whatever happens meanwhile.
-Rule 2: it runs in a session and a process group of its own, which is killed as a whole when the command is over, when
-        its time is over and when the gateway ends.
-Rule 3: nothing it writes can fill our memory: only the end is kept, and said without secrets.
-Rule 4: it has no input, and of our environment only what every program needs.
+Rule 1: the command is settled before it is run, so it runs at most once, whatever happens meanwhile.
+Rule 2: it runs in a session and a process group of its own, which is killed as a whole when the command has ended,
+        when its time is up and when the gateway ends.
+Rule 3: its output cannot fill our memory: only the end is kept, and shown without secrets.
+Rule 4: it has no input, and gets only those of our environment variables that every program needs.
 """
 
 import asyncio
@@ -24,18 +24,18 @@ from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending.conversations import Conversation
 
 SECONDS = 60.0
-"""That a command may take."""
+"""How long a command may take."""
 MOST_SAID = 3500
-"""Characters of its output that are said."""
+"""How many characters of its output are shown."""
 MOST_KEPT = 64 * 1024
 LAST_OUTPUT = 0.2
-"""Seconds for what is still in the pipe, or is written by what the command left behind."""
+"""Seconds for output that is still in the pipe, or is written by processes the command left behind."""
 WITH_THE_GATEWAY = "It was ended with the gateway."
 _COLOURS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
 class Ran(Struct, frozen=True):
-    """What a command wrote, as far as it was kept, how much that was in all, and how it ended where not well."""
+    """The kept end of a command's output, how many bytes it wrote in all, and how it failed, if it did."""
 
     output: bytes
     written: int
@@ -57,7 +57,7 @@ class Shell:
         return Performed(then=lambda: self._start(command, conversation))
 
     async def stop(self) -> None:
-        """Ends what runs, and returns when that is said."""
+        """Ends the running command, and returns when its result has been sent to the chat."""
         if self._running is not None:
             self._running.end(WITH_THE_GATEWAY)
         if self._task is not None:
@@ -92,7 +92,7 @@ class _Command(asyncio.SubprocessProtocol):
                 start_new_session=True,
                 env=passed(os.environ),
             )
-        except (OSError, ValueError) as error:  # a NUL among its words, for one
+        except (OSError, ValueError) as error:  # for example a NUL in the command
             return Ran(b"", 0, f"It could not be started: {error}.")
         try:
             async with asyncio.timeout(seconds):
@@ -100,7 +100,7 @@ class _Command(asyncio.SubprocessProtocol):
         except TimeoutError:
             how = f"It was ended after {seconds:.0f} seconds."
         finally:
-            with suppress(ProcessLookupError, PermissionError):  # nobody of the group is left
+            with suppress(ProcessLookupError, PermissionError):  # no process of the group is left
                 os.killpg(transport.get_pid(), signal.SIGKILL)
             transport.close()
         await self._closed.wait()
@@ -110,7 +110,7 @@ class _Command(asyncio.SubprocessProtocol):
         if not self._how.done():
             self._how.set_result(how)
 
-    # --- what happens to it ---------------------------------------------------------------------
+    # --- called by the event loop ---------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.SubprocessTransport)
@@ -147,7 +147,7 @@ class _Command(asyncio.SubprocessProtocol):
 
 
 def told(ran: Ran) -> str:
-    """What is said of it: its output as code, and what went wrong."""
+    """The message about it: its output as code, and what went wrong."""
     text = _COLOURS.sub("", ran.output.decode("utf-8", "replace").replace("\r\n", "\n"))
     lines = [harmless(line.expandtabs()).rstrip() for line in text.splitlines()]
     output = "\n".join(lines).strip("\n")

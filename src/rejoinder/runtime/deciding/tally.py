@@ -1,4 +1,4 @@
-"""How many turns each group and each person in it has had today (IN-33): what the store has counted, counted on."""
+"""How many turns each group and each person in it has had today (IN-33): read from the store once, then counted on."""
 
 from datetime import date, datetime, time
 
@@ -21,7 +21,7 @@ class Tally:
         return await self._count(inbound, inbound.sender.id, now)
 
     def add(self, inbound: Inbound, now: datetime) -> None:
-        """One turn more, of those that are counted here; the others are the store's to count."""
+        """Adds a turn to the counts held here; the others are read from the store when they are needed."""
         if not self._turns:
             return
         for sender in (None, inbound.sender.id):

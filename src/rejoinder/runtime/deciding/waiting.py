@@ -1,4 +1,4 @@
-"""What a message keeps while it waits for its turn, so that a restart takes no decision again (DU-2, TU-10)."""
+"""What is stored of a message that waits for its turn, so that a restart makes no decision twice (DU-2, TU-10)."""
 
 import msgspec
 from msgspec import Struct
@@ -13,7 +13,7 @@ from rejoinder.turns.backlog import Summary
 
 
 class Decided(Struct, frozen=True, omit_defaults=True):
-    """A decided message without what the inbox has of it anyway."""
+    """A decided message, without what its inbox row contains."""
 
     agent: str
     me: Me
@@ -31,11 +31,11 @@ class Decided(Struct, frozen=True, omit_defaults=True):
     compacts: bool = False
     overheard: tuple[Said, ...] = ()
     inbound: Inbound | None = None
-    """Where deciding changed it."""
+    """Only if deciding changed it."""
 
 
 class Told(Struct, frozen=True, omit_defaults=True):
-    """What a turn tells the agent beside its messages: the session forgets it when the turn begins."""
+    """What a turn tells the agent besides its messages; the session forgets it when the turn begins."""
 
     system_events: tuple[str, ...] = ()
     after_abort: bool = False

@@ -210,7 +210,7 @@ class Engine:
                     self._precedence.give_back(arrival.ticket)  # the gateway ends: release those that wait behind it
                     raise
                 continue
-            except Superseded as lost:  # another process changed what the decision was based on
+            except Superseded as lost:  # what the decision was based on was changed from outside the engine
                 log.info("%s; it is decided again", lost)
                 if (again := again + 1) < DECIDED_AGAIN:
                     continue

@@ -1,5 +1,5 @@
-"""Picks up what another process writes into the store: a part to send again, a message from the operator, a stranger
-who is let in (DE-33). The store says only that something has changed; this module finds out what."""
+"""Picks up what is written into the store from outside the engine: a part to send again, a message from the operator, a
+stranger who is let in (DE-33). The store says only that something has changed; this module finds out what."""
 
 import asyncio
 

@@ -80,7 +80,7 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     question_seconds: float = 300
     on_crash: OnCrash = "rerun"
     acknowledgements: Mapping[str, int] = {}
-    """How many characters an agent may write beside HEARTBEAT_OK, for agents that differ from the default."""
+    """Up to how many characters beside HEARTBEAT_OK go unsaid, for agents that differ from the default."""
     outbox_of: Callable[[str], OutboxFolder] | None = None
     """The folder from which a session's agent sends files."""
     version: str = ""

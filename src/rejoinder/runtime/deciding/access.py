@@ -26,7 +26,7 @@ Place = tuple[str, str]
 NOBODY_KNOCKED = pairing.Pairing()
 MOST_PLACES = 1000
 FRESH = 2.0
-"""Seconds for which what was read is trusted: an owner may approve a sender from another process."""
+"""Seconds for which what was read is trusted: an owner may approve a sender from outside the engine, too."""
 
 
 class Access:
@@ -90,7 +90,7 @@ class Access:
             del self._read[known]
 
     def forget(self) -> None:
-        """Another process may have changed any of it."""
+        """Any of it may have been changed from outside the engine."""
         self._read.clear()
 
     def _edited(self, channel: str, edits: tuple[AllowEdit, ...]) -> Ids:

@@ -1,4 +1,8 @@
 """What waits for its turn, and what runs: one lane for each session.
 
-lanes, lane; turn_inputs goes into a turn, slots are how many may run at once, books keep it, sessions are whose it is
+lanes, lane   the lanes of all sessions, and one of them
+turn_inputs   what goes into a turn
+slots         how many turns may run at once
+books         records in the store what the lanes do
+sessions      what each session remembers
 """

@@ -1,7 +1,8 @@
-"""Keeps the books of the lanes: every turn they begin, steer, leave out or end is a row before it counts (TU-10).
+"""Keeps the books of the lanes: everything they begin, steer, leave out or end is a row before it counts (TU-10).
 
-Rule 1: a turn begins in one commit with what the session forgets by it: told once, and told again after a crash.
-Rule 2: who ends a run says so with its claim. A claim that was lost is not an error here: somebody else ended it.
+Rule 1: what a turn tells the agent moves from the session to the turn in the commit that begins it. So the agent is
+        told once, and told again if a crash interrupts the turn.
+Rule 2: a run is ended with its claim. A lost claim is not an error here: the run has been ended elsewhere.
 """
 
 import logging
@@ -62,8 +63,8 @@ def begin_turn(
 ) -> Callable[[], Granted]:
     """Adds the beginning of a turn to a unit, for the session as this unit leaves it.
 
-    A turn that nobody asked for leaves it untouched: a session ends when its people are away. One that asks the agent
-    nothing leaves all that waits to be told where it is.
+    A background turn does not count as use of the session: a session ends when people have been away. A chore
+    (`compacts`) asks the agent nothing, so the session keeps everything it has yet to tell the agent.
     """
     if message.compacts:
         begun = unit.add(BeginTurn(held.key, route, events, now, now + LEASE, tells=False))
@@ -77,7 +78,7 @@ def begin_turn(
         start.passed_over,
     )
     begun = unit.add(BeginTurn(held.key, route, events, now, now + LEASE, heard, pack_told(told)))
-    # Later than its start, whatever the clock says: that is how a first turn is told from the others.
+    # Always later than `started`, whatever the clock says: this is what distinguishes a first turn from later ones.
     touched = max(session.touched if message.background else now, session.started + A_MOMENT)
     taken = turn_taken(session, touched)
     unit.add_all(held.becomes(taken))
@@ -103,7 +104,7 @@ class StoreBooks:
             return await self._resume(run, run.resumed)
         try:
             await self._begin(run)
-        except Superseded:  # somebody beside the gateway has changed the session: it has been read again since
+        except Superseded:  # the session was changed from outside the engine; this second try reads it again
             await self._begin(run)
 
     async def _begin(self, run: Run) -> None:
@@ -114,7 +115,7 @@ class StoreBooks:
                 unit, held, held.session, run.start, run.events, run.conversation.route, heard, now, run.message
             )
             is_told = run.is_gathered and not run.message.listening
-            if is_told:  # what is planned first is read first: at the head of this answer, below those before it
+            if is_told:  # planned first, so it is shown above this answer and below earlier ones
                 unit.add_all((notices.away(run.conversation, run.asked, now),))
             run.is_claiming = True
             await unit.insist(self._store)
@@ -123,7 +124,7 @@ class StoreBooks:
                 notices.wake((run.conversation,))
 
     async def _resume(self, run: Run, resumed: Resumed) -> None:
-        """Once more, with what the agent would have been told; what was tried twice already is tried alone (DU-2)."""
+        """Begins a turn again, telling the agent the same; one that was tried twice already is tried alone (DU-2)."""
         turn = resumed.turn
         if turn.attempts > 1:
             before, self._suspect = self._suspect, run
@@ -150,7 +151,7 @@ class StoreBooks:
         events = _events(asked)
         try:
             await Unit(SteerInputs(run.claim, events)).insist(self._store)
-        except Superseded:  # the run has ended since; the agent has them all the same
+        except Superseded:  # the run has ended meanwhile, but the agent did receive them
             await self._superseded(Unit(DropInputs(run.session, events, "steered")))
 
     async def left_out(
@@ -164,7 +165,7 @@ class StoreBooks:
         ]
         await self._superseded(unit)
         if not unit.is_written:
-            # The run has taken one of them in at that very moment; the others are left out all the same.
+            # The run has just taken one of them in; the others are still left out, each by itself.
             alone = [await self.left_out(session, (each,), reason) for each in asked] if len(asked) > 1 else []
             return tuple(each for group in alone for each in group)
         notices.wake(each.conversation for each, _ in told)
@@ -191,15 +192,15 @@ class StoreBooks:
             notices.wake((run.conversation,))
 
     async def _giving_up(self, turn: int, now: datetime) -> Unit:
-        """For a turn that was stopped before it could be resumed: the next process is not to go on with it either."""
+        """For a turn that was stopped before it could be resumed: the next process must not resume it either."""
         unit = Unit()
         claimed = unit.add(ResumeTurn(turn, now, now))
         await self._superseded(unit)
-        claim = claimed() if unit.is_written else None  # None: it was put aside
+        claim = claimed() if unit.is_written else None  # None: the turn is no longer open, as when it was put aside
         return Unit(WithdrawParts(turn), EndRun(claim, "stopped", now)) if isinstance(claim, Claim) else Unit()
 
     async def renew(self, runs: Iterable[Run]) -> None:
-        """Says that they are still alive. One that has lost its claim may not speak any more."""
+        """Renews the claims of these runs. A run that has lost its claim may not speak any more."""
         until = self._clock() + LEASE
         for run in runs:
             if run.granted is not None and not run.over and not run.closed:
@@ -210,7 +211,7 @@ class StoreBooks:
                     run.expired = True
 
     async def _superseded(self, unit: Unit) -> None:
-        """Writes what somebody else may have settled meanwhile."""
+        """Writes a unit whose subject may have been settled elsewhere meanwhile; then nothing is written."""
         try:
             await unit.insist(self._store)
         except Superseded as lost:
@@ -229,13 +230,13 @@ def transcript(run: Run, now: datetime) -> tuple[AppendTranscript, ...]:
 
 
 def _as_it_was(session: Session, told: Told) -> Session:
-    """The session as it was when the turn began: what it told then it tells again."""
+    """The session as it was when the turn began, so that the agent is told the same again."""
     touched = session.started if told.begins else session.touched
     return replace(session, system_events=told.system_events, aborted_last_run=told.after_abort, touched=touched)
 
 
 async def note_put_aside(conversation: Conversation, message: str) -> None:
-    """For the operator; the person is told by a row (DU-2)."""
+    """Tells the operator; the sender is told by a stored notice (DU-2)."""
     await conversation.note(f"Message {message} was put aside; `rejoinder explain {message}` tells more.")
 
 

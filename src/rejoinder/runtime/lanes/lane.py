@@ -1,10 +1,10 @@
 """Drives a lane: performs what `turns.lane` decides, and gives it the answers it is owed.
 
-Rule 1: every Start is ended by one RunEnded, in `SessionLane._free` and nowhere else, whatever ended the run,
-        and not before the store knows that it is over: so the next turn of the session finds it free.
-Rule 2: every Steer is answered, also when the run is over by then; every WakeAfter comes back as Quiet.
-Rule 3: `feed` never waits, so between two messages of a lane nothing can slip in.
-Rule 4: a run that does not end when it is told to is left behind: its lane goes on, and it may not speak.
+Rule 1: every Start is ended by exactly one RunEnded, in `SessionLane._free` and nowhere else, whatever ended the run,
+        and only after the store has recorded the end: so the session's next turn finds the session free.
+Rule 2: every Steer is answered, even if the run is over by then; every WakeAfter comes back as Quiet.
+Rule 3: `feed` never awaits, so nothing can interleave with the handling of one event.
+Rule 4: a run that does not end when it is told to is left behind: its lane goes on, and the run may not speak.
 """
 
 import asyncio
@@ -55,11 +55,11 @@ log = logging.getLogger(__name__)
 GRACE = 1.5
 """Seconds a run has to end after it was told to; then its lane goes on without it."""
 STEER_PATIENCE = 10.0
-"""Seconds a run that is over has to say whether it took in what it was offered; while it runs its steps may be long."""
+"""Seconds an ended run has to say whether it took in what it was offered; a live run may be in a long step."""
 
 
 class Crew(Protocol):
-    """Who does the work of a lane."""
+    """Does the work of a lane."""
 
     async def run(self, run: "Run") -> None: ...
 
@@ -68,15 +68,18 @@ class Crew(Protocol):
     async def left_out(
         self, asked: tuple[Asked, ...], reason: Reason | None, told: tuple[tuple[Asked, StoredPart], ...]
     ) -> None:
-        """These got no turn: dropped for this reason, or (None) told to the agent in a line each. `told`: by what."""
+        """These got no turn: dropped for this reason or, if None, summarised for the agent in a line each.
+
+        `told`: the notices that were planned for their senders.
+        """
         ...
 
 
 class Books(Protocol):
-    """Who keeps what the lanes do."""
+    """Records what the lanes do."""
 
     async def begin(self, run: "Run") -> None:
-        """Claims the turn: `run.granted` from then on. `run.is_claiming` says that it can no longer be called off."""
+        """Claims the turn and sets `run.granted`. From `run.is_claiming` on the claim can no longer be called off."""
         ...
 
     async def steered(self, run: "Run", asked: tuple[Asked, ...]) -> None: ...
@@ -84,11 +87,11 @@ class Books(Protocol):
     async def left_out(
         self, session: str, asked: tuple[Asked, ...], reason: Reason | None
     ) -> tuple[tuple[Asked, StoredPart], ...]:
-        """Of each who is owed a notice, its row."""
+        """Returns the planned notice of each message whose sender is owed one."""
         ...
 
     async def end(self, run: "Run") -> None:
-        """Of a run whose work did not end it itself."""
+        """Ends a run whose work did not record its end itself."""
         ...
 
 
@@ -100,51 +103,51 @@ class Run:
         self.agent = lane.agent
         self.start = start
         self.asked = asked
-        self.message = asked[-1].message  # the one that is answered,
+        self.message = asked[-1].message  # the one that is answered
         self.trigger = self.message.inbound.message_id
         self.conversation = asked[-1].conversation  # where it was asked (IN-44)
         self.taken_in: tuple[Asked, ...] = ()  # what it was steered with
-        self.heard = asked  # all that the agent may know of, what it was only offered included
+        self.heard = asked  # every message the agent may know of, including those it was only offered
         self.granted: Granted | None = None
         self.resumed: Resumed | None = None
         self.is_claiming = False
         self.claiming: asyncio.Task[None] | None = None
         self.task: asyncio.Task[None] | None = None
         self.over = False
-        self.ending = False  # the agent has said all
-        self.closed = False  # the store knows that it is over
+        self.ending = False  # the agent has said its last word
+        self.closed = False  # its end is recorded in the store
         self.expired = False  # its claim is lost, or its lease has run out
         self.overdue = False  # its lease has run out, and it is being ended
-        self.released = False  # the gateway goes down: it is to be run again
+        self.released = False  # the gateway shuts down: the next process runs the turn again
         self.gone = asyncio.Event()
         self.started = self.last_seen = 0.0
-        self.asking = False  # the agent waits for a person, not we for the agent
-        self.told: list[tuple[PromptPart, ...]] = []  # what the agent was given,
-        self.said: list[str] = []  # and what it said, in the pieces in which it came
-        self.model: str | None = None  # which answers, as the agent says
+        self.asking = False  # the agent waits for a person, so its silence is no sign of trouble
+        self.told: list[tuple[PromptPart, ...]] = []  # what the agent was given
+        self.said: list[str] = []  # what it said, in the pieces in which it came
+        self.model: str | None = None  # the model that answers, as reported by the agent
         self._lane = lane
 
     @property
     def claim(self) -> Claim:
-        """The proof that this session is ours: every word of the run is planned with it."""
+        """The proof that this run owns the session: everything the run says is planned with it."""
         assert self.granted is not None, "nothing is said before the turn is claimed"
         return self.granted.claim
 
     @property
     def before(self) -> tuple[StoredPart, ...]:
-        """What an earlier attempt at this turn has planned or sent already."""
+        """What an earlier attempt at this turn has already planned or sent."""
         return self.resumed.parts if self.resumed is not None else ()
 
     @property
     def crashed(self) -> bool:
-        """Its work failed where nobody expected it, and said nothing about it to the person."""
+        """Its work failed with an unexpected exception, and the user has been told nothing about it."""
         ended = (task for task in (self.task, self.claiming) if task is not None and task.done())
         failures = (task.exception() for task in ended if not task.cancelled())
         return any(failed is not None and not isinstance(failed, RejoinderError) for failed in failures)
 
     @property
     def is_gathered(self) -> bool:
-        """A restart has made one place in the line of these messages (TU-10)."""
+        """These messages waited through a restart and share one place in the queue (TU-10)."""
         return len(self.asked) > len(self.start.ids)
 
     @property
@@ -155,7 +158,7 @@ class Run:
         return not self.over and not self.expired and may_speak(self._lane.lane, self.start.run)
 
     def begun(self, *, can_steer: bool) -> None:
-        """The agent has the turn."""
+        """The agent has been given the turn."""
         self._lane.feed(RunStarted(self.start.run, can_steer))
 
     def seen(self) -> None:
@@ -185,7 +188,7 @@ class SessionLane:
         self.draining = False
         self._asked: dict[str, tuple[Asked, ...]] = {}
         self._resumed: Resumed | None = None
-        self._granted: Granted | None = None  # for the turn that the next message starts
+        self._granted: Granted | None = None  # for the turn that the arriving message starts
         self._timers: dict[str, asyncio.Task[None]] = {}
         self._offering: asyncio.Timeout | None = None
         self._crew = crew
@@ -205,7 +208,7 @@ class SessionLane:
 
     @property
     def is_at_work(self) -> bool:
-        """Its run has found room, and has not ended."""
+        """Its run has a slot, and has not ended."""
         return self.run is not None and self.run.task is not None and not self.run.gone.is_set()
 
     @property
@@ -213,17 +216,17 @@ class SessionLane:
         return len(self.lane.waiting)
 
     def is_at(self, route: Route) -> bool:
-        """Something of this place runs or waits here."""
+        """A message of this place runs or waits here."""
         running = self.run.asked if self.run is not None and self.is_running else ()
         waiting = (asked for group in self._asked.values() for asked in group)
         return any(asked.conversation.route == route for asked in (*running, *waiting))
 
     def start_of(self, message: backlog.Message, settings: QueueSettings) -> Start | None:
-        """The turn this message would start at once."""
+        """The turn this message would start at once; None if it would have to wait."""
         return start_of(replace(self.lane, settings=settings), message)
 
     def arrive(self, asked: tuple[Asked, ...], message: backlog.Message, granted: Granted | None = None) -> None:
-        """Usually one message; what is gathered after a restart stands in the line as one."""
+        """`asked` is usually one message; those gathered after a restart are queued as one."""
         self._asked[message.id] = asked
         self.routes.add(message.route)
         self._granted = granted
@@ -233,12 +236,12 @@ class SessionLane:
                 each.signs.became(State.QUEUED)
 
     def _waits(self, id: str, asked: Asked) -> bool:
-        """It stands in the line, or its run has found no room yet."""
+        """The message is in the queue, or its run has no slot yet."""
         in_line = id in self._asked
         return in_line or (self.run is not None and self.run.task is None and asked in self.run.asked)
 
     def resume(self, asked: tuple[Asked, ...], messages: tuple[backlog.Message, ...], resumed: Resumed) -> None:
-        """Goes on with a turn that another process began; the lane has nothing else to do yet."""
+        """Resumes a turn that another process began; the lane must have nothing else to do yet."""
         told = unpack_told(resumed.turn.payload)
         start = Start(1, tuple(m.id for m in messages), told.overflow, told.passed_over, told.after_abort)
         self._asked |= {each.id: (each,) for each in asked}
@@ -248,7 +251,7 @@ class SessionLane:
         self._perform(start)
 
     def remember(self, summarised: tuple[backlog.Message, ...]) -> None:
-        """These were left out before a restart; the next turn tells of them in a line each."""
+        """These were left out before a restart; the next turn summarises them in a line each."""
         overflow = self.lane.overflow.telling(summarised, at_most=self.lane.settings.cap)
         self.lane = replace(self.lane, overflow=overflow)
 
@@ -257,13 +260,13 @@ class SessionLane:
             self.feed(ModeChanged(settings))
 
     def stop(self) -> Run | None:
-        """What ran, if anything did: it is `gone` when it has ended, or has been left behind."""
+        """Returns the run that was stopped, if any; `gone` is set when it has ended or has been left behind."""
         run = self.run
         self.feed(Stop())
         return run
 
     async def drain(self) -> None:
-        """Gives back what runs, to be run again by the next process."""
+        """Gives back the current run, for the next process to run again."""
         run = self.run
         if run is not None and not run.gone.is_set():
             run.released = True
@@ -285,7 +288,7 @@ class SessionLane:
         match action:
             case Start():
                 if self.draining:
-                    return  # what waits is kept, and run by the next process
+                    return  # what waits is stored, and run by the next process
                 self.run = run = Run(self, action, self._take(action.ids))
                 run.granted, self._granted = self._granted, None
                 run.resumed, self._resumed = self._resumed, None
@@ -293,7 +296,7 @@ class SessionLane:
                 self._slots.ask(self.key, self.agent, lambda: self._go(run))
             case Steer(ids=ids):
                 asked = tuple(each for id in ids for each in self._asked[id])
-                # Whatever became of the offer, it is answered; an answer that comes twice is harmless.
+                # The offer is always answered, whatever became of it; a second answer is harmless.
                 refused = SteerRefused(action.run, ids)
                 self._runs.start(f"steer:{self.key}", self._offer(action, asked), then=lambda: self.feed(refused))
             case Steered(ids=ids):
@@ -311,11 +314,11 @@ class SessionLane:
     def _take(self, ids: tuple[str, ...]) -> tuple[Asked, ...]:
         for id in ids:
             if timer := self._timers.pop(id, None):
-                timer.cancel()  # what has left the line waits for nobody's quiet
+                timer.cancel()  # a message that has left the queue no longer waits for quiet
         return tuple([asked for id in ids for asked in self._asked.pop(id)])
 
     def _taken_in(self, asked: tuple[Asked, ...]) -> None:
-        """They share the fate of the run they went into; when that is over by now, all is said already."""
+        """They share the fate of the run they went into; if that is already over, they have been answered."""
         if self.run is not None:
             self.run.taken_in += asked
             return
@@ -327,7 +330,7 @@ class SessionLane:
 
     def _go(self, run: Run) -> None:
         if run.over:
-            return  # it was stopped or given back while it waited for room, which it gives back as it goes
+            return  # it was stopped or given back while it waited for a slot; `_free` releases the slot
         run.started = run.last_seen = monotonic()
         run.task = self._runs.start(f"run:{self.key}", self._work(run), then=lambda: self._ended(run))
         self._watch()
@@ -342,7 +345,7 @@ class SessionLane:
         await self._crew.run(run)
 
     def _ended(self, run: Run) -> None:
-        """Where every run comes to that is done, failed, cancelled, expired, left behind, or never begun."""
+        """Every run passes through here: done, failed, cancelled, expired, left behind, or never begun."""
         if run.over:
             return
         run.over = True
@@ -367,7 +370,7 @@ class SessionLane:
     def _free(self, run: Run) -> None:
         run.gone.set()
         if self.run is run:
-            self.run = None  # no cycle is left behind: a run is gone when nobody speaks of it any more
+            self.run = None  # leaves no reference cycle, so the run is freed with its last reference
         self._slots.release(self.key)
         self.feed(RunEnded(run.start.run))
 
@@ -382,7 +385,7 @@ class SessionLane:
             asyncio.get_running_loop().call_later(GRACE, self._ended, run)
 
     def lease_until(self, settings: LeaseSettings, now: float) -> float | None:
-        """Until when what runs here may surely go on; one that may no longer is ended."""
+        """The time before which the current run's lease cannot run out; ends a run whose lease has run out."""
         run = self.run
         if run is None or run.task is None or run.over or run.overdue:
             return None

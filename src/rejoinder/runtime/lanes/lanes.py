@@ -1,4 +1,4 @@
-"""The lanes of all sessions: found by their session or by the place they work for, drained and watched together."""
+"""The lanes of all sessions: found by session or by the place they work for, drained and watched together."""
 
 import asyncio
 from contextlib import suppress
@@ -18,7 +18,7 @@ from rejoinder.turns.modes import QueueSettings
 from rejoinder.turns.signals import Start
 
 MOMENT = 0.25
-"""Seconds in which the last word of a run is delivered and booked, unless something holds it up."""
+"""Seconds in which the last word of a run is normally delivered and its end recorded."""
 
 
 class Lanes:
@@ -30,7 +30,7 @@ class Lanes:
         self._runs = runs
         self._slots = slots
         self._lease = lease
-        self._earlier: dict[Run, LeaseSettings] = {}  # the lease of runs that began under another one
+        self._earlier: dict[Run, LeaseSettings] = {}  # the settings of runs that began under earlier ones
         self._look: asyncio.TimerHandle | None = None
         self._draining = False
         self._lanes: dict[str, SessionLane] = {}
@@ -44,7 +44,7 @@ class Lanes:
             self._look_after_leases()
 
     def start_of(self, key: str, agent: str, settings: QueueSettings, message: backlog.Message) -> Start | None:
-        """The turn this message would start at once; None when it would wait, for its turn or for room."""
+        """The turn this message would start at once; None if it would have to wait, for its turn or for a slot."""
         if self._draining or not self._slots.has_room(agent):
             return None
         lane = self._lanes.get(key)
@@ -62,7 +62,7 @@ class Lanes:
         self.lane(key, agent, settings, message.route).arrive(asked, message, granted)
 
     def lane(self, key: str, agent: str, settings: QueueSettings, route: Route) -> SessionLane:
-        """The lane of this session, ready for something of this place."""
+        """The lane of this session, ready for messages of this place."""
         lane = self._lanes.get(key)
         if lane is None:
             args = (self._crew, self._books, self._runs, self._slots, self._watch, self._rest)
@@ -74,9 +74,9 @@ class Lanes:
         return lane
 
     async def ended(self, key: str) -> None:
-        """Who has heard the last word of a run finds it ended: what comes then does not wait for its books.
+        """Waits until a run that has said its last word has ended, so that a user who answers that word finds it ended.
 
-        A run whose last word is on its way for longer than that still runs.
+        A run whose last word takes longer than `MOMENT` to deliver still counts as running.
         """
         lane = self._lanes.get(key)
         if lane is not None and lane.run is not None and lane.run.ending:
@@ -86,18 +86,18 @@ class Lanes:
 
     @property
     def at_work(self) -> int:
-        """How many runs have found room."""
+        """How many runs have a slot."""
         return sum(lane.is_at_work for lane in self._lanes.values())
 
     @property
     def running(self) -> list[Run]:
-        """The runs there are, whether at work or waiting for room."""
+        """All runs, whether at work or waiting for a slot."""
         runs = (lane.run for lane in self._lanes.values())
         return [run for run in runs if run is not None and not run.gone.is_set()]
 
     async def drain(self, grace: float) -> None:
-        """Nothing new is begun, also not what waits for room; what is at work has so many seconds to end, then it is
-        given back."""
+        """Begins nothing more and gives back the runs that wait for a slot. Those at work have `grace` seconds to end
+        before they are given back too."""
         self._draining = True
         for lane in self._lanes.values():
             lane.draining = True
@@ -117,7 +117,7 @@ class Lanes:
         await asyncio.gather(*(lane.drain() for lane in lanes))
 
     def obey(self, key: str, settings: QueueSettings) -> None:
-        """Somebody changed how this session queues."""
+        """The queue settings of this session have changed."""
         if lane := self._lanes.get(key):
             lane.obey(settings)
 
@@ -125,24 +125,24 @@ class Lanes:
         return self._lanes.get(key)
 
     def at(self, route: Route) -> list[SessionLane]:
-        """The lanes in which something of this place runs or waits."""
+        """The lanes in which a message of this place runs or waits."""
         lanes = (self._lanes.get(key) for key in self._keys_at.get(route, ()))
         return [lane for lane in lanes if lane is not None and lane.is_at(route)]
 
     @staticmethod
     async def stop(lanes: list[SessionLane]) -> None:
-        """All at once: who says stop in a room waits for the slowest of its agents, not for one after the other."""
+        """Stops all at once: in a room, the user waits for the slowest agent and not for each in turn."""
         for run in [lane.stop() for lane in lanes]:
             if run is not None:
                 await run.gone.wait()
 
     async def forget(self, key: str) -> None:
-        """The session begins anew: what ran for the old one ends, what waited is dropped, nothing is told of it."""
+        """The session begins anew: ends the old one's run, drops what waited, and the new one is told nothing of it."""
         if lane := self._lanes.pop(key, None):
             await self.stop([lane])
 
     def _watch(self) -> None:
-        """A run has begun. One timer looks after all, and always sooner than a lease that begins now can run out."""
+        """A run has begun. One timer serves all leases, and always fires before a lease that begins now can run out."""
         if self._look is None:
             self._look_after_leases()
 
@@ -156,7 +156,7 @@ class Lanes:
             self._look = asyncio.get_running_loop().call_later(soon, self._look_after_leases)
 
     def _rest(self, lane: SessionLane) -> None:
-        """A lane with nothing to do and nothing to remember is gone, in the same step."""
+        """Removes a lane as soon as it has nothing to do and nothing to remember."""
         if self._lanes.get(lane.key) is lane:
             del self._lanes[lane.key]
         for route in lane.routes:

@@ -1,8 +1,8 @@
-"""What each session remembers, as the store keeps it: read once, changed by one at a time, written through.
+"""What each session remembers, as stored: read once, changed by one caller at a time, written through.
 
-Rule 1: who changes a session holds it from the reading to the commit, so no change is lost.
-Rule 2: when a write does not come back, nothing is assumed: the session is read again.
-Rule 3: one that cannot be read is put aside, and its conversation begins anew: nobody waits for a repair.
+Rule 1: a caller that changes a session holds its lock from the read to the commit, so no change is lost.
+Rule 2: if a write fails, nothing is assumed about its outcome: the session is read again.
+Rule 3: a session that cannot be read is put aside and begins anew, so that its users need not wait for a repair.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ KEPT = 10_000
 
 
 class Held:
-    """One session. `version` 0: there is none yet, `session` is one that would begin now."""
+    """One session. `version` 0: none is stored yet, and `session` is one that would begin now."""
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -40,11 +40,11 @@ class Held:
         return self.version == 0
 
     def becomes(self, session: Session) -> tuple[PutSession, ...]:
-        """What has to be written for that; nothing when it is so already."""
+        """What has to be written to change the session to this; nothing if it is stored already."""
         return () if session == self._session and self.version else (PutSession(session, self.version),)
 
     def became(self, session: Session) -> None:
-        """It has been written."""
+        """The change has been written."""
         self.version += session != self._session or not self.version
         self._session = session
 
@@ -58,7 +58,7 @@ class Held:
         try:
             return await store.session(self.key)
         except Unreadable as problem:
-            with suppress(Superseded):  # somebody else reads it at this very moment
+            with suppress(Superseded):  # another reader has just put it aside
                 await store.write(SetSessionAside(self.key, now))
                 log.error("%s begins anew, and what was kept of it was put aside: %s", self.key, problem)
             return await store.session(self.key)
@@ -69,7 +69,7 @@ class Held:
 
 
 class Changing:
-    """The block in which one session is held; written out, for every message passes two of them."""
+    """The block in which one session is held. A class and not a generator, for speed: every message enters two."""
 
     def __init__(self, held: Held, store: Store, agent: str, now: datetime) -> None:
         self._held = held
@@ -100,7 +100,7 @@ class Sessions:
         self._held = Recent(Held, kept)
 
     async def find(self, key: str, agent: str, now: datetime) -> Session:
-        """The session of this name; one that would begin now when there is none."""
+        """The session with this key; if there is none, one that would begin now."""
         held = self._held.get(key)
         await held.read(self._store, now)
         return Session(key=key, agent=agent, started=now, touched=now) if held.is_new else held.session

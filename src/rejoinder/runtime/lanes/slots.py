@@ -1,4 +1,4 @@
-"""Room for runs, shared fairly between sessions (TU-21): asks for it wait in line, `turns.choose` says who goes."""
+"""Slots for runs, shared fairly between sessions (TU-21): requests wait in a queue, `turns.choose` picks the next."""
 
 from collections.abc import Callable, Mapping
 
@@ -23,8 +23,8 @@ class Slots:
         self._agents = agents
         self._processes = _with_processes(agents)
         self._asking: dict[str, _Asking] = {}
-        self._running: dict[str, str | None] = {}  # the process of each session that has room
-        self._rested: dict[str, None] = {}  # processes without a run, the one that has rested longest first
+        self._running: dict[str, str | None] = {}  # the process of each session that has a slot
+        self._rested: dict[str, None] = {}  # processes without a run, the longest idle first
 
     def heed(self, settings: RuntimeSettings) -> None:
         self._limits = settings.limits
@@ -32,12 +32,12 @@ class Slots:
         self._choose()
 
     def has_room(self, agent: str) -> bool:
-        """Surely, and at once: for an agent with a process that is asked for and not foretold."""
+        """Whether a run is certain to get a slot at once. False for an agent with a process: only `choose` can tell."""
         return not self._asking and len(self._running) < self._limits.runs and agent not in self._processes
 
     def ask(self, session: str, agent: str, go: Callable[[], None]) -> None:
-        """`go` is called as soon as there is room; a session asks for one run at a time."""
-        if self.has_room(agent):  # nobody is to be compared with
+        """`go` is called as soon as there is a slot; a session asks for one run at a time."""
+        if self.has_room(agent):  # there are no other requests to weigh against it
             self._running[session] = None
             go()
             return
@@ -46,7 +46,7 @@ class Slots:
         self._choose()
 
     def release(self, session: str) -> None:
-        """The session's run is over, or wants to go no more."""
+        """The session's run is over, or no longer wants a slot."""
         self._asking.pop(session, None)
         process = self._running.pop(session, None)
         if process is not None and process not in self._running.values():
@@ -81,7 +81,7 @@ class Slots:
                 await self._processes[process].rest()
         finally:
             for session, asking in started.items():
-                if session in self._running:  # else it was stopped meanwhile
+                if session in self._running:  # otherwise it was stopped meanwhile
                     asking.go()
 
 

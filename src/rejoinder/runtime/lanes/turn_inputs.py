@@ -12,7 +12,7 @@ from rejoinder.store.base import StoredPart, StoredTurn
 
 
 class Asked(Struct, frozen=True):
-    """A message that is to have a turn: as it was decided, where it was said, what was said around it before."""
+    """A message that is to get a turn: as it was decided, where it was said, and what was said there before it."""
 
     id: str
     event: int
@@ -24,14 +24,14 @@ class Asked(Struct, frozen=True):
 
 
 class Granted(Struct, frozen=True):
-    """A turn the store knows of: the claim on it, and the session as it was before."""
+    """A turn that is recorded in the store: the claim on it, and the session as it was before."""
 
     claim: Claim
     session: Session
 
 
 class Resumed(Struct, frozen=True):
-    """A turn that another process began, what it had planned or sent of the answer, and what people have read of it."""
+    """A turn that another process began, the parts of its answer so far, and the words of those that were sent."""
 
     turn: StoredTurn
     parts: tuple[StoredPart, ...] = ()

@@ -1,6 +1,7 @@
-"""One turn of one agent, and the turns that nobody asked for.
+"""One turn of one agent, and the turns that no message triggers.
 
 before it     briefing, fetching, reminding
 while it runs work, attempts, relay, questions, thoughts, presence
-unasked       chores, compaction, background, clockwork; completions are asked for without a chat
+unprompted    chores, compaction, background, clockwork
+without chat  completions
 """

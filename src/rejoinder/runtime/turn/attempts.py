@@ -1,7 +1,7 @@
 """Tries the models of an agent until one answers (TU-22), and makes room once when the context is full (TU-23).
 
-Which failure means what is `turns.fallback`'s to say. Once something of the answer has been seen, no second
-attempt is made: its beginning would be said twice.
+`turns.fallback` says what each failure means. Once part of the answer has been shown, no second attempt is made: the
+beginning would be said twice.
 """
 
 import asyncio
@@ -36,12 +36,12 @@ COMPACTED = "The conversation was too long for the model and has been shortened.
 Notice = Callable[[str], Awaitable[None]]
 Answers = Callable[[], Awaitable[None]]
 Try = Callable[[Turn, Answers], Awaitable[Failed | None]]
-"""One try at a turn. It says so before it passes the first words on: a model that fails too has not answered."""
+"""One try at a turn. It calls `Answers` before it passes on the first words, so not for a model that fails."""
 Compact = Callable[[str, Agent], Awaitable[bool]]
 
 
 class Attempts:
-    """Remembers between turns which credentials rest, and which model each session was last told of."""
+    """Remembers between turns which credentials are cooling down, and which model each session was last told of."""
 
     def __init__(self, compact: Compact) -> None:
         self._compact = compact
@@ -51,7 +51,7 @@ class Attempts:
     async def make(
         self, agent: Agent, turn: Turn, attempt: Try, begun: Callable[[], bool], notice: Notice
     ) -> Failed | None:
-        """None when the turn was answered, else the failure that nothing helped against."""
+        """None when the turn was answered, otherwise the failure that could not be overcome."""
         trial = begin(_candidates(agent, turn), self._rests, monotonic())
         compacted = False
         kind: str | None = None
@@ -94,7 +94,7 @@ class Attempts:
 def _candidates(agent: Agent, turn: Turn) -> tuple[Candidate, ...]:
     """The selected model, then the agent's fallbacks, each once.
 
-    An agent has one key, so what rests is that key with that model: else a rest would name nobody to ask instead.
+    An agent has one key, so the cool-down applies to that key with that model: otherwise no fallback would be left.
     """
     models, name = [turn.model or ""], agent.name
     if can(agent, CanSetModel):

@@ -1,7 +1,7 @@
-"""Turns that nobody asked for: heartbeats and jobs of the clock (TU-28).
+"""Turns that no message triggers: heartbeats and scheduled jobs (TU-28).
 
-They go through the same lane as everybody's, one after the other, and wait for whatever runs. There is no message
-they answer: their words go to the place they were given, and where there is none they are kept and logged.
+They go through the same lanes as all turns, one after the other, and wait for whatever runs. They answer no message:
+their words go to their target, and where there is none the words are kept and logged.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ MOST_KEPT = 1000
 
 
 class Background(Struct, frozen=True, kw_only=True):
-    """A turn without a trigger. `session` is whose memory it has, `target` where its words go."""
+    """A turn without a trigger. `session`: the session whose memory it uses; `target`: where its words go."""
 
     id: str
     agent: str
@@ -46,11 +46,11 @@ class Background(Struct, frozen=True, kw_only=True):
     target: Route | None = None
     model: str | None = None
     anew: bool = False
-    """The session begins anew with it."""
+    """Whether the session begins anew with it."""
     heartbeat: bool = False
 
     def inbound(self, route: Route) -> Inbound:
-        """The turn as an event that nobody sent."""
+        """The turn as an event without a sender."""
         return Inbound(
             route.channel,
             event_id=self.id,
@@ -65,9 +65,9 @@ class Background(Struct, frozen=True, kw_only=True):
 
 
 class Beginning:
-    """Where such turns begin: in one commit, with the tick that made it, it is a row like everybody's message.
+    """Begins such turns: one commit writes the turn, as a row like any message, and the tick that caused it.
 
-    Not before recovery is over: what an earlier process left comes first, and stands in its line only once.
+    None begins before recovery is over: what an earlier process left comes first, and must be queued only once.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Beginning:
         self._rules = settings.rules
 
     async def begin(self, turn: Background, tick: Tick | None = None) -> str | None:
-        """Returns when it stands in its session's line; or why it gets no turn, and then nothing is written."""
+        """Returns None when the turn is in its session's queue; or why it gets no turn, and then nothing is written."""
         await self._recovered.wait()
         if (speaker := self._agents.get(turn.agent)) is None:
             return f"there is no agent {turn.agent}"
@@ -143,7 +143,7 @@ class Beginning:
 
 
 class Nowhere:
-    """The place of words that have no place: never lost in silence."""
+    """A channel for words that have no target, so that they are never lost silently."""
 
     name = "nowhere"
     limits = Limits()
@@ -156,11 +156,11 @@ class Nowhere:
         return Route(self.name, session)
 
     async def listen(self, deliver: Inlet) -> None:
-        """Nobody writes here."""
+        """No messages arrive here."""
 
     async def send(self, part: Part) -> Outcome:
         self._count += 1
         self.kept.append(part)
-        words = one_line(part.text)  # an agent writes no line of the log itself
+        words = one_line(part.text)  # an agent must not be able to forge log lines
         log.warning("%s: a turn in the background has no target, its words are kept: %s", part.route.chat, words)
         return Delivered(f"kept-{self._count}")

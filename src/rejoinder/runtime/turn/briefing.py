@@ -1,4 +1,4 @@
-"""Gathers what a turn is made of (TU-7, TU-30, TU-31); `turns.prompt` says how it is told."""
+"""Gathers what a turn is made of (TU-7, TU-30, TU-31); `turns.prompt` puts it into words."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -49,15 +49,15 @@ from rejoinder.turns.prompt import (
 BOUNDARY_BYTES = 8
 LONGEST_FILLED = 500
 HANDLED = frozenset({"send_message", "send_file"})
-"""What a grant makes work anywhere; the rest that needs one is not promised."""
+"""Directives that work anywhere once granted; the agent is not told of others that need a grant."""
 FOLDER = "Your outbox folder is {path}: put a file there to send it, and name it by its path within."
 
 
 class Surroundings(Struct, frozen=True):
-    """What holds where an agent is spoken to, whether it is asked or somebody only wants to know what it would read."""
+    """What holds where an agent is addressed, for a real turn or just to show what the agent would read."""
 
     message: Message
-    """The one that is answered."""
+    """The message that is answered."""
     session: Session
     """As it was when the turn began."""
     agent: Agent
@@ -65,7 +65,7 @@ class Surroundings(Struct, frozen=True):
     channel: ChannelRules
     settings: RuntimeSettings
     room: tuple[str, ...]
-    """Our agents in the group it speaks in, where they are several."""
+    """Our agents in the group it speaks in, if there are several."""
 
 
 class Scene(Surroundings, frozen=True):
@@ -73,13 +73,13 @@ class Scene(Surroundings, frozen=True):
 
     run: Run
     choices: dict[str, Any]
-    """The directives of its messages; of equal ones the last counts."""
+    """The directives of its messages; the last one of each kind counts."""
 
     def level(self, name: str) -> str:
         return self._level(name).value
 
     def chosen(self, name: str) -> str | None:
-        """The level somebody chose, `off` too; None: it is left to the agent."""
+        """The level that was chosen, which may be `off`; None: it is left to the agent."""
         level = self._level(name)
         return None if level == BY_DEFAULT else level.value
 
@@ -132,13 +132,13 @@ def brief(scene: Scene) -> Turn:
 
 
 def _opens_thread(asked: Asked) -> bool:
-    """Nothing was said in it before, also where it goes on in the session of its chat."""
+    """The message is the first of its thread, even if the thread uses the session of its chat."""
     known = asked.conversation.messages.get(asked.message.inbound.message_id)
     return asked.conversation.route.thread is not None and known is not None and known.number == 1
 
 
 def next_parts(here: Surroundings, asked: Asked) -> tuple[PromptPart, ...]:
-    """What the agent would be told with a message from here, beside the words of that message."""
+    """What the agent would be told with a message from here, besides the words of that message."""
     user = UserPart(
         messages=(replace(_spoken(asked, here.agent, among_agents=bool(here.room)), text=""),),
         history=_quotes(asked.overheard),
@@ -157,7 +157,7 @@ def _quotes(earlier: Iterable[Said]) -> tuple[Quoted, ...]:
 
 
 def _stricter(chosen: ExecChoice) -> Strictness | None:
-    """What holds also for what the agent's own settings allow (IN-59)."""
+    """The restriction that applies even to what the agent's own settings allow (IN-59)."""
     if chosen.security == "deny":
         return "deny"
     if chosen.ask == "always":
@@ -166,8 +166,8 @@ def _stricter(chosen: ExecChoice) -> Strictness | None:
 
 
 def filled(words: str, here: Surroundings) -> str:
-    """The operator's words with what is known of the message that is answered (DE-5), each on one line: what
-    somebody calls themselves begins no paragraph of a system prompt."""
+    """The operator's template, filled from the message that is answered (DE-5). Each value is put on one line, so that
+    a user's chosen name cannot begin a new paragraph of the system prompt."""
     if "{{" not in words:
         return words
     message, key, is_new = here.message, here.session.key, is_untouched(here.session)
@@ -176,7 +176,7 @@ def filled(words: str, here: Surroundings) -> str:
 
 
 def _interrupted(run: Run) -> tuple[str, ...]:
-    """What an agent has to know that is asked again (DU-2)."""
+    """What the agent has to know when a turn is run again (DU-2)."""
     if run.resumed is None:
         return ()
     said = run.resumed.said
@@ -185,7 +185,7 @@ def _interrupted(run: Run) -> tuple[str, ...]:
 
 
 def brief_further(scene: Scene, asked: tuple[Asked, ...]) -> Turn:
-    """Further messages for a run that is under way: they stand as they would in a turn of their own."""
+    """Further messages for a run that is under way, written as they would be in a turn of their own."""
     user = UserPart(messages=_all_spoken(asked, scene))
     return assemble(scene.run.session, SystemPart(), user, boundary=_boundary())
 
@@ -221,7 +221,7 @@ def _room(message: Message, channel: ChannelRules) -> tuple[str, ...]:
 
 
 def outbox_folder(session: str, settings: RuntimeSettings) -> OutboxFolder | None:
-    """Out of which a run of this session may send files, if it may."""
+    """The folder from which a run of this session may send files, if it may send any."""
     if settings.outbox_of is None or "send_file" not in settings.granted:
         return None
     return settings.outbox_of(session)
@@ -247,7 +247,7 @@ def _all_spoken(asked: tuple[Asked, ...], scene: Scene) -> tuple[Spoken, ...]:
 
 
 def _spoken(asked: Asked, agent: Agent, *, among_agents: bool) -> Spoken:
-    """`among_agents`: in a room of several it is the agent that is meant, not the account they share."""
+    """`among_agents`: in a room of several agents the receiver is the agent, not the account they share."""
     inbound, text = asked.message.inbound, asked.message.agent_text
     sender = inbound.sender
     forwarded = inbound.forwarded
@@ -299,7 +299,7 @@ def _quoted(inbound: Inbound, conversation: Conversation) -> Quoted | None:
         return None
     known = conversation.messages.get(quote.message_id)
     if known is not None:
-        said = quote.text if known.text and quote.text else known.text  # of a part of it, those words are meant
+        said = quote.text if known.text and quote.text else known.text  # a quote of a part means just those words
         return Quoted(said, quote.author_name or known.author_name, known.handle, quote.message_id)
     return Quoted(quote.text, quote.author_name, None, quote.message_id) if quote.text else None
 
@@ -311,9 +311,10 @@ def _former(inbound: Inbound, handle: str | None) -> Quoted | None:
 
 
 def people_of(run: Run) -> frozenset[str]:
-    """Who asked for this run and may answer for it: no bot, not the clock, nobody who is only listened to, no guest.
+    """The people who asked for this run and may answer its questions: no bots, no jobs, no guests, and no senders whose
+    messages are only listened to.
 
-    What an agent asks leave for is done on the operator's machine: a stranger in an open group does not give it.
+    What an agent asks permission for happens on the operator's machine: a stranger in an open group must not grant it.
     """
     messages = (asked.message for asked in run.asked)
     theirs = (message for message in messages if not (message.background or message.listening))

@@ -1,8 +1,8 @@
-"""Turns that ask the agent nothing: at somebody's word they shorten what it remembers of the session (TU-23).
+"""Turns that ask the agent nothing: on command they shorten what it remembers of the session (TU-23).
 
-Rule 1: a chore stands in the session's lane like every message: what came before it is answered first, what comes
-        after it waits, nobody else does, and who says stop ends it.
-Rule 2: it is over in one commit: what is kept instead, what the next turn is told of it, and what people read.
+Rule 1: a chore is queued in the session's lane like any message: earlier messages are answered first, later ones wait,
+        other sessions are not affected, and `/stop` ends it.
+Rule 2: one commit ends it: the summary that replaces the memory, what the next turn is told, and what people read.
 """
 
 from collections.abc import Callable
@@ -67,7 +67,7 @@ class Chores:
             try:
                 await unit.insist(self._store)
             except Superseded:
-                held.loaded = False  # it was stopped in the very moment it ended
+                held.loaded = False  # it was stopped just as it ended
                 return
             held.became(session)
         run.closed = True

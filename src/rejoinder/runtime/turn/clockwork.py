@@ -1,9 +1,9 @@
-"""Waits for the nearest job of the clock that is due, and lets its turn begin (TU-26, TU-27).
+"""Waits for the scheduled job that is due next, and begins its turn (TU-26, TU-27).
 
-Rule 1: when something is due, and whether it becomes a turn, is decided on the floor (`turns.schedule`, `turns.job`).
-Rule 2: what is due is read from the store at every look, so an operator's word counts as soon as the store tells of it.
-Rule 3: one timer, and no wait is longer than half a minute: nobody tells a process that its machine slept, or that
-        somebody set the clock.
+Rule 1: when a job is due, and whether it becomes a turn, is decided by `turns.schedule` and `turns.job`.
+Rule 2: what is due is read from the store at every look, so an operator's change counts as soon as it is announced.
+Rule 3: there is one timer, and no wait is longer than half a minute: a process is not told when its machine slept or
+        its clock was set.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ class Clockwork:
         read: Callable[[str], str | None],
         tell: Tell,
     ) -> None:
-        """`read` gives what stands in a file, if there is one."""
+        """`read` returns the contents of a file, if there is one."""
         self._jobs = jobs
         self._store = store
         self._lanes = lanes
@@ -53,12 +53,12 @@ class Clockwork:
         self._looked: datetime | None = None
 
     def heed(self, jobs: tuple[Job, ...]) -> None:
-        """These are there from now on."""
+        """These are the jobs from now on."""
         self._jobs = jobs
         self.changed()
 
     def changed(self) -> None:
-        """Somebody may have paused, resumed or asked for one of them."""
+        """An operator may have paused, resumed or triggered a job."""
         self._changed.set()
 
     async def run(self) -> None:
@@ -69,7 +69,7 @@ class Clockwork:
             except StoreUnavailable as fault:
                 await until_good(self._store, fault)
                 continue
-            except Superseded as lost:  # an operator, or nobody any more: what is so is read again
+            except Superseded as lost:  # an operator changed or removed a job: read the jobs again
                 log.info("%s; the jobs are looked at again", lost)
                 continue
             left = LONGEST_WAIT if due is None else (due - self._clock()).total_seconds()
@@ -78,7 +78,7 @@ class Clockwork:
                     await self._changed.wait()
 
     async def look(self) -> datetime | None:
-        """Does all that is due, and says when the next is."""
+        """Does everything that is due, and returns when the next job is."""
         kept = {each.name: each for each in await self._store.jobs()}
         now, before = self._clock(), self._looked
         self._looked = now
@@ -90,7 +90,7 @@ class Clockwork:
         return min((due for due in dues if due is not None), default=None)
 
     async def _attend(self, job: Job, kept: KeptJob, now: datetime, may_be_ahead: bool) -> datetime | None:
-        """One job; when it is due next."""
+        """Does one job if it is due, and returns when it is due next."""
         due = kept.due
         if kept.schedule != job.written or kept.anew:
             due = first_due(job.schedule, now)
@@ -119,12 +119,12 @@ class Clockwork:
         self._tell(JobTicked(job.name, job.agent, job.session, why))
 
     async def _fire(self, job: Job, kept: KeptJob, tick: Tick, now: datetime) -> str | None:
-        """Why there is no turn, if there is none."""
+        """Begins the job's turn, or returns why there is none."""
         beats = job.heartbeat
         notes = await asyncio.to_thread(self._read, beats.notes) if beats is not None else None
         if (why := obstacle(self._moment(job, kept, tick, notes, now))) is not None:
             return why
-        moment = tick.due if tick.due is not None and tick.due != tick.next else now  # by hand: at no moment of its own
+        moment = tick.due if tick.due is not None and tick.due != tick.next else now  # now: triggered by hand
         turn = Background(
             id=f"{job.name}@{moment.isoformat()}",
             agent=job.agent,

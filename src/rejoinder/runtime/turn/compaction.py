@@ -1,4 +1,4 @@
-"""Shortens conversations: by itself when one is full, and at somebody's word (TU-23, TU-29)."""
+"""Shortens conversations: automatically when one is full, and on command (TU-23, TU-29)."""
 
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -27,18 +27,18 @@ class CompactionSettings(Struct, frozen=True, kw_only=True):
     budget: int = 0
     flushes: bool = True
     startup_notes: Mapping[str, str] = {}
-    """What each agent is told again, by its name."""
+    """What each agent is told again after compaction, by its name."""
 
 
 class Shortened(Struct, frozen=True):
-    """What the next turn is to be told of it, and what is written so that a restart does not undo it."""
+    """What the next turn is to be told of a compaction, and what is written so that a restart does not undo it."""
 
     note: str
     kept: tuple[AppendTranscript, ...] = ()
 
 
 class Compaction:
-    """Remembers how full each session is, as far as its agent tells, and which have been shortened."""
+    """Remembers how full each session is, if its agent reports it, and which have been shortened."""
 
     def __init__(
         self,
@@ -55,13 +55,13 @@ class Compaction:
         self._clock = clock
         self._reminder = reminder
         self._flushed: Bounded[str, bool] = Bounded(SESSIONS)
-        self._untold: Bounded[str, bool] = Bounded(SESSIONS)  # shortened, and the people have not been told
+        self._untold: Bounded[str, bool] = Bounded(SESSIONS)  # shortened, but people have not been told yet
 
     def heed(self, settings: CompactionSettings) -> None:
         self._settings = settings
 
     async def after_turn(self, agent: Agent, turn: Turn, seen: Callable[[], None]) -> None:
-        """Makes room when this turn has filled the context; `seen` hears the agent's signs of life."""
+        """Makes room when this turn has filled the context; `seen` is called at each sign of life of the agent."""
         if not self._settings.budget:
             return
         session = turn.session
@@ -79,7 +79,7 @@ class Compaction:
                 log.warning("%s: %s could not shorten the conversation", session, agent.name)
 
     async def shorten(self, session: str, agent: Agent) -> Shortened | None:
-        """None when it cannot be done."""
+        """Shortens without writing anything; None when it cannot be done."""
         name = agent.name
         since = (await self._sessions.find(session, name, self._clock())).started
         await self._reminder.remind(session, agent, since)
@@ -92,7 +92,7 @@ class Compaction:
         return Shortened(note, () if kept is True else (_summary(session, kept, self._clock()),))
 
     async def compact(self, session: str, agent: Agent) -> bool:
-        """False when it cannot be done; else the next turn is told of it."""
+        """False when it cannot be done; otherwise the next turn is told of it."""
         name, shortened = agent.name, await self.shorten(session, agent)
         if shortened is None:
             return False
@@ -103,11 +103,11 @@ class Compaction:
         return True
 
     def untold(self, session: str) -> bool:
-        """Whether people are still to be told that this session was shortened; asked once."""
+        """Whether people are still to be told that this session was shortened; true once."""
         return self._untold.pop(session, False)
 
     async def _flush(self, agent: Agent, turn: Turn, seen: Callable[[], None]) -> None:
-        """A turn whose words reach nobody. Nobody is there to answer a question either."""
+        """A turn whose words are not shown, and whose questions are declined: no person takes part in it."""
         name, events = agent.name, agent.run(turn)
         try:
             async for event in events:

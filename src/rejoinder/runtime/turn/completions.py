@@ -1,6 +1,6 @@
-"""One agent asked outside every chat: a whole conversation comes in, the words people would see go out.
+"""Asks one agent outside any chat: a whole conversation comes in, the words people would see go out.
 
-Nothing of it is kept: who asks so keeps the conversation themselves. Directives are read and not obeyed.
+Nothing is stored: the caller keeps the conversation. Directives are parsed but not obeyed.
 """
 
 import secrets
@@ -32,7 +32,7 @@ EARLIER = "The conversation so far:\n\n{said}\n\nAnswer what comes now:\n\n"
 
 
 class Line(Struct, frozen=True):
-    """One message of the conversation that was sent along."""
+    """One message of the conversation that the caller passes in."""
 
     role: Literal["system", "user", "assistant"]
     text: str
@@ -45,7 +45,7 @@ async def complete(
     silence: Mode = "edges",
     directives: Registry | None = None,
 ) -> AsyncGenerator[str | Usage | Failed]:
-    """Pieces of the visible text; `Failed` comes last, if it comes."""
+    """Yields the visible text in pieces; `Failed`, if it comes, comes last."""
     session = f"completion:{secrets.token_hex(8)}"
     reader = ReplyReader(registry=directives, silence=silence)
     run = agent.run(turn_of(session, lines))
@@ -62,7 +62,7 @@ async def complete(
                     case Usage() | Failed():
                         yield event
                     case Question(id=id) if can(agent, CanAnswer):
-                        await agent.answer(id, None)  # nobody is there to be asked
+                        await agent.answer(id, None)  # there is no person to ask
                     case _:
                         pass
             for piece in _visible(reader.finish()):
@@ -73,7 +73,7 @@ async def complete(
 
 
 def turn_of(session: str, lines: tuple[Line, ...]) -> Turn:
-    """The last line of a user is the question; what stands before it is told as what was said."""
+    """The last line of the user is the question; the lines before it are told as the conversation so far."""
     last = max(number for number, line in enumerate(lines) if line.role == "user")
     system = "\n\n".join(line.text for line in lines if line.role == "system")
     said = "\n\n".join(f"{line.role}: {line.text}" for line in lines[:last] if line.role != "system")

@@ -1,5 +1,5 @@
-"""What an agent can take of the files that came with its messages (IN-9), had when it is about to read them: those that
-stayed on the platform are fetched, and pictures are put into words for who cannot see them.
+"""Gets the files of an agent's messages (IN-9) when the agent is about to read them: those that stayed on the platform
+are fetched, and pictures are described for an agent that cannot see them.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ DESCRIBE = (
     "Answer with the description alone."
 )
 PATIENCE = 60.0
-"""Seconds for which a description may take; the message waits for it."""
+"""Seconds a description may take; the message waits for it."""
 LONGEST = 4000
 
 
 async def with_files(asked: tuple[Asked, ...], agent: Agent, describer: Agent | None = None) -> tuple[Asked, ...]:
-    """The same messages, with what this agent can take of their files, as far as it can be had."""
+    """The same messages, with those of their files that this agent can use and that could be fetched."""
     if not any(all_files(each.message.inbound) for each in asked):
         return asked
     eyes = None if sees_images(agent) else describer if describer is not None and sees_images(describer) else None
@@ -41,7 +41,7 @@ def sees_images(agent: Agent) -> bool:
 
 
 def all_files(inbound: Inbound) -> tuple[Attachment, ...]:
-    """Its own first, then those of the message it answers, which it is often about."""
+    """The message's own files first, then those of the message it answers, which it is often about."""
     return inbound.attachments if inbound.reply_to is None else (*inbound.attachments, *inbound.reply_to.files)
 
 
@@ -62,7 +62,7 @@ async def _fetched(file: Attachment, channel: Channel, *, shown: bool) -> Attach
         return file
     try:
         content = await channel.fetch(file, limit)
-    except Exception:  # a channel may be anybody's code; the message is answered without it
+    except Exception:  # a channel may be foreign code; the message is answered without the file
         log.exception("%s failed at fetching %r", name, file.name)
         return file
     return file if content is None else replace(file, content=content)

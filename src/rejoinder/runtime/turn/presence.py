@@ -1,8 +1,8 @@
-"""What people see of a run beside its words: the typing sign and the status reactions.
+"""What people see of a run besides its words: the typing sign and the status reactions.
 
-Both are machines of the floors; here their timers run and their calls are made. Neither delays a message: a
-typing sign that finds the last one, or a message, still on its way is dropped: it would be seen after that message.
-Reactions wait in a line of their own.
+Both are state machines of the floors; their timers run here, and their calls are made here. Neither delays a message.
+A typing sign is dropped while the previous one or a message is still being sent: it would appear after that message.
+Reactions have a queue of their own.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from rejoinder.turns import status
 
 
 class TypingSign:
-    """On from the run's beginning to its last delivery (TU-24): `with` is the scope, so it cannot stick."""
+    """On from the run's beginning to its last delivery (TU-24). A `with` block is its scope, so it cannot get stuck."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class StatusSigns:
                         self._runs.start("status", self._show(self._channel))
 
     async def _show(self, channel: CanReact) -> None:
-        """One after the other, for a new one stands before the old one goes."""
+        """One call after the other, as a new reaction has to be there before the old one is removed."""
         while self._calls:
             call = self._calls[0]
             sign = project(call.emoji, self._conversation.how.speech.reactions).value

@@ -1,9 +1,9 @@
-"""What agents ask people: permissions, put into the chat and answered there (TU-34).
+"""What agents ask people: requests for permission, shown in the chat and answered there (TU-34).
 
-Rule 1: a question belongs to the chat and the people whose message the agent was working on; nobody else's
-        answer counts, and it is not said whether there was such a question.
-Rule 2: every question is answered once: by its people, by the session's own policy, or, in the end, by nobody.
-Rule 3: what is no longer asked cannot be pressed any more, and says what became of it.
+Rule 1: a question belongs to the chat and the people whose message the agent was working on. Answers from others do not
+        count, and the reply to them does not reveal whether there is such a question.
+Rule 2: every question is settled once: by its people, by the session's own policy, by a timeout, or with its run.
+Rule 3: a question that is no longer open loses its buttons and says what became of it.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ OUTCOMES = {ALLOWED: "Allowed once.", ALWAYS: "Allowed.", DENIED: "Denied."}
 WITHDRAWN, TOO_LATE = "No longer asked: the run is over.", "Denied: nobody answered in time."
 RESTARTED = "No longer asked: the gateway was started again."
 LONGEST_LABEL, MOST_BUTTONS = 60, 20
-"""Beyond that a platform may refuse the whole message; all options are in its text, and answered by their numbers."""
+"""Beyond that a platform may refuse the whole message; its text lists all options, which can be chosen by number."""
 
 
 class Open(Struct, frozen=True):
-    """A question that waits. `session`: of whose run; `people`: who may answer; `close`: with what became of it,
-    and the message whose button was pressed, if one was."""
+    """An open question. `session`: that of the run; `people`: those who may answer; `close`: takes the text that says
+    what became of it, and the message whose button was pressed, if one was."""
 
     session: str
     agent: Agent
@@ -48,7 +48,7 @@ class Questions:
         self._seconds = seconds
         self._open: dict[str, Open] = {}
         self._count = 0
-        # Of this process: the button under a question from before a restart allows nothing new.
+        # Specific to this process, so that a button from before a restart cannot answer a new question.
         self._mark = blake2b(str(generation).encode(), digest_size=2).hexdigest()
 
     def heed(self, settings: RuntimeSettings) -> None:
@@ -63,24 +63,24 @@ class Questions:
         people: frozenset[str],
         decided: bool | None,
     ) -> None:
-        """`decided`: the answer that was given beforehand."""
+        """`decided`: the answer, if it was given beforehand."""
         if decided is not None:
             self._tell(agent, question.id, ALLOWED if decided else None)
             return
         if not people:
-            self._tell(agent, question.id, None)  # nobody was there when it began, nobody can answer
+            self._tell(agent, question.id, None)  # no person asked for this run, so none may answer
             return
         self._count += 1
         which = f"q{self._count}-{self._mark}"
         timer = asyncio.get_running_loop().call_later(self._seconds, self._time_is_up, which)
-        # The agent's own words are shown as they are: it is they that are being allowed.
+        # The agent's words are shown unchanged: they are what the user allows.
         close = conversation.offer(f"{question.text}\n\n{_how_to_answer(question, which)}", _buttons(question, which))
         self._open[which] = Open(session, agent, question, conversation.route, people, timer, close)
 
     def answer(self, which: str, words: str, route: Route, sender: str, pressed: str = "") -> str | None:
-        """Takes somebody's answer; a sentence where more is to be said of it than what they said.
+        """Takes a person's answer; returns a sentence to reply with, if there is something to say.
 
-        `pressed`: the message whose button it was.
+        `pressed`: the message whose button was pressed.
         """
         asked = self._open.get(which)
         if asked is None or asked.route != route or sender not in asked.people:
@@ -98,7 +98,7 @@ class Questions:
         return f"Request {which}: {option.called}."
 
     def withdraw(self, session: str) -> None:
-        """The run that asked is over: nobody waits for an answer any more."""
+        """The run that asked is over, so its questions no longer need an answer."""
         if not self._open:
             return
         for which, asked in list(self._open.items()):
@@ -121,7 +121,7 @@ class Questions:
 
 
 def _how_to_answer(question: Question, which: str) -> str:
-    """Its last paragraph says it without buttons: what becomes of the question is put in the place of that."""
+    """The last paragraph says how to answer without buttons; closing the question puts the outcome in its place."""
     if not question.options:
         return f"/approve {which} allows it once; /approve {which} {DENIED} does not."
     listed = "\n".join(f"{number}. {option.called}" for number, option in enumerate(question.offered, 1))
@@ -129,7 +129,8 @@ def _how_to_answer(question: Question, which: str) -> str:
 
 
 def _buttons(question: Question, which: str) -> tuple[Choice, ...]:
-    """Each says its number: an id may be anything, and of any length. Of several options one is the agent's own no."""
+    """Each button sends its number: an id may be anything, of any length. One of several options is the agent's own no,
+    so no button is added for it."""
     own = [
         Choice(one_line(option.called)[:LONGEST_LABEL] or f"{number}", f"/approve {which} {number}")
         for number, option in enumerate(question.offered[:MOST_BUTTONS], 1)
@@ -140,7 +141,7 @@ def _buttons(question: Question, which: str) -> tuple[Choice, ...]:
 
 
 def _meant(question: Question, said: str) -> Option | None:
-    """By its number, its id or its label."""
+    """The option with this number, id or label."""
     numbered = {f"{number}": option for number, option in enumerate(question.offered, 1)}
     named = (each for each in numbered.values() if said in (each.id.casefold(), each.called.casefold()))
     return numbered.get(said) or next(named, None)

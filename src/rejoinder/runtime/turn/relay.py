@@ -1,4 +1,4 @@
-"""Passes one run's events on: words to the answer, signs of life to the lease, the rest where it belongs."""
+"""Passes on the events of one run: words to the answer, signs of life to the lease, the rest where it belongs."""
 
 import asyncio
 import logging
@@ -49,14 +49,14 @@ Hears = Callable[[str], Awaitable[None] | None]
 
 
 class Watcher(Struct, frozen=True):
-    """Somebody from outside who follows the runs: told of each tool by its title, of the model by its name."""
+    """An outside observer of the runs: told each tool by its title and the model by its name."""
 
     tool: Hears | None = None
     model: Hears | None = None
 
 
 class Ears(Struct, frozen=True):
-    """Who else wants to hear of a run."""
+    """What else is called with the events of a run."""
 
     asks: Callable[[Question], Awaitable[None]]
     opened: Callable[[str], Awaitable[None]]
@@ -75,7 +75,7 @@ class Relay:
         thoughts: Thoughts | None,
     ) -> None:
         self.usage = Usage()
-        self.begun = False  # the agent has said something; our own notices before it do not count
+        self.begun = False  # the agent has said something; the gateway's own notices do not count
         self._run = run
         self._agent = agent
         self._answer = answer
@@ -84,18 +84,18 @@ class Relay:
         self._ears = ears
         self._thoughts = thoughts
         self._letters = Letters()
-        self._answers: Answers | None = None  # to be told of the first words
-        self._tool, self._times = "", 0  # shown last, and how often in a row
+        self._answers: Answers | None = None  # called before the first words are passed on
+        self._tool, self._times = "", 0  # the tool shown last, and how often in a row
 
     async def attempt(self, turn: Turn, answers: Answers) -> Failed | None:
-        """One try at the turn; None when it was answered, or nobody may hear it any more."""
+        """One try at the turn; None when it was answered, or the run may no longer speak."""
         self._answers = answers
         try:
             return await self._hear(turn)
-        except (Exception, asyncio.CancelledError) as error:  # an agent may be anybody's code
+        except (Exception, asyncio.CancelledError) as error:  # an agent may be foreign code
             task = asyncio.current_task()
             if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
-                raise  # it is this run that is to end, not something the agent waited for
+                raise  # this run itself was cancelled, not something the agent waited for
             log.exception("%s failed in %s", self._agent.name, turn.session)
             return Failed("crashed", CRASHED.format(agent=self._agent.name), f"{type(error).__name__}: {error}")
 
@@ -105,7 +105,7 @@ class Relay:
             return await self._pass_on(events)
         finally:
             if (close := getattr(events, "aclose", None)) is not None:
-                await close()  # ends the run on the agent's side too, now and not at the next collection
+                await close()  # ends the run on the agent's side too, now and not at garbage collection
 
     async def _pass_on(self, events: AsyncIterator[AgentEvent]) -> Failed | None:
         try:
@@ -168,10 +168,10 @@ class Relay:
                 self._run.asking = True
                 await self._ears.asks(event)
             case PlanChanged() | Done() | Failed():
-                pass  # plans are not shown; the end is not passed on here
+                pass  # plans are not shown; `_pass_on` handles the end
 
     async def _show_tool(self, title: str, kind: str) -> None:
-        """One line for each tool; of equal neighbours one, with how many they were (DE-23)."""
+        """One line for each tool; equal neighbours share one line with their count (DE-23)."""
         if self._shows.tools == "none":
             return await self._answer.next_segment()
         name = tool_line(title, kind, self._shows.tools, group=self._run.asked[-1].message.in_group)
@@ -194,7 +194,7 @@ class Relay:
 
 
 def _added(known: Usage, told: Usage) -> Usage:
-    """Some agents tell what it cost and how full they are apart: a zero is no news."""
+    """Some agents report cost and context size in separate events, so a zero does not overwrite what is known."""
     return Usage(
         told.input_tokens or known.input_tokens,
         told.output_tokens or known.output_tokens,
@@ -203,6 +203,6 @@ def _added(known: Usage, told: Usage) -> Usage:
 
 
 async def tell(who: Hears | None, what: str) -> None:
-    """Calls somebody's function, which may wait or not."""
+    """Calls an observer's function, which may be async or not."""
     if who is not None and (waiting := who(what)) is not None:
         await waiting

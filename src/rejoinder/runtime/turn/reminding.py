@@ -1,4 +1,4 @@
-"""Tells agents what they knew of a session, where they cannot know it any more: after a restart, for one (TU-33)."""
+"""Tells agents what they knew of a session if they may have lost it, for example after a restart (TU-33)."""
 
 from datetime import datetime
 
@@ -12,12 +12,12 @@ from rejoinder.store.base import Entry, StoreReader
 class Reminder:
     def __init__(self, store: StoreReader) -> None:
         self._store = store
-        # Half of them: a session that is not among these may have fallen out of an agent's memory, or soon will.
+        # Half of what an agent remembers: a session that drops out here is told again before the agent has lost it.
         self._reminded: Bounded[str, Agent] = Bounded(REMEMBERED // 2)
 
     async def remind(self, session: str, agent: Agent, since: datetime) -> None:
-        """Under which name the agent kept the session, or what was said in it; who was here lately knows it."""
-        known = self._reminded.get(session) is agent  # one that was opened anew meanwhile knows nothing of it
+        """Gives the agent its own id of the session, or what was said in it, unless it was reminded lately."""
+        known = self._reminded.get(session) is agent  # an agent that was reopened is another object
         self._reminded.renew(session, agent)
         if known:
             return
@@ -28,9 +28,9 @@ class Reminder:
 
 
 def exchanges(entries: tuple[Entry, ...]) -> tuple[Exchange, ...]:
-    """A transcript as questions and answers; a question that was followed by another has none.
+    """A transcript as questions and answers; consecutive questions are joined.
 
-    It may begin in the middle: an answer whose question is out of reach is left out: a model takes none without one.
+    A transcript may begin in the middle. An answer without its question is left out: models do not accept one.
     """
     found: list[Exchange] = []
     asked: tuple[PromptPart, ...] = ()

@@ -1,4 +1,4 @@
-"""What the agent thinks, as a message of its own before the answer, whole or while it is thought (IN-59)."""
+"""Shows the agent's thoughts as a message of their own before the answer, whole or as they come (IN-59)."""
 
 from msgspec.structs import replace
 
@@ -15,15 +15,15 @@ from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending.fates import hear, message_of
 
 PATIENCE = 5.0
-"""Seconds for which a thought that is to be shown holds up the answer."""
+"""Seconds for which showing a thought may hold up the answer."""
 SENDING = 30.0
-"""Seconds after which nobody asks any more what became of it."""
+"""Seconds for which the fate of a sent thought is followed."""
 SIGN = "💭 "
 UNHEARD = Wording(silent=True)
 
 
 class Thoughts:
-    """Those of one run. `live`: they are shown as they come, in the way in which an answer would be."""
+    """The thoughts of one run. `live`: they are shown as they come, streamed like an answer."""
 
     def __init__(self, run: Run, answer: Answer, runs: Runs, *, live: bool) -> None:
         self._run = run
@@ -40,7 +40,8 @@ class Thoughts:
         self._thought.grow(text)
 
     async def end(self) -> None:
-        """It stands before the answer begins. Who is stopped in here leaves nothing half written: it ends by itself."""
+        """Completes the thought before the answer begins. Its task goes on if the run is stopped here, so that nothing
+        is left half written."""
         thought, self._thought = self._thought, None
         if thought is not None:
             settling = self._runs.start(f"thought:{self._run.session}", thought.settle())
@@ -58,7 +59,7 @@ class Thoughts:
 
 
 class _Thought:
-    """One message, or as many as its length asks for."""
+    """One message, or as many as its length needs."""
 
     def __init__(self, run: Run, answer: Answer, streaming: Streaming) -> None:
         conversation = run.conversation
@@ -67,7 +68,7 @@ class _Thought:
         self._manner = conversation.how.speech.manner
         self._stem = conversation.outbox.new_stem()
         self._reveal = Reveal()
-        # Not with the claim of the run: what was opened with it is taken for a beginning of the answer after a crash.
+        # Without the claim of the run: after a crash, what was opened with it counts as a beginning of the answer.
         self._drafting = Drafting(conversation.sender, streaming, self._manner, lambda: UNHEARD, self._stem, None)
         self._was_live = streaming.mode == "live"
         self._drafting.grow(SIGN)

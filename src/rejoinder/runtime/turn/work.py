@@ -63,7 +63,7 @@ REACTS = kind(React("", ""))
 
 
 class Workers:
-    """Does the work of the lanes, with what is remembered between turns."""
+    """Does the work of the lanes, and remembers what is needed between turns."""
 
     def __init__(
         self,
@@ -93,14 +93,14 @@ class Workers:
         self.compaction = Compaction(settings.compaction, sessions, store, clock, self.reminder)
         self._chores = Chores(self.compaction, sessions, store, clock, tell)
         self._attempts = Attempts(self.compaction.compact)
-        self._scenes: dict[Run, Scene] = {}  # of the turns under way: each ends with what it began with
+        self._scenes: dict[Run, Scene] = {}  # one for each turn under way; a turn keeps the settings it began with
 
     def heed(self, settings: RuntimeSettings) -> None:
         self._settings = settings
         self.compaction.heed(settings.compaction)
 
     def turns_of(self, agent: Agent) -> list[Run]:
-        """The turns it is at work in."""
+        """The turns this agent is working on."""
         return [run for run, scene in self._scenes.items() if scene.agent is agent]
 
     @property
@@ -204,7 +204,7 @@ class Workers:
             await notice(COMPACTED)
 
     async def _end(self, run: Run, usage: Usage, answer: Answer, failed: Failed | None, step: Step) -> None:
-        """The turn is over, in one commit with what the next one and `/status` are told of it."""
+        """Ends the turn, in one commit with what the next turn and `/status` are told of it."""
         now = self._clock()
         wrong = failed.kind if failed is not None else answer.undelivered
         outcome: Outcome = "failed" if wrong is not None else "answered" if answer.begun else "silent"
@@ -225,12 +225,12 @@ class Workers:
                 *held.becomes(session),
             )
             try:
-                if is_armed("K22"):  # the receipts are on their way, and mostly in the commit that ends the turn
+                if is_armed("K22"):  # receipts usually share the commit that ends the turn; this one takes them first
                     await self._store.write(RenewRun(run.claim, now + LEASE))
                 crashpoint("K22")
                 await unit.insist(self._store)
             except Superseded:
-                held.loaded = False  # it was stopped in the very moment it ended: nothing of it counts
+                held.loaded = False  # it was stopped just as it ended: none of this counts
                 return
             held.became(session)
         run.closed = True
@@ -244,7 +244,7 @@ class Workers:
         return Beat(heartbeat_of(run.agent), self._settings.ack_max_chars(run.agent), self._store, self._clock)
 
     def _note_failure(self, run: Run, failed: Failed | None) -> None:
-        """Before anything is said of it: who reads the sentence finds the rest in `/status`."""
+        """Called before the failure is shown, so that a user who reads of it finds the details in `/status`."""
         if failed is None:
             self.failures.pop(run.session, None)
         else:
@@ -280,10 +280,10 @@ class Workers:
 
         return Ears(asks, opened, self._watcher)
 
-    # --- beside it --------------------------------------------------------------------------------
+    # --- messages without a turn of their own -----------------------------------------------------
 
     async def steer(self, run: Run, asked: tuple[Asked, ...]) -> bool:
-        run.heard += asked  # also when it refuses: nobody knows what it has made of it
+        run.heard += asked  # even if the agent refuses: it may have used them all the same
         scene = self._scenes.get(run)
         if scene is None:
             return False  # it is over
@@ -307,7 +307,7 @@ class Workers:
                 await self._say_left_out(each, reason)
 
     async def _say_left_out(self, asked: Asked, reason: Reason | None) -> None:
-        """The platform did not take the mark: then in words (TU-5)."""
+        """Says it in words where the platform did not take the reaction (TU-5)."""
         if (said := notices.left_out_in_words(asked, reason, self._clock())) is not None:
             await Unit(said).insist(self._store)
             notices.wake((asked.conversation,))
@@ -350,11 +350,11 @@ def _step(agent: Agent, ended: str, reason: str | None, began: float) -> Step:
 
 
 async def _unsaid(_: str) -> None:
-    """Notices are for verbose sessions."""
+    """Drops a notice: only verbose sessions get them."""
 
 
 def _is_awaited(run: Run) -> bool:
-    """Somebody surely waits for words (OD-44): in a direct chat, or a group where a person meant the agent."""
+    """A person certainly expects an answer (OD-44): in a direct chat, or in a group where they addressed the agent."""
     message = run.message
     if message.background or message.inbound.sender.is_bot:
         return False

@@ -20,7 +20,7 @@ def can(thing: object, ability: type[Ability]) -> TypeGuard[Ability]:
 
 
 def learn(things: Iterable[object], base: ModuleType) -> None:
-    """Checks each ability in `base` that consists of methods only: attributes may not exist before connecting."""
+    """Checks each ability in `base` that consists of methods only: attributes might be missing before connecting."""
     declared = [each for each in vars(base).values() if getattr(each, "_is_runtime_protocol", False)]
     abilities = list(filter(_is_of_methods, declared))
     for thing in things:

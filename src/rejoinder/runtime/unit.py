@@ -52,7 +52,7 @@ class Unit:
             self.then()
 
     async def insist(self, store: Store) -> None:
-        """Like `write`, but waits while the store is unavailable (DU-15): for what has already happened."""
+        """Like `write`, but waits while the store is unavailable (DU-15): used to record what has already happened."""
         while True:
             try:
                 return await self.write(store)

@@ -25,7 +25,7 @@ class Upkeep:
         self._clock = clock
 
     async def run(self) -> None:
-        swept: datetime | None = None  # the first sweep is soon after the start: a gateway may not run for an hour
+        swept: datetime | None = None  # sweeps soon after the start: some gateways run for less than an hour
         while True:
             await asyncio.sleep(RENEWED_EVERY)
             try:

@@ -79,7 +79,7 @@ class Compaction:
                 log.warning("%s: %s could not shorten the conversation", session, agent.name)
 
     async def shorten(self, session: str, agent: Agent) -> Shortened | None:
-        """Shortens without writing anything; None when it cannot be done."""
+        """Shortens what the agent remembers; the caller writes the result. None when it cannot be done."""
         name = agent.name
         since = (await self._sessions.find(session, name, self._clock())).started
         await self._reminder.remind(session, agent, since)

@@ -12,7 +12,7 @@ from rejoinder.store.base import Entry, StoreReader
 class Reminder:
     def __init__(self, store: StoreReader) -> None:
         self._store = store
-        # Half of what an agent remembers: a session that drops out here is told again before the agent has lost it.
+        # Half of what agents remember: a session missing here may be missing from the agent's memory, or soon will be.
         self._reminded: Bounded[str, Agent] = Bounded(REMEMBERED // 2)
 
     async def remind(self, session: str, agent: Agent, since: datetime) -> None:

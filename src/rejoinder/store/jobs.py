@@ -55,7 +55,7 @@ class Tick(Struct, frozen=True):
 
 
 class KeepJob(Verb[None], frozen=True):
-    """Stores a job that is new, or whose schedule changed: its ticks begin here. A paused job stays paused."""
+    """Stores a job that is new or has changed: its ticks begin at `due`. A paused job stays paused."""
 
     job: str
     schedule: str

@@ -1,7 +1,7 @@
 """The contract of a store: verbs are written, values are read (DU-10).
 
-`write` returns when the verbs are durable, not before; what it raises says that nothing of them was written.
-All that is promised of an engine stands in docs/store.md; `rejoinder.testing.StoreContract` is that promise as tests.
+`write` returns when the verbs are durable, not before; if it raises, nothing of them was written.
+docs/store.md has all that an engine promises; `rejoinder.testing.StoreContract` is that promise as tests.
 """
 
 from collections.abc import Callable
@@ -124,7 +124,7 @@ C = TypeVar("C")
 
 
 class StoreReader(Protocol):
-    """The side that changes nothing: also what the command line opens beside a running gateway."""
+    """The read-only side; also what the command line opens beside a running gateway."""
 
     # what came in
     async def cursor(self, channel: str, name: str, account: str = "default") -> str | None: ...
@@ -134,7 +134,7 @@ class StoreReader(Protocol):
         ...
 
     async def latest_event(self, channel: str | None = None, chat: str | None = None) -> InboxEvent | None:
-        """The last message, no tick nor handoff; of this channel or chat if named, among the latest 10,000."""
+        """The last message (no tick, no hand-off), of this channel or chat if named, among the latest 10,000 events."""
         ...
 
     async def inputs_of(self, event: int) -> tuple[Input, ...]:
@@ -145,7 +145,7 @@ class StoreReader(Protocol):
 
     # turns
     async def waiting(self, session: str) -> tuple[Input, ...]:
-        """What waits for a turn, and what the next turn tells of in a line, in order of arrival."""
+        """The inputs that wait for a turn, and those the next turn tells of in a line, in order of arrival."""
         ...
 
     async def turn(self, turn: int) -> OpenTurn | None:
@@ -180,7 +180,7 @@ class StoreReader(Protocol):
         ...
 
     async def to_send(self) -> tuple[Route, ...]:
-        """The places with something to send or to settle, whose has waited longest first."""
+        """The places with something to send or to settle, the longest waiting first."""
         ...
 
     # what is remembered
@@ -193,17 +193,17 @@ class StoreReader(Protocol):
     async def count_sessions(self) -> int: ...
 
     async def session_keys(self, holding: str, limit: int = 10) -> tuple[str, ...]:
-        """The sessions with this in their key; one that is the key comes alone."""
+        """The sessions whose key contains this; an exact match comes alone."""
         ...
 
     async def pending(self) -> dict[str, Pending]:
-        """Of each session that has anything before it, what."""
+        """What each session still has to do; sessions with nothing to do are left out."""
         ...
 
     async def agent_session(self, session: str) -> str | None: ...
 
     async def transcript(self, session: str, since: datetime, limit: int = 1000) -> tuple[Entry, ...]:
-        """The latest entries since a session started, in order. A reset deletes nothing: it starts later."""
+        """The latest entries since a session started, in order. A reset deletes nothing: it moves the start."""
         ...
 
     async def message(self, route: Route, reference: str) -> Message | None:
@@ -238,13 +238,13 @@ class StoreReader(Protocol):
 
     # the store itself
     async def put_aside(self, limit: int = 1000) -> tuple[PutAside, ...]:
-        """What nobody goes on with, the latest first."""
+        """What is no longer processed, the latest first."""
         ...
 
     async def load(self) -> Load: ...
 
     async def census(self) -> Census:
-        """Counts every row: not for every second."""
+        """Counts every row: too slow to call every second."""
         ...
 
     async def check(self) -> None:
@@ -254,8 +254,8 @@ class StoreReader(Protocol):
     async def backup(
         self, path: Path, *, overwrite: bool = False, at_this_moment: Callable[[], None] = lambda: None
     ) -> None:
-        """Writes a consistent copy, while everything goes on (DU-14). It shows the store as it is when
-        `at_this_moment` is called: once, in a thread, before the copy has its name."""
+        """Writes a consistent copy while everything goes on (DU-14). The copy shows the store as it is when
+        `at_this_moment` is called: once, in a thread, before the copy gets its name."""
         ...
 
     async def close(self) -> None: ...
@@ -267,8 +267,8 @@ class Store(StoreReader, Protocol):
 
     @overload
     async def write(self, verb: Verb[A], /, *, known: Callable[[A], None] | None = None) -> A:
-        """`known` is called with the answer as soon as there is one, which may be before it is safe: what is written
-        by it then is made safe with it, or not at all. When `write` raises, what `known` was told is void."""
+        """`known` is called with the result as soon as there is one, which may be before it is durable: what `known`
+        writes becomes durable with the result, or not at all. When `write` raises, what `known` was told is void."""
         ...
 
     @overload
@@ -283,13 +283,13 @@ class Store(StoreReader, Protocol):
     ) -> Recovery: ...
 
     async def health(self) -> Health:
-        """Whether things can be kept, found out by trying when the last try failed."""
+        """Whether the store can be written; if the last write failed, finds out by trying."""
         ...
 
     def on_foreign_change(self, told: Callable[[], None]) -> None:
-        """Calls it in this loop, within about a second, when somebody else has written to the store.
+        """Calls `told` in this loop, within about a second, when another process has written to the store.
 
-        Once for several changes, and now and then for none: it says "look again", not what to find.
+        One call may stand for several changes, and now and then for none: it says "look again", not what to find.
         """
         ...
 
@@ -303,7 +303,7 @@ class StoreBeside(StoreReader, Protocol):
     async def write(self, verb: Verb[Any], /, *others: Verb[Any]) -> tuple[Any, ...]: ...
 
     async def gateway(self) -> str | None:
-        """Who runs a gateway on it now, such as `process 4711`, if anybody."""
+        """The process that runs a gateway on the store now, such as `process 4711`, if any."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What a part says, read from its body by who looks into the store and knows nothing of the floor that wrote it."""
+"""What a part says, read from its body, for readers of the store that know nothing of the layer that wrote it."""
 
 import msgspec
 from msgspec import Struct
@@ -14,7 +14,7 @@ class _Words(Struct):
 
 
 class _Body(Struct):
-    """What the outbox keeps of the things it is to do, as far as people read it."""
+    """The fields of a stored deed that people would read."""
 
     part: _Words | None = None
     emoji: str | None = None

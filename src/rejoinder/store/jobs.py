@@ -1,4 +1,4 @@
-"""What is kept of the jobs of the clock (DU-5): rows and verbs.
+"""What is stored about the clock's jobs (DU-5): rows and verbs.
 
 A tick and the turn it makes are one commit, `Originate` with its `Tick`: no crash fires a job twice or loses it.
 """
@@ -16,27 +16,27 @@ JobState = Literal["waiting", "running", "over", "put aside"]
 
 
 class KeptJob(Struct, frozen=True):
-    """One job as it was left. `schedule`: as somebody wrote it; empty: it is no longer configured."""
+    """One job as it was last stored. `schedule`: as it was written; empty: the job is no longer configured."""
 
     name: str
     schedule: str = ""
     due: datetime | None = None
     """None: never again, or not yet known."""
     anew: bool = False
-    """When it is due is to be found as if it had never been seen."""
+    """Its next due time is to be computed as if the job were new."""
     paused: bool = False
     wanted: bool = False
     """An operator wants it now."""
     fired: datetime | None = None
     passed: datetime | None = None
     reason: str = ""
-    """Why its last tick passed without a turn, then."""
+    """Why the tick at `passed` made no turn."""
     said: str = ""
-    """A digest of what it said last,"""
+    """A digest of what it said last."""
     said_at: datetime | None = None
-    """and when."""
+    """When it said that."""
     state: JobState | None = None
-    """Of its last turn, as far as that is still known."""
+    """The state of its last turn, as far as that is still known."""
     outcome: Outcome | None = None
     detail: str = ""
 
@@ -47,7 +47,7 @@ class KeptJob(Struct, frozen=True):
 
 
 class Tick(Struct, frozen=True):
-    """A job moves on from what it was due at to what it is due at next."""
+    """A job moves on from the time it was due at to the time it is due next."""
 
     job: str
     due: datetime | None
@@ -55,7 +55,7 @@ class Tick(Struct, frozen=True):
 
 
 class KeepJob(Verb[None], frozen=True):
-    """A job that is new, or was written anew: its ticks begin here. Whether it is paused stays."""
+    """Stores a job that is new or has changed: its ticks begin at `due`. A paused job stays paused."""
 
     job: str
     schedule: str
@@ -63,9 +63,9 @@ class KeepJob(Verb[None], frozen=True):
 
 
 class Originate(Verb[InboxEvent | None], frozen=True):
-    """An event of the gateway's own: nobody decides about it, it waits in its session from the first moment on.
+    """An event of the gateway's own: it needs no decision, and waits in its session from the start.
 
-    None: there is one of this id already. With a tick it is that job's turn.
+    Returns None if there is an event with this id already. With a tick it is that job's turn.
     """
 
     inbound: Inbound
@@ -75,7 +75,7 @@ class Originate(Verb[InboxEvent | None], frozen=True):
 
 
 class PassTick(Verb[None], frozen=True):
-    """The tick makes no turn, and why."""
+    """The tick makes no turn; `reason` says why."""
 
     tick: Tick
     reason: str
@@ -91,7 +91,7 @@ class NoteSaid(Verb[None], frozen=True):
 
 
 class PauseJob(Verb[None], frozen=True):
-    """No ticks until somebody resumes it, and then anew: what would have been due meanwhile is not made up for."""
+    """No ticks until the job is resumed; then its schedule starts anew, and missed ticks are not made up for."""
 
     job: str
     paused: bool

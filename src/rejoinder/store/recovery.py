@@ -1,7 +1,7 @@
-"""What a restart does with what waited (TU-10): all of it is answered, none of it in a storm.
+"""What a restart does with messages that waited (TU-10): all are answered, without a flood of turns.
 
-Of each conversation of each session the latest 20 of the last quarter of an hour run as they would have; what
-is older or beyond that becomes one turn before them, told in one notice. So nobody is overtaken.
+For each conversation of each session, the latest 20 of the last quarter of an hour run as they would have; all
+others become one turn before them, announced in one notice. So no message overtakes an older one.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from rejoinder.store.base import Backlog, Input
 
 
 def backlogs(waiting: Iterable[Input], now: datetime, singly: int, within: timedelta) -> tuple[Backlog, ...]:
-    """Given in order of arrival, returned by who has waited longest."""
+    """Takes the inputs in order of arrival; returns the backlog that has waited longest first."""
     lines: dict[tuple[str, Route], list[Input]] = {}
     for each in waiting:
         lines.setdefault((each.session, each.event.inbound.route), []).append(each)

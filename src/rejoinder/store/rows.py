@@ -1,8 +1,8 @@
 """What the store hands out: frozen values, one for each thing it keeps.
 
 A value that was claimed (`Run`, a `StoredPart` in a claim) is also the proof of the claim: the verbs that go
-on with it compare its state and generation with the row, and raise `Superseded` when somebody moved it on.
-A generation is a number nobody had before: opening the store draws one, and so does every claim.
+on with it compare its state and generation with the row, and raise `Superseded` when the row has moved on since.
+A generation is a number never used before: opening the store draws one, and so does every claim.
 """
 
 from datetime import datetime, timedelta
@@ -117,7 +117,7 @@ class Busy(Struct, frozen=True):
 
 
 class Quarantined(Struct, frozen=True):
-    """It ended without an end too often and will not be run again (DU-2)."""
+    """The turn was run too often without reaching its end, and will not be run again (DU-2)."""
 
     turn: int
     attempts: int
@@ -139,19 +139,20 @@ PART_STATES: Final[dict[PartState, str]] = {
 }
 
 IN_FLIGHT: Final[tuple[PartState, ...]] = ("planned", "sending", "unknown", "retry")
-"""The first of these in a conversation is the one that is sent; the others wait behind it. But `YIELDING`."""
+"""The first of these in a conversation is the one that is sent; the others wait behind it, except for `YIELDING`."""
 
 YIELDING: Final = "react"
-"""The kind of part that every other kind of its conversation overtakes (DE-32): it hangs on a message that is there,
-and nothing hangs on it, so neither its turn nor its fate is waited for. Among each other they keep their order."""
+"""The kind of part that every other kind of its conversation overtakes (DE-32): it refers to a message that is there,
+and nothing depends on it, so other parts wait neither for its turn nor for its fate. Parts of this kind keep their
+order among each other."""
 
 
 UNENDED: Final[tuple[PartState, ...]] = (*IN_FLIGHT, "held", "dead")
-"""What somebody may still have to do something about."""
+"""The states in which the gateway or an operator may still have something to do."""
 
 
 def said_about(event: int) -> str:
-    """What the key of all begins with that the gateway itself answers to an event: an event is decided once."""
+    """The key prefix of all that the gateway itself answers to an event; unique, as an event is decided once."""
     return f"event/{event}"
 
 
@@ -181,7 +182,7 @@ class StoredPart(Struct, frozen=True):
 
 
 class Pending(Struct, frozen=True):
-    """What a session has before it."""
+    """What a session still has to do."""
 
     waiting: int = 0
     """Messages without a turn."""
@@ -190,7 +191,7 @@ class Pending(Struct, frozen=True):
     unsent: int = 0
     """Parts that are on their way."""
     stuck: int = 0
-    """Parts that are dead or held: nobody but an operator moves them."""
+    """Parts that are dead or held: only an operator moves them."""
 
 
 class Later(Struct, frozen=True):
@@ -200,8 +201,8 @@ class Later(Struct, frozen=True):
 
 
 LATEST: Final = timedelta(minutes=15)
-"""What is to be tried again later than this was put off by a clock that has been set back since: its time has come.
-A limit that is longer is known to the sender, which counts its seconds without a clock, until the next start."""
+"""A retry further ahead than this was set by a clock that has been set back since: it is due now. A longer limit of the
+platform is enforced by the sender, which counts seconds independently of that clock, until the next start."""
 
 
 # --- what is remembered -------------------------------------------------------------------------
@@ -222,11 +223,11 @@ class Entry(Struct, frozen=True):
     at: datetime
     turn: int | None = None
     stands_for_all: bool = False
-    """A summary: to the agent it is in the place of all that was said before it."""
+    """A summary: for the agent it replaces all that was said before it."""
 
 
 class Message(Struct, frozen=True):
-    """One message of the index. Who is not in it cannot be replied to or reacted to (OD-52)."""
+    """One message of the index. A message that is not in it cannot be replied to or reacted to (OD-52)."""
 
     id: str
     author: str
@@ -243,7 +244,7 @@ class Message(Struct, frozen=True):
 
 
 class Sighting(Struct, frozen=True):
-    """A message of the index, and where it stands."""
+    """A message of the index, and its conversation."""
 
     route: Route
     message: Message
@@ -272,7 +273,7 @@ class Knock(Struct, frozen=True):
 
 
 class Paired(Struct, frozen=True):
-    """Somebody an owner has let in."""
+    """A person an owner has let in."""
 
     channel: str
     account: str
@@ -288,7 +289,7 @@ class AllowEdit(Struct, frozen=True):
 
 
 class Admission(Struct, frozen=True):
-    """Who may come in to an account, as far as people and owners have had a say in it."""
+    """Who may use an account, as far as owners have decided and strangers have asked."""
 
     paired: tuple[Paired, ...]
     """On any account of the channel."""
@@ -316,7 +317,7 @@ class OpenTurn(Struct, frozen=True):
 
 
 class Backlog(Struct, frozen=True):
-    """What waits in one session for one place, in order. `gathered` is one turn, told in one notice (TU-10)."""
+    """What waits in one session for one place, in order. `gathered` becomes one turn, with one notice (TU-10)."""
 
     session: str
     route: Route
@@ -325,28 +326,28 @@ class Backlog(Struct, frozen=True):
 
 
 class Unread(Struct, frozen=True):
-    """Something a restart would have gone on with, if it could be read: what is known of it all the same."""
+    """Something a restart would have resumed if it could be read, with what is known of it all the same."""
 
     kind: Literal["event", "input", "turn"]
     id: int
     """Of the event or turn; of an input, its event's."""
     message: str
-    """As the platform calls it; of a turn, the last it was asked with."""
+    """The platform's id of the message; of a turn, of its last input."""
     where: str
     """The channel or the session."""
     why: str
     route: Route | None = None
     """Where a turn is answered."""
     answered: bool = False
-    """A turn that was only to be delivered."""
+    """The turn only had to be delivered."""
 
 
 class PutAside(Struct, frozen=True):
-    """What nobody goes on with: it was tried too often, or cannot be read. An operator may want to know."""
+    """What is no longer processed: it was tried too often, or cannot be read. An operator may want to know."""
 
     kind: Literal["message", "turn", "session"]
     id: str
-    """As the platform calls a message; the number of a turn; the key of a session."""
+    """The platform's id of a message; the number of a turn; the key of a session."""
     where: str
     """The channel or the session."""
     at: datetime
@@ -355,7 +356,7 @@ class PutAside(Struct, frozen=True):
 
 
 class Recovery(Struct, frozen=True):
-    """All that a restart has to go on with, oldest first."""
+    """All that a restart has to resume, oldest first."""
 
     events: tuple[InboxEvent, ...]
     turns: tuple[OpenTurn, ...]
@@ -363,28 +364,28 @@ class Recovery(Struct, frozen=True):
     unknown: tuple[StoredPart, ...]
     to_send: tuple[Route, ...]
     unread: tuple[Unread, ...] = ()
-    """None of these is among the others."""
+    """These appear in none of the other fields."""
 
 
 class Health(Struct, frozen=True):
-    """Whether things can be kept now; if not, why and what to do."""
+    """Whether the store can be written now; if not, why and what to do."""
 
     fault: Fault | None = None
     sentence: str = ""
 
 
 class Load(Struct, frozen=True):
-    """What is under way now, however much has ended."""
+    """What is under way now; cheap to read, however much has ended."""
 
     runs: int
     waiting: int
     """Messages without a turn."""
     parts: dict[str, int]
-    """How many are in which state of `UNENDED`."""
+    """How many parts are in each state of `UNENDED`."""
 
 
 class Census(Struct, frozen=True):
-    """How many rows are in which state."""
+    """How many rows are in each state."""
 
     events: dict[str, int]
     inputs: dict[str, int]

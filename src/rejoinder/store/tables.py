@@ -11,7 +11,7 @@ from rejoinder.tables import table
 
 State = TypeVar("State", bound=str)
 
-# The words above a CREATE TABLE are what the table is for.
+# The comment above a CREATE TABLE says what the table is for.
 _COMMENTED = re.compile(r"((?:^-- .*\n)+)CREATE TABLE (\w+) \(\n((?:.*\n)*?)\)", re.MULTILINE)
 _COLUMN = re.compile(r"^  ([a-z_]+)\s+(?:TEXT|INTEGER|BLOB)", re.MULTILINE)
 

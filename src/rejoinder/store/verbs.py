@@ -1,9 +1,9 @@
 """What the gateway does to the store: each verb a frozen value, carried out by `Store.write`.
 
 Verbs written together happen together or not at all: `write(PlanParts(...), EndRun(...))` is one transaction,
-so no crash can come between them. Every transition is fenced. One that lost raises `Superseded`, and nothing
-of its unit is written; one that may find a place taken (`BeginTurn`, `ResumeTurn`, `ClaimPart`) says so by
-its result.
+so no crash can come between them. Every transition is fenced. A verb that lost its fence raises `Superseded`,
+and nothing of its unit is written; a verb that may find its claim taken (`BeginTurn`, `ResumeTurn`,
+`ClaimPart`) says so by its result.
 """
 
 from datetime import datetime
@@ -37,14 +37,14 @@ MOST_ATTEMPTS: Final = 3
 
 
 class Verb(Struct, Generic[Result], frozen=True):
-    """Something to be written, and what comes back when it is."""
+    """Something to be written, and the type of its result."""
 
 
 # --- inbound ------------------------------------------------------------------------------------
 
 
 class Accept(Verb[tuple[InboxEvent, ...]], frozen=True):
-    """Keeps what a platform delivered, each event once, and how far it was read. Returns the new ones (DU-1)."""
+    """Keeps what a platform delivered, each event once, and how far it was read. Returns the new events (DU-1)."""
 
     events: tuple[Inbound, ...]
     now: datetime
@@ -63,7 +63,7 @@ class TryEvents(Verb[tuple[int, ...]], frozen=True):
 
 
 class ReleaseEvents(Verb[None], frozen=True):
-    """Those of them that are not decided yet have an attempt less: the gateway goes down in good order."""
+    """Takes back an attempt of those that are not decided yet: the gateway is shutting down in good order."""
 
     events: tuple[int, ...]
 
@@ -83,7 +83,7 @@ class RouteEvent(Verb[None], frozen=True):
 
 
 class PutEventAside(Verb[None], frozen=True):
-    """The event cannot be decided by anybody, and why: it is quarantined."""
+    """The event cannot be decided: it is quarantined, with the reason."""
 
     event: int
     reason: str
@@ -97,7 +97,7 @@ class SettleEvent(Verb[None], frozen=True):
 
 
 class DropInputs(Verb[None], frozen=True):
-    """What waits here gets no turn, and why."""
+    """These waiting events get no turn; `reason` says why."""
 
     session: str
     events: tuple[int, ...]
@@ -105,7 +105,7 @@ class DropInputs(Verb[None], frozen=True):
 
 
 class SummariseInputs(Verb[None], frozen=True):
-    """What waits here gets no turn of its own; the next one tells of it."""
+    """These waiting events get no turn of their own; the next turn tells of them."""
 
     session: str
     events: tuple[int, ...]
@@ -126,18 +126,18 @@ class BeginTurn(Verb[Run | Busy], frozen=True):
     """The number of the last message of this place the agent is told of: the next turn goes on after it."""
     payload: bytes = b""
     tells: bool = True
-    """What was summarised is told by it; else by a later one."""
+    """Whether this turn tells of what was summarised; if not, a later one does."""
 
 
 class ResumeTurn(Verb[Run | Busy | Quarantined], frozen=True):
-    """Claims the session for a turn that was left open. An answered one is only delivered, and not counted."""
+    """Claims the session for a turn that was left open. An answered turn is only delivered, which is no attempt."""
 
     turn: int
     now: datetime
     lease_until: datetime
     most: int = MOST_ATTEMPTS
     why: str = ""
-    """Why so few attempts, where that is not to be seen."""
+    """Why the turn is quarantined, where the number of attempts does not explain it."""
 
 
 class RenewRun(Verb[None], frozen=True):
@@ -146,7 +146,7 @@ class RenewRun(Verb[None], frozen=True):
 
 
 class SteerInputs(Verb[None], frozen=True):
-    """The running agent has taken these in."""
+    """The running agent has taken in these events."""
 
     run: Run
     events: tuple[int, ...]
@@ -162,7 +162,7 @@ class EndRun(Verb[None], frozen=True):
 
 
 class ReleaseRun(Verb[None], frozen=True):
-    """The session is free and the turn stays open, the attempt uncounted: the gateway goes down in good order."""
+    """Frees the session; the turn stays open, the attempt uncounted: the gateway is shutting down in good order."""
 
     run: Run
 
@@ -171,10 +171,10 @@ class ReleaseRun(Verb[None], frozen=True):
 
 
 class PlanParts(Verb[tuple[StoredPart, ...]], frozen=True):
-    """Commits what is to be said before its first byte is sent. A key planned before is the part it was.
+    """Commits what is to be said before its first byte is sent. A key that was planned before returns its known part.
 
     With `final` the answer is whole: after a crash the agent is not asked again. With `lease_until` the first part is
-    claimed and under way at once, where nothing waits before it.
+    claimed in the same step, if nothing waits before it.
     """
 
     parts: tuple[Intent, ...]
@@ -193,7 +193,7 @@ class ClaimPart(Verb[StoredPart | Later | None], frozen=True):
 
 
 class MarkSent(Verb[Message | None], frozen=True):
-    """The platform has it. With a receipt it becomes a message of the index, with a handle."""
+    """The platform has the part. With a receipt it becomes a message of the index, with a handle."""
 
     part: StoredPart
     receipt: str | None
@@ -208,7 +208,7 @@ class MarkUnknown(Verb[StoredPart], frozen=True):
 
 
 class RetryPart(Verb[StoredPart], frozen=True):
-    """Not taken: again at that time. A rate limit is no attempt (DE-32)."""
+    """The platform did not take the part: try again at that time. A rate limit is no attempt (DE-32)."""
 
     part: StoredPart
     at: datetime
@@ -221,7 +221,7 @@ class HoldPart(Verb[StoredPart], frozen=True):
 
 
 class ResendPart(Verb[StoredPart], frozen=True):
-    """The same bytes under the same key once more."""
+    """Sends the same bytes under the same key once more."""
 
     part: StoredPart
 
@@ -232,7 +232,7 @@ class BuryPart(Verb[StoredPart], frozen=True):
 
 
 class DropPart(Verb[StoredPart], frozen=True):
-    """Somebody has looked at it and wants it said no more (DE-33)."""
+    """A held or dead part is no longer to be said (DE-33)."""
 
     part: StoredPart
 
@@ -254,7 +254,7 @@ PART_MOVES: Final[dict[type[Verb[object]], tuple[tuple[PartState, ...], PartStat
     DropPart: (("held", "dead"), "withdrawn"),
     WithdrawParts: (("planned", "retry"), "withdrawn"),
 }
-"""From which states a verb may take a part, and where to. The engine and the docs read it from here."""
+"""From which states a verb may move a part, and to which one. The engine and the docs read it from here."""
 
 
 # --- what is remembered -------------------------------------------------------------------------
@@ -268,7 +268,7 @@ class PutSession(Verb[int], frozen=True):
 
 
 class SetSessionAside(Verb[None], frozen=True):
-    """One that cannot be read makes room for a new one under its key, and is kept (`PutAside`)."""
+    """A session that cannot be read makes room for a new one under its key, and is kept (`PutAside`)."""
 
     session: str
     now: datetime
@@ -282,7 +282,7 @@ class SaveAgentSession(Verb[None], frozen=True):
 
 
 class AppendTranscript(Verb[None], frozen=True):
-    """What a turn was told and answered is kept once: where it stands last already it is left as it is."""
+    """Keeps what a turn was told and answered, once: if the last entry is of the same turn, nothing is added."""
 
     session: str
     entries: tuple[Entry, ...]
@@ -296,7 +296,7 @@ class NoteMessages(Verb[tuple[Message, ...]], frozen=True):
 
 
 class ForgetMessage(Verb[None], frozen=True):
-    """It was taken back: no directive reaches it, its handle is not given again."""
+    """The message was deleted: no directive reaches it, and its handle is not given again."""
 
     route: Route
     message: str
@@ -328,13 +328,13 @@ class ApproveKnock(Verb[Knock | None], frozen=True):
 
 
 class Unpair(Verb[None], frozen=True):
-    """Who was let in is so no longer."""
+    """Takes back a pairing."""
 
     paired: Paired
 
 
 class EditAllow(Verb[None], frozen=True):
-    """Holds until the same entry is edited again."""
+    """An owner's edit of the allow-list; it holds until the same entry is edited again."""
 
     edit: AllowEdit
 
@@ -350,7 +350,7 @@ class Retention(Struct, frozen=True):
     messages: int = 10_000
     """Messages of one conversation in the index."""
     rows: int = 100
-    """Nobody is answered while they are removed."""
+    """Kept low, as the store answers no writes while they are removed."""
 
 
 class Sweep(Verb[int], frozen=True):
@@ -361,4 +361,4 @@ class Sweep(Verb[int], frozen=True):
 
 
 BESIDE: Final[tuple[type[Verb[object]], ...]] = (PlanParts, ResendPart, DropPart, ApproveKnock)
-"""Those of these that an operator may write beside a gateway; `base` adds those of the jobs."""
+"""The verbs above that an operator may write beside a gateway; `base` adds those of the jobs."""

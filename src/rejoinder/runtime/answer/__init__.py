@@ -1,5 +1,5 @@
-"""What an agent says becomes what a conversation shows, and what it asks for is done.
+"""Shows an agent's answer in a conversation, and does what the agent asks for.
 
-its words     delivery, drafting, heartbeats
-its wishes    acting, files, handoff, and their outcomes
+its text       delivery, drafting, heartbeats
+its requests   acting, files, handoff, and their outcomes
 """

@@ -1,9 +1,10 @@
-"""What the agent asks for beside its text: checked against what it may do here, done, and its outcome told.
+"""What the agent asks for besides its text: each directive is checked against what the agent may do here and carried
+out, and its outcome is reported.
 
 Rule 1: authority is the boundary: only messages of this conversation, only what is granted (OD-52).
-Rule 2: what acts, acts when its tag closes; it is a part of the outbox like any message (OD-50).
-Rule 3: equal ones of a turn act once, also across a restart: the same deed of a turn has the same key.
-Rule 4: nothing here fails a delivery or becomes a message in the chat (OD-51).
+Rule 2: an action happens when its tag closes; it is a part of the outbox like any message (OD-50).
+Rule 3: equal actions of a turn happen once, also across a restart: the same deed of a turn has the same key.
+Rule 4: no failure here fails a delivery or becomes a message in the chat (OD-51).
 """
 
 import asyncio
@@ -41,10 +42,11 @@ log = logging.getLogger(__name__)
 
 MOST_ACTIONS = 20
 ACTING = 10.0
-"""Seconds that another package's directive has; meanwhile nothing more of the answer is shown."""
+"""Seconds that another package's directive may take; meanwhile nothing more of the answer is shown."""
 
 HandOver = Callable[[str, str, str], HandedRow]
-"""The row that gives the agent of this name, or those the words name, a turn with these words, once under this id."""
+"""Takes a name, words and an id; makes the row that gives the agent of this name (if empty: the agents named in the
+words) a turn with these words, once per id."""
 Act = Callable[[Given], Awaitable[None]]
 
 
@@ -62,12 +64,12 @@ class Occasion(Struct, frozen=True):
     texts: tuple[str, ...] = ()
     granted: frozenset[str] = frozenset()
     folder: OutboxFolder | None = None
-    """Out of which its files are sent."""
+    """The folder from which the agent's files are sent."""
     directives: Registry = default_registry()
 
     @property
     def addressed(self) -> tuple[str, ...]:
-        """Whom the answer may call (DE-34); by name only among others: a direct chat needs no call."""
+        """Whom the answer may mention (DE-34); by name only in a group, as a direct chat needs no mention."""
         if not self.person:
             return ()
         return (self.person,) if self.direct or not self.person_name else (self.person, f"@{self.person_name}")
@@ -89,7 +91,7 @@ class Acting:
         mode = plan.reply_mode(configured, direct=occasion.direct, other_bot=among_bots)
         self.outcomes = Outcomes()
         self.asked = False
-        """Something was asked for beside the shape of the reply."""
+        """Whether the agent asked for anything besides the shape of the reply."""
         self._conversation = conversation
         self._occasion = occasion
         self._stem = stem
@@ -99,7 +101,7 @@ class Acting:
         self._rows: list[HandedRow] = []
         self._named: HandedRow | None = None
         self.kept = Unit()
-        """What is to be kept with the answer: a row for whatever it hands over."""
+        """What is written with the answer: a row for everything it hands over."""
         self._target = None if mode == "off" else occasion.trigger or None
         self._reply_all = mode == "all"
         self._silent = False
@@ -145,7 +147,7 @@ class Acting:
                 self._shape(name, args, declared)
 
     async def _act(self, directive: Directive, declared: Declaration, act: Act) -> None:
-        """What another package's directive does. No failure of it is one of the answer (OD-51)."""
+        """Runs another package's directive. Its failure does not fail the answer (OD-51)."""
         name, occasion = directive.name, self._occasion
         said = blake2b(repr((directive.args, directive.body)).encode("utf-8", "replace"), digest_size=8).hexdigest()
         key = f"{self._stem}/act/{name}/{said}"
@@ -162,14 +164,14 @@ class Acting:
                 await act(given)
         except TimeoutError:
             await self._fail(name, "failed", f"it took longer than {ACTING:.0f} s")
-        except Exception as error:  # whatever somebody else's code does
+        except Exception as error:  # third-party code may raise anything
             log.debug("%s failed", name, exc_info=error)
             await self._fail(name, "failed", str(error) or type(error).__name__)
         else:
             self.outcomes.note(name, "done")
 
     async def _aim(self, reference: str) -> None:
-        """What the agent says wins over the mode, also when it names what is not there: then nothing is replied to."""
+        """The agent's choice overrides the mode, even if it names an unknown message: then nothing is replied to."""
         what = f"reply_to {reference}"
         self._target, self._reply_all = None, False
         if reference == "none":
@@ -181,7 +183,7 @@ class Acting:
             await self._deny(what, f"there is no message {reference!r} in this chat", "reply_to")
 
     def _shape(self, name: str, args: dict[str, Any], declared: Declaration) -> None:
-        """Keys that say how the message looks, where the platform can show it so."""
+        """Directives that say how the message looks, where the platform supports that."""
         match name:
             case "silent":
                 self._silent = args["on"]
@@ -259,7 +261,7 @@ class Acting:
             await self._clean_up(folder, path)
 
     async def _clean_up(self, folder: OutboxFolder, path: str) -> None:
-        """The channel keeps the file by now, so it may go; only a grant of its own takes away an agent's files."""
+        """The channel has its own copy by now, so the file may go; removing an agent's files needs its own grant."""
         what = f"cleanup of {path}"
         if "cleanup" not in self._occasion.granted:
             return await self._fail(what, "denied", "nothing grants it here")
@@ -270,7 +272,7 @@ class Acting:
             await self._fail(what, "failed", str(refusal))
 
     async def _hand(self, to: str, words: str) -> None:
-        """It waits for the end of the turn (OD-50); equal ones are one."""
+        """A hand-off waits for the end of the turn (OD-50); equal ones count as one."""
         peers = {peer.casefold(): peer for peer in self._occasion.peers}
         whom = peers.get(to.removeprefix("@").casefold())
         if whom is None:
@@ -281,7 +283,7 @@ class Acting:
             return
         if len(self._acted) + len(self._handed) >= MOST_ACTIONS:
             return await self._deny(f"handoff to {whom}", f"at most {MOST_ACTIONS} actions per answer", "handoff")
-        # Not by its words: an agent that is asked again after a restart may find others, and hands over once.
+        # The id omits the words: an agent asked again after a restart may word it differently, yet hands over once.
         number = sum(handed.to == whom for handed in self._handed)
         self._handed.append(Handed(whom, words, f"{self._stem}/handoff/{whom}/{number}"))
 
@@ -296,10 +298,10 @@ class Acting:
     # --- at the end ---------------------------------------------------------------------------------
 
     def hand_over(self) -> list[Planned]:
-        """What is handed over, as messages that stand behind the answer (DE-21), and as rows in `kept`.
+        """Plans the hand-offs as messages that follow the answer (DE-21), and adds their rows to `kept`.
 
-        Where the channel tells agents of each other's messages, the message itself is what wakes the other. Where it
-        does not know them, nobody is called: the name may be a stranger's there (OD-64).
+        Where the channel tells agents of each other's messages, the message itself wakes the other agent. Where the
+        channel does not know the agents, the message mentions no one: the name may be a stranger's there (OD-64).
         """
         knows_agents = can(self._conversation.channel, TellsAgents)
         planned: list[Planned] = []
@@ -318,17 +320,18 @@ class Acting:
 
     @property
     def _tells_peers(self) -> bool:
-        """The others of the room hear an answer from us: the platform does not tell them."""
+        """Whether the gateway must tell the other agents in the room of an answer, as the platform does not."""
         return bool(self._occasion.peers) and not can(self._conversation.channel, TellsAgents)
 
     def keep_named(self, text: str) -> None:
-        """Agents whom the answer names go on (IN-21), as if it were handed over to them."""
+        """Agents named in the answer get a turn (IN-21), as if it were handed over to them."""
         if self._hand_over is not None and self._tells_peers and named_in(text, self._occasion.peers):
             self._named = self._hand_over("", text, f"{self._stem}/named")
             self.kept.include(self._named.accept)
 
     def answered(self, last: "asyncio.Future[Fate]", first: "asyncio.Future[Fate]") -> None:
-        """The last word of the answer stands, or was given up, or is no longer to be said: who comes next begins."""
+        """The last part of the answer was delivered or given up: the next agents begin. If it was cancelled, their
+        turns are called off."""
         for row in self._rows:
             if last.cancelled():
                 row.call_off()
@@ -340,13 +343,13 @@ class Acting:
             self._named.begin(message_of(first))
 
     async def stands(self, message: str) -> None:
-        """The draft says it all already: there is nothing to plan, and only what goes with it to keep."""
+        """The draft already shows the whole answer: there is nothing to plan, only `kept` to write."""
         if self._named is not None:
             await self.kept.insist(self._conversation.store)
             self._named.begin(message)
 
     def was_said(self, text: str, message: str) -> None:
-        """Those whom the answer does not wake see it with their next turn."""
+        """Agents that the answer does not wake see it with their next turn."""
         if self._tells_peers and self._named is None:
             agent = self._occasion.agent
             self._conversation.hear_ours(Said(message, agent, agent, text, is_bot=True), self._occasion.peers)
@@ -368,7 +371,7 @@ class Acting:
             self.outcomes.note(f"handoff to {handed.to}", "done")
 
     def call_off(self) -> None:
-        """What has not been planned yet is not done any more."""
+        """Cancels the actions that have not been planned yet."""
         for _, fate in self._under_way:
             fate.cancel()
 

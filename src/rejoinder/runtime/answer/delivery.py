@@ -1,10 +1,10 @@
 """One agent's answer on its way to one conversation.
 
 Rule 1: the reader decides what is text and what is a directive; nothing here looks into agent text.
-Rule 2: what people see only grows, and every frame is a beginning of what stands in the end (DE-1).
+Rule 2: what people see only grows, and every frame is a prefix of the final text (DE-1).
 Rule 3: the whole answer is planned in one commit; from then on the agent is not asked again (DE-30).
 Rule 4: every answer ends in something: a message, an action, a stated silence, or one sentence of failure.
-Rule 5: an answer that may not speak any more says nothing, whoever still feeds it (TU-20).
+Rule 5: an answer that may no longer speak says nothing, even if it is still fed text (TU-20).
 """
 
 import asyncio
@@ -39,18 +39,18 @@ log = logging.getLogger(__name__)
 
 NO_RESPONSE = "_(no response)_"
 PATIENCE = 30.0
-"""Seconds an ended run waits for its last delivery; then it ends, and the sender goes on alone."""
+"""Seconds a finished run waits for its last delivery; after that it ends, and the sender goes on without it."""
 CATCHING_UP = 3.0
-"""Seconds for which something else that is to be said waits for the draft."""
+"""Seconds for which another message waits for the draft to catch up."""
 ENOUGH_TO_PREFIX = 24
-"""Characters after which it is known whether an answer begins with its prefix, a list or a fence (DE-5)."""
+"""Characters needed to know whether an answer begins with its prefix, a list or a fence (DE-5)."""
 
 
 class Answer:
     """Takes the agent's raw text piece by piece and makes the conversation show it.
 
-    `run` is the claim on the turn, `earlier` what a run before this one planned of it, `kept_with_it` what is to be
-    remembered of the turn as soon as the agent is not asked again, `beat` is there in a heartbeat (OD-45).
+    `run` is the claim on the turn; `earlier` is what a previous run of it planned; `kept_with_it` gives what to store
+    about the turn in the commit that plans the answer; `beat` is set in a heartbeat only (OD-45).
     """
 
     def __init__(
@@ -70,9 +70,9 @@ class Answer:
         beat: Beat | None = None,
     ) -> None:
         self.undelivered: str | None = None
-        """Why a part of it did not arrive (OD-65)."""
+        """Why a part of the answer did not arrive (OD-65)."""
         self.is_kept = False
-        """What is kept with it surely is: it was in the commit that planned what has arrived since."""
+        """Whether `kept_with_it` is certainly stored: a part planned in the same commit has arrived."""
         self._conversation = conversation
         self._occasion = occasion
         self._run = run
@@ -91,20 +91,20 @@ class Answer:
         )
         self._reveal = Reveal()
         self._unprefixed: str | None = "" if prefix else None
-        self._worn = ""  # the prefix as it stands before the words, which is none of them
-        self._beside: list[Slot] = []  # messages that go with it when it is silence
-        self._end = ""  # of what is shown, to know how many newlines it ends in
+        self._worn = ""  # the prefix as it is shown, which is not part of the agent's words
+        self._beside: list[Slot] = []  # messages that are withdrawn too if the answer is silence
+        self._end = ""  # the last two characters of the text, to count the newlines it ends in
         self._has_words = False
         self._between_segments = False
         speech, sender = conversation.how.speech, conversation.sender
-        self._manner = speech.manner  # it ends as it began, whatever is configured meanwhile
+        self._manner = speech.manner  # fixed for the whole answer, even if the configuration changes meanwhile
         self._stem = stem_of(run, occasion.trigger) or conversation.outbox.new_stem()
         self._acting = Acting(conversation, occasion, self._stem, run, hand_over)
         streaming = streaming_for(speech.streaming, sender, speech.manner, other_bot=occasion.other_bot)
         if beat is not None:
             streaming = replace(streaming, mode="off")
         self._was_live = streaming.mode == "live"
-        self._unseen: list[str] | None = [] if streaming.mode == "off" else None  # nobody sees it before it is whole
+        self._unseen: list[str] | None = [] if streaming.mode == "off" else None  # text not shown until it is whole
         self._drafting = Drafting(
             sender, streaming, speech.manner, self._acting.wording, self._stem, run, speech.human_delay
         )
@@ -116,7 +116,7 @@ class Answer:
 
     @property
     def begun(self) -> bool:
-        """Something of it has been seen or done: to begin again would be to say it twice."""
+        """Some of it has been shown or done already: starting over would repeat that."""
         return self._has_words or self._acting.asked
 
     async def feed(self, piece: str) -> None:
@@ -132,29 +132,29 @@ class Answer:
             self._between_segments = True
 
     async def catch_up(self) -> None:
-        """What was written so far stands on the screen, where an answer is shown while it is written: what somebody
-        is about to say stands below it (TU-34)."""
+        """Waits until what was written so far is shown, where drafts are shown, so that the message about to be sent
+        appears below it (TU-34)."""
         if self._may_speak():
             await self._drafting.catch_up(CATCHING_UP)
 
     async def add_line(self, line: str) -> None:
-        """A line of the gateway's own, a paragraph by itself; no directive is looked for in it."""
+        """Adds a line of the gateway's own as a paragraph by itself; it is not searched for directives."""
         await self.next_segment()
         if self._may_speak():
             self._show(line)
             self._between_segments = True
 
     def add_to_line(self, more: str) -> None:
-        """A few characters more on the line that was added last."""
+        """Appends a few characters to the line that was added last."""
         if self._may_speak() and self._between_segments:
             self._grow(more)
 
     def goes_with(self, messages: Iterable[str]) -> None:
-        """These were said for this answer: where it turns out to be silence they are taken back too (OD-41)."""
+        """Adds messages sent for this answer: if it turns out to be silence they are withdrawn too (OD-41)."""
         self._beside += [Slot(message, "") for message in messages]
 
     async def finish(self, footer: str = "") -> None:
-        """The agent is done: what is left goes out, and an answer without any content says so (OD-44)."""
+        """The agent is done: sends what is left; an answer without any content says that it has none (OD-44)."""
         if not self._may_speak():
             return await self.abandon()
         await self._obey(self._reader.finish())
@@ -162,7 +162,7 @@ class Answer:
         if self._reader.silent:
             await self._withdraw(handed, self._beside)
             if self._beat is None and (self._says_when_empty or not self._occasion.peers):
-                # Among agents silence is the rule, in a heartbeat too, and no news.
+                # Among agents and in a heartbeat silence is normal and not worth a note.
                 await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
         elif self._has_words and await self._is_old_news():
             await self._withdraw(handed)
@@ -182,9 +182,9 @@ class Answer:
         await self._acting.finish(PATIENCE)
 
     async def fail(self, sentence: str, detail: str) -> None:
-        """What was shown stays; the person gets the sentence as a message of its own, the operator the rest.
+        """What was shown stays; the person gets the sentence as a message of its own, the operator gets the detail.
 
-        Of a heartbeat that fails nobody is told who waits for nothing; it is tried again soon.
+        A failed heartbeat is only logged: no person is waiting for it, and it is tried again soon.
         """
         if self._beat is not None:
             log.warning("a heartbeat of %s has failed: %s %s", self._occasion.agent, sentence, detail)
@@ -196,7 +196,7 @@ class Answer:
             await self._conversation.note(detail)
 
     async def abandon(self) -> None:
-        """Ends the answer here: what was shown stays as it is, what was held back is never said."""
+        """Ends the answer here: what was shown stays as it is, what was held back is never sent."""
         self._conversation.sender.hurry()
         await self._drafting.close()
         self._acting.call_off()
@@ -221,7 +221,7 @@ class Answer:
                     log.warning("%s %s: %s", self._conversation.channel.name, self._occasion.trigger, detail)
                     await self._conversation.note(detail)
                 case Silent():
-                    pass  # it is the last event: `finish` withdraws
+                    pass  # the last event: `finish` withdraws the answer
 
     # --- the text -----------------------------------------------------------------------------------
 
@@ -254,9 +254,9 @@ class Answer:
             self._drafting.grow(seen)
 
     async def _settle(self, handed: Sequence[Planned] = (), sentence: str = "", *, whole: bool = False) -> None:
-        """Makes the whole answer stand: one commit, then one call for each message that does not say it yet.
+        """Delivers the whole answer: one commit, then one call for each message that does not show its text yet.
 
-        `whole`: the agent has come to its end, and the others of the room hear it.
+        `whole`: the agent has finished, and the other agents in the room are told of the answer.
         """
         self._pass_on(self._reveal.finish("".join(self._unseen or ())), whole=True)
         await self._drafting.close()
@@ -291,14 +291,14 @@ class Answer:
         )
 
     def _say(self, sentence: str, *, is_error: bool = False) -> list[Planned]:
-        """A sentence of the gateway's own, in the agent's place."""
+        """A sentence of the gateway's own, sent in the agent's name."""
         wording = self._acting.wording()
         target = wording.reply_to if not self._has_words else None
         plain = Wording(target, author=wording.author, is_error=is_error)
         return plan.say(sentence, self._conversation.route, self._manner, plain, f"{self._stem}/own")
 
     async def _withdraw(self, handed: Sequence[Planned], beside: Sequence[Slot] = ()) -> None:
-        """Nothing of it stays, where that can be done (OD-41); what was handed over does."""
+        """Removes all that was shown, where the channel can (OD-41); what was handed over stays."""
         await self._drafting.close()
         slots = self._drafting.draft.slots
         channel = self._conversation.channel
@@ -319,7 +319,7 @@ class Answer:
         return unit
 
     async def _post(self, planned: list[Planned], *, final: bool = False) -> str:
-        """Waits until it is said, and tells under which id its beginning stands, if that is known."""
+        """Waits until it is delivered, and returns the id of its first message, if that is known."""
         also = self._kept() if final else None
         posted = self._conversation.sender.post(planned, self._run, final=final, also=also) if planned else ()
         if final and posted:
@@ -340,7 +340,7 @@ class Answer:
 
 
 def stem_of(run: Run | None, trigger: str) -> str:
-    """What the keys of a turn's parts begin with: the same in every attempt at it, and in no other store."""
+    """The prefix of the keys of a turn's parts: the same in every attempt at the turn, and unique across stores."""
     if run is None:
         return ""
     return f"t{run.turn}-{blake2b(trigger.encode(), digest_size=4).hexdigest()}"

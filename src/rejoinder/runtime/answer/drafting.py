@@ -1,6 +1,6 @@
-"""Makes the calls of a message that is being written: what to show, and when, is decided by `outbound.draft`.
+"""Makes the calls that show a message while it is being written; `outbound.draft` decides what to show and when.
 
-The sender of the conversation asks for a frame whenever its line is free, so frames never delay a message.
+The sender of the conversation asks for a frame only when its line is free, so frames never delay a message.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from rejoinder.store.base import IN_FLIGHT, Run, StoredPart
 
 
 class Drafting:
-    """`wording` is asked for when a message is opened: what the agent has asked for by then counts."""
+    """`wording` is called when a message is opened, so it reflects what the agent has asked for by then."""
 
     def __init__(
         self,
@@ -52,8 +52,8 @@ class Drafting:
         self._opening: asyncio.Future[Fate] | None = None
         self._answered = asyncio.Event()  # no frame is under way
         self._answered.set()
-        self._catching_up: asyncio.Future[None] | None = None  # somebody waits until all is shown
-        self._said = 0  # messages of the blocks so far
+        self._catching_up: asyncio.Future[None] | None = None  # set while a caller waits until all is shown
+        self._said = 0  # messages planned for the blocks so far
         if streaming.mode != "off":
             sender.writing.join(self)
 
@@ -62,7 +62,7 @@ class Drafting:
         return self.draft.streaming.mode == "live"
 
     def take_over(self, parts: Iterable[StoredPart]) -> None:
-        """The messages a run before this one opened and did not finish become ours (DU-2)."""
+        """Adopts the messages that a previous run opened and did not finish (DU-2)."""
         for part in parts:
             if part.kind != "open":
                 continue
@@ -75,10 +75,10 @@ class Drafting:
                 self._opening.add_done_callback(lambda fate, target=target: self._adopted(fate, target))
 
     def _adopt(self, message: str, reply_to: str | None) -> None:
-        # What it says is not ours: the first frame replaces it.
+        # Its text is not ours, so the slot counts as empty and the first frame replaces it.
         draft = self.draft
         streaming = draft.streaming
-        if streaming.mode == "live":  # what it has been fed before cannot be fed again: it is whole at the end
+        if streaming.mode == "live":  # text cannot be fed to it twice: the message is completed at the end
             streaming = Streaming("off")
         elif streaming.mode == "preview":  # there is a message already
             streaming = replace(streaming, mode="edits")
@@ -93,13 +93,13 @@ class Drafting:
     # --- growing ------------------------------------------------------------------------------------
 
     def grow(self, text: str) -> None:
-        """More may be shown. No call is made here."""
+        """Adds text that may be shown. No call is made here."""
         self.draft = drafts.grow(self.draft, text, asyncio.get_running_loop().time())
         if self in self._sender.writing:
             self._sender.wake()
 
     async def catch_up(self, seconds: float) -> None:
-        """Returns when all that may be shown so far is, as far as it can be, or after so many seconds."""
+        """Returns when everything that may be shown so far has been shown, as far as possible, or after `seconds`."""
         if self not in self._sender.writing:
             return
         self.draft = drafts.to_keep(self.draft)
@@ -116,7 +116,7 @@ class Drafting:
             self._catching_up = None
 
     async def close(self) -> None:
-        """No further frame: returns when it is known what is on the screen, or that it cannot be known."""
+        """Stops the frames; returns when it is known what the platform shows, or that it cannot be known."""
         self._sender.writing.leave(self)
         if not self._answered.is_set():
             self._sender.aside.hurry()
@@ -124,7 +124,7 @@ class Drafting:
         self.draft = drafts.close(self.draft)
         if self._opening is not None:
             await asyncio.wait([self._opening])
-            await asyncio.sleep(0)  # its callbacks run before ours
+            await asyncio.sleep(0)  # lets the callbacks of that future run first
 
     # --- asked by the sender ------------------------------------------------------------------------
 
@@ -139,7 +139,7 @@ class Drafting:
             await foresee(text, self._manner)
         asked = replace(self.draft, text=text)
         draft, step = drafts.next_step(drafts.at_once(asked) if at_once else asked, now, self._sources)
-        self.draft = replace(self.draft, call=draft.call, seen=draft.seen)  # it may have grown meanwhile
+        self.draft = replace(self.draft, call=draft.call, seen=draft.seen)  # the text may have grown meanwhile
         match step:
             case Rest():
                 self._has_caught_up()
@@ -162,7 +162,7 @@ class Drafting:
         return [message.source for message in plan.cut(text, self._manner)]
 
     def _part(self, source: str, *, first: bool) -> Part:
-        """As the final would be made of it; but nobody is called by a draft (DE-21)."""
+        """Rendered as the final message would be, but a draft notifies no one (DE-21)."""
         found = [] if source == drafts.PLACEHOLDER or self.is_live else plan.cut(source, self._manner)
         bare = Message(source, Rendering(source), Rendering(source))
         wording = self._wording()
@@ -238,13 +238,13 @@ class Drafting:
         self.draft = drafts.sent(self.draft, step, now + uniform(*self._human_delay))
 
     def say(self, text: str) -> list[Planned]:
-        """The messages of a text, behind those of the blocks before it."""
+        """Plans the messages of a text, numbered after those of earlier blocks."""
         said = plan.say(text, self._sender.route, self._manner, self._wording(), self._stem, first=self._said)
         self._said += len(said)
         return said
 
     def say_rest(self) -> list[Planned]:
-        """The messages of what no block has said yet, with a human pause before each (DE-22)."""
+        """Plans the messages of the text that no block has sent yet, with a human pause before each (DE-22)."""
         said = [planned for block in drafts.last_blocks(self.draft) for planned in self.say(block)]
         if said and self.draft.blocks:
             self._sender.pace.rest(self.draft.not_before - asyncio.get_running_loop().time())
@@ -258,16 +258,16 @@ class Drafting:
 
 
 async def foresee(text: str, manner: Manner) -> None:
-    """Cuts a long text in a thread, where it holds nobody up; who cuts it next finds it done."""
+    """Cuts a long text in a thread, off the event loop; the next `plan.cut` finds the result cached."""
     if len(text) > plan.LONG and manner.limit is not None:
         await asyncio.to_thread(plan.cut, text, manner)
 
 
 def streaming_for(wanted: Streaming, sender: Sender, manner: Manner, *, other_bot: bool) -> Streaming:
-    """How this channel can show an answer that is being written, nearest to what is wanted.
+    """The way this channel can show an unfinished answer that comes nearest to what is wanted.
 
-    Among bots of others a draft would be read as if it were the answer: there it is off (DE-21). Our own agents
-    are told of each other's messages by their channel, which tells of whole ones only: there a draft is for people.
+    Other people's bots would read a draft as the answer, so streaming is off where they are (DE-21). Our own agents
+    hear of each other's messages through their channel, which reports only whole ones, so a draft reaches only people.
     """
     channel = sender.channel
     if other_bot or wanted.mode == "off":

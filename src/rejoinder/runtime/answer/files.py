@@ -1,4 +1,4 @@
-"""A file an agent sends: read once, kept by the channel, and only then named by what is said (DE-37)."""
+"""A file an agent sends: it is read once and kept by the channel before any message refers to it (DE-37)."""
 
 import asyncio
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 class OutboxFolder(Protocol):
-    """The one folder out of which a session's agent sends files. What it will not do it says by `FileRefused`."""
+    """The one folder from which a session's agent may send files. It raises `FileRefused` for what it will not do."""
 
     path: str
 
@@ -26,14 +26,14 @@ class OutboxFolder(Protocol):
 
 
 def file_key(stem: str, args: Mapping[str, Any]) -> str:
-    """By what was asked and not by what the file holds: asked again after a restart, it is sent once (DU-2)."""
+    """Made from the request, not from the file's content: a request repeated after a restart sends once (DU-2)."""
     return f"{stem}/file/{blake2b(_encode(args), digest_size=9).hexdigest()}"
 
 
 async def kept_for(key: str, path: str, kind: str | None, folder: OutboxFolder, channel: CanSendFiles) -> Attachment:
-    """As a part names it; not read again when the channel has it, for the agent may have taken it away since.
+    """The file as a part refers to it. What the channel already keeps is not read again: the agent may have removed it.
 
-    `kind`: a picture that is to come as a `file` is not shown as one.
+    `kind`: a picture sent as a `file` is not displayed as a picture.
     """
     if (kept := await channel.kept_file(key)) is not None:
         return kept

@@ -1,9 +1,9 @@
 """What one agent says to another, by a hand-off (OD-50) or by name in its answer (IN-21), where the platform does not
 tell agents of each other's messages.
 
-It is a message like any bot's, and goes the way of all: counted against the loop cap, decided by the same stages, and
-a row in the inbox, written in the commit that plans the answer. So a crash can lose neither, and nobody is woken by
-an answer that was never given.
+It is treated like any bot's message: it counts against the loop cap, is decided by the same stages, and is a row in
+the inbox, written in the commit that plans the answer. So a crash can lose neither, and an answer that was never given
+wakes no agent.
 """
 
 from collections.abc import Callable
@@ -20,8 +20,8 @@ STOPPED = "dropped: its answer was stopped"
 
 
 class HandedRow:
-    """`accept` is written with the answer. The row is decided when the answer stands, and settled when it is stopped
-    before that; when the gateway goes down it is left to the next process."""
+    """`accept` is written with the answer. The row is decided once the answer has been delivered, and settled if the
+    answer is stopped before that; when the gateway shuts down, the row is left to the next process."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class HandedRow:
         self._then: Callable[[InboxEvent], object] | None = None
 
     def begin(self, message: str = "") -> None:
-        """`message`: under which id the platform shows it, if it does."""
+        """`message`: the id under which the platform shows it, if it does."""
         self._then = lambda event: self._decide(replace(event, inbound=replace(event.inbound, message_id=message)))
         self._go_on()
 
@@ -52,7 +52,7 @@ class HandedRow:
             self._go_on()
 
     def _go_on(self) -> None:
-        """Who stops an answer may be faster than the commit that plans it."""
+        """An answer may be stopped before the commit that plans it: this acts once both have happened."""
         if self.accept.is_written and self._then is not None:
             for event in self._accepted():
                 self._then(event)
@@ -62,13 +62,13 @@ class HandedRow:
 
 
 def handed_over(asked: Inbound, agent: str, to: str, words: str, id: str) -> Inbound:
-    """`asked`: what the agent was answering; `id`: the same in every attempt at that turn."""
+    """`asked`: the message the agent was answering; `id`: the same in every attempt at that turn."""
     token = f"@{to}"
     return replace(said(asked, agent, f"{token} {words}".rstrip(), id), mentions=(Mention(to, token=token),))
 
 
 def said(asked: Inbound, agent: str, text: str, id: str) -> Inbound:
-    """An answer as the others of the room hear it; whom it names stands in its words."""
+    """An answer as the other agents in the room receive it; the agents it names are found in its text."""
     return Inbound(
         asked.channel,
         event_id=id,

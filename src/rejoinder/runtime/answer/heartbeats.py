@@ -1,4 +1,4 @@
-"""What is special about the answer of a heartbeat: nobody sees it grow, and what was just said is not said again."""
+"""What is special about a heartbeat's answer: it is not shown while it grows, and is not repeated within a day."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -9,7 +9,7 @@ from rejoinder.turns.heartbeat import was_just_said
 
 
 class Beat:
-    """The answer of one heartbeat; `job` is under which name its agent's heartbeats are kept."""
+    """The answer of one heartbeat; `job` is the name under which its agent's heartbeats are kept."""
 
     def __init__(self, job: str, ack_max_chars: int, store: Store, clock: Callable[[], datetime]) -> None:
         self.ack_max_chars = ack_max_chars
@@ -27,5 +27,5 @@ class Beat:
         return True
 
     def kept_with_it(self) -> tuple[NoteSaid, ...]:
-        """In the commit that plans what is said; what is not said changes nothing."""
+        """Written in the commit that plans the answer; an answer that is not sent changes nothing."""
         return (NoteSaid(self._job, self._digest, self._clock()),) if self._digest else ()

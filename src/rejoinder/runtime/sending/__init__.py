@@ -1,7 +1,7 @@
-"""What is to be said goes out, in order and once; and what is known of the place where it is said.
+"""Sends what is to be said, in order and once, and keeps what is known of each conversation.
 
-the place     conversations, messages, recent, owners, offers, notices
-the way out   outbox, sender, carrying, performing
-its pace      pacing, yielding_calls, writing
-its end       verdict, fates
+conversations   conversations, messages, recent, owners, offers, notices
+sending         outbox, sender, carrying, performing
+pace            pacing, yielding_calls, writing
+outcome         verdict, fates
 """

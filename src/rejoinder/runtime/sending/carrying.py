@@ -1,10 +1,10 @@
-"""Carries out one part of a conversation: the call, what follows from its outcome, and what is kept of that.
+"""Carries out one part of a conversation: the call, what follows from its outcome, and what is stored of that.
 
-Rule 1: what has happened is written down, however long the store takes to be good again (DU-15).
-Rule 2: who waits for a part hears of it as soon as it has arrived; its receipt is kept after that.
-Rule 3: a part of which nobody knows whether it arrived is looked up where that is possible (DU-3); whoever comes
-        behind it waits until that is settled.
-What goes when is none of its business: that is the line's.
+Rule 1: what has happened is written down, however long the store takes to recover (DU-15).
+Rule 2: callers that wait for a part are told as soon as it has arrived; its receipt is stored after that.
+Rule 3: a part that may or may not have arrived is looked up where the channel can do that (DU-3); the parts behind it
+        wait until its fate is settled.
+Which part is sent when is decided by the line (`sender`), not here.
 """
 
 import asyncio
@@ -50,26 +50,26 @@ log = logging.getLogger(__name__)
 
 LOOKS = 8
 LOOK_PAUSE = 1.0
-"""How often the platform is asked whether a part of unknown fate is there, and how many seconds longer each time:
-over half a minute in all (DU-3)."""
+"""How often the platform is asked whether a part of unknown fate is there, and by how many seconds the pause grows each
+time: about half a minute in all (DU-3)."""
 
 
 class GivesUp(Struct, frozen=True):
-    """What follows when a part is given up: to be done then, and to be written with it."""
+    """What follows when a part is given up: `verbs` are written in the same commit, `then` is called after it."""
 
     then: Callable[[], None]
     verbs: tuple[Verb[Any], ...] = ()
 
 
 class Line(Protocol):
-    """Where the parts of the conversation stand."""
+    """The queue in which the parts of the conversation wait."""
 
     def over(self, row: StoredPart, fate: Fate) -> None:
-        """Nothing more is done about it."""
+        """The part is finished: nothing more is done about it."""
         ...
 
     def has_more(self) -> None:
-        """Something is to be sent, now or later."""
+        """The store has something to send, now or later."""
         ...
 
     def wake(self, *, rows: bool = False) -> None: ...
@@ -90,13 +90,13 @@ class Carrying:
         line: Line,
     ) -> None:
         self.noted: Callable[[Message], None] | None = None
-        """Told of every message of ours that is in the index from then on."""
+        """Called with every message of ours when it has entered the index."""
         self.forgotten: Callable[[str], None] | None = None
-        """Told of every message that was taken back."""
+        """Called with every message that was deleted."""
         self.looking: set[int] = set()
-        """Parts of unknown fate; what is behind them waits."""
+        """Parts of unknown fate; the parts behind them wait."""
         self.arriving: dict[str, Sent] = {}
-        """Those that were taken and whose receipt is not in the store yet, by their keys."""
+        """Parts that have arrived and whose receipt is not in the store yet, by key."""
         self._route = route
         self._channel = account.channel
         self._account = account
@@ -123,17 +123,17 @@ class Carrying:
             with calling(_ACCEPTED.get(type(deed), "K17")):
                 call = perform(deed, self._channel, self._route, conceded, self._store)
                 outcome = await (self._aside.make(call) if isinstance(deed, React) else call)
-        except Exception as error:  # a channel may be anybody's code
+        except Exception as error:  # a channel may be third-party code
             log.exception("%s failed at a part", self._channel.name)
             outcome = Unknown(f"{type(error).__name__}: {error}")
         try:
             await self._conclude(row, deed, outcome, conceded)
-        except Superseded as lost:  # the call took longer than the claim: whoever took it over settles it
+        except Superseded as lost:  # the call outlasted its claim: the new claimant settles the part
             log.warning("%s: %s", self._channel.name, lost)
         crashpoint("K19")
 
     async def _bury(self, row: StoredPart, error: DecodeError) -> None:
-        """One of another version, or damaged: it must not hold up what follows."""
+        """Gives up a part of another version, or a damaged one: it must not hold up the parts behind it."""
         log.error("%s: part %s cannot be read: %s", self._channel.name, row.key, error)
         await self._keep(BuryPart(row, f"it cannot be read: {error}"))
         self._line.over(row, Unsent("it cannot be read"))
@@ -178,7 +178,7 @@ class Carrying:
         said = words(deed)
         receipt, author = (message, deed.part.author) if isinstance(deed, Words) else (None, "")
         marked = MarkSent(row, receipt, now, said, author)
-        # Who waits goes on now: what they write comes behind this, mostly in the same commit.
+        # Waiting callers go on before the receipt is safe: what they write comes after it, mostly in the same commit.
         sent = self.arriving[row.key] = Sent(message)
         self._line.over(row, sent)
         also = (ForgetMessage(self._route, deed.message),) if isinstance(deed, Remove) else ()
@@ -219,14 +219,14 @@ class Carrying:
             self._account.accept()
 
     async def _look(self, row: StoredPart, deed: Deed) -> None:
-        """Asks the platform whether it is there; until that can be told nothing else is said here."""
+        """Asks the platform whether the part is there; until that is known nothing else is sent here."""
         channel, now = self._channel, self._clock()
         self.looking.add(row.id)
         outcome: Outcome = Unknown("it cannot be looked up")
         if can(channel, CanFind) and isinstance(deed, Say | Open):
             try:
                 outcome = await channel.find(form_of(deed.part, None, conceded_in(row.error)))
-            except Exception:  # a channel may be anybody's code
+            except Exception:  # a channel may be third-party code
                 log.exception("%s failed to look a part up", self._channel.name)
         match outcome:
             case Delivered(message=message):
@@ -235,7 +235,7 @@ class Carrying:
                 await self._keep(RetryPart(row, now, row.error))
                 self.looking.discard(row.id)
                 self._line.has_more()
-            case RetryAfter():  # no answer, and no look
+            case RetryAfter():  # a rate limit: this does not count as a look
                 seconds = outcome.seconds if outcome.seconds is not None else LOOK_PAUSE
                 self._pace.pause(seconds, everywhere=outcome.everywhere)
                 asyncio.get_running_loop().call_later(seconds, self.settle, row)
@@ -254,7 +254,7 @@ class Carrying:
     # --- after a restart ----------------------------------------------------------------------------
 
     def settle(self, row: StoredPart) -> None:
-        """Finds out about a part that was under way when a process died, or that could not be told yet."""
+        """Finds out about a part that was under way when a process died, or whose fate is not known yet."""
         self.looking.add(row.id)
         self._runs.start(f"settle:{self._name}", self._settle(row))
 
@@ -281,12 +281,12 @@ class Carrying:
                 case _:
                     await self._keep(RetryPart(row, now, remembered(error, None, conceded)))
                     self.looking.discard(row.id)
-        except Superseded:  # somebody settled it
+        except Superseded:  # it has been settled elsewhere
             self.looking.discard(row.id)
         self._line.wake(rows=True)
 
     async def _keep(self, *verbs: Verb[object]) -> tuple[object, ...]:
-        """Writes what has happened already, however long the store takes to be good again (DU-15)."""
+        """Writes what has happened already, however long the store takes to recover (DU-15)."""
         unit = Unit(*verbs)
         await unit.insist(self._store)
         return unit.results

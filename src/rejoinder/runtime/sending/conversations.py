@@ -1,4 +1,4 @@
-"""The places where people and agents talk: one for each chat and thread of each channel."""
+"""The conversations of people and agents: one for each chat and thread of each channel."""
 
 import asyncio
 from collections import deque
@@ -33,15 +33,15 @@ from rejoinder.store.base import Message, NoteMessages, PlaceFacts, PlanParts, S
 TRACES = 50
 KEPT = 2000
 PATIENCE = 5.0
-"""Seconds for which who says something waits for the platform; it is said all the same."""
+"""Seconds for which the caller of `send` waits for the platform; the message is sent all the same."""
 COMMANDING = frozenset({"abort", "inline_directives", "commands"})
-"""Stages that answer what somebody asks of the gateway itself."""
+"""Stages that answer requests to the gateway itself."""
 OVERHEARD = "overheard"
-"""How the reason begins with which such an event is settled: the next turn of its place is told of it (IN-32)."""
+"""The prefix of the reason with which an overheard event is settled: the next turn here is told of it (IN-32)."""
 
 
 class Conversation:
-    """One place of one channel: its messages, and the one line on which things are said there."""
+    """One conversation of one channel: its messages, and its one sender."""
 
     def __init__(self, channel: Channel, route: Route, store: Store, outbox: Outbox, how: ChannelFacts) -> None:
         self.channel = channel
@@ -53,7 +53,7 @@ class Conversation:
         self.sender.carrying.noted = self._noted
         self.sender.carrying.forgotten = self._forgotten
         self.messages = Messages(store, route)
-        self.arrived: deque[Arrival] = deque()  # what has not been decided yet, in order
+        self.arrived: deque[Arrival] = deque()  # messages not decided yet, in order
         self.deciding: asyncio.Task[None] | None = None
         self._overheard: dict[str, tuple[Said, ...]] = {}  # said since each agent was last asked (IN-32)
         self.facts = PlaceFacts()
@@ -62,7 +62,7 @@ class Conversation:
         self._is_open = False
 
     async def open(self, now: datetime) -> None:
-        """Reads, once, what the store knows of this place."""
+        """Reads, once, what the store knows of this conversation."""
         if self._is_open:
             return
         self.facts = facts = await self.store.place(self.route, now)
@@ -73,7 +73,7 @@ class Conversation:
         self._is_open = True
 
     async def recall(self, agent: str, session: str) -> None:
-        """Reads, once, what was said here since this agent's last turn, whose session it is."""
+        """Reads, once, what was said here since the last turn of this agent in this session."""
         if agent in self._overheard:
             return
         heard: tuple[Said, ...] = ()
@@ -84,10 +84,10 @@ class Conversation:
         self._overheard[agent] = heard
 
     async def _was_overheard(self, message: Message, agent: str, session: str) -> bool:
-        """It was settled as history for all, or went to others than this session.
+        """The message was settled as history for all agents, or routed only to other sessions.
 
-        Where nobody tells us of what our agents say, there is no event: what names an agent was handed to it (IN-21,
-        OD-50) and is a message of its own turn, the rest is history.
+        Where the channel does not report what our agents say, their messages have no event: one that names this agent
+        was handed to it (IN-21, OD-50) and belongs to that turn; the others are history.
         """
         for event in await self.store.events_of(message.id):
             if event.inbound.route != self.route:
@@ -107,9 +107,9 @@ class Conversation:
     # --- what was said ----------------------------------------------------------------------------
 
     async def counting(self, inbound: Inbound, now: datetime, *, ours: bool) -> BotTurns:
-        """The turns of bots with this message among them (IN-23). `ours`: one of our own agents said it.
+        """The turns of bots, this message included (IN-23). `ours`: one of our own agents said it.
 
-        The index counts what is said, by us too, once; here only who spoke last is told apart.
+        The index counts every message once, including our own; a message that is counted already adds nothing here.
         """
         if inbound.sender.is_self or inbound.entry == "reaction":
             return self.bot_turns
@@ -118,26 +118,26 @@ class Conversation:
             return count_turn(self.bot_turns, Seen("human", today))
         counted = await self.store.place(self.route, now)
         known = ours and (not inbound.message_id or await self.messages.look_up(inbound.message_id) is not None)
-        if known:  # its receipt may have been written between the two questions: now it is surely counted
+        if known:  # its receipt may have been written between the two reads: now it is certainly counted
             counted = await self.store.place(self.route, now)
         turns = replace(self.bot_turns, in_a_row=counted.bot_turns, today=counted.bot_turns_today, day=today)
         return count_turn(turns, Seen("echo" if known else "bot", today))
 
     async def author_answered(self, inbound: Inbound) -> str:
-        """Who of us wrote the message that this one answers, if one of us did."""
+        """Which of our agents wrote the message that this one answers, if one did."""
         quoted = None if inbound.reply_to is None else await self.messages.look_up(inbound.reply_to.message_id)
         return quoted.author if quoted is not None and quoted.kind == "own" else ""
 
     async def words_of(self, message: str) -> str | None:
-        """What it says, as far as the index knows."""
+        """The text of a message, as far as the index knows it."""
         known = await self.messages.look_up(message)
         return known.text if known is not None else None
 
     def to_note(self, inbounds: Iterable[Inbound], now: datetime, *, readable: bool, ours: bool) -> NoteMessages:
-        """Every message goes into the index, whatever becomes of it (OD-52); what a stranger says without words.
+        """Every message goes into the index, whatever becomes of it (OD-52); a stranger's goes in without its text.
 
-        A native command, a reaction or what one agent hands over to another is no message. What is quoted is one, also
-        where nobody told us of it when it was said. An edit is the same message with its new words.
+        A native command, a reaction and a hand-off between agents are not messages. A quoted message is one, even if
+        the channel did not report it when it was written. An edit is the same message with its new text.
         """
         inbounds = tuple(inbounds)
         fresh = [
@@ -166,20 +166,20 @@ class Conversation:
                 self.facts = replace(self.facts, other_bot=True)
 
     def hear(self, said: Said, agents: Iterable[str]) -> None:
-        """These are told of it with their next turn; who said it knows."""
+        """These agents are told of it with their next turn, except the one that said it."""
         handle = self.messages.handle(said.message_id) or ""
         for agent in agents:
             if agent != said.author_id:
                 self._overheard[agent] = overhear(self.overheard(agent), replace(said, handle=handle))
 
     def hear_ours(self, said: Said, agents: Iterable[str]) -> None:
-        """The same of what one of our agents said, for those whose memory of this place has been read."""
+        """As `hear`, for what one of our agents said; agents not recalled yet will read it from the store."""
         self.hear(said, [agent for agent in agents if agent in self._overheard])
 
     def overheard(self, agent: str) -> tuple[Said, ...]:
         """What was said here since this agent was last asked."""
         heard = self._overheard.get(agent, ())
-        if any(not said.handle for said in heard):  # what we said ourselves may have come into the index since
+        if any(not said.handle for said in heard):  # our own messages may have entered the index since
             heard = tuple(replace(said, handle=self.messages.handle(said.message_id) or "") for said in heard)
         return heard
 
@@ -194,7 +194,7 @@ class Conversation:
     # --- what the gateway says itself --------------------------------------------------------------
 
     async def send(self, text: str, *, reply_to: str | None = None) -> str | None:
-        """Says something of the gateway's own; the platform id, or None when it was not taken, or not yet."""
+        """Says something of the gateway's own; returns the platform id, or None if it was not accepted (yet)."""
         wording = Wording(reply_to=reply_to)
         planned = plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
         fates = self.sender.post(planned)
@@ -203,9 +203,11 @@ class Conversation:
         return message_of(fates[0]) or None if fates else None
 
     def offer(self, text: str, choices: tuple[Choice, ...]) -> Callable[[str, str], None]:
-        """Says something with buttons under it; how to answer without them is the last paragraph of the text. What
-        comes back puts other words there, and nothing to press; the message whose button was pressed is surely there,
-        also where nobody could tell whether it had arrived."""
+        """Says something with buttons under it; the last paragraph of the text tells how to answer without them.
+
+        Returns a function that replaces the text and removes the buttons. Its second argument is the message whose
+        button was pressed: that one certainly arrived, even if its delivery was never confirmed.
+        """
         manner, stem = self.how.speech.manner, f"{OFFERS}/{self.outbox.new_stem()}"
         posted = self.sender.post(plan.say(redact(text), self.route, manner, Wording(choices=choices), stem))
 
@@ -221,9 +223,9 @@ class Conversation:
         self.sender.post(plan.put_instead(redact(words), shown, self.route, self.how.speech.manner, stem))
 
     def to_say(self, texts: Iterable[str], now: datetime, *, reply_to: str | None = None, stem: str = "") -> PlanParts:
-        """The same, for whoever decides it to commit with the decision; the sender is woken when that is done.
+        """As `send`, but the caller commits it with the decision it belongs to, and then wakes the sender.
 
-        `stem`: what is said once under it is not said again.
+        `stem`: texts said under the same stem are said once.
         """
         manner, wording = self.how.speech.manner, Wording(reply_to=reply_to or None)
         said = (
@@ -233,7 +235,7 @@ class Conversation:
         return PlanParts(tuple(intent(each, self.route) for planned in said for each in planned), now)
 
     def to_replace(self, slots: tuple[Slot, ...], text: str, now: datetime, *, reply_to: str | None) -> PlanParts:
-        """The same in the place of messages that nobody writes on; without any text they go."""
+        """As `to_say`, but replaces messages that were left unfinished; without a text they are removed."""
         channel, stem = self.channel, self.outbox.new_stem()
         if text:
             manner, wording = self.how.speech.manner, Wording(reply_to=reply_to or None)
@@ -244,7 +246,7 @@ class Conversation:
         return PlanParts(tuple(intent(each, self.route) for each in planned), now)
 
     def to_mark(self, message: str, emoji: str, now: datetime) -> PlanParts | None:
-        """A sign of the gateway's own on somebody's message; None where the platform shows no such signs."""
+        """A reaction of the gateway's own on a message; None where the platform cannot show it."""
         sign = project(emoji, self.how.speech.reactions).value
         if not can(self.channel, CanReact) or sign is None:
             return None
@@ -264,15 +266,15 @@ class Conversation:
     # --- what became of each message (IN-64) ------------------------------------------------------
 
     def trace(self, message: str, steps: Iterable[Step]) -> None:
-        """Adds to what is told about a message."""
+        """Adds steps to what is known about a message."""
         self._traces[message] = (*self._traces.get(message, ()), *steps)
 
     def has_trace(self, message: str) -> bool:
         return message in self._traces
 
     def trace_of(self, message: str | None) -> tuple[Step, ...]:
-        """What became of this message; without one, of the last that somebody else wrote and that was no command,
-        whose answer is known already."""
+        """What became of this message; if none is given, of the last message that was neither ours nor a command: the
+        outcome of a command is known already."""
         if message is not None and message in self._traces:
             return self._traces[message]
         asked = (steps for id, steps in reversed(self._traces.items()) if not self._is_ours(id))
@@ -280,7 +282,7 @@ class Conversation:
         return latest if not _was_command(latest) else next(filterfalse(_was_command, asked), latest)
 
     def _is_ours(self, message: str) -> bool:
-        """One of our agents said it, and the room told of it."""
+        """One of our agents said it, and the channel reported it."""
         known = self.messages.get(message)
         return known is not None and known.kind == "own"
 
@@ -312,7 +314,7 @@ class Conversations:
         return self._places.get(message.route)
 
     def has(self, channel: str) -> bool:
-        """Whether it is configured still."""
+        """Whether the channel is still configured."""
         return channel in self._channels
 
     def at(self, route: Route) -> Conversation | None:
@@ -327,7 +329,7 @@ def _noted(inbound: Inbound, now: datetime, text: str, *, ours: bool) -> Message
 
 
 def _quoted(quote: Quote, now: datetime, *, readable: bool) -> Message:
-    """Long ago, perhaps: it neither ends a row of bots nor adds to it."""
+    """It may be old, so as a `system` message it neither ends a row of bot turns nor adds to it."""
     return Message(
         quote.message_id, quote.author_id or "", now, "system", quote.author_name, quote.text if readable else ""
     )

@@ -1,4 +1,4 @@
-"""What became of a part, and how somebody hears of it."""
+"""What became of a part, and how a caller waits to hear of it."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -17,14 +17,14 @@ class Sent(Struct, frozen=True):
 
 
 class Unsent(Struct, frozen=True):
-    """`held`: it may have arrived, and is not sent again unless somebody asks."""
+    """`held`: it may have arrived, and is sent again only on request."""
 
     error: str
     held: bool = False
 
 
 class Underway(Struct, frozen=True):
-    """It takes longer than whoever asked would wait; what becomes of it they will not hear."""
+    """It takes longer than the caller would wait; the caller will not hear what becomes of it."""
 
 
 Fate = Sent | Unsent | Underway
@@ -35,7 +35,7 @@ WITHDRAWN: Final = Unsent("no longer to be said")
 async def hear(fates: "Sequence[asyncio.Future[Fate]]", seconds: float) -> None:
     """Returns when it is known what became of each of these, or after so many seconds.
 
-    Whoever is cancelled in it has called off what is not planned by then.
+    Cancelling the caller in here calls off what has not been planned by then.
     """
     if all(fate.done() for fate in fates):
         return
@@ -68,7 +68,7 @@ def message_of(fate: "asyncio.Future[Fate]") -> str:
 
 
 def fate_of(row: StoredPart) -> Fate | None:
-    """Of a part that was planned before: it is not said twice."""
+    """The fate of a part that was planned before, if it is known: the part is not sent twice."""
     match row.state:
         case "sent":
             return Sent(row.receipt or "")

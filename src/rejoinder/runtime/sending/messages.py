@@ -8,7 +8,7 @@ REMEMBERED = 500
 
 
 class Messages:
-    """Who is not in the index cannot be replied to or reacted to (OD-52)."""
+    """A message that is not in the index cannot be replied to or reacted to (OD-52)."""
 
     def __init__(self, store: Store, route: Route, remembered: int = REMEMBERED) -> None:
         self._store = store
@@ -16,21 +16,21 @@ class Messages:
         self._by_id: Bounded[str, Message] = Bounded(remembered)
         self._id_by_handle: Bounded[str, str] = Bounded(remembered)
         self.count = 0
-        """The number of the latest: what is noted next is likely to get the one after it."""
+        """The number of the latest message; the next one noted is likely to get the number after it."""
 
     async def read(self) -> None:
         for message in await self._store.messages(self._route, limit=REMEMBERED):
             self.add(message)
 
     def add(self, message: Message) -> None:
-        """Something the index has, with the number it gave."""
-        self.forget(message.id)  # what is told again is the latest, by its id and by its handle
+        """Adds a message of the index, with the number the index gave it."""
+        self.forget(message.id)  # a message told again becomes the latest, by its id and by its handle
         self._by_id[message.id] = message
         self._id_by_handle[message.handle] = message.id
         self.count = max(self.count, message.number)
 
     def forget(self, message: str) -> None:
-        """It was taken back; its handle is not given again."""
+        """The message was deleted; its handle is not given again."""
         if (known := self._by_id.pop(message, None)) is not None:
             self._id_by_handle.pop(known.handle, None)
 

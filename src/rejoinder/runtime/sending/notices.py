@@ -1,9 +1,9 @@
-"""What the gateway itself owes a person: rows, in the commit that makes them true.
+"""Notices the gateway itself owes a person: rows, written in the commit that makes them true.
 
-Rule 1: who writes that something is so adds the notice of it to the same unit. A crash finds both or neither, so
-        nobody is told twice, and nobody waits for an answer that will not come (DU-2, TU-5).
-Rule 2: who has written it wakes the sender of the place.
-Rule 3: where the agent only listens nobody is owed anything (IN-33).
+Rule 1: the code that writes a fact adds its notice to the same unit. A crash leaves both or neither, so no person is
+        told twice, or waits for an answer that will not come (DU-2, TU-5).
+Rule 2: after the commit, the same code wakes the sender of the conversation.
+Rule 3: where the agent only listens, no notice is owed (IN-33).
 """
 
 from collections.abc import Iterable, Iterator
@@ -41,7 +41,7 @@ def unreadable(
 
 
 def why_it_ended(overdue: bool, crashed: bool) -> tuple[str, ...]:
-    """For who waits for a run that did not end by itself; who stopped it knows."""
+    """What to tell the person waiting for a run that did not end by itself; a person who stopped it knows already."""
     if overdue:
         return (TIMED_OUT,)
     return (CRASHED,) if crashed else ()
@@ -56,7 +56,7 @@ def interrupted(
 def _instead_of(
     parts: tuple[StoredPart, ...], conversation: Conversation, sentence: str, message: str, now: datetime
 ) -> PlanParts:
-    """In the place of what was being written when nobody went on with it: no half sentence stands there for ever."""
+    """Replaces the unfinished messages of an abandoned turn, so that no half sentence stays there for ever."""
     if slots := tuple(_slots(parts)):
         return conversation.to_replace(slots, sentence, now, reply_to=message)
     return conversation.to_say((sentence,) if sentence else (), now, reply_to=message)
@@ -68,19 +68,19 @@ def _slots(parts: tuple[StoredPart, ...]) -> Iterator[Slot]:
             continue
         try:
             deed = decode(part.body)
-        except DecodeError:  # its message stays as it is: what is put in its place is not known to fit
+        except DecodeError:  # its message stays as it is: it is not known whether the notice could replace it
             continue
         if isinstance(deed, Open):
             yield Slot(part.receipt, "", deed.part.reply_to)
 
 
 def away(conversation: Conversation, gathered: tuple[Asked, ...], now: datetime) -> PlanParts:
-    """Said once for these messages, with the beginning of their turn."""
+    """Said once for these messages, when their turn begins."""
     return conversation.to_say((AWAY.format(count=len(gathered)),), now, stem=f"away/{gathered[-1].event}")
 
 
 def left_out(asked: Asked, reason: Reason | None, now: datetime) -> PlanParts | None:
-    """By a mark on the message, or in words where there are no marks (TU-5). Who said stop knows."""
+    """A mark on the message, or words where there are no marks (TU-5). A person who said stop knows already."""
     if reason == "stopped" or asked.message.listening:
         return None
     message, sign = asked.message.inbound.message_id, SHORTENED if reason is None else DROPPED
@@ -89,7 +89,7 @@ def left_out(asked: Asked, reason: Reason | None, now: datetime) -> PlanParts | 
 
 
 def left_out_in_words(asked: Asked, reason: Reason | None, now: datetime) -> PlanParts | None:
-    """Who interrupts sees that it was taken: the answer is to the next message."""
+    """An interruption needs no words: the person sees that the answer is to the newer message."""
     if reason == "interrupted":
         return None
     said = TOO_MANY_SHORTENED if reason is None else TOO_MANY

@@ -1,7 +1,7 @@
-"""Messages with buttons, and those that a process has left open: nobody waits for an answer to them any more.
+"""Offers (messages with buttons) that an earlier process left open: their answers are no longer awaited.
 
-The keys of all that belongs to an offer begin alike, so what was offered and never closed is found by them: no other
-record is kept of it. A part of which nobody knows whether it arrived cannot be closed.
+The keys of all parts of an offer share a prefix, by which offers that were never closed are found; no other record of
+them is kept. A part that may or may not have arrived cannot be closed.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ OFFERS: Final = "offer"
 
 
 async def close_left_open(store: StoreReader, outbox: Outbox, outcome: str) -> None:
-    """Takes the buttons away under what an earlier process has offered."""
+    """Removes the buttons of offers that an earlier process has made."""
     for row in left_open(await store.parts_under(OFFERS)):
         channel = outbox.channel(row.route.channel)
         if channel is not None and can(channel, CanEdit):
@@ -33,7 +33,7 @@ async def close_left_open(store: StoreReader, outbox: Outbox, outcome: str) -> N
 
 
 def left_open(rows: Iterable[StoredPart]) -> list[StoredPart]:
-    """The part with the buttons of each offer that nothing was put in the place of."""
+    """The part with the buttons, for each offer that was never replaced by an outcome."""
     offers = (list(rows) for _, rows in groupby(sorted(rows, key=lambda row: (_offer(row), row.id)), _offer))
     closable = ("sent", *IN_FLIGHT)
     return [rows[-1] for rows in offers if rows[-1].kind == "say" and rows[-1].state in closable]

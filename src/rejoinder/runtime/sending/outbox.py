@@ -1,4 +1,4 @@
-"""All senders of a gateway, and what is done with parts from outside: after a restart, by an owner, by hand."""
+"""All senders of a gateway, and what is done to parts from outside: after a restart, by an owner, by hand."""
 
 import asyncio
 import logging
@@ -39,7 +39,7 @@ class Outbox:
         self._tell = tell
         self._count = count(1)
         self.owed: Callable[[DeliveryFailed], Awaitable[PlanParts | None]] = _nobody
-        """The notice of what is given up, for whoever has to know."""
+        """Makes the notice of a message that is given up, for an owner."""
         self._accounts: dict[tuple[str, str], Account] = {}
         self._senders: WeakValueDictionary[Route, Sender] = WeakValueDictionary()
 
@@ -49,7 +49,7 @@ class Outbox:
             account.on_unknown = settings.channel(channel).speech.on_unknown
 
     def at(self, route: Route) -> Sender:
-        """The one sender of this conversation; kept alive by who uses it, and by what it has to do."""
+        """The one sender of this conversation; it lives as long as it is referenced or has work to do."""
         sender = self._senders.get(route)
         if sender is None:
             account = self._account(route)
@@ -58,14 +58,14 @@ class Outbox:
         return sender
 
     def new_stem(self) -> str:
-        """What the key of something begins with that belongs to no turn: used once, in no other process either."""
+        """A key prefix for parts that belong to no turn: unique, also across processes."""
         return f"g{int(self._clock().timestamp() * 1e6):x}-{next(self._count)}"
 
     def channel(self, name: str) -> Channel | None:
         return self._channels.get(name)
 
     def speech(self, channel: str) -> Speech | None:
-        """How this channel is spoken to; None: there is no such channel."""
+        """How to speak on this channel; None: there is no such channel."""
         return self._how(channel).speech if channel in self._channels else None
 
     def _account(self, route: Route) -> Account:
@@ -79,12 +79,13 @@ class Outbox:
     # --- from outside -------------------------------------------------------------------------------
 
     def wake(self, route: Route) -> None:
-        """Somebody put something into the store that is to be said here: a restart, the console, `rejoinder dead`."""
+        """The store has parts for this route that its sender did not plan: after a restart, from the console or from
+        `rejoinder dead`."""
         if route.channel in self._channels:
             self.at(route).wake(rows=True)
 
     def recover(self, unknown: Iterable[StoredPart], to_send: Iterable[Route]) -> None:
-        """Goes on where the last process ended: first what may have arrived, then what did not (DU-13)."""
+        """Goes on where the last process ended: first the parts that may have arrived, then the others (DU-13)."""
         for row in unknown:
             if row.route.channel in self._channels:
                 self.at(row.route).settle(row)
@@ -92,11 +93,11 @@ class Outbox:
             self.wake(route)
 
     def said(self, parts: tuple[StoredPart, ...]) -> str:
-        """What people have read of these for good: no draft, nothing that was given up (DU-2)."""
+        """What people have read of these parts: no drafts, nothing that was given up (DU-2)."""
         return "\n\n".join(words(decode(part.body)) for part in parts if part.kind == "say" and part.state == "sent")
 
     async def resend(self, route: Route, *states: PartState) -> int:
-        """Sends once more what was not confirmed here, or was given up; how many parts."""
+        """Sends once more the parts that were not confirmed here, or were given up; returns how many."""
         rows = [row for row in await self._store.parts_in(*(states or ("held", "dead"))) if row.route == route]
         return await self.at(route).resend(rows)
 
@@ -106,7 +107,7 @@ class Outbox:
         return next((account.trouble for account in accounts if account.trouble), "")
 
     async def drain(self, seconds: float, for_calls: float = 5.0) -> None:
-        """Goes down in good order: sends for so many seconds, then begins no further call and ends those it is in."""
+        """Shuts down in good order: sends for `seconds`, then begins no further call and waits for those under way."""
         await self._end_work(seconds)
         for account in self._accounts.values():
             account.closed = True

@@ -1,9 +1,10 @@
-"""Whoever owns the gateway is told when something was given up, in a direct chat where one is known (DE-32).
+"""Owners of the gateway are told when a message was given up, in a direct chat if one is known (DE-32).
 
-Rule 1: a chat is not told about itself: who blocked the bot would not hear it, and a notice that failed would make
-        another one.
-Rule 2: once an hour for each chat: a person who went away costs one line, not one for each answer.
-Rule 3: where owners write is kept, and the notice is written with what it tells of: a restart loses neither.
+Rule 1: a chat is not told about its own failures: a person who blocked the bot would not see the notice, and a notice
+        that failed would cause another one.
+Rule 2: once an hour for each failing chat: a person who left costs one line, not one for each answer.
+Rule 3: the chat in which an owner writes is stored, and a notice is written in the commit of what it reports: a
+        restart loses neither.
 """
 
 from collections.abc import Callable, Iterable
@@ -36,23 +37,23 @@ class Owners:
         self._channels = tuple(channels)
         self._store = store
         self._clock = clock
-        self._at: dict[str, Route] = {}  # by channel, whoever wrote last behind the others
+        self._at: dict[str, Route] = {}  # by channel; the owner's chat that was written in last comes last
         self._has_read = False
         self._told: Bounded[Route, datetime] = Bounded(MOST_CHATS)
 
     def to_keep(self, route: Route) -> tuple[MoveCursor, ...]:
-        """An owner says something in a direct chat: what is to be written with it."""
+        """What to write together with a message of an owner in a direct chat."""
         if self._at.get(route.channel) == route:
             return ()
         return (MoveCursor(Cursor(route.channel, OWNER, msgspec.json.encode(route).decode())),)
 
     def wrote(self, route: Route) -> None:
-        """It is written."""
+        """What `to_keep` returned has been written."""
         self._at.pop(route.channel, None)
         self._at[route.channel] = route
 
     async def owed(self, failed: DeliveryFailed) -> PlanParts | None:
-        """The notice of what is given up, for who gives it up to write."""
+        """The notice of a message that is given up; the caller writes both in one commit."""
         await self._read()
         now, route = self._clock(), self._place_for(failed.route)
         told = self._told.get(failed.route)
@@ -66,7 +67,7 @@ class Owners:
         return conversation.to_say((notice,), now)
 
     async def _read(self) -> None:
-        """Once: what an earlier process knew; what was said in this one is newer."""
+        """Reads, once, what an earlier process stored; what this process has heard is newer."""
         if self._has_read:
             return
         self._has_read = True

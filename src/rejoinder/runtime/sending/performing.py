@@ -1,4 +1,4 @@
-"""One deed, done by the channel's means: what each kind of row becomes, and what stands in for a missing ability."""
+"""Carries out one deed: which channel call each kind of row becomes, and the fallback for a missing ability."""
 
 import logging
 from typing import Final
@@ -15,18 +15,18 @@ from rejoinder.store.base import Intent, StoreReader
 log = logging.getLogger(__name__)
 
 NOTHING: Final = "\u200b"
-"""What stands in the place of a message that cannot be deleted (OD-41, OD-61),"""
+"""Replaces a message that cannot be deleted (OD-41, OD-61)."""
 WITHDRAWN: Final = "(withdrawn)"
-"""and where the platform takes that for an empty text, as Telegram does: else the old words would stay."""
+"""Replaces it where the platform takes `NOTHING` for an empty text, as Telegram does: else the old words would stay."""
 
 
 def intent(planned: Planned, route: Route) -> Intent:
-    """The row of something that is to be performed."""
+    """The row of a planned deed."""
     return Intent(planned.key, route, encode(planned.deed), kind(planned.deed))
 
 
 async def perform(deed: Deed, channel: Channel, route: Route, conceded: frozenset[str], store: StoreReader) -> Outcome:
-    """`conceded`: what earlier tries have given up."""
+    """`conceded`: what earlier tries have given up, such as the formatting."""
     match deed:
         case Say(part=part, plain=plain):
             return await channel.send(form_of(part, plain, conceded))
@@ -47,7 +47,7 @@ async def perform(deed: Deed, channel: Channel, route: Route, conceded: frozense
 
 async def _amend(deed: Amend, channel: Channel, route: Route, conceded: frozenset[str]) -> Outcome:
     part = deed.part
-    if "message" in conceded:  # it has been taken away: the words are not
+    if "message" in conceded:  # the message is gone, so its words are sent as a new one
         part = form_of(part, deed.plain, conceded)
         return await channel.send(replace(part, key=f"{part.key}/anew"))
     if can(channel, CanEdit):
@@ -60,13 +60,13 @@ async def _amend(deed: Amend, channel: Channel, route: Route, conceded: frozense
 
 
 async def _have_arrived(keys: tuple[str, ...], store: StoreReader) -> bool:
-    """Whether all that stands in for a message is there: only then it goes (OD-61)."""
-    stem = keys[0].rsplit("/", 2)[0]  # one answer: they differ in their numbers and their bytes
+    """Whether all parts that replace a message have arrived: only then is it removed (OD-61)."""
+    stem = keys[0].rsplit("/", 2)[0]  # keys of one answer: they differ only in number and digest
     return {part.key for part in await store.parts_under(stem) if part.state == "sent"}.issuperset(keys)
 
 
 async def _remove(message: str, channel: Channel, route: Route) -> Outcome:
-    """Takes it back, or leaves nothing to be read of it (OD-41)."""
+    """Deletes the message, or overwrites its text where it cannot be deleted (OD-41)."""
     outcome: Outcome = Rejected(f"{channel.name} cannot delete")
     name, able = channel.name, channel
     if can(able, CanDelete):
@@ -80,7 +80,7 @@ async def _remove(message: str, channel: Channel, route: Route) -> Outcome:
 
 
 def form_of(part: Part, plain: Part | None, conceded: frozenset[str]) -> Part:
-    """The bytes of this try; what differs from the first goes under a key of its own (DU-4)."""
+    """The part as this try sends it; a form that differs from the first has a key of its own (DU-4)."""
     if "formatting" in conceded:
         part = plain or replace(part, key=f"{part.key}/plain")
     if "target" in conceded:

@@ -1,4 +1,4 @@
-"""Memory in front of the store: the latest of what it keeps, and never the truth (DU-5)."""
+"""A cache in front of the store: it holds what was used latest, and is never the source of truth (DU-5)."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -10,7 +10,7 @@ Value = TypeVar("Value")
 
 
 class Recent(Generic[Key, Value]):
-    """The latest used; and besides them whatever somebody still holds, so that there are never two of one thing."""
+    """The values used latest, and those still referenced elsewhere, so that no key ever has two values."""
 
     def __init__(self, make: Callable[[Key], Value], most: int) -> None:
         self._make = make

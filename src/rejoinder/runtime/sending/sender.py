@@ -3,13 +3,13 @@
 Rule 1: nothing is sent that is not committed, and nothing is sent again that may have arrived, unless the channel
         makes that harmless or the operator wants it (DU-3).
 Rule 2: planning and claiming is one commit, the receipt another; between them is the channel call and nothing else.
-Rule 3: whoever asked may go away: what has been planned is sent all the same. What has not been planned by then
-        is not.
-Rule 4: words overtake reactions, in the store and before it (DE-32): nothing hangs on a reaction. All is planned
-        in the order in which it was asked for, so that the end of an answer has its reactions behind it.
+Rule 3: a caller may stop waiting: what has been planned is sent all the same, what has not been planned by then is
+        not.
+Rule 4: words overtake reactions, in the store and before it (DE-32): nothing depends on a reaction. Requests are
+        planned in the order they were made, so an answer's reactions are planned before its end.
 Rule 5: a task runs while there is something to do, and a timer when that is later. Drafts come last: they are
-        made when the line is free, from what is newest then.
-Here is the line: what goes next, and when. How one part is carried out, and what follows from it, is `carrying`.
+        made when the line is free, from the newest text.
+This module is the line: it decides what goes next, and when. `carrying` carries out each part.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ class Request(Struct, frozen=True):
     also: Unit | None
     fates: "tuple[asyncio.Future[Fate], ...]"
     yields: bool
-    """Nothing but reactions: whatever is asked for later goes first."""
+    """Nothing but reactions: words that are posted later overtake it."""
 
 
 class Sender:
@@ -72,10 +72,10 @@ class Sender:
         self.writing = Writing(account.channel.name)
         """The drafts of the agents that are writing here."""
         self.aside = YieldingCalls()
-        """The call of less weight that is under way, if one is."""
+        """Makes the calls that yield to words: frames and reactions."""
         self.pace = Pace(account, route.chat, _frames(account.channel, route))
         self.pauses: dict[str, float] = {}
-        """Seconds of quiet behind these parts, by their keys (DE-22)."""
+        """Seconds to pause after each of these parts, by key (DE-22)."""
         self.carrying = Carrying(route, account, self.pace, self.aside, store, runs, clock, tell, gives_up, self)
         """Makes the calls."""
         self._account = account
@@ -86,9 +86,9 @@ class Sender:
         self._requests: deque[Request] = deque()
         self._following: dict[str, list[asyncio.Future[Fate]]] = {}
         self._finding: set[str] = set()  # keys of parts whose fate is being looked up
-        self._ours: set[str] = set()  # keys of parts that are planned and not settled
-        self._rows = False  # the store may have others to send here
-        self._told = 0  # how often somebody said so
+        self._ours: set[str] = set()  # keys of parts that this sender has planned and that are not settled
+        self._rows = False  # the store may have other parts to send here
+        self._told = 0  # how often `wake` has said so
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._woken = False
@@ -103,7 +103,7 @@ class Sender:
         final: bool = False,
         also: Unit | None = None,
     ) -> "tuple[asyncio.Future[Fate], ...]":
-        """Has these said, in order, behind the words that were posted before; tells of each what became of it.
+        """Queues these, in order, after the words that were posted before; each future gets the fate of one.
 
         `also` is written in the commit that plans them.
         """
@@ -117,7 +117,7 @@ class Sender:
         return request.fates
 
     def follow(self, row: StoredPart) -> "asyncio.Future[Fate]":
-        """What becomes of a part that somebody planned before, or has become of it since the row was read."""
+        """The fate of a part that was planned earlier; it may have been settled since the row was read."""
         fate: asyncio.Future[Fate] = asyncio.get_running_loop().create_future()
         if (known := self.carrying.arriving.get(row.key)) is not None:
             fate.set_result(known)
@@ -138,12 +138,12 @@ class Sender:
             self.wake(rows=True)
 
     def hurry(self) -> None:
-        """What was to be said with human pauses is not said any more: nobody waits for the end of one."""
+        """The messages that the human pauses were for are called off: ends the pauses."""
         self.pauses.clear()
         self.pace.hurry()
 
     def wake(self, *, rows: bool = False) -> None:
-        """There may be something to do. `rows`: somebody else has put it into the store."""
+        """There may be something to do. `rows`: the store may have parts that this sender did not plan."""
         if rows:
             self._rows = True
             self._told += 1
@@ -154,12 +154,12 @@ class Sender:
 
     @property
     def is_speaking(self) -> bool:
-        """Something is about to be said, or is on its way."""
+        """Whether something is about to be sent, or is on its way."""
         return bool(self._requests or self._ours or self._rows)
 
     @property
     def work(self) -> "asyncio.Task[None] | None":
-        """What it is doing, if anything."""
+        """The running task, if there is one."""
         return self._task
 
     # --- the line -----------------------------------------------------------------------------------
@@ -172,13 +172,13 @@ class Sender:
                     pass
         except StoreUnavailable as fault:
             if fault.fault != "closed":
-                self._wake_in(STORE_PAUSE)  # the store says in the log, once, why nothing can be kept
+                self._wake_in(STORE_PAUSE)  # the store itself logs, once, why nothing can be written
         finally:
             self._task = None
 
     async def _step(self) -> bool:
-        """One thing; whether there may be another."""
-        if self._account.closed:  # what was asked for is kept, and sent by the next process
+        """Does one thing; returns whether there may be another."""
+        if self._account.closed:  # requests are still planned, and sent by the next process
             if self._requests:
                 await self._plan(self._requests[0], claims=False)
             return bool(self._requests)
@@ -195,18 +195,18 @@ class Sender:
         return await self._draft_next() if self.writing else False
 
     def _is_overtaken(self) -> bool:
-        """By words that wait behind it, and are about to be planned."""
+        """Whether the first request is reactions and words wait behind it, about to be planned."""
         return self._requests[0].yields and any(not request.yields for request in self._requests)
 
     async def _try_again(self) -> bool:
-        """Of a refused account one call alone finds out whether it is over (DE-32)."""
+        """One call alone finds out whether the refusal of the account is over (DE-32)."""
         self._account.try_again()
         if self._requests and await self._plan(self._requests[0], claims=True):
             return True
         return await self._send_next()
 
     async def _draft_next(self, seconds: float | None = None) -> bool:
-        """`seconds`: until something is to be said; so long the line is free."""
+        """`seconds`: until the next part is to be sent; the line is free until then."""
         waits = self.pace.seconds_to_wait("edit") or await self.writing.work()
         if waits == 0.0:
             return True
@@ -220,8 +220,8 @@ class Sender:
         self._timer = asyncio.get_running_loop().call_later(seconds, self.wake)
 
     async def _plan(self, request: Request, *, claims: bool) -> bool:
-        """Commits what is to be said, and with it the claim on its first part, where nothing waits before that.
-        Whether it was sent."""
+        """Commits what is to be said; if nothing waits before its first part, the commit also claims that part, and it
+        is sent. Returns whether it was."""
         if request.fates and all(fate.cancelled() for fate in request.fates):
             self._requests.popleft()
             return False
@@ -236,7 +236,7 @@ class Sender:
             await unit.write(self._store)
         except StoreUnavailable:
             raise
-        except Exception as error:  # one that cannot be planned must not hold up those behind it
+        except Exception as error:  # a request that cannot be planned must not hold up those behind it
             self._requests.popleft()
             if not isinstance(error, Superseded):
                 log.exception("%s: something could not be planned", self.channel.name)
@@ -261,10 +261,10 @@ class Sender:
         return await self._take(await self._store.write(ClaimPart(self.route, now, now + LEASE)), told)
 
     async def _take(self, claimed: StoredPart | Later | None, told: int) -> bool:
-        """`told`: how often somebody had said that there is something when the store was asked."""
+        """`told`: the value of `_told` when the store was asked."""
         match claimed:
             case None if told != self._told:
-                self._rows = True  # the answer is older than what was said meanwhile
+                self._rows = True  # rows were announced after the store was asked
             case None:
                 self._nothing_left()
             case Later(at=at):
@@ -275,7 +275,7 @@ class Sender:
         return True
 
     def _nothing_left(self) -> None:
-        """The store has nothing to send here: what somebody still waits for has been withdrawn (IN-70)."""
+        """The store has nothing to send here: parts that callers still wait for have been withdrawn (IN-70)."""
         self._rows = False
         self._ours.clear()
         if not self._requests:
@@ -291,7 +291,7 @@ class Sender:
         self.carrying.settle(row)
 
     async def resend(self, rows: Iterable[StoredPart]) -> int:
-        """Sends held or dead parts once more, the same bytes under the same key; how many."""
+        """Sends held or dead parts once more, the same bytes under the same key; returns how many."""
         count = 0
         for row in rows:
             try:
@@ -302,7 +302,7 @@ class Sender:
         self.wake(rows=True)
         return count
 
-    # --- told by who carries out a part -------------------------------------------------------------
+    # --- called by `carrying` -----------------------------------------------------------------------
 
     def has_more(self) -> None:
         self._rows = True

@@ -1,9 +1,9 @@
-"""What follows from what a platform said to a deed, without I/O (DE-31, DE-32, DE-13, OD-62).
+"""What follows from a platform's response to a deed, without I/O (DE-31, DE-32, DE-13, OD-62).
 
-Rule 1: what surely did not arrive is tried again; what the platform will never take, once more with less.
-Rule 2: of what may have arrived nothing is done twice, unless that is harmless or configured.
-Rule 3: what adds no words, such as the opening of a draft, is not worth anybody's decision.
-docs/delivery.md has the whole grid, asked of `judge`.
+Rule 1: what certainly did not arrive is tried again; what the platform will never accept, once more in a reduced form.
+Rule 2: what may have arrived is not repeated, unless that is harmless or configured.
+Rule 3: a deed that adds no words, such as the opening of a draft, is never left for a person to decide.
+docs/delivery.md has the whole grid, generated from `judge`.
 """
 
 from typing import Final, Literal, get_args
@@ -16,12 +16,12 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.settings import OnUnknown
 
 Concession = Literal["formatting", "message", "target"]
-"""What is done without: the format, the message that was to be edited, the one that was to be replied to."""
+"""What a later try gives up: the format, the message that was to be edited, the one that was to be replied to."""
 
 LONGEST_PAUSE: Final = 30.0
-"""Seconds: so soon after an outage what has waited is said."""
+"""Seconds, before jitter: this bounds how long after an outage the waiting messages are sent."""
 MOST_TRIES: Final = 3000
-"""About a day of trying: platforms have been down for a night, and what was to be said then is said after it."""
+"""About a day of trying: platforms have been down for a night, and messages of that night are sent after it."""
 MOST_TRIES_OF_A_SIGN: Final = 5
 """A reaction or a removal that does not go through is not worth keeping a conversation waiting."""
 
@@ -31,8 +31,8 @@ class Arrived(Struct, frozen=True):
 
 
 class Again(Struct, frozen=True):
-    """`concedes`: what is given up for the next try. `everywhere`: the whole account waits so long. `refused`: it waits
-    until the platform takes something of it again, which is tried from time to time."""
+    """`concedes`: what is given up for the next try. `everywhere`: the whole account waits that long. `refused`: the
+    account waits until the platform accepts a call again, which is tried from time to time."""
 
     seconds: float
     error: str
@@ -53,7 +53,7 @@ class Hold(Struct, frozen=True):
 
 
 class Forget(Struct, frozen=True):
-    """Whether it arrived or not, nothing is missed and nobody has to decide."""
+    """Whether it arrived or not, nothing is missing and no decision is needed."""
 
     error: str
 
@@ -75,7 +75,7 @@ def judge(
     on_unknown: OnUnknown = "hold",
     jitter: float = 0.5,
 ) -> Verdict:
-    """`tries`: how often it was tried, this time included; `jitter`: a number between 0 and 1."""
+    """`tries`: the number of tries, this one included; `jitter`: a number between 0 and 1."""
     match outcome:
         case Delivered(message=message):
             return Arrived(message)
@@ -110,23 +110,23 @@ def _again(deed: Deed, seconds: float, reason: str, tries: int, jitter: float) -
 
 
 def _ended(deed: Deed, reason: str) -> Verdict:
-    """The opening of a draft is nothing to send again by hand: it would stand beside its answer."""
+    """The opening of a draft is not kept to be resent by hand: it would appear beside its answer."""
     adds_nothing = isinstance(deed, Open) or (isinstance(deed, Amend) and not deed.anew)
     return Forget(reason) if adds_nothing else GiveUp(reason)
 
 
 def _pause(tries: int, jitter: float) -> float:
-    """Twice as long each time; jittered, so that not all who failed together come back together."""
+    """Twice as long each time; jittered, so that calls that failed together are not retried together."""
     return min(LONGEST_PAUSE, 2.0 ** min(max(tries, 1) - 1, 10)) * (0.5 + jitter)
 
 
 def _has_words(deed: Deed) -> bool:
-    """Also those without any format: a platform that is mistaken once need not be twice."""
+    """Also true of words without any format: a platform that refused these by mistake may accept them next time."""
     return isinstance(deed, Say | Amend)
 
 
 def _lost_target(deed: Deed, conceded: frozenset[str]) -> Concession | None:
-    """Which message is not there, where there is another way to say it without."""
+    """Which message is missing, if the deed can be done without it."""
     match deed:
         case Amend() if "message" not in conceded:
             return "message" if deed.anew else None
@@ -137,7 +137,7 @@ def _lost_target(deed: Deed, conceded: frozenset[str]) -> Concession | None:
 
 
 def is_blind(channel: Channel) -> bool:
-    """Nobody can tell whether something arrived there of which no answer came (DU-3)."""
+    """Whether there is no way to tell if an unanswered call to this channel arrived (DU-3)."""
     return not can(channel, KeepsKeys) and not can(channel, CanFind)
 
 
@@ -145,7 +145,7 @@ def is_blind(channel: Channel) -> bool:
 
 
 def remembered(error: str, concedes: str | None, before: frozenset[str]) -> str:
-    """The row's error, with what has been given up so far in front: a restart goes on from there."""
+    """The row's error, preceded by what has been given up so far, so that a restart goes on from there."""
     given_up = sorted(before | {concedes}) if concedes else sorted(before)
     return "".join(f"[without {what}] " for what in given_up) + error
 

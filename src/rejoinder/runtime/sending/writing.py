@@ -1,4 +1,4 @@
-"""Those who are writing in one conversation: each gets its step, so that nobody's words hold up another's."""
+"""The drafts being written in one conversation: they take turns, so that none holds up another."""
 
 import logging
 from typing import Protocol
@@ -7,10 +7,10 @@ log = logging.getLogger(__name__)
 
 
 class Drafts(Protocol):
-    """A message that is being written; asked for a frame whenever the line is free."""
+    """A message that is being written; the sender asks it for a frame whenever its line is free."""
 
     async def work(self) -> float | None:
-        """Makes one call, or says in how many seconds there will be one to make; None: there is none."""
+        """Makes one call and returns 0.0, or returns the seconds until there is one to make; None: there is none."""
         ...
 
 
@@ -33,7 +33,7 @@ class Writing:
             self._turns.remove(drafts)
 
     async def work(self) -> float | None:
-        """One step of one draft, 0.0; or in how many seconds there will be one; None: there is none."""
+        """Takes one step of one draft and returns 0.0, or returns the seconds until the next; None: there is none."""
         waits: list[float] = []
         for drafts in tuple(self._turns):
             seconds = await self._draft(drafts)
@@ -49,7 +49,7 @@ class Writing:
     async def _draft(self, drafts: Drafts) -> float | None:
         try:
             return await drafts.work()
-        except Exception:  # a channel may be anybody's code; the answer itself does not depend on it
+        except Exception:  # a channel may be third-party code; the answer itself does not depend on its draft
             log.exception("%s failed at a draft", self._where)
             self.leave(drafts)
             return None

@@ -1,8 +1,8 @@
-"""Calls that matter less than words: the frames of a draft, and reactions (DE-32).
+"""Calls that matter less than messages: the frames of a draft, and reactions (DE-32).
 
-A conversation makes one call at a time. One of these that is not answered would hold up what is to be said, so it is
-let go: soon when words wait, and in any case before the platform's own patience ends. What was let go may be carried
-out yet, and whoever made it has to reckon with that.
+A conversation makes one call at a time. An unanswered call of this kind would hold up messages, so the caller stops
+waiting for it: soon when a message waits, and in any case before the platform's own timeout. The platform may still
+carry out the abandoned call, and the caller has to allow for that.
 """
 
 import asyncio
@@ -12,17 +12,17 @@ from typing import Any, Final
 from rejoinder.channels.base import Outcome, Unknown
 
 PATIENCE: Final = 2.0
-"""Seconds it has left when words wait."""
+"""Seconds the call has left once a message waits."""
 LONGEST: Final = 20.0
-"""Seconds it may take when nobody waits."""
+"""Seconds the call may take when no message waits."""
 
 
 class LetGo(Unknown, frozen=True):
-    """Nobody waited for its end: it may still come over what is done after it."""
+    """The call was abandoned before its end: it may still take effect after later calls."""
 
 
 class YieldingCalls:
-    """Of one conversation."""
+    """The yielding calls of one conversation."""
 
     def __init__(self) -> None:
         self._limit: asyncio.Timeout | None = None
@@ -40,7 +40,7 @@ class YieldingCalls:
             self._limit = None
 
     def hurry(self) -> None:
-        """Words wait."""
+        """A message waits: shortens the time the call has left."""
         if self._limit is None or self._limit.expired():
             return
         soon, until = asyncio.get_running_loop().time() + PATIENCE, self._limit.when()

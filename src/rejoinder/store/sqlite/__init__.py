@@ -1,7 +1,7 @@
 """The embedded engine: one SQLite file, one writer, readers beside it.
 
-Boot (DU-13): lock, check, migrate, take over what a dead gateway had claimed, rehearse. From then on the file is
-written by this process, and now and then by an operator in one short step (beside.py). Reading is open to everybody:
+Boot (DU-13): lock, check, migrate, take over what a dead gateway had claimed, rehearse. From then on this process
+writes the file, and now and then an operator does in one short step (beside.py). Any process may read it:
 `open_reader` needs no lock.
 """
 
@@ -60,11 +60,11 @@ SCHEME = "sqlite:"
 MEMORY = "sqlite::memory:"
 READERS = 2
 SHORT = frozenset({reads.place, reads.messages, reads.unheard, reads.admission, reads.session})
-"""Questions about a message, of a few rows by their key: asked on the loop, where that takes less time than to ask a
-thread; and what is decided without waiting is in the commit of what it is about."""
+"""Reads made for each message, of a few rows by key: they run on the loop, which is faster than handing them to a
+thread; and a decision made without waiting shares the commit of the message it is about."""
 
 A_MOMENT = 1.0
-"""Seconds for which who asks how things are waits for a store that was not well."""
+"""Seconds for which `health` waits for a store that had a fault."""
 
 ROOM = 512 << 10
 """Free bytes from which a disk that was full is tried again; a smaller probe may fit where a message does not."""
@@ -93,7 +93,7 @@ class SqliteReader:
                     self._open.add(db)
                 return _in_one_view(db, question, arguments)
         except StoreUnavailable:
-            if db is not None:  # what it has cached may be what is wrong
+            if db is not None:  # its cache may be what is wrong
                 self._own.db = None
                 self._open.discard(db)
                 db.close()
@@ -247,7 +247,7 @@ class SqliteStore(SqliteReader):
         self._lock = lock
         self._in_memory = lock is None
         self._misread = False
-        self._db = db  # in memory there is this one alone, and nothing to wait for
+        self._db = db  # for reads in memory, where it is the only connection and nothing has to be waited for
         self._writer = Writer(db, path, patience, None if lock is None else partial(_again, path, patience, db))
 
     async def write(self, verb: Verb[Any], /, *others: Verb[Any], known: Callable[[Any], None] | None = None) -> Any:
@@ -280,12 +280,12 @@ class SqliteStore(SqliteReader):
         self._writer.on_foreign_change(told)
 
     def _connect(self) -> Connection:
-        return connect(self._path, self._patience, read_only=True)  # its tables were looked at when it was opened
+        return connect(self._path, self._patience, read_only=True)  # the schema was checked when the store was opened
 
     async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
         self._writer.refuse_when_closed()
         if self._in_memory:
-            await asyncio.sleep(0)  # who asks again and again lets others work, as with a file
+            await asyncio.sleep(0)  # a caller that reads in a loop lets other tasks run, as with a file
             self._writer.finish()
             return question(self._db, *arguments)
         if self._glancing is not None and question in SHORT:
@@ -316,8 +316,8 @@ class SqliteStore(SqliteReader):
 
 
 def open_store(url: str, *, patience: float = 10.0, schema: list[Migration] | None = None) -> SqliteStore:
-    """Opens `sqlite:FILE` or `sqlite::memory:` for this gateway alone. `patience` is how many seconds to wait
-    for another program that holds the file."""
+    """Opens `sqlite:FILE` or `sqlite::memory:` for this gateway alone. `patience`: the seconds to wait for another
+    program that holds the file."""
     path = path_of(url)
     lock = None if url == MEMORY else Lock(Path(path))
     try:
@@ -342,7 +342,7 @@ def open_store(url: str, *, patience: float = 10.0, schema: list[Migration] | No
 
 
 def _glancing(path: str) -> Connection | None:
-    """Nothing depends on it: what is wrong is told to whoever asks in a thread."""
+    """The connection for `SHORT` reads. It is optional: reads in a thread report what is wrong with the file."""
     with suppress(sqlite3.Error):
         db = connect(path, 0.0, read_only=True)
         _in_one_view(db, rehearse_reading, ())
@@ -351,7 +351,7 @@ def _glancing(path: str) -> Connection | None:
 
 
 def _again(path: str, patience: float, before: Connection) -> Connection:
-    """After a fault: a new connection, which draws on where the last one was."""
+    """After a fault: a new connection, which continues the numbers of the last one."""
     db = checked(path, patience)
     db.numbers = before.numbers
     return db
@@ -363,7 +363,7 @@ def open_reader(url: str, *, patience: float = 10.0) -> SqliteReader:
 
 
 def existing(url: str) -> str:
-    """The file of a store that has to be there."""
+    """The path of a store that has to exist."""
     path = path_of(url)
     if url == MEMORY:
         raise BadUse(f"{MEMORY} is in the memory of its gateway; nobody else can look into it")
@@ -379,7 +379,7 @@ def path_of(url: str) -> str:
 
 
 def _in_one_view(db: Connection, question: Callable[..., T], arguments: tuple[Any, ...]) -> T:
-    """All statements of a question see the same state."""
+    """Runs the question in one read transaction, so that all its statements see the same state."""
     db.execute("BEGIN")
     try:
         return question(db, *arguments)
@@ -388,6 +388,6 @@ def _in_one_view(db: Connection, question: Callable[..., T], arguments: tuple[An
 
 
 def _touch(db: Connection) -> None:
-    """A write that changes nothing but has to reach the disk: SQLite leaves out one that changes no byte."""
+    """A write that changes nothing but has to reach the disk: SQLite would skip one that changes no byte."""
     db.execute("UPDATE gateway SET generation = generation + 1")
     db.execute("UPDATE gateway SET generation = generation - 1")

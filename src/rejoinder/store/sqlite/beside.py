@@ -1,6 +1,6 @@
-"""The operator's door: reads, and a few short fenced writes, while a gateway runs on the file.
+"""The operator's access: reads, and a few short fenced writes, while a gateway runs on the file.
 
-Rule 1: no lock is taken and nothing is taken over: the gateway keeps what it has claimed.
+Rule 1: no lock is acquired and no claim is taken over: the gateway keeps what it has claimed.
 Rule 2: a write is one transaction, and the gateway's writer waits for it as for a slow disk.
 Rule 3: only verbs of `BESIDE`. The gateway notices within a second (`Store.on_foreign_change`).
 """
@@ -37,7 +37,7 @@ class SqliteBeside(SqliteReader):
 
     def _carry_out(self, verbs: Verbs) -> tuple[Any, ...]:
         with fault_in(self._path):
-            self._connect().close()  # refuses what is no store of ours before anything can be changed in it
+            self._connect().close()  # refuses a file that is not our store before anything can be changed in it
             refuse_read_only(self._path)
             db = connect(self._path, self._patience, exists=True)
             try:

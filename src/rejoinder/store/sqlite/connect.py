@@ -1,4 +1,4 @@
-"""Connections: how the file is opened, and what is looked at before it is trusted."""
+"""Connections: how the file is opened, and what is checked before it is trusted."""
 
 import os
 import sqlite3
@@ -21,7 +21,7 @@ SETTINGS = (
 )
 
 CHECKED_AT_START = 256 << 20
-"""Bytes up to which the structure of a file is read whole before it is used."""
+"""The structure of a file of up to so many bytes is checked completely before it is used."""
 
 
 def connect(path: str, patience: float, *, read_only: bool = False, exists: bool = False) -> Connection:
@@ -47,7 +47,7 @@ def connect(path: str, patience: float, *, read_only: bool = False, exists: bool
 
 
 def _refuse_foreign(db: Connection, path: str) -> None:
-    """Before anything is set in it: the journal's mode would stay with somebody else's database."""
+    """Called before any setting is made: the journal mode would persist in a database that is not ours."""
     is_ours = db.execute("PRAGMA application_id").fetchone()[0] == OURS
     if not is_ours and db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] > 0:
         raise StoreUnavailable("foreign", path)
@@ -79,7 +79,7 @@ def _check_structure(db: Connection) -> None:
 
 
 def refuse_read_only(path: str) -> None:
-    """SQLite would open such a file to read it, and leave read-only files beside it that outlast the reason."""
+    """SQLite would open such a file for reading, and leave read-only files beside it that outlast the cause."""
     file = Path(path)
     for needed in (file, file.absolute().parent):
         if path != ":memory:" and needed.exists() and not os.access(needed, os.W_OK, effective_ids=True):
@@ -92,12 +92,12 @@ def free_space(path: str) -> int:
 
 
 def backup(db: Connection, path: Path, overwrite: bool, at_this_moment: Callable[[], None]) -> None:
-    """Within the view of one moment, which `_in_one_view` has opened."""
+    """Runs inside the read transaction that `_in_one_view` has opened."""
     if path.exists() and not overwrite:
         raise BadUse(f"{path} exists already; name another file for the backup")
     if _is_part_of(db, path):
         raise BadUse(f"{path} is the store itself; name another file for the backup")
-    db.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # the view begins with the first thing that is read
+    db.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # the transaction's view begins with its first read
     at_this_moment()
     with copy_at(path) as copy:
         copy.write(db)

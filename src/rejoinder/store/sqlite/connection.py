@@ -1,4 +1,4 @@
-"""A connection, with what it has seen once and need not ask again."""
+"""A connection that remembers what it has read once and need not read again."""
 
 import sqlite3
 from typing import Any
@@ -9,7 +9,7 @@ PLACES = 10_000
 
 
 class Numbers:
-    """Those a gateway draws itself. None is drawn for two things, even if the first was never written."""
+    """The numbers a gateway draws itself. None is used for two things, even if the first was never written."""
 
     def __init__(self, generation: int = 0, event: int = 0) -> None:
         self.generation = generation
@@ -27,12 +27,12 @@ class Numbers:
         return self.generation, self.event
 
     def draw_again_from(self, drawn: tuple[int, int]) -> None:
-        """For the same things once more."""
+        """Draws the same numbers once more, for the same things."""
         self.generation, self.event = drawn
 
 
 class Connection(sqlite3.Connection):
-    """`numbers` belong to the gateway's own; nobody else claims or accepts anything."""
+    """`numbers` is used only by the gateway's own connection: no other one claims or accepts anything."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -44,7 +44,7 @@ class Connection(sqlite3.Connection):
         return self._places.get(route)
 
     def know_place(self, route: Route, id: int) -> None:
-        """A place keeps its number for ever, unless the transaction that made it is taken back."""
+        """A place keeps its number for ever, unless the transaction that made it is rolled back."""
         if len(self._places) >= PLACES:
             self._places.clear()
         self._places[route] = id
@@ -53,7 +53,7 @@ class Connection(sqlite3.Connection):
         return self._handles.get(place)
 
     def know_handles(self, place: int, count: int) -> None:
-        """How many messages of a place have a number; only a gateway gives them one."""
+        """The highest message number of a place so far; only the gateway gives these numbers."""
         if len(self._handles) >= PLACES:
             self._handles.clear()
         self._handles[place] = count

@@ -1,4 +1,4 @@
-"""Verbs of what comes in: accepted once, decided once, in each session once."""
+"""Verbs of what comes in: each event is accepted once, decided once, and once in each session."""
 
 from rejoinder.store.base import (
     Accept,

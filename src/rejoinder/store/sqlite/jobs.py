@@ -1,4 +1,4 @@
-"""Verbs of the jobs of the clock, and their reading."""
+"""Verbs of the clock's jobs, and how they are read."""
 
 from datetime import datetime
 

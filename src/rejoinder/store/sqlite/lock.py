@@ -1,7 +1,7 @@
 """One gateway for one store: a lock on a file beside it (DU-13).
 
-Beside it, because a process that closes any descriptor of the database itself drops SQLite's own locks.
-The kernel drops this lock with the process, however it ends; the file stays and means nothing.
+It is a separate file, because a process that closes any descriptor of the database itself drops SQLite's own locks.
+The kernel drops this lock with the process, however it ends; the file that stays behind means nothing.
 """
 
 import fcntl
@@ -13,7 +13,7 @@ from pathlib import Path
 from rejoinder.errors import StoreUnavailable
 
 LOOKS, A_LOOK = 5, 0.02
-"""How often it is tried, and the seconds between: who asks whether a gateway runs holds it for a moment."""
+"""How often the lock is tried, and the seconds between tries: `holder` takes it for a moment when it looks."""
 
 
 class Lock:
@@ -47,12 +47,12 @@ class Lock:
 
 
 def holder(store: Path) -> str | None:
-    """Who runs a gateway on this store now, if anybody."""
+    """The process that runs a gateway on this store now, if any."""
     try:
         file = os.open(_beside(store), os.O_RDONLY)
     except FileNotFoundError:
         return None
-    except OSError:  # somebody else's, who would let nobody but a gateway of theirs make it
+    except OSError:  # the file is another user's: only a gateway of theirs would have made it
         return "process unknown"
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

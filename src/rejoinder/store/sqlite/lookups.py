@@ -1,4 +1,4 @@
-"""What an operator looks for: across all conversations, in the order of a person's questions."""
+"""What an operator looks up, across all conversations."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -38,7 +38,7 @@ STUCK: tuple[PartState, ...] = ("held", "dead")
 
 
 def latest_event(db: Connection, channel: str | None, chat: str | None) -> InboxEvent | None:
-    # The chat stands in the body alone, so the latest are read one by one until one fits.
+    # The chat is only in the body, so the latest events are read one by one until one fits.
     sql = f"SELECT {EVENT} FROM inbox WHERE id > (SELECT max(id) FROM inbox) - ? ORDER BY id DESC"
     for row in db.execute(sql, (LATEST,)):
         with suppress(Unreadable):
@@ -55,7 +55,7 @@ def part(db: Connection, id: int) -> StoredPart | None:
 
 
 def part_sent_as(db: Connection, route: Route, message: str) -> StoredPart | None:
-    # No index leads from a receipt to its part: every send would pay for a question that is seldom asked.
+    # There is no index by receipt: every send would pay for a question that is seldom asked.
     sql = f"{PARTS} part.receipt = ? AND part.place = ? ORDER BY part.id DESC LIMIT 1"
     row = db.execute(sql, (message, find_place(db, route))).fetchone()
     return part_from(row) if row else None

@@ -23,7 +23,7 @@ pack_entry, unpack_entry = packer(Entry)
 pack_steps, unpack_steps = packer(tuple[Step, ...])
 
 ASIDE = "%aside-"
-"""Stands in no key: there a percent sign is followed by two hexadecimal digits."""
+"""Occurs in no session key: there a percent sign is followed by two hexadecimal digits."""
 KNOCK = "channel, account, sender, code, asked, told, expires"
 
 
@@ -61,7 +61,7 @@ def append_transcript(db: Connection, verb: AppendTranscript) -> None:
 
 
 def _last_turn(db: Connection, session: str) -> int | None:
-    # In the order of the index: by number alone, all that others have said since would be read.
+    # Sorted as the index is: by id alone, all that other sessions have said since would be read.
     sql = "SELECT body FROM transcript WHERE session = ? ORDER BY at DESC, id DESC LIMIT 1"
     row = db.execute(sql, (session,)).fetchone()
     return None if row is None else unpack_entry(row[0]).turn

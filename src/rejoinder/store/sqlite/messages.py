@@ -30,12 +30,12 @@ COUNT = {
     "bot_today = iif(bot_day = :day, bot_today, 0) + :one, bot_day = :day, "
     "owned = owned OR handles = 0, posted = 1 WHERE id = :place",
 }
-"""What a place knows of those who speak there (IN-23): only a human ends a row of bots; a pin or a join neither ends
-it nor adds to it."""
+"""What a place records of its speakers (IN-23): only a human ends a row of bot turns; a pin or a join neither ends it
+nor adds to it."""
 
 
 def note(db: Connection, place: int, message: Message, *, counts: bool = True) -> Message:
-    """Its number is the next one; a platform whose ids are handles already keeps them while they are free."""
+    """Gives the message the next number; an id that is itself a handle keeps its number if that is still free."""
     spoken = HANDLE.fullmatch(message.id)
     if (handles := db.known_handles(place)) is None:
         (handles,) = db.execute("SELECT handles FROM place WHERE id = ?", (place,)).fetchone()
@@ -43,7 +43,7 @@ def note(db: Connection, place: int, message: Message, *, counts: bool = True) -
     body = pack_message(message)
     new = {"place": place, "id": message.id, "kind": message.kind, "body": body}
     if not db.execute(NOTE, {**new, "number": number}).rowcount:
-        # What is told again, by an edit or by an echo of our own, is the same message.
+        # A message told again, by an edit or as an echo of our own, is the same message.
         return replace(message, number=db.execute(EDIT, new).fetchone()[0])
     day = micros(message.at) // DAY
     db.execute(COUNT[message.kind], {"place": place, "number": number, "one": counts, "day": day})

@@ -33,7 +33,7 @@ def migrate(db: Connection, where: str, steps: list[Migration]) -> None:
 
 
 def refuse_strange(db: Connection, where: str, steps: list[Migration]) -> None:
-    """For who does not migrate: only a store of this very version can be read and written."""
+    """For callers that do not migrate: only a store of this very version can be read and written."""
     version = _version(db, where, steps)
     if version == 0:
         raise StoreUnavailable("missing", where, "the file is empty")

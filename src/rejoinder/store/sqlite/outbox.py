@@ -1,4 +1,4 @@
-"""Verbs of parts. Which may take a part from where is `PART_MOVES`; here is how, under the fence."""
+"""Verbs of parts. `PART_MOVES` says which verb may move a part from which state; here is how, under the fence."""
 
 from datetime import datetime
 from functools import cache
@@ -45,13 +45,13 @@ from rejoinder.store.sqlite.values import (
 
 
 def any_of(column: str, states: tuple[str, ...]) -> str:
-    """Spelled out as in the indexes, which are used by what says the same; and a list SQLite makes into a table."""
+    """Spelled out as in the partial indexes, so that SQLite uses them; for an `IN` list it would also build a table."""
     return "(" + " OR ".join(f"{column} = '{state}'" for state in states) + ")"
 
 
 BY_KEY = f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE part.key = ?"
 HERE = f"FROM part WHERE place = :place AND {any_of('state', IN_FLIGHT)}"
-NEXT = (  # two looks along the index: to sort by what yields would be to read all that waits
+NEXT = (  # two lookups in the index: sorting by which parts yield would read all that wait
     f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE part.id = coalesce("
     f"(SELECT id {HERE} AND kind <> '{YIELDING}' ORDER BY id LIMIT 1), (SELECT id {HERE} ORDER BY id LIMIT 1))"
 )
@@ -99,7 +99,7 @@ def _plan(db: Connection, intent: Intent, turn: int | None, now: datetime, lease
 
 
 def _waits(db: Connection, place: int, kind: str) -> bool:
-    """Whether something is to go before a new part of this kind."""
+    """Whether another part has to go before a new part of this kind."""
     overtaken = "" if kind == YIELDING else YIELDING
     return db.execute(ANY_BEFORE, {"place": place, "overtaken": overtaken}).fetchone() is not None
 
@@ -135,7 +135,7 @@ def mark_sent(db: Connection, verb: MarkSent) -> Message | None:
 
 
 def _none_sent(db: Connection, turn: int) -> bool:
-    """However many parts an answer has, it is one turn of ours (IN-23)."""
+    """However many parts an answer has, it counts as one turn of ours (IN-23)."""
     sql = "SELECT 1 FROM part WHERE turn = ? AND state = 'sent' AND receipt IS NOT NULL"
     return db.execute(sql, (turn,)).fetchone() is None
 
@@ -175,7 +175,7 @@ def withdraw_parts(db: Connection, verb: WithdrawParts) -> int:
 
 
 def _move(db: Connection, verb: Verb[Any], part: StoredPart, **columns: Any) -> StoredPart:
-    """Takes a part where its verb leads, if it still is as it was seen: the same state, the same generation."""
+    """Moves a part as its verb says, if its row still has the state and the generation that were read."""
     sources, target = PART_MOVES[type(verb)]
     if part.state not in sources:
         raise Superseded(f"part {part.id} is {part.state}; {type(verb).__name__} needs it {' or '.join(sources)}")

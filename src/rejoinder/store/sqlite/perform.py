@@ -1,4 +1,4 @@
-"""The table of verbs: which function carries out which."""
+"""The table of verbs: which function carries out which verb."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is read, each a function of a connection: the readers' side of the contract."""
+"""The reads of the contract, each a function of a connection."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -103,7 +103,7 @@ def turns_since(db: Connection, since: datetime, route: Route, sender: str | Non
 def parts_in(
     db: Connection, states: tuple[PartState, ...], limit: int, latest_first: bool = False
 ) -> tuple[StoredPart, ...]:
-    # The ids first: bodies are read of those alone that are asked for.
+    # The ids first, so that only the bodies of the parts returned are read.
     order = "DESC" if latest_first else "ASC"
     wanted = f"SELECT id FROM part WHERE {in_states(states)} ORDER BY id {order} LIMIT ?"
     return tuple(map(part_from, db.execute(f"{PARTS} part.id IN ({wanted}) ORDER BY part.id {order}", (limit,))))
@@ -114,7 +114,7 @@ def count_parts(db: Connection, states: tuple[PartState, ...]) -> int:
 
 
 def in_states(states: tuple[PartState, ...]) -> str:
-    # Naming all that an index covers lets it be used; those that have ended are most of the table.
+    # Repeating the index's condition lets SQLite use it; parts that have ended are most of the table.
     covered = f"{any_of('part.state', UNENDED)} AND " if set(states) <= set(UNENDED) else ""
     return covered + any_of("part.state", states)
 
@@ -123,7 +123,7 @@ def session(db: Connection, key: str) -> KeptSession | None:
     row = db.execute("SELECT body, version FROM session WHERE key = ?", (key,)).fetchone()
     try:
         return KeptSession(unpack_session(row[0]), row[1]) if row else None
-    except Damaged as problem:  # whoever comes now begins anew: one conversation is not all of them
+    except Damaged as problem:  # not a fault of the whole store: this one session begins anew
         raise Unreadable(str(problem)) from None
 
 

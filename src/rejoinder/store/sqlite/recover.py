@@ -1,7 +1,7 @@
-"""What a restart has to go on with, each thing by itself.
+"""What a restart has to resume, each item read by itself.
 
-One that another version has written, or that is damaged, is told of by what stands beside its body, and keeps none of
-the others from their end.
+An item that another version has written, or that is damaged, is reported by the columns beside its body, and does not
+keep the others from being resumed.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -83,7 +83,7 @@ def _unread_turn(db: Connection, row: Row, why: str) -> Unread:
 
 
 def _unknown(db: Connection) -> tuple[StoredPart, ...]:
-    """Who settles them buries what cannot be read, so what follows it is not held up: a damaged one says nothing."""
+    """The sender buries a part it cannot read, so that it holds up no other: a damaged one comes with an empty body."""
     parts: list[StoredPart] = []
     for row in db.execute(f"{PARTS} {in_states(('unknown',))} ORDER BY part.id"):
         try:

@@ -1,7 +1,7 @@
-"""A message that never was: its statements are compiled before the first one comes, which would wait for them.
+"""A rehearsed message: it gets the statements compiled before the first real message, which would wait for them.
 
-It goes the whole way from the inbox to its receipt, in a transaction that is taken back; and everything is asked that
-is asked about the first message of a place.
+It goes the whole way from the inbox to its receipt, in a transaction that is rolled back; and all reads are made that
+the first message of a place needs.
 """
 
 import sqlite3
@@ -37,12 +37,12 @@ THEN = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def rehearse(db: Connection) -> None:
-    """Leaves nothing behind, whatever happens: nothing has to be rehearsed."""
+    """Leaves nothing behind, whatever happens, and may fail: nothing depends on it."""
     drawn = db.numbers.drawn()
     db.execute("BEGIN IMMEDIATE")
     with suppress(RejoinderError, sqlite3.Error):
         _write(db, f"rehearsal {uuid4()}")
-    if db.in_transaction:  # after some faults SQLite has taken it back by itself
+    if db.in_transaction:  # after some faults SQLite has rolled it back by itself
         db.take_back()
     db.numbers.draw_again_from(drawn)
 
@@ -60,7 +60,7 @@ def rehearse_reading(db: Connection) -> None:
 
 
 def _write(db: Connection, name: str) -> None:
-    """By a name that nobody has."""
+    """Uses a name that nothing else has."""
     here, inbound = Route(name, name), Inbound(name, name, name, Chat(name), Sender(name), name)
     ((event,),) = perform(db, (Accept((inbound,), THEN, Cursor(name, name, name)),))
     *_, run, _ = perform(

@@ -17,7 +17,7 @@ from rejoinder.store.sqlite.values import hold, inserted, micros, moved, place_o
 
 TAKE = "UPDATE turn_input SET state = ?, turn = ? WHERE event = ? AND session = ? AND state = 'waiting'"
 
-# The index knows this by the wider condition; by the narrower one alone it would not be used.
+# The partial index has the wider condition; SQLite would not use it for the narrower one alone.
 UNTOLD = (
     "SELECT event FROM turn_input WHERE session = ? AND turn IS NULL AND state IN ('waiting', 'summarised') "
     "AND state = 'summarised'"

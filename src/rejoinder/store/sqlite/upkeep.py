@@ -1,4 +1,4 @@
-"""Verbs of the store itself: what a dead claim leaves behind, and what has grown old."""
+"""Verbs of the store itself: taking over what dead claims left behind, and removing what is old."""
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.store.base import Retention, Sweep
@@ -6,15 +6,15 @@ from rejoinder.store.sqlite.connection import Connection, Numbers
 from rejoinder.store.sqlite.values import micros
 
 CLAIMS = 32
-"""Bits for the claims of one opening: so they are drawn without a write, and the next opening's are all higher."""
+"""Bits for the claims of one opening: its generations are drawn without a write, and the next opening's are higher."""
 
 
 def take_over(db: Connection) -> int:
-    """At boot, under the lock: nobody else lives, so every claim is a dead one's (DU-13). The new generation."""
+    """At boot, under the lock: no other gateway runs, so every claim is dead (DU-13). Returns the new generation."""
     opening = db.execute("UPDATE gateway SET generation = generation + 1 RETURNING generation").fetchone()[0]
     accepted = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'inbox'").fetchone()
     db.numbers = Numbers(opening << CLAIMS, accepted[0] if accepted else 0)
-    # A turn whose run is gone is open and can be resumed; of what was being sent nobody knows the end.
+    # A turn whose run is gone is open and can be resumed; a part that was being sent may or may not have arrived.
     db.execute("DELETE FROM run")
     sql = (
         "UPDATE part SET state = 'unknown', error = 'the sender was gone before an answer came', lease_until = NULL, "
@@ -35,7 +35,7 @@ def sweep(db: Connection, verb: Sweep) -> int:
 
 
 def _sweep_turns(db: Connection, old: int, most: int) -> int:
-    """Whole turns, and none with a part that somebody may still ask about."""
+    """Removes whole turns, and none with a part that an operator may still ask about."""
     sql = (
         "SELECT id FROM turn WHERE closed < ? AND NOT EXISTS "
         "(SELECT 1 FROM part WHERE part.turn = turn.id AND part.state NOT IN ('sent', 'withdrawn')) LIMIT ?"
@@ -47,21 +47,21 @@ def _sweep_turns(db: Connection, old: int, most: int) -> int:
 
 
 def _sweep_parts(db: Connection, old: int, most: int) -> int:
-    """What the gateway said itself."""
+    """Removes what the gateway itself said."""
     ended = "turn IS NULL AND state IN ('sent', 'withdrawn') AND planned < ?"
     sql = f"DELETE FROM part WHERE id IN (SELECT id FROM part WHERE {ended} LIMIT ?)"
     return db.execute(sql, (old, most)).rowcount
 
 
 def _sweep_events(db: Connection, old: int, now: int, most: int) -> int:
-    """In the order of arrival, up to the first that is young: an index by time would be paid for by every message."""
+    """Goes in order of arrival, up to the first young event: an index by time would be a cost for every message."""
     sql = (
         "SELECT id, accepted, state <> 'new' AND NOT EXISTS "
         "(SELECT 1 FROM turn_input i WHERE i.event = inbox.id AND i.state <> 'dropped') FROM inbox ORDER BY id"
     )
     events: list[tuple[int]] = []
     for id, accepted, has_ended in db.execute(sql):
-        if old <= accepted <= now or len(events) == most:  # what is of tomorrow came when the clock was wrong
+        if old <= accepted <= now or len(events) == most:  # a time in the future comes from a wrong clock: go on
             break
         if accepted < old and has_ended:
             events.append((id,))
@@ -71,7 +71,7 @@ def _sweep_events(db: Connection, old: int, now: int, most: int) -> int:
 
 
 def _sweep_messages(db: Connection, keep: Retention) -> int:
-    # Numbers are given in order, so those beyond the latest are the oldest, and no row has to be counted.
+    # Numbers are given in order, so the lowest are the oldest, and no row has to be counted.
     sql = (
         "DELETE FROM message WHERE (place, id) IN (SELECT message.place, message.id FROM place "
         "JOIN message ON message.place = place.id AND message.number <= place.handles - ? LIMIT ?)"

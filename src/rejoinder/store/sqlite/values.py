@@ -43,7 +43,7 @@ def unseal(blob: bytes) -> bytes:
 
 
 def packer(kind: type[T]) -> tuple[Callable[[T], bytes], Callable[[bytes], T]]:
-    """How values of a kind become bodies, and bodies values."""
+    """The functions that turn values of a kind into bodies, and bodies into values."""
     decoder = msgspec.json.Decoder(kind)
 
     def unpack(blob: bytes) -> T:
@@ -60,7 +60,7 @@ pack_message, unpack_message = packer(Message)
 
 
 def as_written(inbound: Inbound) -> tuple[Inbound, bytes]:
-    """The event as everybody reads it from here on, and its body: what cannot be written stands for nobody else."""
+    """The event as it will be read from the store, and its body: the caller goes on with what could be written."""
     try:
         return inbound, seal(msgspec.json.encode(inbound))
     except UnicodeEncodeError:
@@ -72,13 +72,13 @@ def as_written(inbound: Inbound) -> tuple[Inbound, bytes]:
 
 
 def moved(db: Connection, sql: str, arguments: tuple[Any, ...] | dict[str, Any], what: str, rows: int = 1) -> None:
-    """Carries out a fenced update; when it does not find exactly what it was for, somebody was faster."""
+    """Carries out a fenced update; if it does not change exactly so many rows, another writer was faster."""
     if db.execute(sql, arguments).rowcount != rows:
         raise Superseded(f"{what} has been moved on by somebody else")
 
 
 def hold(db: Connection, run: Run) -> None:
-    """Makes sure that this run still has its session; nobody else writes before this transaction has ended."""
+    """Makes sure that this run still has its session; no other writer can change that within this transaction."""
     sql = "SELECT 1 FROM run WHERE session = ? AND turn = ? AND generation = ?"
     if db.execute(sql, (run.session, run.turn, run.generation)).fetchone() is None:
         raise Superseded(f"the run of turn {run.turn} has been moved on by somebody else")
@@ -106,7 +106,7 @@ def place_of(db: Connection, route: Route) -> int:
 
 
 def inserted(cursor: sqlite3.Cursor) -> int:
-    """The number of the new row. `RETURNING` would tell it too, by way of a table of its own."""
+    """The number of the new row. `RETURNING` would give it too, but by way of a temporary table."""
     assert cursor.lastrowid is not None, "a row was inserted"
     return cursor.lastrowid
 

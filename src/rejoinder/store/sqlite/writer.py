@@ -1,18 +1,18 @@
 """The one writer: statements on the event loop, commits in a thread, in groups without a timer (DU-12).
 
-Statements take microseconds, commits wait for the disk. In the thread statements would be slow as well: between two
-of them it needs the interpreter, and a busy loop lends that out only every few milliseconds.
+Statements take microseconds, commits wait for the disk. In the thread statements would be slow as well: between two of
+them the thread needs the interpreter lock, and a busy loop releases that only every few milliseconds.
 
-Rule 1: what is asked for is carried out at once, and committed when everybody had their say who is awake: they share
-        the commit. What comes while it is under way is the next group.
-Rule 2: nobody is answered before the commit of their group, and everybody of it right after. In memory nothing is
-        ever safe: everybody is answered at once, and a group is committed when it is full, or somebody reads.
-Rule 3: a unit that lost its fence takes back only itself; a fault of the store takes back the whole group.
-Rule 4: what has to be done again has the same answers as before: who was told early was told the truth.
+Rule 1: a unit is carried out at once, and committed after all tasks that are awake had a chance to submit theirs: they
+        share the commit. Units that arrive while the commit is under way form the next group.
+Rule 2: no caller is answered before the commit of its group, and every caller is answered right after it. In memory
+        nothing is ever durable: callers are answered at once, and a group is committed when full or before a read.
+Rule 3: a unit that lost its fence rolls back only itself; a fault of the store rolls back the whole group.
+Rule 4: a unit that has to be done again has the same results as before: what callers were told early stays true.
 Rule 5: after a fault the next group tries again. Nothing is kept in memory for later.
 Rule 6: whatever may take long is done in the thread: a commit, a new connection, the wait for another program that
-        holds the file. Meanwhile the connection is the thread's alone.
-Rule 7: once a second it looks whether somebody else has written, such as an operator, and says so.
+        holds the file. Meanwhile only the thread uses the connection.
+Rule 7: once a second the writer checks whether another process, such as an operator's, has written, and says so.
 """
 
 import asyncio
@@ -35,10 +35,10 @@ from rejoinder.store.sqlite.perform import perform
 log = logging.getLogger(__name__)
 
 GROUP = 200
-"""Rows of one commit, at most; a single larger unit goes alone."""
+"""The most rows in one commit; a single larger unit is committed alone."""
 
 A_LOOK = 1.0
-"""Seconds between two looks for what others have written. Asking costs microseconds."""
+"""Seconds between two checks for what other processes have written. A check takes microseconds."""
 
 Verbs = tuple[Verb[Any], ...]
 Job = tuple[Callable[[], None], Callable[[Exception | None], None]]
@@ -77,29 +77,29 @@ class Unit:
 
 class Writer:
     def __init__(self, db: Connection, where: str, patience: float, reopen: Callable[[], Connection] | None) -> None:
-        self._reopen = reopen  # None where there is nothing to come back to, and no disk to wait for: in memory
+        self._reopen = reopen  # None in memory, where there is nothing to reopen and no disk to wait for
         self._where = where
         self._patience = round(patience * 1000)
         self._db: Connection | None = db
         db.execute("PRAGMA busy_timeout = 0")
-        self._version: int | None = _version(db)  # of the file as this connection last saw it; None: nothing yet
+        self._version: int | None = _version(db)  # of the file as this connection last saw it; None: not seen yet
         self._waiting: deque[Unit] = deque()
         self._group: list[Unit] = []  # carried out, and not yet committed
         self._rows = 0  # of the group
         self._is_open = False  # a transaction
         self._is_careful = False  # one of the group has lost its fence
         self._drawn_before = db.numbers.drawn()
-        self._due = False  # its commit
+        self._due = False  # its commit is scheduled
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._away = False  # the connection is the thread's
+        self._away = False  # the thread is using the connection
         self._closed = False
-        self._rest: asyncio.Future[None] | None = None  # who closes it waits for what is under way
+        self._rest: asyncio.Future[None] | None = None  # `close` waits on it for what is under way
         self._listening: list[Callable[[], None]] = []
         self._look_due = False
         self._next_look: asyncio.TimerHandle | None = None
         self.fault: StoreUnavailable | None = None
         self.is_held_up = False
-        """Somebody else has the file; it is waited for."""
+        """Another program holds the file, and the thread waits for it."""
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="rejoinder-store", daemon=True)
         if reopen is not None:
@@ -140,7 +140,7 @@ class Writer:
             await loop.run_in_executor(None, self._thread.join)
 
     def finish(self) -> None:
-        """In memory: commits at once, for who reads beside it by the same connection."""
+        """In memory: commits at once, before a read through the same connection."""
         if self._is_open and not self._away:
             self._commit()
 
@@ -151,7 +151,7 @@ class Writer:
     # --- a group, on the loop -----------------------------------------------------------------------
 
     def _carry_out(self) -> None:
-        """What waits, as far as this commit has room for it."""
+        """Carries out the waiting units, as far as this commit has room for them."""
         if not self._is_open and not self._begin():
             return
         done: list[Unit] = []
@@ -168,13 +168,13 @@ class Writer:
             self._commit()
         elif not self._due and self._loop is not None and self._reopen is not None:
             self._due = True
-            # Not at once: in one turn of the loop those begin who were told early, in the next they have written.
+            # Two loop iterations later: in the first, tasks that were told early run; by the second they have written.
             self._loop.call_soon(self._loop.call_soon, self._commit_when_due)
         for unit in done:
             self._tell_early(unit)
 
     def _begin(self) -> bool:
-        """False when it takes longer, or fails."""
+        """Returns False when beginning needs the thread, or fails."""
         try:
             if self._db is None:
                 self._in_thread(self._begin_patiently, self._begun)
@@ -210,7 +210,7 @@ class Writer:
             self._do_again(db)
 
     def _do_again(self, db: Connection) -> None:
-        """One has lost its fence: from now on each goes behind a savepoint of its own, which costs more."""
+        """A unit has lost its fence: does the group again, each unit behind its own savepoint, which costs more."""
         db.take_back()
         db.numbers.draw_again_from(self._drawn_before)
         db.execute("BEGIN IMMEDIATE")
@@ -260,7 +260,7 @@ class Writer:
         self._settle(group)
 
     def _failed(self, error: Exception) -> None:
-        group = [*self._ended(), *self._waiting]  # what waits would meet it as well
+        group = [*self._ended(), *self._waiting]  # the waiting units would meet the same fault
         self._waiting.clear()
         self._take_back()
         fault = unavailable(error, self._where)
@@ -272,7 +272,7 @@ class Writer:
         self._settle(group)
 
     def _ended(self) -> list[Unit]:
-        """The group that was open."""
+        """Ends the open group and returns it."""
         group, self._group, self._rows, self._is_open = self._group, [], 0, False
         return group
 
@@ -287,7 +287,7 @@ class Writer:
             self._rest.set_result(None)
 
     def _tell(self, fault: StoreUnavailable | None) -> None:
-        """Once for each change: a full disk is met by every message that comes."""
+        """Logs each change once: every message that comes meets a full disk."""
         before, self.fault = self.fault, fault
         if fault is not None and (before is None or before.fault != fault.fault):
             log.error("%s Nothing is acknowledged until then.", fault)
@@ -295,7 +295,7 @@ class Writer:
             log.warning("The store %s can be written again.", self._where)
 
     def _take_back(self) -> None:
-        """Undoes the group, and lets go of a connection that may have seen what is no longer true."""
+        """Rolls back the group, and closes the connection, whose cache may no longer be true."""
         if self._db is None:
             return
         with suppress(sqlite3.Error):  # closing rolls back as well
@@ -333,7 +333,7 @@ class Writer:
             try:
                 assert self._loop is not None
                 self._loop.call_soon_threadsafe(go_on, error)
-            except RuntimeError:  # the loop has ended, and with it whoever waited
+            except RuntimeError:  # the loop has ended, and with it all waiting callers
                 self._ended()
                 self._waiting.clear()
                 self._take_back()
@@ -360,7 +360,7 @@ class Writer:
 
     def on_foreign_change(self, told: Callable[[], None]) -> None:
         self._listening.append(told)
-        if self._next_look is None and self._reopen is not None:  # nobody else can reach a store in memory
+        if self._next_look is None and self._reopen is not None:  # no other process can reach a store in memory
             self._next_look = asyncio.get_running_loop().call_later(A_LOOK, self._look_again)
 
     def _look_again(self) -> None:
@@ -371,14 +371,14 @@ class Writer:
             self._look()
 
     def _look(self) -> None:
-        """SQLite counts what other connections have committed; what this one did is not in it."""
+        """SQLite's `data_version` changes with the commits of other connections, not with those of this one."""
         self._look_due = False
         if self._db is None:
             return  # the next group brings a connection
         try:
             version = _version(self._db)
         except sqlite3.Error:
-            return  # the next group meets it too, and says so
+            return  # the next group meets the fault too, and reports it
         if version != self._version:
             self._version = version
             for told in self._listening:

@@ -1,7 +1,7 @@
 """Any agent that speaks the Agent Client Protocol on its pipes: Claude Code, Codex, Gemini, OpenCode, others.
 
-Here is its door. The work is in acp_sessions.py, which needs the protocol's own package;
-that takes a second to import, so it is imported with the first turn, beside the loop.
+This is its entry point. The work is in acp_sessions.py, which needs the protocol's own package; that takes a second
+to import, so it is imported with the first turn, off the event loop.
 """
 
 import asyncio
@@ -38,9 +38,9 @@ def open_agent(name: str, settings: Settings) -> "AcpAgent":
 
 
 class AcpAgent:
-    think_levels = LEVELS  # the agent's own word that comes closest is taken
+    think_levels = LEVELS  # mapped to the closest of the agent's own levels
     shows_thoughts = True
-    sees_images = True  # one that does not is told so in words
+    sees_images = True  # an agent that cannot is told of the picture in words
 
     def __init__(self, name: str, settings: Settings) -> None:
         self.name = name
@@ -67,7 +67,7 @@ class AcpAgent:
     async def _work(self) -> "Sessions":
         if self._sessions is None:
             work = await asyncio.to_thread(import_module, "rejoinder.agents.acp_sessions")
-            # Another session's first turn may have been quicker.
+            # The first turn of another session may have created it meanwhile.
             self._sessions = self._sessions or work.Sessions(self.name, self._settings, self.limits.question)
             assert self._sessions is not None
         return self._sessions

@@ -1,8 +1,8 @@
-"""One running agent process and what is going on with it: requests, updates, questions.
+"""One running agent process and the traffic with it: requests, updates, questions.
 
-The protocol's Python package brings its own connection; we use its schema and not that, because it collects a
-line without bound, starts a task for every update, so that their order hangs on the scheduler, and leaves an
-agent's descendants alive. What stands here instead is a Peer on an AgentProcess.
+The protocol's Python package brings its own connection. We use only the package's schema, because that connection
+buffers a line without bound, starts a task for every update, so that their order depends on the scheduler, and leaves
+an agent's descendants alive. This module uses a Peer on an AgentProcess instead.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from rejoinder.documents import is_object
 from rejoinder.events import Strictness
 
 BACKLOG = 10_000
-"""So many events of a run may wait for a slow reader before the agent has to wait."""
+"""How many events of a run may wait for a slow reader before the agent has to wait."""
 
 
 class Rules(Struct, frozen=True):
@@ -36,7 +36,7 @@ class Rules(Struct, frozen=True):
 
 
 class Run:
-    """One prompt while it is answered. Its events wait here until somebody reads them."""
+    """One prompt while it is being answered. Its events wait here until they are read."""
 
     def __init__(
         self, connection: "Connection", session: str, prompt: "asyncio.Future[Any]", strict: Strictness | None
@@ -51,7 +51,7 @@ class Run:
 
     def _answered(self, prompt: "asyncio.Future[Any]") -> None:
         if not prompt.cancelled():
-            prompt.exception()  # looked at here, so that an abandoned run's error is not reported as lost
+            prompt.exception()  # marks it as retrieved: asyncio must not report an abandoned run's error as lost
         self.waiting.put_nowait(None)
 
     async def events(self) -> AsyncGenerator[AgentEvent, None]:
@@ -76,7 +76,7 @@ class _Asked(Struct, frozen=True):
 
 
 class Connection:
-    """Opened once; when `dead` says why, a new one has to be opened."""
+    """Opened once. When `dead` gives a reason, the connection is over and a new one has to be opened."""
 
     def __init__(self, name: str, rules: Rules) -> None:
         self.dead: str | None = None
@@ -132,7 +132,7 @@ class Connection:
     # --- what we ask of it --------------------------------------------------------------------
 
     async def ask(self, method: str, params: Any, seconds: float) -> Any:
-        """Raises Refused; silence and death are RunFailed."""
+        """Raises Refused; RunFailed when the agent does not answer in time or dies."""
         try:
             async with asyncio.timeout(seconds):
                 return await self._peer.ask(method, params)
@@ -147,13 +147,13 @@ class Connection:
         return run
 
     def cancel(self, session: str) -> None:
-        """The prompt will be answered with `cancelled`; open questions are answered so at once."""
+        """The agent will answer the prompt with `cancelled`; open questions are answered that way at once."""
         if session in self._runs:
             self._peer.tell("session/cancel", {"sessionId": session})
             self._drop_questions(self._runs[session])
 
     def leave(self, run: Run) -> None:
-        """Nobody listens any more. What still comes of this run is nobody's (TU-20)."""
+        """The caller no longer listens. Whatever else comes from this run is discarded (TU-20)."""
         if not run.prompt.done():
             self.cancel(run.session)
         self._drop_questions(run)
@@ -168,7 +168,7 @@ class Connection:
             self._peer.answer(asked.request, wire.permission_answer(chosen(asked.options, option)))
 
     def balance(self) -> None:
-        """Lets the agent wait while a reader is far behind."""
+        """Makes the agent wait while a reader is far behind."""
         paused = any(run.waiting.qsize() > BACKLOG for run in self._runs.values())
         if paused != self._paused and self._process is not None:
             self._paused = paused
@@ -235,7 +235,7 @@ class Connection:
 
 
 async def settled(prompt: "asyncio.Future[Any]", seconds: float) -> bool:
-    """Whether an abandoned prompt came to its end."""
+    """Whether an abandoned prompt ended in time."""
     if not prompt.done():
         with suppress(TimeoutError, Gone, Refused):
             async with asyncio.timeout(seconds):

@@ -1,8 +1,8 @@
-"""May the agent use this tool? Pure: the policy, the tool and what it offers in, an answer out.
+"""May the agent use this tool? Pure: the policy, the tool and the options offered go in, an answer comes out.
 
 The list is read first: what it names is allowed without a question. An entry is a kind of tool (`read`) or a
 kind and a pattern for its title (`execute:git status*`). Titles come from the agent, so an entry with a title
-is a convenience, not a wall; the agent's own sandbox is the wall.
+is a convenience, not a security boundary; that is the agent's own sandbox.
 """
 
 from fnmatch import fnmatchcase
@@ -28,7 +28,7 @@ def decide(policy: Policy, allowed: tuple[str, ...], kind: str, title: str, stri
 
 
 def granted(options: Options) -> str | None:
-    """Once, never for ever: an `always` would be the agent's to keep, out of our sight."""
+    """Allows once where that is offered: the agent would remember an `always` by itself, beyond our control."""
     return _first(options, "allow_once") or _first(options, "allow_always")
 
 
@@ -37,7 +37,8 @@ def denied(options: Options) -> str | None:
 
 
 def chosen(options: Options, answer: str | None) -> str | None:
-    """The option a person named, by its name, id or kind; without an answer, or with none of them, it is denied."""
+    """The option a person named, by its name, id or kind. No answer, or one that names no option, denies; another
+    word that begins with `allow` grants."""
     if answer is not None:
         said = answer.strip().casefold()
         for id, name, kind in options:

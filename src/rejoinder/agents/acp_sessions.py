@@ -1,12 +1,12 @@
-"""The sessions of one agent, all in one process of it.
+"""The sessions of one agent, all in one process.
 
-Rule 1: the process starts with the first turn and again with the first turn after its death; sessions it knew
-are loaded, not begun anew.
-Rule 2: a load that is refused begins a new session; a load that takes too long fails the turn and keeps the
-session's name.
-Rule 3: of many sessions the latest are remembered: the store knows the names of the others, and brings them back.
-Rule 4: a cancelled prompt has to end before the next one of its session begins; an agent that does not end it
-is started again.
+Rule 1: the process starts with the first turn, and again with the first turn after it died; sessions it had are
+loaded, not started over.
+Rule 2: if the agent refuses to load a session, a new one begins; if loading takes too long, the turn fails and the
+session keeps its id.
+Rule 3: only the most recent sessions are remembered; the store knows the ids of the others and supplies them again.
+Rule 4: a cancelled prompt has to end before the next one of its session begins; an agent that does not end it is
+restarted.
 """
 
 import asyncio
@@ -30,11 +30,11 @@ from rejoinder.environment import passed
 from rejoinder.events import Turn
 
 CANCEL_SECONDS = 10.0
-"""In which an agent ends a turn after it was told to; one that does not is started anew."""
+"""How long an agent may take to end a cancelled turn before it is restarted."""
 
 
 class _Session:
-    """What we know of a session of ours at the agent."""
+    """What we know about one of our sessions at the agent."""
 
     def __init__(self, saved: str | None = None) -> None:
         self.id = saved
@@ -44,7 +44,7 @@ class _Session:
         self.default_level: str | None = None
         self.told_system = ""
         self.abandoned: asyncio.Future[Any] | None = None
-        self.ends_by = 0.0  # the moment by which an abandoned prompt has to have come to its end
+        self.ends_by = 0.0  # when an abandoned prompt has to have ended
 
     @property
     def is_at_rest(self) -> bool:
@@ -64,7 +64,7 @@ class Sessions:
         self._sessions.pop(session, None)
 
     def _known(self, session: str, saved: str | None) -> _Session:
-        """What we know of it; for one too many whose turn is longest ago is forgotten, but none that is at work."""
+        """What we know about the session. Beyond the limit the least recently used one at rest is forgotten."""
         known = self._sessions[session] = self._sessions.pop(session, None) or _Session(saved)
         if len(self._sessions) > REMEMBERED:
             at_rest = (each for each, other in self._sessions.items() if other.is_at_rest and other is not known)
@@ -88,7 +88,7 @@ class Sessions:
         return "" if self._connection is None else self._connection.last_words()
 
     async def close(self) -> None:
-        # Not under the lock: whoever is starting the process just now has to be interrupted too.
+        # Not under the lock: a start that is in progress has to be interrupted too.
         if self._connection is not None:
             await self._connection.stop()
             self._connection = None
@@ -119,7 +119,7 @@ class Sessions:
                     yield event
             session.abandoned = None
         except RunFailed:
-            session.told_system = ""  # whether the agent has kept any of it, it does not say
+            session.told_system = ""  # the agent does not say whether it has kept any of the prompt
             raise
         finally:
             connection.leave(run)
@@ -154,7 +154,7 @@ class Sessions:
     async def _end_abandoned(self, session: _Session) -> None:
         connection, abandoned = session.connection, session.abandoned
         if abandoned is not None and connection is not None and connection.dead is None:
-            # Who waits here may be cancelled too: the prompt stays abandoned until it is known to be over.
+            # This wait may itself be cancelled: the prompt stays abandoned until it is known to be over.
             left = session.ends_by - asyncio.get_running_loop().time()
             if not await settled(abandoned, max(left, 0)):
                 await connection.stop("it did not end a cancelled turn")
@@ -189,16 +189,16 @@ class Sessions:
         session.default_level = None
 
     async def _configure(self, connection: Connection, session: _Session, turn: Turn) -> str | None:
-        """Brings options, thinking and model to what is wanted; the model when it changed."""
+        """Sets options, model and thinking as wanted; returns the model if it changed."""
         for name, value in self._settings.options.items():
             await self._set(connection, session, name, value)
         wanted = turn.model or self._settings.model or session.default_model or ""
         wanted = self._settings.models.get(wanted, wanted)
         changed = bool(wanted) and await self._set(connection, session, "model", wanted)
-        # After the model: what levels there are depends on it.
+        # After the model: the levels on offer depend on it.
         option = session.options.get("thought_level")
         if option is not None:
-            # What one turn asked for ends with it: then it is again what the agent had chosen itself.
+            # A level holds for the turn that asked for it; after that the agent's own choice applies again.
             level = nearest_level(turn.think, option.values) if turn.think else session.default_level
             if level is not None and level in option.values:
                 session.default_level = session.default_level or str(option.current)

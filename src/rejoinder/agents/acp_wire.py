@@ -1,7 +1,7 @@
-"""What the Agent Client Protocol says, in our words; and our words in its own. Pure: values in, values out.
+"""Translates between the Agent Client Protocol and our own types. Pure: values in, values out.
 
-The shapes are those of the protocol's own package. An update that does not fit them is passed over: agents
-are newer and older than the schema, and none of them should fail a turn for it.
+The shapes are those of the protocol's own package. An update that does not fit them is skipped: agents may be newer
+or older than the schema, and that should not fail a turn.
 """
 
 import base64
@@ -38,7 +38,7 @@ def _plain(model: BaseModel) -> dict[str, Any]:
 
 
 def initialize(version: str) -> dict[str, Any]:
-    """No file system and no terminal of ours: an agent in a chat uses its own."""
+    """We offer no file system and no terminal: an agent in a chat uses its own."""
     return _plain(
         schema.InitializeRequest(
             protocol_version=VERSION,
@@ -57,7 +57,7 @@ def load_session(session: str, cwd: str) -> dict[str, Any]:
 
 
 def prompt(session: str, system: str, parts: tuple[PromptPart, ...], *, images: bool) -> dict[str, Any]:
-    """The protocol has no system part, so what belongs there leads the first prompt it is new in."""
+    """The protocol has no system part, so a new system text goes at the start of the prompt."""
     blocks: list[Any] = [schema.TextContentBlock(type="text", text=system)] if system else []
     for part in parts:
         match part:
@@ -84,7 +84,7 @@ class Abilities(Struct, frozen=True):
 
 
 def abilities(result: Any) -> Abilities:
-    """Raises ValueError when this is no answer to `initialize`."""
+    """Raises ValueError when this is not an answer to `initialize`."""
     said = schema.InitializeResponse.model_validate(result)
     can = said.agent_capabilities or schema.AgentCapabilities()
     prompts = can.prompt_capabilities or schema.PromptCapabilities()
@@ -99,7 +99,7 @@ def abilities(result: Any) -> Abilities:
 
 
 class Option(Struct, frozen=True):
-    """Something of a session that can be set, and its values. Old agents set it by other methods."""
+    """A setting of a session, and its values. Older agents set some of them by other methods."""
 
     id: str
     category: str
@@ -119,12 +119,12 @@ class Option(Struct, frozen=True):
 
 
 def session_id(result: Any) -> str:
-    """Raises ValueError when this is no answer to `session/new`."""
+    """Raises ValueError when this is not an answer to `session/new`."""
     return schema.NewSessionResponse.model_validate(result).session_id
 
 
 def options(result: Any) -> dict[str, Option]:
-    """By category, or by id where there is none. What a new, loaded or changed session offers."""
+    """What a new, loaded or changed session offers: by category, or by id where there is none."""
     found: dict[str, Option] = {}
     try:
         said = schema.LoadSessionResponse.model_validate(result or {})
@@ -171,7 +171,7 @@ class Permission(Struct, frozen=True):
 
 
 def permission(params: Any) -> Permission:
-    """Raises ValueError when the request makes no sense."""
+    """Raises ValueError when the request is malformed."""
     asked = schema.RequestPermissionRequest.model_validate(params)
     call = asked.tool_call
     offered = tuple((option.option_id, option.name, option.kind) for option in asked.options)

@@ -1,4 +1,4 @@
-"""Anthropic's messages, streamed, with thinking. Any endpoint that speaks them will do."""
+"""Anthropic's messages API, streamed, with thinking. Works with any endpoint that speaks it."""
 
 import base64
 from typing import Any
@@ -57,7 +57,7 @@ class AnthropicAgent(ModelAgent):
 def _part(part: PromptPart) -> dict[str, Any]:
     match part:
         case PromptText(text):
-            # The API refuses a block of nothing.
+            # The API refuses an empty block.
             return {"type": "text", "text": text if text.strip() else "."}
         case PromptImage(mime, data):
             source = {"type": "base64", "media_type": mime, "data": base64.b64encode(data).decode()}
@@ -79,7 +79,7 @@ class _Usage(Struct, frozen=True):
     output_tokens: int | None = None
 
     def given(self) -> int:
-        """What was read from or written to the cache was input too."""
+        """The input tokens: those read from or written to the cache count too."""
         counts = (self.input_tokens, self.cache_read_input_tokens, self.cache_creation_input_tokens)
         return sum(count or 0 for count in counts)
 
@@ -145,7 +145,7 @@ class MessageReading:
             case "message_stop":
                 self.complete = True
             case _:
-                pass  # pings, block ends, and what will be invented: an answer does not depend on them
+                pass  # pings, block ends, and event types yet to be invented: the answer does not depend on them
         return []
 
     def whole(self, data: bytes) -> list[AgentEvent]:
@@ -162,7 +162,7 @@ class MessageReading:
         return [*events, *self._usage(message.usage)]
 
     def finish(self) -> list[AgentEvent]:
-        # Some endpoints say why they stop, but not message_stop.
+        # Some endpoints give a stop reason but never send message_stop.
         if self._stop is None and not self.complete:
             raise stopped_in_the_middle()
         wanted, done = self._stop == "tool_use", _STOP.get(self._stop or "", Done())
@@ -172,7 +172,7 @@ class MessageReading:
         if block.type in _TOOLS:
             self._tools.append(block.id or f"call-{len(self._tools)}")
             return [ToolStarted(self._tools[-1], block.name or block.type)]
-        # A tool that is followed by text was run by the endpoint, and is over.
+        # A tool call followed by text was run by the endpoint, and has ended.
         ended: list[AgentEvent] = []
         if block.type == "text":
             ended += [ToolEnded(id, True) for id in self._tools]

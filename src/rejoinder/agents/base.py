@@ -1,8 +1,8 @@
 """The contract of an agent: a turn goes in, events come out.
 
-An agent is one object with a `name` and `run(turn)`. What it can do beyond that it says by having the
-method: `isinstance(agent, CanSteer)`. `run` ends with exactly one `Done` or `Failed`; when its iterator is
-closed early the run is cancelled and nothing more may come of it.
+An agent is one object with a `name` and `run(turn)`. It declares further abilities by having the methods:
+`isinstance(agent, CanSteer)`. `run` ends with exactly one `Done` or `Failed`; when its iterator is closed early, the
+run is cancelled and nothing more may come from it.
 """
 
 from collections.abc import AsyncIterator
@@ -46,7 +46,7 @@ class PlanChanged(Struct, frozen=True, tag="plan"):
 
 
 class Usage(Struct, frozen=True, tag="usage"):
-    """What the turn cost. `context_tokens` says how full the context is now, 0 when nobody knows."""
+    """What the turn cost. `context_tokens` says how full the context is now; 0: unknown."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -58,7 +58,7 @@ class ModelSelected(Struct, frozen=True, tag="model"):
 
 
 class SessionOpened(Struct, frozen=True, tag="session"):
-    """The agent's own name for this session. Saved at once, it lets CanLoad continue it after a restart."""
+    """The agent's own id for this session. It is saved at once, so that CanLoad can continue after a restart."""
 
     saved: str
 
@@ -77,7 +77,7 @@ class Option(Struct, frozen=True):
 class Question(Struct, frozen=True, tag="question"):
     """The agent waits for a person: `answer(id, option)` of CanAnswer goes back to it.
 
-    Without options it asks for leave. A plain word is an option that is called by its id.
+    Without options it asks for permission. A plain word is an option whose label is its id.
     """
 
     id: str
@@ -111,8 +111,8 @@ FailureKind = Literal[
 class Failed(Struct, frozen=True, tag="failed"):
     """The run failed. `sentence` is for the person in the chat, `detail` for the operator.
 
-    `transient` says that the same request may well succeed when it is sent once more at once; `retry_after`
-    is the wait in seconds the provider asked for.
+    `transient` says that the same request may well succeed if it is retried at once; `retry_after` is the wait in
+    seconds that the provider asked for.
     """
 
     kind: FailureKind
@@ -162,9 +162,9 @@ class CanCancel(Protocol):
 class CanLoad(Protocol):
     """Continues sessions of an earlier process.
 
-    Told before a session's first turn under which name the agent saved it (`SessionOpened.saved`), the next
-    run continues there. When the agent refuses, the run opens a new session and says so with a new
-    SessionOpened; when it merely does not answer in time, the run fails and the name stays good.
+    Before a session's first turn it is told the id under which the agent saved it (`SessionOpened.saved`), and the
+    next run continues there. If the agent refuses, the run opens a new session and says so with a new SessionOpened;
+    if it merely does not answer in time, the run fails and the id stays valid.
     """
 
     def load_session(self, session: str, saved: str) -> None: ...
@@ -178,15 +178,15 @@ class Exchange(Struct, frozen=True):
 
 
 REMEMBERED = 1000
-"""So many sessions CanRecall keeps, those of the latest turns."""
+"""How many sessions a CanRecall agent keeps: those with the latest turns."""
 
 
 @runtime_checkable
 class CanRecall(Protocol):
     """Keeps the conversations of the last thousand sessions itself.
 
-    Told what was said before the first turn of a session in each process, and again of one it may have forgotten; that
-    takes the place of what it still knows.
+    It is told the past conversation before a session's first turn in each process, and again when it may have
+    forgotten the session; what it is told replaces what it still remembers.
     """
 
     def recall(self, session: str, past: tuple[Exchange, ...]) -> None: ...
@@ -194,14 +194,14 @@ class CanRecall(Protocol):
 
 @runtime_checkable
 class CanTellMemory(Protocol):
-    """Can say what it would tell its model of a session's conversation so far, as far as that fits."""
+    """Can say what it would tell its model about a session's conversation so far, as far as that fits."""
 
     def remembered(self, session: str) -> tuple[Exchange, ...]: ...
 
 
 @runtime_checkable
 class CanForget(Protocol):
-    """Keeps something between the turns of a session, and can begin anew."""
+    """Keeps something between the turns of a session, and can start over."""
 
     def forget(self, session: str) -> None: ...
 
@@ -210,7 +210,8 @@ class CanForget(Protocol):
 class CanCompact(Protocol):
     """Shortens what it keeps of a session so that there is room again; False when it could not.
 
-    An agent that has to be told of it again after a restart (CanRecall) gives back what it keeps instead.
+    An agent that has to be told the conversation again after a restart (CanRecall) returns what it keeps instead of
+    True.
     """
 
     async def compact(self, session: str) -> Exchange | bool: ...
@@ -233,14 +234,14 @@ class CanThink(Protocol):
 
 @runtime_checkable
 class CanShowThoughts(Protocol):
-    """Says with `Thought` what it thinks, so that `/reasoning` has something to show."""
+    """Sends its thoughts as `Thought` events, so that `/reasoning` has something to show."""
 
     shows_thoughts: bool
 
 
 @runtime_checkable
 class CanSeeImages(Protocol):
-    """Takes `PromptImage`; one that can only tell while it runs says so itself."""
+    """Takes `PromptImage`. An agent that only learns at run time that it cannot has to say so itself."""
 
     sees_images: bool
 
@@ -254,25 +255,25 @@ class CanTellMore(Protocol):
 
 @runtime_checkable
 class CanAnswer(Protocol):
-    """Takes the answer to a Question: the id of one of its options, `allow-once` or `allow-always` where leave was
-    given without one of them, None where it was denied or nobody answered."""
+    """Takes the answer to a Question: the id of one of its options, `allow-once` or `allow-always` where permission
+    was given without naming one, None where it was denied or no one answered."""
 
     async def answer(self, question: str, option: str | None) -> None: ...
 
 
 @runtime_checkable
 class HasAllowList(Protocol):
-    """Has tools it may use without asking, and obeys a `turn.permissions` that holds it to them."""
+    """Has tools it may use without asking, and obeys a `turn.permissions` that restricts it to them."""
 
     allowed: tuple[str, ...]
 
 
 @runtime_checkable
 class HasProcess(Protocol):
-    """Works in a process of its own, which counts against the limit of them (TU-21).
+    """Works in a process of its own, which counts against the limit on processes (TU-21).
 
-    `rest` ends it when it has no run; the next turn starts it again and continues the sessions, as far as the
-    agent can load them.
+    `rest` ends it while it has no run; the next turn starts it again and continues the sessions, as far as the agent
+    can load them.
     """
 
     @property
@@ -282,7 +283,7 @@ class HasProcess(Protocol):
 
 
 class Limits(Struct, frozen=True):
-    """Seconds for which an agent may be silent, take altogether, and wait for somebody's leave (TU-20)."""
+    """Seconds an agent may be silent, take altogether, and wait for a person's permission (TU-20)."""
 
     idle: float = 600
     hard: float = 7200
@@ -291,8 +292,8 @@ class Limits(Struct, frozen=True):
 
 @runtime_checkable
 class KeepsLimits(Protocol):
-    """Ends its runs in time by itself, and so can say in its own words that it was too late. What is configured is set
-    when it has been opened."""
+    """Ends its runs in time by itself, and so can report a timeout in its own words. The configured limits are set
+    after the agent has been opened."""
 
     limits: Limits
 
@@ -306,8 +307,8 @@ class CanClose(Protocol):
 
 @runtime_checkable
 class CanCheck(Protocol):
-    """Can look whether it could answer now, without asking its model anything."""
+    """Can check whether it could answer now, without asking its model anything."""
 
     async def check(self) -> str:
-        """What was found, in a few words; raises RunFailed when it could not answer."""
+        """What was found, in a few words; raises RunFailed when the agent could not answer."""
         ...

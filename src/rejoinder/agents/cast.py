@@ -1,7 +1,7 @@
-"""The cast of the demo: three agents without a model that review a function, and answer whoever speaks to them.
+"""The cast of the demo: three agents without a model that review a function, and answer anyone who speaks to them.
 
-Like the tour they are fed into the reader as any agent is: what they say holds real directives. `PARTS` is the
-play; each entry is one agent's part, its lines tried from the first to the last.
+As with the tour, the reader handles their output like any agent's: it holds real directives. `PARTS` is the play;
+each entry is one agent's part, its lines tried from the first to the last.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from rejoinder.events import Turn
 from rejoinder.prompt_blocks import last_message
 
 PACE = 0.045
-"""Seconds between two words: about as fast as one reads."""
+"""Seconds between two words: about reading speed."""
 LONGEST_QUOTE = 60
 
 REQUEST = """\
@@ -30,11 +30,11 @@ def retry(call, times=3):
         except Exception:
             pass
 ```"""
-"""What is asked of whoever plays; an agent with a model understands it as well. The second is woken by the first."""
+"""The request to the cast; agents with a model understand it as well. The first agent wakes the second."""
 
 
 class Heard(Struct, frozen=True):
-    """A message as an agent of the cast hears it. `peers`: the others, in their order."""
+    """A message as an agent of the cast hears it. `peers`: the other agents, in order."""
 
     text: str
     words: frozenset[str]
@@ -129,7 +129,7 @@ def _takes_note(heard: Heard) -> str:
 
 
 def _lost(heard: Heard) -> str:
-    """It names nobody by an @: that would wake them."""
+    """Removes every @ from the text: a name with one would wake that agent."""
     line = " ".join(re.sub(r"`+", "'", heard.text.replace("@", "")).split())
     line = line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
     other = heard.peers[0] if heard.peers else "everybody"

@@ -1,4 +1,4 @@
-"""The chat completions dialect: what is asked, and how the streamed answer is read. Several kinds speak it."""
+"""The chat completions API: how to ask, and how to read the streamed answer. Several agent kinds use it."""
 
 import base64
 from typing import Any
@@ -25,7 +25,7 @@ class ChatAgent(ModelAgent):
         self._settings = settings
 
     def _content(self, parts: tuple[PromptPart, ...]) -> str | list[dict[str, Any]]:
-        """Plain text where there is only text: many endpoints take nothing else."""
+        """A plain string where there is only text: many endpoints accept nothing else."""
         texts = [part.text for part in parts if isinstance(part, PromptText)]
         if len(texts) == len(parts):
             return "\n\n".join(texts)
@@ -75,7 +75,7 @@ class _Call(Struct, frozen=True):
 
 
 class _Said(Struct, frozen=True):
-    """Providers do not agree on where thoughts are, nor that a text is a string."""
+    """Providers agree neither on where thoughts go nor on whether text is a string."""
 
     content: str | list[_Part] | None = None
     refusal: str | None = None
@@ -84,7 +84,7 @@ class _Said(Struct, frozen=True):
     tool_calls: list[_Call] | None = None
 
     def text(self) -> str:
-        if isinstance(self.content, list):  # Mistral: parts, thoughts among them
+        if isinstance(self.content, list):  # Mistral: a list of parts that may include thoughts
             return _joined(self.content)
         return self.content or self.refusal or ""
 
@@ -111,7 +111,7 @@ class _Chunk(Struct, frozen=True):
     usage: _Usage | None = None
     error: Any = None
     object: str | None = None
-    message: Any = None  # of an error that is not wrapped, as vLLM sends it
+    message: Any = None  # the message of an unwrapped error, as vLLM sends it
     code: Any = None
 
 
@@ -149,7 +149,7 @@ class ChatReading:
         return events
 
     def finish(self) -> list[AgentEvent]:
-        # Some endpoints say why they stop, but not [DONE].
+        # Some endpoints give a finish reason but never send [DONE].
         if self._stop is None and not self.complete:
             raise stopped_in_the_middle()
         wanted = self._stop in ("tool_calls", "function_call")
@@ -167,7 +167,7 @@ class ChatReading:
             if thought := said.thought():
                 events.append(Thought(thought))
             if text := said.text():
-                # A tool that is followed by text was run by the endpoint, and is over.
+                # A tool call followed by text was run by the endpoint, and has ended.
                 if self._tools:
                     events += [ToolEnded(id, True) for id in self._tools.values()]
                     self._tools.clear()
@@ -183,7 +183,7 @@ class ChatReading:
 
     def _tool(self, call: _Call) -> list[AgentEvent]:
         name = call.function.name if call.function is not None else None
-        # Gemini gives no index: each call comes whole there, under an id of its own.
+        # Gemini gives no index: it sends each call whole, under its own id.
         which = call.index if call.index is not None else call.id or name or ""
         if which in self._tools or not name:
             return []

@@ -1,6 +1,6 @@
-"""Which agent answers when nobody chose one: a program on PATH, else a key in the environment, else the tour.
+"""Which agent answers when none was chosen: a program on PATH, else a key in the environment, else the tour.
 
-Pure: what is installed and what is in the environment come in, the choice and the sentence about it go out.
+Pure: the installed programs and the environment go in, the choice and a sentence about it come out.
 """
 
 from collections.abc import Collection, Mapping
@@ -23,9 +23,9 @@ class Program(Struct, frozen=True):
 
 
 class Key(Struct, frozen=True):
-    """A variable that holds a key, and the models it opens: the newest we know, then what answers where that is gone.
+    """A variable that holds a key, and the models it opens: the newest we know, then fallbacks for when it is gone.
 
-    Providers retire a name within a year or two; where they keep one for the latest it is that one.
+    Providers retire a name within a year or two; where they have a name for the latest model, that one is used.
     """
 
     variable: str
@@ -44,7 +44,7 @@ class Choice(Struct, frozen=True):
     sentence: str
 
 
-# The first that is there is taken. Agents that sign in by themselves come before those that need a key.
+# The first one installed is used. Agents that sign in by themselves come before those that need a key.
 PROGRAMS: tuple[Program, ...] = (
     Program(("claude-agent-acp",), "Claude Code", ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "IS_SANDBOX")),
     Program(("claude-code-acp",), "Claude Code", ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "IS_SANDBOX")),
@@ -125,20 +125,20 @@ def _tour() -> Choice:
     )
 
 
-# --- for somebody who chooses ------------------------------------------------------------------------
+# --- for a person who chooses ------------------------------------------------------------------------
 
 
 class Offer(Struct, frozen=True):
-    """An agent that somebody may choose: what it is, and its section with every key as `${VARIABLE}`."""
+    """An agent that a person may choose: what it is, and its section with API keys as `${VARIABLE}`."""
 
     title: str
     section: dict[str, Any]
     asks: tuple[str, ...] = ()
-    """Keys of the section that only a person knows."""
+    """Fields of the section whose values only a person knows."""
 
 
 def offers(installed: Collection[str], environment: Mapping[str, str], *, can_acp: bool = True) -> tuple[Offer, ...]:
-    """What there is to choose from, the best first: what is here, then what needs a key, then what needs nothing."""
+    """What there is to choose from: first what works as it is, then what still needs a key or an address."""
     programs = [_offer_of_program(each, environment) for each in PROGRAMS if can_acp and each.command[0] in installed]
     ready = [_offer_of_key(each, "is set") for each in KEYS if environment.get(each.variable)]
     others = [_offer_of_key(each, "is not set yet") for each in KEYS[:2] if not environment.get(each.variable)]

@@ -1,4 +1,4 @@
-"""The one place where an agent speaks HTTP: POST a body, get bytes back, and every mishap as a Failed."""
+"""The one place where agents speak HTTP: POST a body, get bytes back, and every error as a Failed."""
 
 import asyncio
 import os
@@ -15,8 +15,8 @@ from rejoinder.letters import from_json
 T = TypeVar("T")
 
 CONNECT_SECONDS = 5.0
-"""Of each of two tries (TU-22): an address that nobody answers for is told within ten seconds. In five the system has
-knocked three times."""
+"""For each of two attempts (TU-22), so that an unreachable address is reported within ten seconds. In five seconds the
+operating system sends three SYNs."""
 ERROR_BODY_BYTES = 64 << 10
 LOOKED_AT_BYTES = 1 << 20
 CHECK_SECONDS = 15.0
@@ -32,7 +32,7 @@ class Endpoint:
         self._session: aiohttp.ClientSession | None = None
 
     async def post(self, path: str, body: Any) -> "Posted":
-        """The response, in its block, when it is a success; RunFailed with the classified reason when it is not."""
+        """The response of a successful request; raises RunFailed with the classified reason for any other."""
         url = self._base_url + path
         try:
             response = await self.send(url, msgspec.json.encode(body))
@@ -45,10 +45,10 @@ class Endpoint:
         raise self.refusal(response.status, said, response.headers)
 
     async def send(self, url: str, body: bytes) -> aiohttp.ClientResponse:
-        """A connection kept from the last turn may have been closed meanwhile: that is found out by using it.
+        """A connection kept from the last turn may have been closed meanwhile, which shows only when it is used.
 
-        So one more try when it breaks before there is a word of an answer. A new connection that breaks is another
-        matter: whether that is worth a second try is not for us to say.
+        So a kept connection that breaks before the response begins gets one retry. If a new connection breaks, the
+        caller decides whether to retry.
         """
         session = self._open_session()
         kept: list[bool] = []
@@ -60,7 +60,7 @@ class Endpoint:
             return await session.post(url, data=body, allow_redirects=False)
 
     async def look(self, path: str, seconds: float) -> tuple[int, bytes]:
-        """The status and the beginning of what stands there; RunFailed when nobody answers."""
+        """The status and the beginning of the body; raises RunFailed when there is no answer."""
         url = self._base_url + path
         try:
             async with asyncio.timeout(seconds), self._open_session().get(url, allow_redirects=False) as response:
@@ -83,7 +83,7 @@ class Endpoint:
                 # Idle and hard timeouts belong to the run, which knows what it waits for.
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
                 cookie_jar=aiohttp.DummyCookieJar(),  # a turn leaves nothing behind for the next one
-                # How many runs there are at once is decided elsewhere; a queue here would only hide it.
+                # The number of concurrent runs is limited elsewhere; a queue here would only hide that.
                 connector=aiohttp.TCPConnector(limit=0),
             )
         return self._session
@@ -100,7 +100,7 @@ async def _is_kept(_: aiohttp.ClientSession, context: Any, __: aiohttp.TraceConn
 
 
 class Posted:
-    """A request that was taken; inside its block every mishap with the response is a RunFailed."""
+    """A request that was accepted; inside its `async with` block every error of the response is a RunFailed."""
 
     def __init__(self, url: str, response: aiohttp.ClientResponse) -> None:
         self._url = url
@@ -132,7 +132,7 @@ def _failure(url: str, problem: aiohttp.ClientError | ConnectionError | EventToo
 
 
 def _why(problem: aiohttp.ClientConnectorError) -> str:
-    """In the system's own words, where it was the system that refused."""
+    """The operating system's own message, if the error came from there."""
     fault = problem.os_error
     if isinstance(problem, aiohttp.ClientSSLError) or not fault.errno:
         return str(problem)
@@ -140,7 +140,7 @@ def _why(problem: aiohttp.ClientConnectorError) -> str:
 
 
 def content_type(response: aiohttp.ClientResponse) -> str:
-    """Without its parameters. aiohttp's own is read as the header of a mail, and the first turn would wait for that."""
+    """Without its parameters. aiohttp's own property parses it as a mail header, which would slow the first turn."""
     return response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
 
 
@@ -152,12 +152,12 @@ async def server_events(response: aiohttp.ClientResponse) -> AsyncGenerator[Serv
 
 
 def reads(shape: type[T]) -> msgspec.json.Decoder[T]:
-    """Of what an endpoint says, made once: numbers may come as text."""
+    """A decoder for what an endpoint sends, made once per shape: numbers may come as strings."""
     return msgspec.json.Decoder(shape, strict=False)
 
 
 def decoded(data: str | bytes, decoder: msgspec.json.Decoder[T]) -> T:
-    """What came over the wire, in its shape; anything else is a failure of format that shows how it began."""
+    """The data decoded into its shape; anything else is a `format` failure that quotes how the data began."""
     try:
         return from_json(data, decoder)
     except msgspec.MsgspecError as problem:

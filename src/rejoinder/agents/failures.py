@@ -1,6 +1,6 @@
 """What went wrong: a kind for the machine, a sentence for the person, a detail for the operator.
 
-Rule 1: the kind decides what the gateway does next, so it is read from what the provider said, not guessed
+Rule 1: the kind decides what the gateway does next, so it is read from the provider's message, not guessed
 from the status alone: a 429 may mean "pay", a 400 may mean "too long".
 Rule 2: the sentence names nothing secret and blames nobody; it says what the person can do.
 """
@@ -30,7 +30,7 @@ SENTENCES: dict[FailureKind, str] = {
     "other": "The agent could not answer; its operator finds the reason in the log.",
 }
 
-# Read from top to bottom; the first that is found in the provider's words decides.
+# Read from top to bottom; the first pattern found in the provider's message decides.
 _WORDS: tuple[tuple[FailureKind, re.Pattern[str]], ...] = (
     (
         "context_overflow",
@@ -88,7 +88,7 @@ _ANYTHING = msgspec.json.Decoder()
 
 
 class RunFailed(Exception):
-    """Carries a Failed out of the depths of an agent; the guard makes it the run's last event."""
+    """Carries a Failed out of an agent's inner calls; the guard makes it the run's last event."""
 
     def __init__(self, failure: Failed) -> None:
         super().__init__(failure.detail or failure.sentence)
@@ -120,7 +120,7 @@ def failed_stream(error: Any, secret: str = "") -> Failed:
 
 
 def kind_of(words: str) -> FailureKind | None:
-    """The kind that an error text speaks of, when it is plain."""
+    """The kind of failure an error text describes, if it is clear."""
     words = words.lower()
     return next((kind for kind, pattern in _WORDS if pattern.search(words)), None)
 
@@ -134,7 +134,7 @@ def _provider_words(body: str) -> str:
 
 
 def _words_of(document: Any) -> str:
-    """`type code message` of the two error shapes in use, or all of it as it is."""
+    """`type code message` from the two error shapes in use, or the whole document."""
     error = document.get("error", document) if is_object(document) else document
     if is_object(error):
         said = [error.get(key) for key in ("type", "code", "message", "detail")]
@@ -143,7 +143,7 @@ def _words_of(document: Any) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """A number of seconds, or a date, which is read by the clock of whoever sent it."""
+    """A number of seconds, or a date, which is compared with the server's own `Date` header."""
     value = headers.get("retry-after", "")
     try:
         seconds = float(value)
@@ -155,7 +155,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 def _until(then: str, now: str) -> float:
     try:
         return (parsedate_to_datetime(then) - parsedate_to_datetime(now)).total_seconds()
-    except (ValueError, TypeError):  # no dates, or one of them without a zone
+    except (ValueError, TypeError):  # not dates, or only one of them has a zone
         return -1
 
 

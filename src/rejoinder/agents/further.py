@@ -1,7 +1,7 @@
 """What people say while a run is under way: the agent takes it at its next step, or it gets a turn of its own.
 
-Rule 1: a message is taken or refused, never both: who gave up waiting has taken it back.
-Rule 2: `take` may be called from any thread, and never waits.
+Rule 1: a message is taken or refused, never both: a caller that stops waiting has withdrawn its message.
+Rule 2: `take` may be called from any thread, and never blocks.
 """
 
 import threading
@@ -18,7 +18,7 @@ class Further:
         self._closed = False
 
     def take(self) -> list[Turn]:
-        """Everything said since the last time, oldest first; from now on it is this run's to answer."""
+        """Everything said since the last call, oldest first; this run now has to answer it."""
         with self._lock:
             offers, self._offers = self._offers, []
         taken = [(turn, answer) for turn, answer in offers if answer.set_running_or_notify_cancel()]
@@ -27,7 +27,7 @@ class Further:
         return [turn for turn, _ in taken]
 
     async def offer(self, turn: Turn) -> bool:
-        """Whether the run took it in; known when it did, or has ended."""
+        """Whether the run took it in; returns when it has, or when the run has ended."""
         answer: Future[bool] = Future()
         with self._lock:
             if self._closed:
@@ -36,7 +36,7 @@ class Further:
         return await wrap_future(answer)
 
     def close(self) -> None:
-        """The run is over: what it did not take it will not take any more."""
+        """The run is over: offers it has not taken are refused."""
         with self._lock:
             self._closed = True
             offers, self._offers = self._offers, []

@@ -1,10 +1,10 @@
-"""Keeps the promises of the contract for every agent kind, so that each says only what is its own.
+"""Enforces the contract for every agent kind, so that each has to implement only what is its own.
 
 Rule 1: a run ends with exactly one Done or Failed, whatever the agent does.
 Rule 2: an error never leaves a run as an exception; it is a Failed with a sentence.
-Rule 3: silence longer than `idle` and a run longer than `hard` end it; while a person is asked, silence
-is fine.
-Rule 4: whoever closes the iterator has closed the agent's own iterator too when the call returns.
+Rule 3: silence longer than `idle`, or a run longer than `hard`, ends the run; while it waits for a person's answer,
+silence is fine.
+Rule 4: when closing the iterator returns, the agent's own iterator has been closed too.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ async def guarded(
             watch.end()
             asking = isinstance(event, Question)
             if isinstance(event, Done | Failed):
-                # Closed before the last word is said: who has heard it may start the next run at once.
+                # Closed before the last event: its receiver may start the next run at once.
                 await events.aclose()
                 yield event
                 return
@@ -55,7 +55,7 @@ async def guarded(
 
 
 def _is_told_to_end() -> bool:
-    """Whether somebody has cancelled what runs here; else a CancelledError is only something that went wrong within."""
+    """Whether the current task was cancelled; otherwise a CancelledError is just an error inside the agent."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
@@ -63,8 +63,8 @@ def _is_told_to_end() -> bool:
 class _Watch:
     """Rule 3 with one alarm for the whole run: a timeout for each event costs more than most events.
 
-    The alarm is set for the earliest moment at which the run can be late and looks again there. It cancels the
-    task only while that waits for the agent, as `asyncio.timeout` does.
+    The alarm is set for the earliest moment at which the run can be late, and checks again then. It cancels the task
+    only while the task waits for the agent, as `asyncio.timeout` does.
     """
 
     def __init__(self, idle: float | None, hard: float | None) -> None:
@@ -80,7 +80,7 @@ class _Watch:
         self._late: str | None = None
 
     def begin(self, *, patient: bool) -> None:
-        """The wait for the next event begins; a patient one may be long."""
+        """The wait for the next event begins; a patient one has no idle timeout."""
         task = asyncio.current_task()
         if task is not self._task and task is not None:
             self._task, self._cancelling = task, task.cancelling()
@@ -91,11 +91,11 @@ class _Watch:
             self._set_alarm()
 
     def end(self) -> str | None:
-        """The wait is over. When it was this watch that broke it off: how the run was late."""
+        """The wait is over. Returns how the run was late if this watch cancelled it, else None."""
         self._waiting = False
         late, self._late = self._late, None
         if late is None or self._task is None or self._task.uncancel() > self._cancelling:
-            return None  # nobody, or somebody else as well, has cancelled the task
+            return None  # we did not cancel the task, or another caller cancelled it too
         return late
 
     def close(self) -> None:
@@ -111,7 +111,7 @@ class _Watch:
     def _look(self) -> None:
         self._alarm = None
         if not self._waiting or self._task is None:
-            return  # nobody waits for the agent just now: the next wait sets the alarm anew
+            return  # the task is not waiting for the agent: the next wait sets the alarm again
         if self._loop.time() < self._due:
             self._set_alarm()
         else:

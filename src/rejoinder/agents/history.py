@@ -1,9 +1,9 @@
-"""What a model that remembers nothing is told of the conversation so far.
+"""What a model that remembers nothing is told about the conversation so far.
 
 Rule 1: only whole exchanges are kept and dropped; a question never loses its answer.
 Rule 2: the oldest go first, until what is left fits the token budget. The current question always stays.
-Rule 3: a question without an answer stays, so that "try again" makes sense; asked again as it was, it is not
-told twice.
+Rule 3: a question without an answer stays, so that "try again" makes sense; if it is asked again unchanged, it is
+sent only once.
 """
 
 from msgspec import Raw
@@ -21,19 +21,19 @@ class _Conversation:
 
     def __init__(self) -> None:
         self.past: tuple[Exchange, ...] = ()
-        self.sizes: tuple[int, ...] = ()  # of each, in tokens: it is measured once
+        self.sizes: tuple[int, ...] = ()  # of each exchange, in tokens, measured once
         self.wording = Wording()
 
 
 class Histories:
-    """The conversations of one agent, by session; beyond a thousand the longest asleep are forgotten."""
+    """The conversations of one agent, by session; beyond a thousand the least recently used are forgotten."""
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
         self._sessions: Bounded[str, _Conversation] = Bounded(REMEMBERED)
 
     def before(self, session: str, parts: tuple[PromptPart, ...]) -> tuple[Exchange, ...]:
-        """What comes before this question."""
+        """The exchanges to send before this question."""
         known = self._sessions.get(session)
         if known is None:
             return ()
@@ -58,7 +58,7 @@ class Histories:
         self._sessions.renew(session, known)
 
     def recall(self, session: str, past: tuple[Exchange, ...]) -> None:
-        """What is remembered from now on, as far as it fits."""
+        """Replaces what is remembered, as far as it fits."""
         self.forget(session)
         for exchange in past:
             self.remember(session, exchange.parts, exchange.answer)
@@ -68,7 +68,7 @@ class Histories:
 
 
 def tokens_of(exchange: Exchange) -> int:
-    """A guess on the safe side without a tokeniser: three bytes a token, and a fixed price for a picture."""
+    """A conservative estimate without a tokeniser: three bytes a token, and a fixed cost for a picture."""
     tokens, size = 0, len(exchange.answer.encode())
     for part in exchange.parts:
         if isinstance(part, PromptText):
@@ -84,7 +84,7 @@ def fitting(past: tuple[Exchange, ...], budget: int) -> tuple[Exchange, ...]:
 
 
 def _first_fitting(sizes: tuple[int, ...], budget: int) -> int:
-    """From where on they fit, all together."""
+    """The index from which all the rest fits together."""
     over, first = sum(sizes) - budget, 0
     while over > 0 and first < len(sizes):
         over -= sizes[first]

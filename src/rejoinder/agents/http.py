@@ -1,8 +1,8 @@
 """An agent of your own behind a URL: the turn is posted as JSON, its events stream back.
 
 The turn is the Turn of events.py, the events are those of base.py, each with its `type`. They come as JSON
-lines or as server-sent events; an answer of `text/plain` is all text, one of `application/json` is a single
-event or a list of them. An event of a type we do not know is passed over.
+lines or as server-sent events; a `text/plain` response is all text, an `application/json` response is a single
+event or a list of them. An event of an unknown type is skipped.
 """
 
 from codecs import getincrementaldecoder
@@ -34,7 +34,7 @@ def open_agent(name: str, settings: Settings) -> "HttpAgent":
 
 
 class HttpAgent:
-    think_levels = LEVELS  # told to the service with each turn
+    think_levels = LEVELS  # sent to the service with each turn
     shows_thoughts = True
     sees_images = True
 
@@ -51,16 +51,16 @@ class HttpAgent:
         return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
 
     async def answer(self, question: str, option: str | None) -> None:
-        """Posted beside the turn. A server that does not take it goes on waiting, and its turn runs out."""
+        """Posted while the turn runs. If the server does not accept it, it keeps waiting until its turn times out."""
         options = self._asked.pop(question, ())
         if option is not None and options and option not in options:
-            option = options[0]  # leave was given, in words of ours
+            option = options[0]  # permission was given, but not by one of its options
         with suppress(RunFailed):
             async with await self._endpoint.post("/answer", {"question": question, "option": option}):
                 pass
 
     async def steer(self, turn: Turn) -> bool:
-        """Posted beside the turn too; taken in only when the server says so."""
+        """Also posted while the turn runs; taken in only if the server says so."""
         with suppress(RunFailed, msgspec.DecodeError):
             async with await self._endpoint.post("/steer", turn) as response:
                 said = msgspec.json.decode(await response.read())
@@ -68,7 +68,7 @@ class HttpAgent:
         return False
 
     async def check(self) -> str:
-        """Only a turn would show more, and might cost something."""
+        """Only a real turn would tell more, and it might cost something."""
         status, _ = await self._endpoint.look("", CHECK_SECONDS)
         return f"somebody answers there (HTTP {status})"
 
@@ -123,7 +123,7 @@ async def _read(response: aiohttp.ClientResponse) -> AsyncGenerator[AgentEvent, 
 
 
 async def _texts(response: aiohttp.ClientResponse) -> AsyncGenerator[str, None]:
-    """Pieces of text whose letters are whole, however the bytes were cut."""
+    """Pieces of text with whole characters, however the bytes were cut."""
     decoder = getincrementaldecoder("utf-8")("replace")
     async for chunk in response.content.iter_any():
         if text := decoder.decode(chunk):

@@ -1,9 +1,9 @@
 """JSON-RPC 2.0 with one peer, line by line: no socket, no task, no clock. Lines go in, lines go out.
 
-Rule 1: what comes is handled in the order it came; an answer never overtakes the notifications before it.
+Rule 1: messages are handled in the order they came; an answer never overtakes the notifications before it.
 Rule 2: the peer's ids are opaque: numbers or strings, sent back as they came.
-Rule 3: our ids are ours: an answer to a question we did not ask is nobody's.
-Rule 4: what is no JSON object is noise, kept for the operator and otherwise ignored.
+Rule 3: an answer to a request we did not make is ignored.
+Rule 4: a line that is not a JSON object is noise, kept for the operator and otherwise ignored.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class Gone(Exception):
 
 
 class Handler(Protocol):
-    """Who is told what the peer wants. A request is answered with `Peer.answer` or `Peer.refuse`."""
+    """Receives what the peer sends. It answers a request with `Peer.answer` or `Peer.refuse`."""
 
     def requested(self, id: Any, method: str, params: Any) -> None: ...
 
@@ -74,7 +74,7 @@ class Peer:
         self._write({"id": id, "error": {"code": code, "message": message}})
 
     def gone(self, reason: str) -> None:
-        """Everybody who waits is told; who asks later is told at once."""
+        """Fails all pending requests, and every later one at once."""
         self._gone = Gone(reason)
         for answer in list(self._asked.values()):
             if not answer.done():
@@ -100,7 +100,7 @@ class Peer:
 
     def _answered(self, message: dict[str, Any]) -> None:
         number = message.get("id")
-        # Not `in`: True == 1 and 1.0 == 1, but neither is an id of ours.
+        # Checks the type because True == 1 and 1.0 == 1, but neither is an id of ours.
         answer = self._asked.get(number) if type(number) is int else None
         if answer is None or answer.done():
             return

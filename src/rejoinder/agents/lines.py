@@ -1,10 +1,10 @@
-"""Lines out of bytes cut anywhere: linear, and with a limit that no flood gets past."""
+"""Lines out of bytes cut anywhere: in linear time, and within a limit whatever the input."""
 
 LINE_LIMIT = 16 << 20
 
 
 class LineTooLong(ValueError):
-    """More came without a line's end than anybody should keep."""
+    """More bytes came without the end of a line than we are willing to keep."""
 
 
 class Lines:

@@ -1,7 +1,7 @@
 """A small model on this machine, without network or key: SmolLM2 on llama.cpp, inside our own process.
 
-llama.cpp brings its own server, so after the start this is an `openai` agent at an address of ours. The
-address is on loopback with a key made for this run: a page in a browser must not be able to talk to it.
+llama.cpp brings its own server, so once started this is an `openai` agent at a local address. The address is on
+loopback, with a key made for this run: a page in a browser must not be able to talk to it.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ class LocalAgent:
         self._starting = asyncio.Lock()
         self._server: Any = None
         self._agent: ChatAgent | None = None
-        self._past: dict[str, tuple[Exchange, ...]] = {}  # what it was told before the start
+        self._past: dict[str, tuple[Exchange, ...]] = {}  # what the agent was told before the server started
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
@@ -69,7 +69,7 @@ class LocalAgent:
         async with self._starting:
             if self._agent is not None:
                 await self._agent.close()
-            # Its end is its destructor, which waits for the model to stop.
+            # The server is stopped by its destructor, which waits for the model to stop.
             server, self._server, self._agent = [self._server], None, None
             await asyncio.to_thread(server.clear)
 
@@ -90,7 +90,7 @@ class LocalAgent:
                     base_url=f"{self._server.listening_address}/v1",
                     api_key=Secret(key),
                     system_prompt=self._settings.system_prompt,
-                    # A third of the room is left for the answer and for what the system part says.
+                    # A third of the context is left for the answer and the system part.
                     history_tokens=self._settings.context_tokens * 2 // 3,
                     options={"max_tokens": self._settings.max_tokens},
                 )

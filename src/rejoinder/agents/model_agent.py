@@ -1,4 +1,4 @@
-"""What the kinds that speak to a model themselves have in common: everything but the words of their API.
+"""What the kinds that call a model API themselves have in common: everything but the format of the API.
 
 A model remembers nothing, so the agent keeps the conversation of each session and sends along what fits. It
 runs no tools; tool calls that an endpoint runs by itself are shown.
@@ -69,7 +69,7 @@ class _Listed(Struct, frozen=True):
 
 
 class _Models(Struct, frozen=True):
-    """What both APIs answer when they are asked for their models."""
+    """What both APIs answer when asked for their models."""
 
     data: list[_Listed]
 
@@ -102,7 +102,7 @@ class ModelAgent:
 
     @abstractmethod
     def _content(self, parts: tuple[PromptPart, ...]) -> Any:
-        """A question, in the words of the API."""
+        """A question in the format of the API."""
 
     @abstractmethod
     def _request(self, turn: Turn, messages: list[Raw], thinking: Setting) -> dict[str, Any]: ...
@@ -124,10 +124,11 @@ class ModelAgent:
         self._heard.pop(session, None)
 
     async def compact(self, session: str) -> Exchange | bool:
-        """TU-23: the summary of the model that last heard the conversation takes its place: the agent's first one may
-        be out of order, or not the one that was chosen.
+        """TU-23: replaces the conversation with a summary by the model that last heard it: the agent's default model
+        may be down, or not the one that was chosen.
 
-        What does not fit is tried by halves, the newest: a summary of some of it is better than no conversation.
+        If the conversation is too long for the model, its newest half is tried, and so on: a summary of a part is
+        better than none.
         """
         past = self._histories.before(session, ())
         while past:
@@ -151,7 +152,7 @@ class ModelAgent:
         return reading.answer.strip() or failed("other", "the summary was empty")
 
     async def check(self) -> str:
-        """By the list of models, which costs nothing; an endpoint without one has answered all the same."""
+        """Asks for the list of models, which costs nothing; an endpoint without one has still answered."""
         status, said = await self._endpoint.look(self._models_path, CHECK_SECONDS)
         if status in NO_LIST:
             return "the endpoint answers, and has no list of models"
@@ -174,7 +175,7 @@ class ModelAgent:
     async def _answer(
         self, turn: Turn, past: tuple[Exchange, ...], reading: Reading
     ) -> AsyncGenerator[AgentEvent, None]:
-        """All in one generator: each further one around it would be paid for with every event."""
+        """All in one generator: every further layer would cost time with every event."""
         model = self._known_as(turn.model)
         messages = self._histories.messages(turn.session, past, turn.parts, self._content)
         is_known = True
@@ -196,13 +197,13 @@ class ModelAgent:
             for event in reading.finish():
                 yield event
         except RunFailed as problem:
-            # A question too long to be asked would be too long again as a part of every one that follows.
+            # A question that is too long must not be remembered: it would make every following request too long.
             is_known = problem.failure.kind != "context_overflow" or bool(reading.answer)
             if problem.failure.kind == "context_overflow":
                 self._heard.renew(turn.session, turn.model)
             raise
         finally:
-            # Also when it was cancelled: people have seen what was said so far, so the model has to know it.
+            # Also after a cancellation: people have seen the answer so far, so the model has to know it.
             if is_known:
                 self._histories.remember(turn.session, turn.parts, reading.answer)
 
@@ -224,7 +225,7 @@ def _read(told: Iterable[ServerEvent], reading: Reading) -> Iterator[AgentEvent]
 
 
 def together(events: Iterator[AgentEvent]) -> Iterator[AgentEvent]:
-    """Text that came at once goes on as one piece: whoever is behind pays for each piece."""
+    """Joins text that came in one chunk into one piece: each piece costs the consumers time."""
     texts: list[str] = []
     try:
         for event in events:
@@ -244,7 +245,7 @@ def together(events: Iterator[AgentEvent]) -> Iterator[AgentEvent]:
 
 
 async def _drained(response: aiohttp.ClientResponse) -> None:
-    """The answer is complete, the response may have an end to come: without it the connection is of no more use."""
+    """Reads the rest of a response whose answer is complete: otherwise the connection cannot be reused."""
     if not response.content.is_eof():
         with suppress(TimeoutError):
             async with asyncio.timeout(LAST_BYTES):
@@ -252,7 +253,7 @@ async def _drained(response: aiohttp.ClientResponse) -> None:
 
 
 def end_of_answer(answer: str, tools: list[str], *, wanted: bool, done: Done) -> list[AgentEvent]:
-    """Open tools end; one that the model waits for in vain is a failure when it has said nothing else."""
+    """Ends the open tool calls; if the model wants one run and has said nothing else, the answer is a failure."""
     ended: list[AgentEvent] = [ToolEnded(id, not wanted, NO_TOOLS if wanted else "") for id in tools]
     if wanted and tools and not answer.strip():
         return [*ended, failed("format", NO_TOOLS)]

@@ -1,4 +1,4 @@
-"""Any endpoint that speaks chat completions: OpenAI, OpenRouter, Ollama, vLLM, llama.cpp and their kin."""
+"""Any endpoint that speaks chat completions: OpenAI, OpenRouter, Ollama, vLLM, llama.cpp and others."""
 
 from rejoinder.agents.chat_completions import ChatAgent
 from rejoinder.agents.settings import OpenAISettings as Settings

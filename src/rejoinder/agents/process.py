@@ -1,11 +1,11 @@
-"""A program that speaks lines on its pipes, and nothing of it left when it is over.
+"""A program that speaks lines on its pipes, and leaves no process behind when it ends.
 
-Rule 1: it runs in a process group and a session of its own, and whatever it started is killed with it: the
-group by signal, and what left the group by the mark in its environment. What a gateway left behind that was killed
-itself is killed before the next one starts its own: two of them in one folder would undo each other's work.
+Rule 1: it runs in a process group and a session of its own, and everything it started is killed with it: the group
+by signal, and processes that left the group by the mark in their environment. If a gateway was killed, the next one
+kills what it left behind before it starts its own: two agents in one folder would undo each other's work.
 Rule 2: it sees only the environment it is given.
-Rule 3: nothing it writes can fill our memory: a line has a limit, stderr keeps its last lines.
-Rule 4: `on_gone` is called once, however it ended; after that no line comes.
+Rule 3: nothing it writes can fill our memory: a line has a limit, and of stderr only the last lines are kept.
+Rule 4: `on_gone` is called once, however the program ended; after that no line comes.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ class AgentProcess(asyncio.SubprocessProtocol):
             pipe.write(line + b"\n")
 
     def pause(self, paused: bool) -> None:
-        """Stops reading while somebody is behind, so that the program waits instead of our memory."""
+        """Stops reading while a reader is behind, so that the program waits and our memory does not grow."""
         pipe = self._pipe(STDOUT)
         if isinstance(pipe, asyncio.ReadTransport) and not pipe.is_closing():
             if paused:
@@ -68,11 +68,11 @@ class AgentProcess(asyncio.SubprocessProtocol):
         return "\n".join((*self._stderr, *([rest] if rest else ())))
 
     def keep_words(self, words: str) -> None:
-        """Puts something beside its stderr that belongs there: noise on stdout, for one."""
+        """Adds a line to the kept stderr, such as noise from stdout."""
         self._stderr.append(words[:STDERR_LINE_LENGTH])
 
     async def stop(self, reason: str = "it was stopped") -> None:
-        """Asks it to end, waits a moment, and ends whatever is left."""
+        """Asks it to end, waits a moment, and kills whatever is left."""
         self._gone(reason)
         if not self._exited.done():
             self._signal(signal.SIGTERM)
@@ -104,7 +104,7 @@ class AgentProcess(asyncio.SubprocessProtocol):
         if self._exited.done():
             self._end_when_all_is_read()
         elif fd == STDOUT:
-            # Its exit is usually a moment away and tells more.
+            # The program usually exits a moment later, and its exit status tells more.
             self._loop.call_later(LAST_OUTPUT_SECONDS, self._end, "it closed its output")
 
     def process_exited(self) -> None:
@@ -141,12 +141,12 @@ class AgentProcess(asyncio.SubprocessProtocol):
 
     def _signal(self, number: signal.Signals) -> None:
         if self._transport is not None:
-            with suppress(ProcessLookupError, PermissionError):  # nobody of the group is left
+            with suppress(ProcessLookupError, PermissionError):  # the group is empty
                 os.killpg(self._transport.get_pid(), number)
 
     def _kill(self) -> None:
         if self._killed:
-            return  # a second time would look for a process id that may be another's by now
+            return  # the process id may belong to another process by now
         self._killed = True
         self._signal(signal.SIGKILL)
         kill_marked(self._mark)
@@ -192,20 +192,20 @@ def kill_marked(mark: str) -> None:
 
 
 def kill_orphans() -> None:
-    """Kills what carries the mark of a gateway that is gone."""
+    """Kills every process that carries the mark of a gateway that is gone."""
     for process, mark in _marked():
         if process == os.getpid():
-            continue  # an agent may have started us
+            continue  # this gateway may itself have been started by an agent
         room, _, gateway = mark.rpartition("/")[0].rpartition("/")
         if gateway and room == _room() and not Path("/proc", gateway).exists():
             _kill_one(process)
 
 
 def _marked() -> Iterator[tuple[int, str]]:
-    """Only Linux lets us look."""
+    """The processes that carry a mark; only Linux lets us see them."""
     sought = f"{MARK}=".encode()
     for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # gone meanwhile, or another user's
+        with suppress(OSError):  # it has ended meanwhile, or belongs to another user
             for variable in (entry / "environ").read_bytes().split(b"\0"):
                 if variable.startswith(sought):
                     yield int(entry.name), variable.removeprefix(sought).decode("utf-8", "replace")
@@ -217,7 +217,7 @@ def _kill_one(process: int) -> None:
 
 
 def _room() -> str:
-    """In which numbers of processes mean what they mean to us: a container counts its own."""
+    """The PID namespace, within which process ids mean the same to us: a container has its own."""
     try:
         return os.readlink("/proc/self/ns/pid")
     except OSError:

@@ -1,8 +1,8 @@
 """A Python function as an agent: `module:function`, given a Turn.
 
-It may return a text, or yield pieces of it; be plain or async; and say events of base.py where text is not
-enough. What is not async runs in a thread of its own, so that it cannot stop everybody else. One with a
-parameter called `further` can be steered: it is given a Further there, and finds in it what was said since it began.
+It may return text or yield pieces of it, be plain or async, and give events of base.py where text is not enough. A
+plain function runs in a thread of its own, so that it cannot block other runs. A function with a parameter called
+`further` can be steered: it gets a Further there, which holds what was said since it began.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from rejoinder.events import PromptText, Turn
 from rejoinder.prompt_blocks import own_words
 
 AHEAD = 64
-"""So many pieces a plain generator may be ahead of its reader."""
+"""How many pieces a plain generator may be ahead of its reader."""
 
 
 def open_agent(name: str, settings: Settings) -> "PythonAgent":
@@ -38,7 +38,7 @@ def open_agent(name: str, settings: Settings) -> "PythonAgent":
 
 
 class PythonAgent:
-    think_levels = LEVELS  # told to the function with each turn
+    think_levels = LEVELS  # given to the function with each turn
     shows_thoughts = True
 
     def __init__(self, name: str, settings: Settings, call: Callable[..., Any]) -> None:
@@ -58,7 +58,7 @@ class PythonAgent:
     async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
         call, further = self._call, Further()
         if self._steers:
-            call = partial(call, further=further)  # still seen as async or not, and as a generator
+            call = partial(call, further=further)  # `inspect` still sees through it whether it is async or a generator
             self._running[turn.session] = further
         try:
             async with aclosing(_said(call, turn)) as pieces:
@@ -78,14 +78,14 @@ class PythonAgent:
 
 
 def text_of(turn: Turn) -> str:
-    """What people said, for functions that care for nothing else: not who they are, and what else is known."""
+    """Just what people said, without sender context or anything else the gateway adds."""
     return "\n\n".join(part.text for part in own_words(turn.parts) if isinstance(part, PromptText))
 
 
 def _wants_further(call: Callable[..., Any]) -> bool:
     try:
         return "further" in inspect.signature(call).parameters
-    except ValueError:  # it does not say what it takes
+    except ValueError:  # it has no signature to inspect
         return False
 
 
@@ -101,7 +101,7 @@ async def _said(call: Callable[[Turn], Any], turn: Turn) -> AsyncGenerator[Any, 
     else:
         async with aclosing(_in_a_thread(lambda: call(turn))) as pieces:
             async for handed in pieces:
-                # A plain function may still hand back something to wait for.
+                # A plain function may still return an awaitable.
                 said = await handed if inspect.isawaitable(handed) else handed
                 async with aclosing(_unfolded(said)) as inner:
                     async for piece in inner:
@@ -109,7 +109,7 @@ async def _said(call: Callable[[Turn], Any], turn: Turn) -> AsyncGenerator[Any, 
 
 
 async def _unfolded(said: Any) -> AsyncGenerator[Any, None]:
-    """A value, or the pieces of an async generator that was handed back as one."""
+    """The value itself, or its pieces if it is an async generator."""
     if isinstance(said, AsyncGenerator):
         async with aclosing(cast("AsyncGenerator[Any, None]", said)) as pieces:
             async for piece in pieces:
@@ -119,7 +119,7 @@ async def _unfolded(said: Any) -> AsyncGenerator[Any, None]:
 
 
 async def _in_a_thread(call: Callable[[], Any]) -> AsyncGenerator[Any, None]:
-    """Pieces of a plain call or generator. A thread cannot be killed: left alone, it ends at its next one."""
+    """Pieces of a plain call or generator. A thread cannot be killed: an abandoned one ends at its next piece."""
     loop = asyncio.get_running_loop()
     pieces: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
     room = threading.Semaphore(AHEAD)
@@ -130,7 +130,7 @@ async def _in_a_thread(call: Callable[[], Any]) -> AsyncGenerator[Any, None]:
             try:
                 loop.call_soon_threadsafe(pieces.put_nowait, (kind, value))
             except RuntimeError:
-                left.set()  # the loop is over, and so is whoever would read
+                left.set()  # the event loop is closed, so there is no reader any more
 
     def work() -> None:
         try:

@@ -17,7 +17,7 @@ from rejoinder.agents.think import LEVELS
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
 
-# What one reply is made of: text, a pause in seconds, any event, or something to wait for.
+# One step of a reply: text, a pause in seconds, any event, or a function to call and await.
 Step = str | float | AgentEvent | Callable[[], Awaitable[object]]
 Reply = str | Sequence[Step]
 

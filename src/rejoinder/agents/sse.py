@@ -1,7 +1,7 @@
 """Reads server-sent events from bytes cut anywhere.
 
 Rule 1: fed in any chunking, the events are the same.
-Rule 2: linear. No byte is looked at twice, however small the chunks are.
+Rule 2: linear. No byte is scanned twice, however small the chunks are.
 Rule 3: bounded. An event larger than `limit` ends the reading with EventTooLong.
 """
 
@@ -18,11 +18,11 @@ class ServerEvent(Struct, frozen=True):
 
 
 class EventTooLong(ValueError):
-    """The server sent more without an end than anybody should keep."""
+    """The server sent more without the end of an event than we are willing to keep."""
 
 
 class EventReader:
-    """`feed(bytes)` gives the events that became complete; what is not complete at the end never counts."""
+    """`feed(bytes)` gives the events that became complete; an incomplete one at the end is dropped."""
 
     def __init__(self, limit: int = 16 << 20) -> None:
         self._limit = limit
@@ -38,7 +38,7 @@ class EventReader:
         if not chunk:
             return []
         if self._after_cr:
-            # The \n of a \r\n that was cut in two ends nothing by itself.
+            # The \n of a \r\n that was cut in two does not end another line.
             chunk = chunk.removeprefix(b"\n")
         self._after_cr = chunk.endswith(b"\r")
         *lines, rest = _lines(chunk)
@@ -74,7 +74,7 @@ class EventReader:
             self._data_size += len(line)
         elif name == b"event":
             self._event = _text(value)
-        # Everything else (comments, id, retry) means nothing to one answer of one request.
+        # Everything else (comments, id, retry) has no meaning for a single response.
 
 
 def _text(value: bytes) -> str:

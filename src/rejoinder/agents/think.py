@@ -1,10 +1,10 @@
-"""How hard to think: one table from the levels of `/think` to each provider's own words.
+"""How hard to think: one table from the levels of `/think` to each provider's own settings.
 
-Which words a model takes is not to be seen from its name, and changes with every generation. So the ways to say a
-level are tried from the newest down to saying nothing, and what was refused is not said to that model again: people
-get an answer, the operator reads in the log how it was asked for. `off` adds nothing: a request without the setting
-is the one that every model of every endpoint accepts. An agent's `think` setting replaces single rows, for endpoints
-with words of their own, and is said as it is.
+A model's name does not tell which settings it accepts, and they change with every generation. So the ways to ask for a
+level are tried from the newest down to none, and what a model refused is not sent to it again: people get an answer,
+and the operator finds the refusal in the log. `off` adds nothing: every model of every endpoint accepts a request
+without the setting. An agent's `think` setting replaces single rows, for endpoints with settings of their own, and is
+sent as it is.
 """
 
 import logging
@@ -22,17 +22,17 @@ Setting = Mapping[str, Any]
 log = logging.getLogger(__name__)
 
 MOST = 1000
-"""Refusals that are remembered: more than there are models, and no more for somebody who invents names."""
+"""How many refusals are remembered: more than there are models, but bounded in case a user invents model names."""
 _ABOUT_THINKING = re.compile(r"think|effort|reasoning", re.IGNORECASE)
 
 
 class Level(NamedTuple):
     openai: tuple[str, ...] = ()
-    """Words for `reasoning_effort`, best first."""
+    """Values for `reasoning_effort`, best first."""
     anthropic: tuple[str, ...] = ()
-    """Words for `output_config.effort`, best first: for models that decide by themselves when to think."""
+    """Values for `output_config.effort`, best first: for models that decide by themselves when to think."""
     tokens: int = 0
-    """Anthropic counts thoughts as a part of the answer: their room in it, and the budget older models are given."""
+    """Anthropic counts thoughts as part of the answer: the room for them there, and the budget for older models."""
 
 
 THINK: dict[str, Level] = {
@@ -48,7 +48,7 @@ LEVELS = tuple(THINK)
 
 
 def ways(provider: Provider, level: str) -> tuple[Setting, ...]:
-    """All that can be added for a level, the newest first; the last is nothing."""
+    """The settings that can be added for a level, the newest first; the last one is empty."""
     row = THINK[level]
     if provider == "openai":
         return (*({"reasoning_effort": word} for word in row.openai), {})
@@ -59,35 +59,35 @@ def ways(provider: Provider, level: str) -> tuple[Setting, ...]:
 
 
 class Thinking:
-    """How one agent's models are told, as far as they have let us know."""
+    """How to ask each model of one agent for a level, as far as its refusals have taught us."""
 
     def __init__(self, provider: Provider, own: Mapping[str, Setting]) -> None:
         self._ways = {level: (own[level],) if level in own else ways(provider, level) for level in LEVELS}
         self._refused: Bounded[tuple[str, str], int] = Bounded(MOST)
 
     def setting(self, model: str, level: str | None) -> Setting:
-        """Nothing when no level was asked for or nobody knows it."""
+        """Empty when no level was asked for or the level is unknown."""
         if level is None or level not in self._ways:
             return {}
         return self._ways[level][self._refused.get((model, level), 0)]
 
     def refused(self, model: str, level: str | None, said: Setting, failure: Failed) -> bool:
-        """Whether the request failed for what was said of thinking, and there is another way to say it."""
+        """Whether the request failed because of its thinking setting, and there is another one to try."""
         if level is None or failure.kind not in ("format", "model_not_found"):
             return False
         ways = self._ways.get(level, ())
         if said not in ways[:-1] or not _ABOUT_THINKING.search(failure.detail):
             return False
-        further = ways.index(said) + 1  # of two turns at once the second finds the first one's step done
+        further = ways.index(said) + 1  # a concurrent turn may have taken this step already
         self._refused[model, level] = max(further, self._refused.get((model, level), 0))
         log.warning("%s does not take %s for /think %s: %s", model, dict(said), level, failure.detail)
         return True
 
 
 def nearest_level(level: str, offered: tuple[str, ...]) -> str | None:
-    """The offered word that comes closest: for agents that name their own levels.
+    """The closest of the offered levels, for agents that name their own.
 
-    Words we do not know are passed over; of two equally close ones the lower is taken, it costs less.
+    Unknown names are skipped; of two equally close levels the lower is taken, because it costs less.
     """
     ranks = {word: LEVELS.index(_plain(word)) for word in offered if _plain(word) in LEVELS}
     if not ranks or level not in LEVELS:

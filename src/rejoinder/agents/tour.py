@@ -1,7 +1,7 @@
 """The built-in guide: no model, no key, the same answer to the same words.
 
-It shows what agents can do here by doing it: what it streams holds real directives, and the reader, not this
-file, makes a reply, a reaction or a silence of them. Its menu is `TRICKS`: a further trick is one entry.
+It shows what agents can do here by doing it: its output holds real directives, and the reader, not this file, turns
+them into a reply, a reaction or silence. Its menu is `TRICKS`: another trick is one more entry.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ from rejoinder.prompt_blocks import Teller, messages
 
 PACE = 0.025
 LONGEST_QUOTE = 60
-LONGEST_READ = 2000  # of a longer message only so much is searched for words
+LONGEST_READ = 2000  # only this much of a longer message is searched for words
 
 
 class Asked(Struct, frozen=True):
     """A message as the guide reads it: its words, its handle, and the message it names or answers.
 
-    `last`: of the turn; what is done without naming a message is done to that one.
+    `last`: it is the last of the turn, to which actions without a handle apply.
     """
 
     text: str
@@ -143,7 +143,7 @@ COMMANDS = (
     ("/status", "how things stand"),
     ("/why", "what each stage decided on your last message, and how long it took"),
 )
-"""What the gateway answers itself, whoever the agent is."""
+"""What the gateway answers itself, whichever agent is in use."""
 
 GREETINGS = frozenset({"hello", "hi", "hey", "help", "menu", "start", "tour", "what", "who", "how", "hallo"})
 
@@ -184,13 +184,13 @@ def _act(asked: Asked) -> Act:
     if not acts:
         greets = asked.words & GREETINGS or not any(character.isalnum() for character in asked.text)
         return Act(text=_menu() if greets else _lost(asked))
-    # Who asks for silence gets it, whatever else was asked: reactions still act.
+    # A request for silence wins over all other text; reactions are still sent.
     texts = [] if SILENCE in acts else [act.text for act in acts]
     return Act("".join(act.header for act in acts), "".join(act.actions for act in acts), "\n\n".join(texts))
 
 
 def _quoted(text: str) -> str:
-    """As inline code, behind more back-ticks than it holds: there even a directive is only text."""
+    """As inline code, fenced by more backticks than it holds: there even a directive is only text."""
     line = " ".join(text.split())
     if len(line) > LONGEST_QUOTE:
         line = line[: LONGEST_QUOTE - 1] + "…"
@@ -199,7 +199,7 @@ def _quoted(text: str) -> str:
 
 
 def _emoji_in(text: str) -> tuple[str, ...]:
-    """Emoji as they stand, else the words that are names of one (`tada`, `:heart:`, `thumbs_up`)."""
+    """The emoji in the text, else the words that are names of one (`tada`, `:heart:`, `thumbs_up`)."""
     found = tuple(dict.fromkeys(hit["emoji"] for hit in emoji.emoji_list(text)))
     if found:
         return found
@@ -207,7 +207,7 @@ def _emoji_in(text: str) -> tuple[str, ...]:
     return tuple(word for word in words if word not in _ORDINARY and _is_alias(word))
 
 
-# Names of emoji that people write when they mean the word.
+# Names of emoji that are also ordinary words.
 _ORDINARY = frozenset({"on", "to", "a", "an", "it", "me", "my", "the", "with", "and", "in", "up", "us", "m"})
 
 

@@ -1,4 +1,4 @@
-"""A conversation in the words of a model's API: what was said is encoded once, not with every turn behind it."""
+"""A conversation in the format of a model's API: each exchange is encoded once, not again with every later turn."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,11 +10,11 @@ from rejoinder.agents.base import Exchange
 from rejoinder.events import PromptPart
 
 Content = Callable[[tuple[PromptPart, ...]], Any]
-"""What an API calls the content of a question."""
+"""Turns a question into what the API calls its content."""
 
 
 class Wording:
-    """Question and answer by turns: a question that got none joins the next one, for roles alternate."""
+    """Roles have to alternate, so a question without an answer is joined to the next one."""
 
     def __init__(self) -> None:
         self._past: tuple[Exchange, ...] = ()
@@ -22,7 +22,7 @@ class Wording:
         self._waiting: tuple[PromptPart, ...] = ()
 
     def messages(self, past: tuple[Exchange, ...], parts: tuple[PromptPart, ...], content: Content) -> list[Raw]:
-        """`past` is mostly what it was the last time, less the oldest, and what has been said since."""
+        """`past` is usually that of the last call, less the oldest exchanges, plus what was said since."""
         if past[: len(self._past)] != self._past:
             self._drop_before(past)
         for exchange in past[len(self._past) :]:

@@ -1,7 +1,7 @@
 """Floor 1, pure: an event becomes a turn, an answer, or nothing, and always with a reason.
 
-The order of the stages is the two tuples below. A stage is a function of message, session, settings made
-ready (`Rules`) and now; it returns Continue, Answer or Drop. Before the session is known it gets None.
+The two tuples below give the order of the stages. A stage is a function of the message, the session, the prepared
+settings (`Rules`) and the current time; it returns Continue, Answer or Drop. Until the session is known it gets None.
 """
 
 from collections.abc import Callable
@@ -44,7 +44,7 @@ def decide(
     now: datetime,
     tick: Callable[[], float],
 ) -> Walk:
-    """The whole way. The session is looked for only when the message has come far enough to need one."""
+    """Runs all stages. The session is looked up only when the message gets far enough to need one."""
     first = walk(BEFORE_SESSION, arrived(inbound, facts), None, rules, now, tick)
     if not isinstance(first.outcome, Continue):
         return first
@@ -52,7 +52,7 @@ def decide(
 
 
 def resume(first: Walk, session: Session, rules: Rules, now: datetime, tick: Callable[[], float]) -> Walk:
-    """The second half of the way, for who looks the session up in between."""
+    """Runs the second half of the stages, for callers that look the session up in between."""
     second = walk(WITH_SESSION, first.message, session, rules, now, tick)
     return Walk(
         second.message,

@@ -21,14 +21,14 @@ ADMITTED: Final = {role: Continue(reason=f"let in as {role}") for role in get_ar
 
 
 class Admission(Struct, frozen=True):
-    """Who this is for the gate, and why they are not let in; None: they are."""
+    """The sender's role for the gate, and why they are not let in; None: they are."""
 
     role: Role
     refusal: str | None = None
 
 
 def admit(inbound: Inbound, facts: Facts, channel: ChannelRules) -> Admission:
-    """From ids and configuration alone; names and texts are not looked at."""
+    """Decides from ids and configuration alone; names and texts are never considered."""
     if inbound.sender.is_bot:
         return Admission("bot", _group_refusal(inbound, channel))
     if inbound.entry == "cron":
@@ -104,7 +104,7 @@ def access(message: Message, session: None, rules: Rules, now: datetime) -> Outc
 
 
 def control_action(message: Message) -> Action | None:
-    """What the message as a whole asks for, if it is a control command."""
+    """What the message asks for, if the whole of it is a control command."""
     reading = message.reading
     if reading.stop == "command":
         return Action("/stop", "sender")

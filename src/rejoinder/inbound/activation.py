@@ -18,7 +18,7 @@ from rejoinder.session import Session
 
 DIRECT = Continue(reason="a direct chat")
 _EVERY_GROUP = GroupSettings()
-# What people do not see must not hide a name from a pattern.
+# Invisible characters must not hide a name from a pattern.
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 
 
@@ -84,7 +84,7 @@ def _in_room(message: Message, channel: ChannelRules) -> Outcome:
 
 
 def _how_meant(message: Message, awake: tuple[str, ...]) -> Addressed:
-    """Among our agents a reply means one of them as elsewhere it means us, if it is a person's."""
+    """In a room, a person's reply that wakes one agent addresses it, just as a reply to us does elsewhere."""
     if message.addressed != "none" or message.inbound.sender.is_bot:
         return message.addressed
     return "reply" if message.inbound.reply_to is not None and len(awake) == 1 else "none"
@@ -101,7 +101,7 @@ def requires_mention(channel: ChannelRules, group: GroupSettings) -> bool:
 
 
 def _answers_itself(message: Message) -> bool:
-    """A command that needs no agent costs no turn."""
+    """Whether the message is a command that needs no agent, and so costs no turn."""
     reading = message.reading
     called = reading.invocation
     return (reading.alone and reading.reset is None) or (called is not None and called.is_answered)
@@ -120,7 +120,7 @@ def _over_limit(message: Message, group: GroupSettings) -> str | None:
 
 
 def who_is_addressed(inbound: Inbound, facts: Facts, channel: ChannelRules, text: str) -> Addressed:
-    """How the message means us: by a mention, a human's reply, or a configured pattern."""
+    """How the message addresses us: by a mention, a human's reply, or a configured pattern."""
     if inbound.chat.kind == "direct" or inbound.entry == "cron":
         return "direct"
     ours = {facts.me.id, *channel.settings.mention_roles}
@@ -143,7 +143,7 @@ def _names_ours(inbound: Inbound, channel: ChannelRules) -> bool:
 
 
 def own_mentions(inbound: Inbound, facts: Facts, channel: ChannelRules, *agents: str) -> tuple[str, ...]:
-    """The words of the text that are only our name, longest first; in a room, the name of one of these."""
+    """The words of the text that are just our name, longest first; in a room also those that name one of `agents`."""
     if not inbound.mentions and not channel.is_room:
         return ()
     ours = {facts.me.id, *channel.settings.mention_roles}
@@ -154,7 +154,7 @@ def own_mentions(inbound: Inbound, facts: Facts, channel: ChannelRules, *agents:
 
 
 def is_named_literally(message: Message, channel: ChannelRules) -> bool:
-    """Whether we, or one of our agents, are mentioned in the words; a reply's implied mention is not."""
+    """Whether the text itself mentions us or one of our agents; the mention that a reply implies does not count."""
     agents = tuple(agent.name for agent in channel.agents)
     if channel.is_room and named_in(message.text, agents):
         return True
@@ -165,7 +165,7 @@ def is_named_literally(message: Message, channel: ChannelRules) -> bool:
 
 
 def said_by(message: Message) -> Said:
-    """The message as history."""
+    """The message as an entry of the history."""
     inbound = message.inbound
     return Said(
         message_id=inbound.message_id,

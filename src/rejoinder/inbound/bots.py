@@ -1,7 +1,7 @@
-"""Bots (IN-20 to IN-23): our own messages never come back, other bots only as far as they are let.
+"""Bots (IN-20 to IN-23): our own messages are never processed again, those of other bots only as configured.
 
-Whether another bot is here, and how many turns no human took part in, are facts of the message index.
-`count_turn` is how the index counts them.
+The message index knows whether another bot is present and how many turns passed without a human. `count_turn` is
+how the index counts them.
 """
 
 from datetime import date, datetime
@@ -48,12 +48,12 @@ def bot_rules(message: Message, session: None, rules: Rules, now: datetime) -> O
 
 
 def _only_heard(message: Message, reason: str) -> Drop:
-    """In a group the agent sees it with the next turn, as it sees what people say to each other (IN-32)."""
+    """In a group the agent sees it with its next turn, like anything people say to each other (IN-32)."""
     return Drop(reason, effects=(Overhear(message.route, said_by(message)),) if message.in_group else ())
 
 
 def bot_policy(channel: ChannelRules) -> BotMessages:
-    """As configured; among our own agents a mention is enough, elsewhere bots are not read."""
+    """As configured; by default `mentions` in a room of our own agents, `off` elsewhere."""
     return channel.settings.bot_messages or ("mentions" if channel.is_room else "off")
 
 
@@ -72,28 +72,28 @@ def _limit(message: Message, channel: ChannelRules) -> Answer | Drop | None:
 
 
 class Seen(Struct, frozen=True):
-    """What the index tells of one message, for counting."""
+    """What the index knows about one message, for counting."""
 
     kind: Literal["human", "bot", "own", "echo", "system"]
     day: date
 
 
 class BotTurns(Struct, frozen=True):
-    """What is counted of one thread since an owner's last reset."""
+    """The counts for one thread since an owner's last reset."""
 
     in_a_row: int = 0
-    at_last: int = 0  # how long the row was with the last message of another bot
-    before: int = 0  # and with the one before that
+    at_last: int = 0  # `in_a_row` as of the last message of another bot
+    before: int = 0  # and as of the one before that
     today: int = 0
     day: date | None = None
 
 
 def count_turn(turns: BotTurns, seen: Seen) -> BotTurns:
-    """One message more. Only a human ends a row; a pin or a join does not."""
+    """Counts one more message. Only a human ends a row; a pin or a join does not."""
     if seen.kind == "system":
         return turns
     today = turns.today if turns.day == seen.day else 0
-    if seen.kind == "echo":  # what one of our own said, told again for the others: it was counted when it was said
+    if seen.kind == "echo":  # one of our agents' messages, repeated for the others: it was counted when first sent
         return BotTurns(turns.in_a_row, turns.in_a_row, turns.at_last, today, seen.day)
     if seen.kind == "human":
         return BotTurns(today=today, day=seen.day)

@@ -1,5 +1,5 @@
-"""What this floor says to a turn of the clock. Nobody wrote it, so nothing is looked for in its words; the gate and the
-send policy hold for it as for everybody (IN-12, IN-75)."""
+"""How this floor treats a scheduled turn. No person wrote its text, so it is not searched for commands; the gate and
+the send policy apply to it as to any message (IN-12, IN-75)."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -18,7 +18,7 @@ TURN: Final = Action("a turn", "anyone")
 
 
 def timed(inbound: Inbound, agent: str, model: str | None, rules: Rules, *, heartbeat: bool) -> Message:
-    """The message that nobody sent; `inbound.entry` is `cron`. A model may be named as people name it."""
+    """The message of a scheduled turn; `inbound.entry` is `cron`. `model` may be an alias."""
     facts = Facts(Me(agent, agent))
     choices: dict[str, Any] = {}
     if model is not None:
@@ -36,7 +36,7 @@ def timed(inbound: Inbound, agent: str, model: str | None, rules: Rules, *, hear
 
 
 def refusal(message: Message, session: Session, rules: Rules, now: datetime) -> str | None:
-    """Why it gets no turn."""
+    """Why the message gets no turn; None: it gets one."""
     verdict = authorise(message.actor, TURN, channel_rules(rules, message.inbound.channel).door)
     if isinstance(verdict, Denied):
         return verdict.reason

@@ -1,7 +1,7 @@
-"""Inbound debounce (IN-76): which messages of one sender go on together, as a view over inbox rows.
+"""Inbound debounce (IN-76): which messages of one sender are handled together, as a view over inbox rows.
 
-The rows alone decide: looking later, or again after a restart, groups them in the same way. Each message
-restarts the wait, at most to five times its length; media and commands wait for nobody and let nobody wait.
+The grouping depends on the rows alone: looking later, or again after a restart, gives the same groups. Each message
+restarts the wait, up to five times its length in all; media and commands do not wait, and end the wait of others.
 """
 
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ class Row(Struct, frozen=True):
 
 
 class View(Struct, frozen=True):
-    """The groups that may go on now, and when to look again."""
+    """The groups that are ready now, and when to look again."""
 
     ready: tuple[tuple[Row, ...], ...]
     look_again: datetime | None
@@ -45,14 +45,14 @@ def waits_for(settings: InboundDebounce, channel: str) -> timedelta:
 
 
 def flushes(message: Message) -> bool:
-    """Whether this message does not wait, and ends the wait of those before it."""
+    """Whether this message skips the wait and ends the wait of those before it."""
     reading, inbound = message.reading, message.inbound
     typed = inbound.entry == "text" and inbound.forwarded is None and inbound.transcript is None
     return not typed or bool(inbound.attachments) or reading.is_command or reading.stop is not None
 
 
 def joined(group: tuple[Inbound, ...]) -> Inbound:
-    """One message of those that go on together: what was typed, line by line; the rest as in the last."""
+    """Joins a group into one message: the typed texts line by line, most other fields as in the last message."""
     first, last = group[0], group[-1]
     if len(group) == 1:
         return last
@@ -76,7 +76,7 @@ def _lines(texts: Iterable[str]) -> str:
 
 
 def _lines_if_any(group: tuple[Inbound, ...], field: str) -> str | None:
-    """A text of the channel's own in the place of what was typed, where there is one."""
+    """The lines of this text field, with `text` where a message has none; None if no message has one."""
     said: list[str | None] = [getattr(each, field) for each in group]
     if all(text is None for text in said):
         return None
@@ -84,7 +84,7 @@ def _lines_if_any(group: tuple[Inbound, ...], field: str) -> str | None:
 
 
 def view(rows: Iterable[Row], wait: timedelta, now: datetime) -> View:
-    """`rows` in the order in which they came."""
+    """`rows` in order of arrival."""
     ready: list[tuple[Row, ...]] = []
     waiting: dict[str, _Open] = {}
     for row in rows:

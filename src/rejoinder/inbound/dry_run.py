@@ -1,7 +1,7 @@
-"""A message that nobody sent: what each stage would decide, for five kinds of people.
+"""A dry run: what each stage would decide about a message, for each of five roles.
 
-The channel of the rehearsal lets `owner`, `sender` and `guest` in, of whom the guest may not command; its
-group is on the allow-list, the stranger writes in one that is not. The bot is called `bot`.
+The rehearsal's channel admits `owner`, `sender` and `guest`; the guest may not use commands. Its group is on the
+allow-list; the stranger writes in one that is not. The bot is called `bot`.
 """
 
 import re
@@ -33,7 +33,7 @@ _MODELS = ("opus", "sonnet", "haiku", "gpt", "gemini")
 
 
 def rehearsal_rules(plugins: Iterable[Command] = ()) -> Rules:
-    """A small configuration with nothing special in it; `plugins`: the commands that other packages bring."""
+    """A small, plain configuration; `plugins`: the commands that other packages bring."""
     return make_rules(
         InboundSettings(
             channels={
@@ -106,7 +106,7 @@ def outcome_name(walk: Walk) -> Literal["turn", "answer", "drop"]:
 
 
 def as_document(walk: Walk) -> dict[str, Any]:
-    """The walk for scripts: keys that stay."""
+    """The walk as a document for scripts; its keys are stable."""
     outcome = walk.outcome
     is_turn = isinstance(outcome, Continue)
     chosen = walk.message.choices if is_turn else {}

@@ -1,13 +1,13 @@
-"""Who may do more than talk: what stands in the way of it, for `/elevated` and `/bash` alike."""
+"""What keeps a sender from elevated rights, for `/elevated` and `/bash` alike."""
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # the rules know the commands, which ask here
+if TYPE_CHECKING:  # the rules import the commands, which import this module
     from rejoinder.inbound.rules import ChannelRules, Rules
 
 
 def gates(rules: "Rules", channel: "ChannelRules", account: str, candidates: tuple[str, ...]) -> tuple[str, ...]:
-    """Each with what opens it; none: the way is free."""
+    """The closed gates, each with what opens it; empty: the sender may."""
     closed: list[str] = []
     if not rules.settings.commands.elevated.enabled:
         closed.append("it is off (set commands.elevated.enabled = true)")

@@ -19,7 +19,7 @@ UNKNOWN_TYPE = "application/octet-stream"
 
 
 def arrived(inbound: Inbound, facts: Facts) -> Message:
-    """A message before anything is known of it: nobody is let in, nothing is authorised."""
+    """A message before anything is known about it: its sender is not let in, nothing is authorised."""
     return Message(inbound, facts)
 
 
@@ -57,7 +57,7 @@ def finalise(message: Message, session: None, rules: Rules, now: datetime) -> Ou
 
 
 def _texts(inbound: Inbound) -> tuple[str, str | None, Source]:
-    """The sender's own text, the channel's words for the agent if they differ, and whence the own come."""
+    """The sender's own text, the channel's text for the agent if it differs, and the source of the sender's text."""
     source: Source = inbound.entry
     body = inbound.text
     forwarded = inbound.forwarded
@@ -71,7 +71,7 @@ def _texts(inbound: Inbound) -> tuple[str, str | None, Source]:
 
 
 def _first(*texts: str | None) -> str:
-    """The first that is there at all; an empty one is there."""
+    """The first text that is not None; an empty one counts."""
     for text in texts:
         if text is not None:
             return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text

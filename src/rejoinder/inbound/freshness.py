@@ -1,4 +1,4 @@
-"""When a session begins anew: because it was asked to, or because it has grown old (IN-41, IN-42)."""
+"""When a session starts over: on request, or because it is too old (IN-41, IN-42)."""
 
 from datetime import datetime
 

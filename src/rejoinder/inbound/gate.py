@@ -1,8 +1,8 @@
 """The one gate: who may do what (IN-12).
 
 Rule 1: denied unless a table below says otherwise.
-Rule 2: who somebody is follows from ids and configuration, never from what they call themselves or say.
-Rule 3: what comes in by a side door (a forward, a quote, the agent's own words) carries nobody's authority.
+Rule 2: a person's role follows from ids and configuration, never from their display name or their words.
+Rule 3: text that comes in indirectly (a forward, a quote, the agent's own words) carries no authority.
 """
 
 from typing import Literal
@@ -34,8 +34,9 @@ MAY: dict[Auth, frozenset[Role]] = {
     "owner": frozenset({"owner"}),
 }
 
-# The most that can be done from there. A voice can be played to a microphone and a reaction slips easily;
-# a timer acts for the operator but nobody watches it. An edit is not fresh, the rest is not the sender's.
+# The highest authority each source can carry. A recorded voice can be played to a microphone, and a reaction is
+# easily made by mistake; a timer acts for the operator, but unattended. An edit is not a fresh wish, and the
+# sources below it are not the sender's own words.
 CARRIES: dict[Source, Auth | None] = {
     "text": "owner",
     "native": "owner",
@@ -57,7 +58,7 @@ _RANK: dict[Auth, int] = {"anyone": 0, "sender": 1, "owner": 2}
 
 
 class Actor(Struct, frozen=True):
-    """Who acts, and by which door."""
+    """Who acts, and how the request came in."""
 
     role: Role
     source: Source = "text"
@@ -65,7 +66,7 @@ class Actor(Struct, frozen=True):
 
 
 class Action(Struct, frozen=True):
-    """What is asked for: the name a person knows it by, and what it takes."""
+    """What is asked for: the name a person knows it by, and the authority it needs."""
 
     name: str
     auth: Auth

@@ -10,7 +10,7 @@ MOST_OVERHEARD = 50
 
 
 def overhear(history: tuple[Said, ...], said: Said) -> tuple[Said, ...]:
-    """The history of a chat with one more message: the latest 50, each once, an edited one with its new words."""
+    """The history of a chat with one more message: the latest 50, each once, edited ones with their new text."""
     if any(_is_same(earlier, said) for earlier in history):
         return tuple(
             said if earlier.message_id and earlier.message_id == said.message_id else earlier for earlier in history
@@ -19,7 +19,7 @@ def overhear(history: tuple[Said, ...], said: Said) -> tuple[Said, ...]:
 
 
 def _is_same(one: Said, other: Said) -> bool:
-    """What one agent hands to another may have no id of a platform's yet: then it is known by its words."""
+    """A message that one agent hands to another may not have a platform id yet; then author and text identify it."""
     if one.message_id and other.message_id:
         return one.message_id == other.message_id
     return (one.author_id, one.text) == (other.author_id, other.text)
@@ -34,7 +34,7 @@ def active_mode(message: Message, session: Session, channel: ChannelRules) -> Ac
 
 
 def group_intro(mode: Activation) -> str:
-    """How to behave among several people, told once."""
+    """How to behave among several people; told to the agent once."""
     if mode == "mention":
         when = "You were called into a group chat: you are asked when somebody mentions you or answers you."
     else:

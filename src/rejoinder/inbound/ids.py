@@ -1,8 +1,8 @@
-"""Lists of people and places: which ids an entry names, and nobody else.
+"""Lists of people and places: exactly which ids an entry names.
 
-An entry is a stable id, `channel:id` or `channel:account:id`. A name is refused when it is read, because
-tomorrow somebody else may carry it. A prefix that is no channel is part of the id: it never makes an entry
-wider than it looks (IN-13).
+An entry is a stable id, `channel:id` or `channel:account:id`. Names are refused when a list is read, because
+another person may take the name tomorrow. A prefix that is not a channel is part of the id: it never makes an
+entry match more than it says (IN-13).
 """
 
 import re
@@ -57,8 +57,8 @@ class Entry(NamedTuple):
 def split(entry: str) -> Entry:
     """`id`, `channel:id` or `channel:account:id`.
 
-    It reads what `session.entries_for` writes: after the channel an account and an id, unless it has no colon
-    or begins like a Matrix id, which has one of its own.
+    Reads what `session.entries_for` writes. The part after the channel is an account and an id, unless it has no
+    colon or begins like a Matrix id, which contains a colon itself.
     """
     if entry.startswith(("@", "!", "#")) or ":" not in entry:
         return Entry(None, None, entry)
@@ -71,7 +71,7 @@ def split(entry: str) -> Entry:
 
 # --- whom a sender can be listed as -------------------------------------------------------------
 
-# Which of a sender's ids is asked first (IN-13): the platform's own, unless the number is the identity.
+# Which of a sender's ids comes first (IN-13): the platform's own, except where the phone number is the identity.
 _ORDER = {"whatsapp": ("phone", "id", "address"), "signal": ("phone", "id", "address")}
 _USUAL_ORDER = ("id", "phone", "address")
 
@@ -88,7 +88,7 @@ def candidates(channel: str, sender: Sender) -> tuple[str, ...]:
 
 
 class Ids(Struct, frozen=True):
-    """A list made ready for one channel: asking costs the same for ten entries and for thousands."""
+    """A list prepared for one channel: a lookup costs the same for ten entries and for thousands."""
 
     anywhere: frozenset[str] = frozenset()
     by_account: frozenset[tuple[str, str]] = frozenset()
@@ -109,7 +109,7 @@ NOBODY = Ids()
 
 
 class Place(Struct, frozen=True):
-    """A channel as lists speak of it: by its name or, where that is another, by its kind."""
+    """A channel as lists refer to it: by its name or, if that differs, by its kind."""
 
     name: str
     kind: str
@@ -127,8 +127,8 @@ def read_ids(
     whom: Whom = "person",
     shared: bool = False,
 ) -> Ids:
-    """The entries of one list that speak of this place. A `shared` list is about all channels: its entries say
-    which one they mean."""
+    """The entries of one list that apply to this place. A `shared` list is for all channels, so its entries have to
+    name theirs."""
     anywhere: set[str] = set()
     by_account: set[tuple[str, str]] = set()
     for position, entry in enumerate(entries):

@@ -1,9 +1,9 @@
 """What becomes of the files that come with a message (IN-9).
 
-Rule 1: an agent is always told of a file; how much it gets of it is decided here, by the file's own bytes, not by
-what its name or type claims.
-Rule 2: what a file says is the words of whoever made it: data, never read for commands (IN-6).
-Rule 3: limits hold for the message as a whole, the first files first.
+Rule 1: an agent is always told of a file; how much of it the agent gets is decided here, by the file's own bytes, not
+by its claimed name or type.
+Rule 2: the content of a file is the words of its author: data, never searched for commands (IN-6).
+Rule 3: limits apply to the message as a whole; earlier files are served first.
 """
 
 from typing import Literal
@@ -13,7 +13,7 @@ from msgspec import Struct
 from rejoinder.events import Attachment
 
 Fate = Literal["image", "text", "describe", "note"]
-"""Shown to the agent as a picture, inlined as text, to be put into words by somebody else, or only told of."""
+"""Shown to the agent as a picture, inlined as text, described by another agent, or only mentioned."""
 
 
 class MediaLimits(Struct, frozen=True):
@@ -22,7 +22,7 @@ class MediaLimits(Struct, frozen=True):
     text_bytes: int = 64_000
     all_text_bytes: int = 200_000
     fetched_bytes: int = 1_000_000
-    """Of a file that is no picture: beyond it nobody asks whether it is text."""
+    """For a file that is not a picture: a larger one is not fetched to see whether it is text."""
 
 
 USUAL = MediaLimits()
@@ -39,7 +39,7 @@ class Shown(Struct, frozen=True):
 
 
 def worth_fetching(file: Attachment, *, sees_images: bool, limits: MediaLimits = USUAL) -> int:
-    """How many bytes of a file that stayed on the platform are asked for; 0: the agent could do nothing with it."""
+    """How many bytes to fetch of a file that is still on the platform; 0: the agent could not use it."""
     kind = file.mime.partition("/")[0]
     if kind in ("audio", "video") or file.content is not None:
         return 0
@@ -92,7 +92,7 @@ def _show_text(attachment: Attachment, content: bytes, mime: str, most: int) -> 
         return Shown(attachment, "note", mime, why="it is not text in UTF-8")
     if most <= 0:
         return Shown(attachment, "note", mime, why="the files before it took all the room")
-    # A limit in the middle of a letter takes the letter along.
+    # A character that the limit cuts in two is dropped.
     text = content[:most].decode("utf-8", errors="ignore").removeprefix("\ufeff")
     cut = f"only the first {most} of {len(content)} bytes" if len(content) > most else None
     return Shown(attachment, "text", mime, text, cut)

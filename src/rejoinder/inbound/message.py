@@ -15,7 +15,7 @@ Addressed = Literal["direct", "mention", "reply", "pattern", "none"]
 
 
 class Message(Struct, frozen=True):
-    """`text` is the sender's own; what stages take out is kept as spans, so that it is cut only once."""
+    """`text` is the sender's own. What stages remove is kept as spans, so that the text is cut only once."""
 
     inbound: Inbound
     facts: Facts
@@ -27,11 +27,11 @@ class Message(Struct, frozen=True):
     reading: Reading = NOTHING_READ
     taken: tuple[tuple[int, int], ...] = ()
     choices: dict[str, Any] = {}  # directives for this turn alone, by name
-    prompt: str | None = None  # stands in the place of the text, once a stage wrote one
-    agents: tuple[str, ...] = ()  # whom it wakes
+    prompt: str | None = None  # replaces the text, once a stage has written one
+    agents: tuple[str, ...] = ()  # those it wakes
     listening: bool = False  # the agent sees it and must not answer
     heartbeat: bool = False  # a turn the agent has for itself (TU-26)
-    compacts: bool = False  # its turn shortens the session's memory, and asks the agent nothing else (TU-23)
+    compacts: bool = False  # its turn compacts the session, and asks the agent nothing else (TU-23)
 
     @property
     def agent_text(self) -> str:
@@ -45,7 +45,7 @@ class Message(Struct, frozen=True):
 
     @property
     def command_authorised(self) -> bool:
-        """Whether its sender may use commands; nobody may before an authoriser has said who it is (IN-4)."""
+        """Whether the sender may use commands; false until their role has been established (IN-4)."""
         return self.actor.role in ("owner", "sender")
 
     @property
@@ -54,17 +54,17 @@ class Message(Struct, frozen=True):
 
     @property
     def background(self) -> bool:
-        """Nobody wrote it: a turn of the clock (TU-28)."""
+        """Whether no person wrote it: a scheduled turn (TU-28)."""
         return self.inbound.entry == "cron"
 
     @property
     def stands_alone(self) -> bool:
-        """No part of what people say here: it takes nothing of that along."""
+        """Whether it is no part of the conversation of people here, and so carries none of it along."""
         return self.background or self.compacts
 
     @property
     def brings_files(self) -> bool:
-        """Whether there is more than its words; the recording they were spoken into is not more (IN-9)."""
+        """Whether it has files besides its words; the recording a transcript was made from does not count (IN-9)."""
         spoken = self.actor.source == "transcript"
         return any(not (spoken and file.mime.startswith("audio/")) for file in self.inbound.attachments)
 

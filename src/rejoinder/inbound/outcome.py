@@ -9,7 +9,7 @@ from msgspec import Struct
 from rejoinder.events import Effect, Step
 from rejoinder.session import Session
 
-if TYPE_CHECKING:  # both are made of parts that return outcomes
+if TYPE_CHECKING:  # both import modules that return outcomes
     from rejoinder.inbound.message import Message
     from rejoinder.inbound.rules import Rules
 
@@ -21,7 +21,7 @@ class Continue(Struct, frozen=True):
     session: Session | None = None
     replies: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
-    stored: dict[str, Any] = {}  # the directives that took effect for more than this turn, by name
+    stored: dict[str, Any] = {}  # the directives that take effect beyond this turn, by name
     reason: str | None = None
 
 
@@ -32,7 +32,7 @@ class Answer(Struct, frozen=True):
     effects: tuple[Effect, ...] = ()
     session: Session | None = None
     stored: dict[str, Any] = {}
-    refuses: bool = False  # the whole message: what earlier stages did is undone
+    refuses: bool = False  # refuses the whole message: what earlier stages did is undone
     reason: str | None = None
 
 
@@ -51,7 +51,7 @@ Stage = Callable[["Message", Session, "Rules", datetime], Outcome]
 
 
 class Walk(Struct, frozen=True):
-    """How far a message came, and what became of it. An outcome of Continue at the end is a turn."""
+    """How far a message got, and what became of it. A final outcome of Continue means a turn."""
 
     message: "Message"
     session: Session | None
@@ -73,7 +73,7 @@ def walk(
     now: datetime,
     tick: Callable[[], float],
 ) -> Walk:
-    """Through the stages in order, until one answers or drops. `tick` gives seconds, for the trace alone."""
+    """Runs the stages in order until one answers or drops. `tick` gives seconds, only for the trace."""
     found = session
     replies: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()

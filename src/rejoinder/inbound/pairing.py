@@ -1,7 +1,7 @@
-"""A stranger knocks (IN-11): a pure decision over the codes that are pending.
+"""A stranger asks to be let in (IN-11): a pure decision over the pending codes.
 
-One code per stranger, told at most once in five minutes, valid for an hour, three at a time on an account.
-Whoever keeps the state adds what `AskPairing` says and drops what has expired.
+One code per stranger, told at most once in five minutes, valid for an hour, at most three pending on an account.
+The keeper of the state adds what `AskPairing` says and drops what has expired.
 """
 
 from datetime import datetime, timedelta
@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 CODE_LENGTH = 8
-ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ"  # no I, L or O: they pass for digits and for each other
+ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ"  # no I, L or O: they look like digits and like each other
 VALID_FOR = timedelta(hours=1)
 TELL_EVERY = timedelta(minutes=5)
 MOST_PENDING = 3
@@ -25,7 +25,7 @@ class Knock(Struct, frozen=True):
 
 
 class Pairing(Struct, frozen=True):
-    """The codes of one channel account, expired ones possibly among them."""
+    """The codes of one channel account; expired ones may be among them."""
 
     pending: tuple[Knock, ...] = ()
 
@@ -40,7 +40,7 @@ class Silence(Struct, frozen=True):
 
 
 def answer_knock(pairing: Pairing, sender: str, now: datetime, random: bytes) -> Tell | Silence:
-    """The code to tell this stranger, or why there is none to tell now."""
+    """The code to tell this stranger, or why to stay silent now."""
     valid = [knock for knock in pairing.pending if now - knock.asked < VALID_FOR]
     for knock in valid:
         if knock.sender == sender:

@@ -1,4 +1,4 @@
-"""Patterns an operator wrote, run in linear time whatever they are and whatever is sent (IN-30)."""
+"""The operator's patterns, matched in linear time for any pattern and any text (IN-30)."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -8,7 +8,7 @@ from rejoinder.errors import BadConfiguration
 
 
 def compile_patterns(patterns: tuple[str, ...], where: str) -> Callable[[str], bool] | None:
-    """Whether any of them is found in a text, in any case; None when there are none to find."""
+    """A test of whether any of them occurs in a text, ignoring case; None when there are no patterns."""
     if not patterns:
         return None
     for number, pattern in enumerate(patterns):
@@ -28,7 +28,7 @@ def pattern_problem(pattern: str) -> str | None:
 
 
 def _re2() -> Any:
-    return import_module("re2")  # a start without patterns need not wait for it
+    return import_module("re2")  # imported late: without patterns, startup need not wait for it
 
 
 def _compiled(pattern: str) -> Any:

@@ -1,7 +1,7 @@
 """The parts of a text from which nothing is read: code, quoted lines, the text of links (IN-6, IN-51).
 
-Chats render fences wherever they stand, so three backticks pair up even in the middle of a line. Everything
-here is one pass over the text, whatever it contains.
+Chat clients render fences anywhere, so three backticks pair up even in the middle of a line. Everything here is one
+pass over the text, whatever it contains.
 """
 
 import re
@@ -22,7 +22,7 @@ _BLANK_LINE = re.compile(r"\n[ \t]*(?=\n)")
 
 
 class Protected:
-    """Sorted spans that do not touch each other; asks are binary searches."""
+    """Sorted spans that do not touch each other; lookups are binary searches."""
 
     def __init__(self, spans: list[tuple[int, int]]) -> None:
         self._starts = [start for start, _ in spans]
@@ -37,7 +37,7 @@ _NOTHING = Protected([])
 
 
 def protected(text: str) -> Protected:
-    """Where this text is not the sender speaking to us."""
+    """The spans of this text in which the sender is not speaking to us."""
     if not any(mark in text for mark in "`~>]"):
         return _NOTHING
     spans: list[tuple[int, int]] = []

@@ -24,8 +24,8 @@ Called = Reset | Invocation
 
 
 class Reading(Struct, frozen=True):
-    """`tokens` hold what counts, by position; `alone` says that there is nothing else in the text, or nothing but the
-    command that follows them."""
+    """`tokens` are the directives and commands found, by position; `alone` says that the text holds nothing else, or
+    only the command that follows them."""
 
     stop: Literal["command", "word"] | None = None
     reset: Reset | None = None
@@ -35,7 +35,7 @@ class Reading(Struct, frozen=True):
 
     @property
     def is_command(self) -> bool:
-        """A control command: the whole message is one (IN-31)."""
+        """Whether the whole message is a control command (IN-31)."""
         return self.alone or self.invocation is not None or self.reset is not None or self.stop == "command"
 
 
@@ -44,7 +44,7 @@ COMMANDS_BEGIN = ("/", "!")
 
 
 class Names(Struct, frozen=True):
-    """How a text can say whom it means: our name, the words that only say it, in a room also those for the others."""
+    """How a text can address us: our name, the words that are just our name, and in a room those for the others."""
 
     own: str
     mentions: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ def _find_stop(text: str, names: Names) -> Literal["command", "word"] | None:
 
 
 def _read_command(text: str, command: Called, before: tuple[Token, ...], known: Vocabulary, names: Names) -> Reading:
-    """`before`: the directives it comes after."""
+    """`before`: the directives that precede the command."""
     if isinstance(command, Reset):
         return _read_first_prompt(text, command, before, known, names)
     if command.name == "stop":
@@ -131,7 +131,7 @@ def _find_reset(text: str, start: int, triggers: tuple[str, ...], our_name: str)
 
 
 def _after_mentions(text: str, mentions: tuple[str, ...]) -> int:
-    """Where the text begins when white space and our own name before it do not count."""
+    """Where the text begins after leading white space and our own name."""
     position = skip_blanks(text, 0)
     while mention := next((each for each in mentions if text.startswith(each, position)), None):
         position += len(mention)

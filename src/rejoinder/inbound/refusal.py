@@ -1,4 +1,4 @@
-"""What somebody hears who may not (IN-14): usually nothing."""
+"""What a sender who is not allowed is told (IN-14): usually nothing."""
 
 from rejoinder.inbound.gate import Action
 from rejoinder.inbound.message import Message

@@ -11,7 +11,7 @@ _NAME = re.compile(r"(?<![\w@])@([\w.-]*\w)")
 
 
 def members(inbound: Inbound, channel: ChannelRules) -> tuple[str, ...]:
-    """Our agents in this chat, the lead first; a chat that does not say has all of the channel's."""
+    """Our agents in this chat, the lead first; all of the channel's where the chat does not list them."""
     all_of_them = tuple([agent.name for agent in channel.agents])
     if not inbound.chat.agents:
         return all_of_them
@@ -19,12 +19,12 @@ def members(inbound: Inbound, channel: ChannelRules) -> tuple[str, ...]:
 
 
 def is_member(inbound: Inbound, channel: ChannelRules) -> bool:
-    """Whether one of our own agents said it: in a room that is news to the others."""
+    """Whether one of our own agents in a room said it: then it is news to the others."""
     return channel.is_room and inbound.sender.is_bot and inbound.sender.id in members(inbound, channel)
 
 
 def named_in(text: str, agents: tuple[str, ...]) -> tuple[str, ...]:
-    """Those whose `@name` stands in the words: platforms know their own members, and not our agents."""
+    """The agents whose `@name` is in the text: platforms know their own members, but not our agents."""
     if "@" not in text:
         return ()
     names = {match[1].casefold() for match in _NAME.finditer(text)}
@@ -32,7 +32,7 @@ def named_in(text: str, agents: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def words_for(text: str, *agents: str) -> set[str]:
-    """The words of a text that only say the name of one of these, as they stand there; `all` is everybody's."""
+    """The words of a text that are just an `@name` of one of these, as written; `all` means everybody."""
     if "@" not in text:
         return set()
     names = {agent.casefold() for agent in agents}
@@ -40,7 +40,8 @@ def words_for(text: str, *agents: str) -> set[str]:
 
 
 def who_is_named(inbound: Inbound, agents: tuple[str, ...]) -> tuple[str, ...]:
-    """By the platform's means or in the words; a bot's reply only implies a name and names nobody (IN-21)."""
+    """The agents named by a platform mention or in the text; the name that a bot's reply implies does not count
+    (IN-21)."""
     if not inbound.mentions and "@" not in inbound.text:
         return ()
     typed = {
@@ -52,15 +53,15 @@ def who_is_named(inbound: Inbound, agents: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def names_everybody(inbound: Inbound) -> bool:
-    """`@all`: where the platform knows no such name, a person's words do."""
+    """Whether it says `@all`: as a platform mention, or in a person's text."""
     if any(mention.kind == "everyone" or mention.token == EVERYBODY for mention in inbound.mentions):
         return True
     return not inbound.sender.is_bot and bool(words_for(inbound.text, EVERYBODY[1:]))
 
 
 def whose_message(inbound: Inbound, channel: ChannelRules, answers: str = "") -> str:
-    """The agent whose session it is about: the first that is named, else the one that is answered, else the first
-    that is here. `answers`: as for `who_wakes`."""
+    """The agent whose session the message belongs to: the first one named, else the one replied to, else the first in
+    the chat. `answers`: as for `who_wakes`."""
     if not channel.is_room:
         return channel.agent.name
     agents = members(inbound, channel)
@@ -69,7 +70,7 @@ def whose_message(inbound: Inbound, channel: ChannelRules, answers: str = "") ->
 
 
 def _who_is_answered(inbound: Inbound, agents: tuple[str, ...], answers: str) -> tuple[str, ...]:
-    """A bot's answer only implies whom it is for (IN-21)."""
+    """The agent replied to; none for a bot's reply, which only implies its addressee (IN-21)."""
     if inbound.sender.is_bot:
         return ()
     answered = answers or (inbound.reply_to.author_id if inbound.reply_to is not None else None)
@@ -77,9 +78,9 @@ def _who_is_answered(inbound: Inbound, agents: tuple[str, ...], answers: str) ->
 
 
 def who_wakes(inbound: Inbound, agents: tuple[str, ...], wake: Wake, answers: str = "") -> tuple[str, ...]:
-    """Those named; else whose message a human answers; else as `wake` says. A bot wakes only by name.
+    """The agents named; else the one whose message a human replies to; else as `wake` says. A bot wakes only by name.
 
-    `answers`: who wrote the message it answers, where the platform does not know our agents apart.
+    `answers`: the author of the message replied to, where the platform cannot tell our agents apart.
     """
     others = tuple(agent for agent in agents if agent != inbound.sender.id)
     if names_everybody(inbound):
@@ -100,7 +101,7 @@ def who_wakes(inbound: Inbound, agents: tuple[str, ...], wake: Wake, answers: st
 
 
 def room_notice(agent: str, agents: tuple[str, ...]) -> str:
-    """What an agent has to know to take part: who it is, who else is here, what wakes them and what does not."""
+    """What an agent needs to know to take part: who it is, who else is here, what wakes them and what does not."""
     others = [f"@{other}" for other in agents if other != agent]
     return (
         f"You are @{agent}. Other agents in this room: {', '.join(others)}. All of you see what is said here. "

@@ -1,4 +1,4 @@
-"""The settings made ready: checked, lists as sets, patterns compiled. Built once, asked for every message."""
+"""The settings prepared for use: checked, lists as sets, patterns compiled. Built once, read for every message."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ USUAL_QUEUE = QueueChoice("collect", 1000, 20, "summarize")
 
 
 class AgentProfile(Struct, frozen=True):
-    """What this floor has to know of an agent: its models, its own levels, and what it can honour (IN-59)."""
+    """What this floor needs to know about an agent: its models, its own levels, and what it can honour (IN-59)."""
 
     name: str
     models: Models = Models()
@@ -49,7 +49,7 @@ class ChannelRules(Struct, frozen=True):
     allow: Ids
     allow_groups: Ids
     owners: Ids
-    commanders: Ids | None  # None: whoever is let in by name
+    commanders: Ids | None  # None: everyone who is let in by name
     elevated: Ids
     trusted_bots: Ids
     mentions: Callable[[str], bool] | None
@@ -60,12 +60,12 @@ class ChannelRules(Struct, frozen=True):
         return self.agents[0]
 
     def agent_called(self, name: str) -> AgentProfile:
-        """One of the agents here; the first where nobody is called so."""
+        """The agent with this name; the first one if there is none."""
         return next((agent for agent in self.agents if agent.name == name), self.agent)
 
     @property
     def is_room(self) -> bool:
-        """Several of our own agents share it."""
+        """Whether several of our own agents share the channel."""
         return len(self.agents) > 1
 
 
@@ -85,7 +85,7 @@ def make_rules(
     skills: "Iterable[Skill]" = (),
     queues: Mapping[str, QueueChoice] = {},
 ) -> Rules:
-    """Checks everything that can be wrong, so that nothing is left to be wrong when a message comes."""
+    """Checks everything that can be wrong now, so that no message runs into a configuration error."""
     by_name = {agent.name: agent for agent in agents}
     commands = registry.book(plugins)
     own_skills = {skill.name.lower(): skill for skill in skills}
@@ -145,7 +145,7 @@ def _agents_of(name: str, said: ChannelSettings, agents: Mapping[str, AgentProfi
 
 
 def _commanders(place: Place, settings: InboundSettings, known: set[str]) -> Ids | None:
-    """Who is listed to command here. A channel's own list stands in the place of `*`."""
+    """The people listed as allowed to use commands here. A channel's own list replaces `*`."""
     lists = settings.commands.allow_from
     for key in lists:
         if key != "*" and key not in known:
@@ -178,5 +178,5 @@ NO_CHANNEL = ChannelRules(
 
 
 def channel_rules(rules: Rules, channel: str) -> ChannelRules:
-    """A channel nobody configured lets nobody in."""
+    """The rules of a channel; one that is not configured lets no one in."""
     return rules.channels.get(channel, NO_CHANNEL)

@@ -57,7 +57,7 @@ def skills(message: Message, session: Session, rules: Rules, now: datetime) -> O
     verdict = authorise(message.actor, action, channel_rules(rules, message.inbound.channel).door)
     if isinstance(verdict, Denied):
         return refuse(message, action, verdict.reason)
-    # Directives among the input have been obeyed, and taken out.
+    # Directives in the input have been obeyed and removed by now.
     name, given = (
         called.name,
         remove(

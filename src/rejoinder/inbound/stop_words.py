@@ -1,6 +1,6 @@
-"""Words that stop a run when they are all somebody says (IN-70), by language.
+"""Words that stop a run when they are the whole message (IN-70), by language.
 
-`wait` is not among them, nor is any word for it, nor words that answer a question of the agent (`cancel`).
+`wait` and its translations are not among them, nor are words that may answer an agent's question (`cancel`).
 """
 
 import unicodedata
@@ -46,7 +46,7 @@ def is_stop_word(text: str) -> bool:
 
 
 def is_stop_command(text: str, our_name: str) -> bool:
-    """Whether this is `/stop` and nothing else; who shouts `/stop!` means it."""
+    """Whether this is `/stop` and nothing else; `/stop!` counts too."""
     return text.startswith("/") and _unpunctuated(text).lower() in ("/stop", f"/stop@{our_name.lower()}")
 
 

@@ -1,4 +1,4 @@
-"""This floor's tables as Markdown, for the docs: made from what the code does, so they cannot say otherwise."""
+"""This floor's tables as Markdown, for the docs: generated from the code, so the two cannot disagree."""
 
 from typing import get_args
 
@@ -12,7 +12,7 @@ from rejoinder.tables import table
 
 
 def stages() -> str:
-    """The stages in their order, each with what it says of itself."""
+    """The stages in order, each with its docstring."""
     early = [[f"`{stage.__name__}`", "no", _first_line(stage)] for stage in BEFORE_SESSION]
     late = [[f"`{stage.__name__}`", "yes", _first_line(stage)] for stage in WITH_SESSION]
     return table(("stage", "knows the session", "decides"), (*early, *late))
@@ -71,7 +71,7 @@ def who_may() -> str:
 
 
 def what_entries_carry() -> str:
-    """How far authority reaches, by the way something came in."""
+    """How much authority a message carries, by the way it came in."""
     return table(("came in as", "at most"), [[source, carried or "nothing"] for source, carried in CARRIES.items()])
 
 

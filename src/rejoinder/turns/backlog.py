@@ -1,8 +1,9 @@
-"""What waits in a lane: who pays when it is full, and which messages make up the next turn.
+"""What waits in a lane: which message is dropped when it is full, and which messages make up the next turn.
 
-Rule 1: order is arrival order. A turn takes messages from the front, an overflow too; nobody overtakes.
-Rule 2: a summary stands beside the messages it tells of, it never takes the place of one (TU-5).
-Rule 3: a message that goes alone because it is too large still goes.
+Rule 1: order is arrival order. A turn takes messages from the front, and so does an overflow; no message overtakes
+        another.
+Rule 2: a summary is kept beside the waiting messages; it never takes a place in the line (TU-5).
+Rule 3: a message that is too large to share a turn still gets one, alone.
 """
 
 from collections.abc import Iterable
@@ -18,7 +19,7 @@ LINE_LENGTH: Final = 160
 
 
 class Message(Struct, frozen=True):
-    """What the lane has to know about an inbound message."""
+    """What the lane needs to know about an inbound message."""
 
     id: str
     route: Route
@@ -28,16 +29,16 @@ class Message(Struct, frozen=True):
     settings: QueueSettings | None = None
     """The effective settings of a message with an inline directive; None: the lane's own."""
     chore: bool = False
-    """Work on the session itself: the agent is told nothing by it, and nobody pays with it for a full line."""
+    """Work on the session itself: it tells the agent nothing, and is never dropped because the line is full."""
 
 
 class Waiting(Struct, frozen=True):
-    """A message that waits. It is not quiet exactly as long as a timer runs for it."""
+    """A message that waits. `quiet` is false exactly as long as a timer runs for it."""
 
     message: Message
     quiet: bool = True
     offered: bool = False
-    """The running agent has been offered this message and has not answered: it is in flight, and stays."""
+    """The running agent has been offered this message and has not answered: it is in flight, and must stay."""
     refused: bool = False
     """The running agent was offered this message and did not take it."""
 
@@ -46,7 +47,7 @@ Line = tuple[Waiting, ...]
 
 
 class Summary(Struct, frozen=True):
-    """What did not get a turn of its own: how many messages, and the last few of them in a line each."""
+    """The messages that got no turn of their own: how many, and the last few of them in a line each."""
 
     count: int = 0
     lines: tuple[str, ...] = ()
@@ -90,7 +91,7 @@ def buffers(line: Line, lane: QueueSettings) -> list[Line]:
 
 
 class Admission(Struct, frozen=True):
-    """What became of an arrival: the new line, and who was left out of it."""
+    """What became of an arrival: the new line, and the messages left out of it."""
 
     line: Line
     dropped: tuple[Message, ...] = ()
@@ -98,7 +99,7 @@ class Admission(Struct, frozen=True):
 
 
 def admit(line: Line, incoming: Waiting, lane: QueueSettings) -> Admission:
-    """TU-5. An arrival costs at most one message, so that lowering the cap loses nothing that waits."""
+    """TU-5. An arrival displaces at most one message, so that lowering the cap loses nothing that waits."""
     message = incoming.message
     settings = settings_of(message, lane)
     home = buffer_of(message, lane)
@@ -119,11 +120,11 @@ def admit(line: Line, incoming: Waiting, lane: QueueSettings) -> Admission:
 class Batch(Struct, frozen=True):
     messages: tuple[Message, ...]
     closed: bool
-    """Nothing that may still come could join it, so there is no reason to wait."""
+    """No later message could join the batch, so there is no reason to wait."""
 
 
 def next_batch(buffer: Line, lane: QueueSettings) -> Batch:
-    """The longest front of a buffer that may share one turn (TU-6). The buffer is not empty."""
+    """The most messages from the front of a buffer that may share one turn (TU-6). The buffer is not empty."""
     first = buffer[0].message
     settings = settings_of(first, lane)
     if not MODES[settings.mode].gathers:
@@ -145,9 +146,9 @@ def next_batch(buffer: Line, lane: QueueSettings) -> Batch:
 
 
 def ready_batch(line: Line, lane: QueueSettings) -> tuple[Message, ...]:
-    """The next turn's messages: those of the first buffer that need not wait any longer; empty if all must.
+    """The next turn's messages, from the first buffer that need not wait any longer; empty if all must.
 
-    A full buffer does not wait for quiet either: else somebody who never pauses would be dropped, not heard.
+    A full buffer does not wait for quiet either: otherwise the messages of a sender who never pauses would be dropped.
     """
     for buffer in buffers(line, lane):
         batch = next_batch(buffer, lane)
@@ -164,5 +165,5 @@ def without(line: Line, messages: Iterable[Message]) -> Line:
 
 
 def quieted(line: Line, after: str) -> Line:
-    """The writers have been quiet since the message `after`."""
+    """The line once its senders have been quiet since the message `after`."""
     return tuple(replace(each, quiet=True) if each.message.id == after else each for each in line)

@@ -1,9 +1,9 @@
-"""Which lanes may start now, when more want to than the machine can bear (TU-21).
+"""Which lanes may start now, when more want to than the machine can run (TU-21).
 
 Rule 1: fair between sessions. A lane asks for one run at a time, and asks again only when that one has ended;
-        so first come, first served means that nobody gets a second run before everybody got a first.
+        so with first come, first served no lane gets a second run before every waiting lane has had its first.
 Rule 2: a lane that needs a new process does not hold up those behind it that need none.
-Rule 3: a process that only waits for its next turn gives way to one that has a turn to run.
+Rule 3: a process that is idle between turns gives way to one that has a turn to run.
 """
 
 from typing import Annotated
@@ -25,8 +25,8 @@ class Ask(Struct, frozen=True):
 
 
 class Load(Struct, frozen=True):
-    """What is going on: how many runs, which processes they run in, which are alive without a run, the one that
-    has rested longest first."""
+    """The current load: how many runs there are, the processes they run in, and the processes alive without a run,
+    the longest idle first."""
 
     runs: int = 0
     busy: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Choice(Struct, frozen=True):
 
 
 def choose(asks: tuple[Ask, ...], load: Load, limits: Limits) -> Choice:
-    """`asks` in the order in which they were made. What is not chosen asks again when a run has ended."""
+    """`asks` in the order they were made. A lane that is not chosen asks again when a run has ended."""
     wanted = {ask.process for ask in asks}
     retirable = [process for process in load.resting if process not in wanted]
     alive = {*load.busy, *load.resting}

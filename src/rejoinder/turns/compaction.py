@@ -1,9 +1,9 @@
-"""When a conversation is shortened without being asked, and what is said around it (TU-23, TU-29).
+"""When a conversation is compacted automatically, and what the agent is told before and after (TU-23, TU-29).
 
-Rule 1: it is shortened after the turn that filled it, so that nobody waits for it.
-Rule 2: before that the agent gets one turn to write down what it must not forget; nobody reads its answer. It is
-        given once for each time the conversation is shortened, however often that has to be tried.
-Rule 3: the next turn is told that it happened, with the agent's start-up notes, once.
+Rule 1: compaction follows the turn that filled the context, so that no user has to wait for it.
+Rule 2: first the agent gets one turn to write down what it must not forget; its answer is not shown. It gets that turn
+        once per compaction, however many attempts the compaction takes.
+Rule 3: the next turn tells the agent, once, that it happened, together with its start-up notes.
 """
 
 from typing import Final
@@ -19,12 +19,12 @@ SHORTENED: Final = "The conversation was long and has been shortened: what came 
 
 
 class Fullness(Struct, frozen=True):
-    """How much of its budget a session's context takes; 0 where nobody knows or nobody set one."""
+    """How much of its budget a session's context takes; 0: unknown, or no budget set."""
 
     context_tokens: int = 0
     budget: int = 0
     flushed: bool = False
-    """It had its turn to write things down since it was last shortened."""
+    """The agent has had its turn to write things down since the last compaction."""
 
 
 class Plan(Struct, frozen=True):

@@ -1,7 +1,7 @@
 """What a prompt is made of, and how large each part is: the answer of `/context` (IN-61).
 
-Rule 1: only sizes are told, never the words: the operator's are not everybody's.
-Rule 2: what is not sent is not counted. An agent that keeps the conversation itself is sent its next message alone.
+Rule 1: only sizes are shown, never the text: the operator's prompt is not for everybody.
+Rule 2: what is not sent is not counted. An agent that keeps the conversation itself is sent only the next message.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from rejoinder.turns.prompt import SystemPart, system_sections
 
 
 class Past(Struct, frozen=True):
-    """A question of the conversation so far and what was answered; nothing, where nothing was."""
+    """A question of the conversation so far and its answer; empty if there was none."""
 
     parts: tuple[PromptPart, ...]
     answer: str = ""
@@ -26,19 +26,19 @@ class Size(Struct, frozen=True):
     part: str
     characters: int
     tokens: int
-    """As estimated: nobody but its model can count them."""
+    """An estimate: only the model itself can count them."""
 
 
 class Budget(Struct, frozen=True):
-    """`limit`: beyond it the conversation is shortened; 0: nobody has set one. `used`: the agent's own count of its
-    last turn; 0: it has told none."""
+    """`limit`: where the conversation is compacted; 0: not set. `used`: the agent's own count for its last turn; 0: it
+    reported none."""
 
     limit: int = 0
     used: int = 0
 
 
 def measure(system: SystemPart, past: Sequence[Past], coming: Sequence[PromptPart]) -> tuple[Size, ...]:
-    """Of each part that is there, in the order in which an agent is told. `coming`: what goes with a next message."""
+    """The size of each part that is not empty, in prompt order. `coming`: what will go along with the next message."""
     sizes = [
         *(_size(name, [text]) for name, text in system_sections(system).items()),
         *_said(past),
@@ -70,7 +70,7 @@ def _size(name: str, texts: Sequence[str], images: int = 0) -> Size:
 
 
 def told(agent: str, sizes: Sequence[Size], budget: Budget, kept: Size | None = None) -> str:
-    """`kept`: what was said so far, where the agent keeps it itself."""
+    """The reply. `kept`: the size of the conversation so far, where the agent keeps it itself."""
     rows = [[size.part, f"{size.characters:,}", f"{size.tokens:,}"] for size in (*sizes, _sum(sizes))]
     lines = [
         f"What {agent} is told here. Tokens are estimated.",

@@ -1,11 +1,11 @@
 """Cron expressions: five fields, minute, hour, day of the month, month, day of the week.
 
 Rule 1: a field is a list of `*`, `5`, `1-5`, `*/15`, `8-18/2` or `5/10` (from 5 to the end); months and days of the
-        week have their English names too, in three letters. Sunday is 0 or 7. `@daily` and its like stand for five.
-Rule 2: where both the day of the month and the day of the week are limited, either will do; one that begins with `*`
-        limits nothing by itself. So it has been since the first cron.
-Rule 3: an expression that no day fulfils, such as 30 February, is a mistake, not a job that never runs.
-Rule 4: whatever is wrong is said with its place in the text.
+        week also have three-letter English names. Sunday is 0 or 7. `@daily` and the like stand for all five fields.
+Rule 2: if both the day of the month and the day of the week are restricted, either may match; a field that begins
+        with `*` does not count as restricted. Cron has always worked this way.
+Rule 3: an expression that no day matches, such as 30 February, is an error, not a job that never runs.
+Rule 4: every error is reported with its position in the text.
 """
 
 import re
@@ -53,9 +53,9 @@ class Expression(Struct, frozen=True):
     months: frozenset[int]
     weekdays: frozenset[int]
     either_day: bool
-    """The day of the month or that of the week (rule 2)."""
+    """The day of the month or the day of the week has to match, not both (rule 2)."""
     is_rhythm: bool
-    """Its minute or hour begins with `*`: it tells of a pace, not of times of the day."""
+    """Its minute or hour begins with `*`: it describes a frequency, not times of day."""
 
     def fits(self, day: date) -> bool:
         if day.month not in self.months:
@@ -65,7 +65,7 @@ class Expression(Struct, frozen=True):
 
 
 class Misread(Exception):
-    """What is wrong with a text, and at which character of it, from 0; None: with the whole of it."""
+    """What is wrong with a text, and at which character, counted from 0; None: the whole text."""
 
     def __init__(self, sentence: str, at: int | None = None) -> None:
         super().__init__(sentence)
@@ -127,7 +127,7 @@ def _item(item: str, field: Field, at: int) -> Iterator[int]:
         elif read["step"] is None:
             last = first
     elif field.names and field.last - field.first >= len(field.names):
-        last -= 1  # the second name of the first day
+        last -= 1  # 7 is another name for Sunday, the first day
     if first > last:
         raise Misread(f"{item!r} ends before it begins; write it as two, with a comma", at)
     step = 1

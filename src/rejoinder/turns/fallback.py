@@ -1,10 +1,10 @@
-"""What to do when a model fails: again, the next one, or give up (TU-22).
+"""What to do when a model fails: retry it, try the next one, or give up (TU-22).
 
 Rule 1: one table says what each kind of failure means.
-Rule 2: within a turn every model is tried once, twice where the failure may have been a hiccup; so it ends.
-Rule 3: a credential that failed is left alone for a while, longer each time. But a rest is advice: when
-        nothing else is left, the one whose rest ends first is tried, for somebody waits for an answer.
-Rule 4: aborted is not failed, and a context that is too long is too long for the next model too.
+Rule 2: within a turn every model is tried once, or twice if the failure may have been a hiccup; so the turn ends.
+Rule 3: a credential that failed rests for a while, longer each time. But a rest is advice: when nothing else is
+        left, the credential whose rest ends first is tried, because a user is waiting for an answer.
+Rule 4: an abort is not a failure, and a context that is too long is too long for the next model too.
 """
 
 from typing import Final
@@ -18,7 +18,7 @@ REST_MINUTES: Final = (1, 5, 25, 60)
 class Treatment(Struct, frozen=True):
     meaning: str
     retry: bool = False
-    """Once more with the same model first."""
+    """Try the same model once more first."""
     next_model: bool = False
     rests: bool = False
     """The credential is at fault and gets a cool-down."""
@@ -56,11 +56,11 @@ Rests = dict[str, Rest]
 
 
 LONGEST_WAIT: Final = 5.0
-"""Seconds for which a turn waits where a provider says when to come back; longer is no hiccup."""
+"""The most seconds a turn waits when the provider says when to retry; a longer wait is no hiccup."""
 
 
 class Trial(Struct, frozen=True):
-    """Where one turn stands: who is being tried, who has been, and whether the hiccup is used up."""
+    """The state of one turn: the model being tried, those already tried, and whether the retry is used up."""
 
     candidates: tuple[Candidate, ...]
     current: Candidate
@@ -71,22 +71,22 @@ class Trial(Struct, frozen=True):
 
 
 class GiveUp(Struct, frozen=True):
-    """No other model may help: the failure goes to the person."""
+    """No other model can help: the user is told of the failure."""
 
     kind: str
 
 
 def begin(candidates: tuple[Candidate, ...], rests: Rests, now: float) -> Trial:
-    """The selected model first, then its fallbacks; not one that rests while another does not."""
+    """The selected model first, then its fallbacks; one that rests only if all of them do."""
     return Trial(candidates, _pick(candidates, rests, now))
 
 
 def after_failure(
     trial: Trial, kind: str, rests: Rests, now: float, transient: bool = False, retry_after: float | None = None
 ) -> Trial | GiveUp:
-    """What follows a failure. `rests` are those after `rested` has counted this failure.
+    """What follows a failure. `rests` has to include this failure already (see `rested`).
 
-    `transient` and `retry_after` are what the provider said: that it was a hiccup, and when to come back.
+    `transient` and `retry_after` come from the provider: that it was a hiccup, and when to try again.
     """
     treatment = ON_FAILURE.get(kind, ON_FAILURE["other"])
     if _is_hiccup(trial, treatment, transient, retry_after):
@@ -98,7 +98,7 @@ def after_failure(
     if left:
         return Trial(trial.candidates, _pick(left, rests, now), tried)
     if retry_after is not None and _is_soon(trial, retry_after):
-        # Nobody else is there to ask, and this one says when it will answer.
+        # No other model is left, and this one says when it will answer.
         return replace(trial, retried=True, wait=retry_after)
     return GiveUp(kind)
 
@@ -107,7 +107,7 @@ def rested(
     rests: Rests, trial: Trial, kind: str, now: float, transient: bool = False, retry_after: float | None = None
 ) -> Rests:
     """The cool-downs after a failure: 1, 5, 25, then 60 minutes, or what the provider asked for if that is
-    longer. A first hiccup costs nothing."""
+    longer. A first hiccup is not counted."""
     treatment = ON_FAILURE.get(kind, ON_FAILURE["other"])
     if not treatment.rests or _is_hiccup(trial, treatment, transient, retry_after):
         return rests
@@ -122,7 +122,7 @@ def refreshed(rests: Rests, credential: str) -> Rests:
 
 
 def transition_notice(told: str | None, trial: Trial, kind: str | None) -> str | None:
-    """The line for a verbose session, once per transition; `told` is the model it was last told of."""
+    """The line for a verbose session, once per transition; `told` is the model the session was last told of."""
     selected, active = trial.candidates[0].model, trial.current.model
     if active == (told or selected):
         return None
@@ -133,7 +133,7 @@ def transition_notice(told: str | None, trial: Trial, kind: str | None) -> str |
 
 
 def _is_hiccup(trial: Trial, treatment: Treatment, transient: bool, retry_after: float | None) -> bool:
-    """Worth one more try with the same model, and soon."""
+    """Whether it is worth trying the same model once more, and soon."""
     return (treatment.retry or transient) and _is_soon(trial, retry_after or 0)
 
 

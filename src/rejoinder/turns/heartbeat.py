@@ -1,4 +1,4 @@
-"""The turns an agent has for itself, to look after things when nobody has written (TU-26)."""
+"""Heartbeats: turns of an agent's own, to look after things when no one has written (TU-26)."""
 
 import re
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ PROMPT: Final = (
 )
 EVERY: Final = "30m"
 ACK_MAX_CHARS: Final = 300
-"""How long what stands beside `HEARTBEAT_OK` may be to be left unsaid (OD-45)."""
+"""The most text beside `HEARTBEAT_OK` with which an answer is still not sent (OD-45)."""
 SAID_AGAIN_AFTER: Final = timedelta(hours=24)
 
 _HEADING = r"#{1,6}(\s.*)?"
@@ -21,20 +21,20 @@ _NOTHING = rf"\s*({_HEADING}|{_EMPTY_ITEM})?\s*"
 
 
 def heartbeat_of(agent: str) -> str:
-    """The name of its job; no other can have it, for a name that somebody gives has no stroke."""
+    """The name of the agent's heartbeat job; it is unique, because configured names cannot contain a slash."""
     return f"heartbeat/{agent}"
 
 
 def asks_for_nothing(notes: str) -> bool:
-    """Only blank lines, headings and empty items: no reason to wake anybody."""
+    """Whether the notes hold only blank lines, headings and empty items: no reason to wake the agent."""
     return all(re.fullmatch(_NOTHING, line) for line in notes.splitlines())
 
 
 def prompt_with(prompt: str, notes: str | None) -> str:
-    """For an agent that cannot read the file itself."""
+    """The prompt, with the notes for an agent that cannot read the file itself."""
     return prompt if notes is None else f"{prompt}\n\n{NOTES}:\n\n{notes.strip()}"
 
 
 def was_just_said(at: datetime | None, now: datetime) -> bool:
-    """Of the same text: who reads it a second time within a day learns nothing."""
+    """Whether the same text was sent within a day: repeating it would tell its reader nothing."""
     return at is not None and now - at < SAID_AGAIN_AFTER

@@ -1,4 +1,4 @@
-"""Hours of the day in which something may happen: `08:00-22:00`, or over midnight, `22:00-06:00` (TU-26)."""
+"""Hours of the day in which something may happen: `08:00-22:00`, or across midnight, `22:00-06:00` (TU-26)."""
 
 import re
 from datetime import datetime, tzinfo
@@ -12,14 +12,14 @@ _HOURS: Final = re.compile(r"(\d{1,2}):(\d{2})\s*-\s*(\d{1,2}):(\d{2})")
 
 
 class Hours(Struct, frozen=True):
-    """From the first to just before the last, by the clock on the wall; `until` of 24:00 is the end of the day."""
+    """From `begin` until just before `until`, in wall-clock time; `until` of 24:00 is the end of the day."""
 
     begin: int
     """Minutes since midnight."""
     until: int
 
     def hold(self, now: datetime, zone: tzinfo) -> bool:
-        """What the wall shows counts: of a repeated hour both, of a skipped one nothing."""
+        """Wall-clock time counts: both passes of a repeated hour, and nothing of a skipped one."""
         wall = now.astimezone(zone).time()
         minute = wall.hour * 60 + wall.minute
         if self.begin < self.until:

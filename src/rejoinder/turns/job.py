@@ -1,4 +1,4 @@
-"""A job of the clock, and whether its tick becomes a turn (TU-26, TU-27)."""
+"""A scheduled job, and whether its tick becomes a turn (TU-26, TU-27)."""
 
 from datetime import tzinfo
 from typing import Final
@@ -11,19 +11,19 @@ from rejoinder.turns.schedule import Missed, Schedule
 
 
 class Heartbeat(Struct, frozen=True):
-    """What a heartbeat has beside any other job."""
+    """What a heartbeat has beyond any other job."""
 
     hours: Hours | None = None
     zone: tzinfo | None = None
-    """Of the hours; there is one where there are hours."""
+    """The time zone of `hours`; set whenever they are."""
     notes: str = ""
-    """The file that says what is to be done."""
+    """The file that says what to do."""
     reads_notes: bool = False
-    """The agent reads that file itself; others are told what is in it."""
+    """The agent reads that file itself; any other agent gets its content in the prompt."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """`written`: its schedule as somebody wrote it; when that changes, it begins anew."""
+    """`written`: the schedule as configured; when it changes, the job starts over."""
 
     name: str
     written: str
@@ -32,7 +32,7 @@ class Job(Struct, frozen=True, kw_only=True):
     prompt: str
     session: str
     anew: bool
-    """It has a session to itself, and each of its turns begins that anew."""
+    """The job has its own session, which every turn of it starts over."""
     target: Route | None = None
     model: str | None = None
     missed: Missed = "once"
@@ -40,7 +40,7 @@ class Job(Struct, frozen=True, kw_only=True):
 
 
 class Moment(Struct, frozen=True, kw_only=True):
-    """What is the case when a tick is due."""
+    """The situation when a tick is due."""
 
     running: bool = False
     missed: bool = False
@@ -51,7 +51,7 @@ class Moment(Struct, frozen=True, kw_only=True):
 
 
 class Obstacle(Struct, frozen=True):
-    """Why a tick passes without a turn: when this is the case, unless somebody asked for the turn by hand."""
+    """Why a tick passes without a turn. With `also_by_hand`, it also stops a turn that was asked for by hand."""
 
     case: str
     reason: str

@@ -1,15 +1,15 @@
-"""One session's lane: what to do when a message arrives, a run begins or ends, or somebody says stop.
+"""One session's lane: what to do when a message arrives, a run begins or ends, or a user says stop.
 
 Rule 1: every decision about starting, waiting, steering, aborting and discarding is made in this file.
 Rule 2: it knows no clock, task or agent. `step(lane, event)` returns the new lane and the actions to
-        perform; whether an agent can be steered is told by the event that says it has started.
-Rule 3: whoever performs the actions owes three answers: each Start is ended by one RunEnded (whatever
-        ended the run, a lease that ran out included), each Steer is answered by SteerTaken or
-        SteerRefused, each WakeAfter comes back as Quiet. An answer that comes late or twice is harmless.
-Rule 4: a message is in one place: it waits, is offered to the run, or is in the turn; and it leaves with
-        a name: in a turn (Start), Steered, summarised (Summarise) or dropped with a reason (Discard).
+        perform; the RunStarted event says whether the agent can be steered.
+Rule 3: the driver that performs the actions owes three answers: one RunEnded for each Start (however the run
+        ended, including by its lease running out), SteerTaken or SteerRefused for each Steer, and Quiet for
+        each WakeAfter. An answer that comes late or twice is harmless.
+Rule 4: a message is in exactly one place: it waits, is offered to the run, or is in the turn. It leaves the line by
+        exactly one action: in a turn (Start), Steered, summarised (Summarise) or dropped with a reason (Discard).
 
-The two grids below are the behaviour; they are complete by construction, and the docs are made from them.
+The two grids below define the behaviour; they are complete by construction, and the docs are generated from them.
 """
 
 from collections.abc import Callable, Iterable
@@ -149,7 +149,7 @@ Decision = tuple[Lane, tuple[Action, ...]]
 
 
 def step(lane: Lane, event: Event) -> Decision:
-    """The one door: a lane and what happened to it in, the lane after it and what to do out."""
+    """The only entry point: takes a lane and an event, returns the new lane and the actions to perform."""
     if isinstance(event, Arrived):
         return _arrive(lane, event.message)
     if _is_stale(lane, event):
@@ -158,7 +158,7 @@ def step(lane: Lane, event: Event) -> Decision:
 
 
 def restore(settings: QueueSettings, run: int, waiting: tuple[Message, ...], overflow: Summary) -> Decision:
-    """A lane after a restart: what was unfinished starts at once, oldest first, under new generations."""
+    """A lane after a restart: unfinished messages start at once, oldest first, under new generations."""
     line = tuple(Waiting(message) for message in waiting)
     return _drain(Lane(settings=settings, run=run, waiting=line, overflow=overflow))
 
@@ -194,7 +194,7 @@ def _perform(do: OnEvent, lane: Lane) -> Decision:
         case OnEvent.TAKEN:
             return _then(_taken(lane), _drain if lane.phase is Phase.SETTLING else _offer)
         case OnEvent.REFUSED:
-            # Not offered again here: an agent that refuses and a lane that insists would never rest.
+            # Not offered again here: a lane that insists would loop forever with an agent that refuses.
             return _then(_refused(lane), _drain if lane.phase is Phase.SETTLING else _stay)
         case OnEvent.DRAIN:
             return _drain(lane)
@@ -208,14 +208,14 @@ def _perform(do: OnEvent, lane: Lane) -> Decision:
 
 
 def _absorb(lane: Lane, event: Event) -> Lane:
-    """The facts an event brings, whatever the phase makes of it."""
+    """Records the facts an event brings, whatever the phase does with it."""
     match event:
         case RunStarted(can_steer=can_steer):
             return replace(lane, can_steer=can_steer)
         case Quiet(after=after):
             return replace(lane, waiting=quieted(lane.waiting, after))
         case ModeChanged(settings=settings):
-            # Under another grouping the timers would belong to other buffers: nobody waits for them any more.
+            # Under another grouping the timers would belong to other buffers, so no message waits for them any more.
             rested = tuple(replace(each, quiet=True) for each in lane.waiting)
             return replace(lane, settings=settings, waiting=rested)
         case _:
@@ -265,9 +265,9 @@ def _hold(lane: Lane, message: Message) -> Decision:
 
 
 def _drain(lane: Lane) -> Decision:
-    """The hand-off, in one step: what is ready starts, what is not waits for quiet, or the lane is idle.
+    """The hand-off, in one step: start what is ready, else wait for quiet, else become idle.
 
-    There is no moment between the last message taken and the lane set free, so nothing can be stranded in it.
+    Taking the last message and freeing the lane are one step, so no message can be stranded in between.
     """
     if not lane.waiting:
         return replace(lane, phase=Phase.IDLE), ()
@@ -278,8 +278,8 @@ def _drain(lane: Lane) -> Decision:
 
 
 def _start(lane: Lane, batch: tuple[Message, ...], rest: Line) -> Decision:
-    """Hands a turn out, with what it has to tell: nobody is told twice."""
-    if batch[0].chore:  # it tells nobody anything: that is left for the next turn
+    """Hands out a turn with the summaries it has to pass on; each is passed on once."""
+    if batch[0].chore:  # a chore tells the agent nothing: the summaries stay for the next turn
         start = Start(lane.run + 1, _ids(batch))
         return replace(lane, phase=Phase.STARTING, run=start.run, turn=batch, waiting=rest), (start,)
     start = Start(lane.run + 1, _ids(batch), lane.overflow, lane.passed_over, lane.after_abort)
@@ -288,7 +288,7 @@ def _start(lane: Lane, batch: tuple[Message, ...], rest: Line) -> Decision:
         phase=Phase.STARTING,
         run=start.run,
         turn=batch,
-        waiting=tuple(replace(each, refused=True) for each in rest),  # the run before did not take them in
+        waiting=tuple(replace(each, refused=True) for each in rest),  # the previous run did not take them in
         overflow=Summary(),
         passed_over=Summary(),
         after_abort=False,
@@ -297,7 +297,7 @@ def _start(lane: Lane, batch: tuple[Message, ...], rest: Line) -> Decision:
 
 
 def _offer(lane: Lane) -> Decision:
-    """Offer the run the front of its own buffer, as far as those messages want and may go into it."""
+    """Offers the run the front of its own buffer, as far as those messages steer and may join it."""
     if not lane.can_steer or lane.offered:
         return lane, ()
     here = lane.turn[0]
@@ -307,7 +307,7 @@ def _offer(lane: Lane) -> Decision:
         message = each.message
         if buffer_of(message, lane.settings) != home:
             continue
-        # Another route's message would be answered in the wrong place.
+        # A message from another route would be answered in the wrong place.
         if message.route != here.route or not _wants_in(lane, each) or len(batch) == lane.settings.max_batch:
             break
         batch.append(message)
@@ -347,7 +347,7 @@ def _interrupt(lane: Lane, message: Message) -> Decision:
 
 
 def _discard(lane: Lane, reason: Reason) -> Decision:
-    """Everything that waits leaves, an open offer included: what the run may still say to it comes late."""
+    """Discards everything that waits, including an open offer: the run's answer to that will be ignored as late."""
     gone = tuple(each.message for each in lane.waiting)
     if not gone:
         return lane, ()
@@ -362,7 +362,7 @@ def _abort(lane: Lane) -> Decision:
 
 
 def _forget(lane: Lane) -> Decision:
-    """After a stop nobody wants to hear of what was waiting."""
+    """After a stop the next turn is not told what was waiting."""
     return replace(lane, overflow=Summary(), passed_over=Summary()), ()
 
 

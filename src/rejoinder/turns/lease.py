@@ -1,7 +1,7 @@
 """How long a run may hold its lane (TU-20).
 
-A run is a lease. It ends by itself, or when the agent has shown no sign of life for a while, or when it has
-taken too long altogether, signs or not. Times are seconds of whatever clock the caller uses.
+A run is a lease. It ends by itself, when the agent has shown no sign of life for a while, or when the run has taken
+too long altogether, signs of life or not. Times are seconds of whatever clock the caller uses.
 """
 
 from typing import Annotated, Literal
@@ -18,11 +18,11 @@ class Lease(Struct, frozen=True):
     run: int
     started: float
     seen: float
-    """The last sign of life: any event of the agent."""
+    """When the agent last showed a sign of life: any event."""
 
 
 class Held(Struct, frozen=True):
-    """Look again then: earlier it cannot have run out."""
+    """Look again at that time: the lease cannot run out earlier."""
 
     until: float
 

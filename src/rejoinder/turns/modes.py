@@ -1,6 +1,6 @@
-"""The six ways to treat a message that comes while the agent is busy, and which one applies (TU-3, TU-4).
+"""The six ways to treat a message that arrives while the agent is busy, and which one applies (TU-3, TU-4).
 
-`MODES` says how each mode treats what waits; what an arrival does in each phase is `ON_ARRIVAL` in lane.py.
+`MODES` says how each mode treats what waits; `ON_ARRIVAL` in lane.py says what an arrival does in each phase.
 """
 
 from enum import StrEnum
@@ -21,7 +21,7 @@ class Mode(StrEnum):
 
 
 class Drop(StrEnum):
-    """Which message pays when the backlog is full (TU-5)."""
+    """Which message goes when the backlog is full (TU-5)."""
 
     OLD = "old"
     NEW = "new"
@@ -40,11 +40,11 @@ class Traits(Struct, frozen=True):
     gathers: bool = False
     """Several waiting messages become one turn."""
     debounced: bool = True
-    """What waits starts only when its writers have been quiet for a while."""
+    """Waiting messages start only when their senders have been quiet for a while."""
     capped: bool = True
-    """The backlog is bounded by `cap`, and `drop` says who pays."""
+    """The backlog is bounded by `cap`, and `drop` says which message goes."""
     offered_again: bool = False
-    """What the run once refused is offered to it again with the next arrival."""
+    """A message the run refused is offered to it again with the next arrival."""
 
 
 MODES: Final[dict[Mode, Traits]] = {
@@ -67,7 +67,7 @@ MODES: Final[dict[Mode, Traits]] = {
 
 
 class QueueSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """What one lane obeys. The defaults are the last layer of TU-4."""
+    """The settings of one lane. The defaults are the last layer of TU-4."""
 
     mode: Mode = Mode.COLLECT
     debounce_ms: Annotated[int, Meta(ge=0)] = 1000
@@ -79,7 +79,7 @@ class QueueSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class QueueOverride(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One layer's say about the queue: None leaves a field to the layers below."""
+    """One layer of queue settings: None leaves a field to the layers below."""
 
     mode: Mode | None = None
     debounce_ms: Annotated[int, Meta(ge=0)] | None = None
@@ -91,8 +91,8 @@ class QueueOverride(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 def not_steered(settings: QueueSettings) -> QueueSettings | None:
-    """For a message whose directives hold for its turn: a turn that runs already has begun without them. None: in this
-    mode it gets a turn of its own anyway."""
+    """The settings for a message whose directives hold for its turn: it must not join a running turn, which began
+    without them. None: in this mode it gets a turn of its own anyway."""
     return replace(settings, mode=Mode.FOLLOWUP) if settings.mode in (Mode.STEER, Mode.STEER_BACKLOG) else None
 
 

@@ -1,10 +1,10 @@
 """What the agent is told: the system part from the gateway, the user part from people (TU-7, TU-30, TU-31).
 
-Rule 1: what people wrote never stands in the system part, but for names, which stand there as JSON values.
-Rule 2: in the user part everything but a message's own text is a block: a tag that ends in the turn's
-        boundary around one line of JSON. Text cannot leave its line, and cannot know the boundary (IN-7).
+Rule 1: the system part never contains what people wrote, except names, and those only as JSON values.
+Rule 2: in the user part everything but a message's own text is a block: one line of JSON inside a tag that ends in
+        the turn's boundary. Text cannot break out of its line, and its author cannot know the boundary (IN-7).
 Rule 3: a message's own text is byte for byte what its sender wrote, in a part of its own.
-Rule 4: the boundary is stated nowhere but in the turn's first tag, which is always the gateway's; so the
+Rule 4: the boundary is stated nowhere but in the turn's first tag, which the gateway always writes; so the
         system part stays the same from turn to turn, and providers can cache it.
 """
 
@@ -37,7 +37,7 @@ ABORT_NOTE: Final = "The previous run was aborted by a person; what it had begun
 
 
 class Metadata(Struct, frozen=True):
-    """What the gateway itself knows of the place. No field of it can be chosen by a person."""
+    """What the gateway itself knows about the chat. No person can choose any of these fields."""
 
     agent: str
     channel: str
@@ -48,7 +48,7 @@ class Metadata(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """Where the chat is a group: names that people chose, and when the agent is woken (IN-34)."""
+    """For a group chat: names that people chose, and when the agent is woken (IN-34)."""
 
     title: str
     participants: tuple[str, ...] = ()
@@ -56,20 +56,20 @@ class Group(Struct, frozen=True):
 
 
 class SystemPart(Struct, frozen=True):
-    """The fields in the order in which they are joined (TU-31). Empty ones are left out."""
+    """The fields in the order they are joined (TU-31). Empty ones are left out."""
 
     system_prompt: str = ""
     metadata: Metadata | None = None
     abilities: str = ""
     notices: tuple[str, ...] = ()
-    """Generated notices besides: what became of the last turn's directives, start-up notes."""
+    """Other generated notices: what became of the last turn's directives, start-up notes."""
     group: Group | None = None
     group_intro: str = ""
     extra_system_prompt: str = ""
 
 
 class Sender(Struct, frozen=True):
-    """Who wrote a message and where, for the sender context. Names of fields are those of TU-30."""
+    """Who wrote a message and where, for the sender context. The field names are those of TU-30."""
 
     sender_id: str
     sender_name: str
@@ -83,7 +83,7 @@ class Sender(Struct, frozen=True):
 
 
 class Quoted(Struct, frozen=True):
-    """Somebody's message that another one points to, or that was said earlier."""
+    """A message that another one refers to, or an earlier one."""
 
     text: str
     author: str = ""
@@ -92,7 +92,7 @@ class Quoted(Struct, frozen=True):
 
 
 class Media(Struct, frozen=True):
-    """A file that came along: what it says, where it is text, and why there is no more of it (IN-9)."""
+    """A file that came with a message: its content if that is text, and why there is no more of it (IN-9)."""
 
     name: str
     mime: str = "application/octet-stream"
@@ -102,7 +102,7 @@ class Media(Struct, frozen=True):
 
 
 class Spoken(Struct, frozen=True):
-    """One message of the turn. `sender` is None where nobody sent it: a job of the clock."""
+    """One message of the turn. `sender` is None for a scheduled job, which no person sent."""
 
     text: str
     sender: Sender | None = None
@@ -110,7 +110,7 @@ class Spoken(Struct, frozen=True):
     handle: str | None = None
     reply_to: Quoted | None = None
     edit_of: Quoted | None = None
-    """What the message said before it was edited into this one: it is the same message, and keeps its handle."""
+    """What the message said before this edit: it is the same message, and keeps its handle."""
     forwarded: Quoted | None = None
     media: tuple[Media, ...] = ()
     transcript: str | None = None
@@ -118,7 +118,7 @@ class Spoken(Struct, frozen=True):
 
 
 class UserPart(Struct, frozen=True):
-    """The fields in the order in which they are told (TU-31)."""
+    """The fields in the order the agent is told them (TU-31)."""
 
     messages: tuple[Spoken, ...]
     thread_starter: Quoted | None = None
@@ -143,19 +143,19 @@ def assemble(
     think: str | None = None,
     permissions: Strictness | None = None,
 ) -> Turn:
-    """One turn. `boundary` is drawn at random for each, after its messages have been written."""
+    """One turn. `boundary` is random, drawn for each turn after its messages were written."""
     parts = tuple(user_parts(user, boundary))
     return Turn(session, parts, system_text(system), model, think, permissions)
 
 
 @lru_cache(maxsize=1024)
 def system_text(system: SystemPart) -> str:
-    """TU-31: joined by blank lines. The same from turn to turn, so it is written once."""
+    """TU-31: the sections joined by blank lines. It is the same from turn to turn, so it is built once."""
     return "\n\n".join(system_sections(system).values())
 
 
 def system_sections(system: SystemPart) -> dict[str, str]:
-    """The system part in its order, each section by what it is; those that say nothing are left out."""
+    """The sections of the system part in order, by name; empty ones are left out."""
     sections = {
         "system prompt": system.system_prompt,
         "where it is, and how to read a turn": _trusted(system.metadata),
@@ -205,7 +205,7 @@ def user_parts(user: UserPart, boundary: str) -> Iterable[PromptPart]:
 
 
 def sender_context(said: Spoken, sender: Sender) -> dict[str, Any]:
-    """TU-30: the fields of openab.sender.v1 under our schema, and more; an unknown one is left out."""
+    """TU-30: the fields of openab.sender.v1 under our schema, and more; a field without a value is left out."""
     told: dict[str, Any] = {"schema": SENDER_SCHEMA, **_fields(sender)}
     if said.message_id is not None:
         told["message_id"] = said.message_id
@@ -225,19 +225,19 @@ def _trusted(metadata: Metadata | None) -> str:
 
 
 def _group_context(group: Group | None) -> str:
-    # No boundary here: nothing of the system part stands outside JSON that a person could have typed.
+    # No boundary needed here: nothing a person could have typed is in the system part outside JSON.
     return "" if group is None else f"The group; its names are chosen by people: {_json(_fields(group))}"
 
 
 def _missed(summary: Summary, reason: str) -> dict[str, Any]:
-    """What got no turn of its own. The notice says it, so that an agent need not guess from the tag."""
+    """The messages that got no turn of their own. `notice` says so, so that the agent need not guess from the tag."""
     them = "1 message" if summary.count == 1 else f"{summary.count} messages"
     notice = f"{them} before this turn got no answer, because {reason}; the last of them in a line each."
     return {"notice": notice, "count": summary.count, "lines": summary.lines}
 
 
 def _fields(value: Struct) -> dict[str, Any]:
-    """Those that are known, by their names."""
+    """The fields that have a value, by name."""
     return {name: told for name in value.__struct_fields__ if (told := getattr(value, name)) is not None}
 
 

@@ -1,13 +1,13 @@
-"""When a job of the clock is due: a cron expression in a zone, every so often, or once (TU-27).
+"""When a scheduled job is due: by a cron expression in a time zone, at an interval, or once (TU-27).
 
-Rule 1: time is a parameter. What comes in and goes out are instants in UTC; only expressions and days know a zone.
-Rule 2: where clocks are put forward, a time of the day that is skipped comes at the moment of the skip, with whatever
-        else falls there, once. A day that is skipped whole, as Samoa's 30 December 2011, never was: nothing comes.
-Rule 3: where clocks are put back, a time of the day that is there twice comes the first time.
-Rule 4: an expression that tells of a pace (`*/10 * * * *`, `30 * * * *`) is not bound to times of the day: it goes on
-        through both by the clock on the wall, so a repeated hour has its share and a skipped one has none.
-Rule 5: `every` counts elapsed time from when the job was first seen; no clock on a wall changes it.
-Rule 6: what was missed is no series: at most one tick stands for all of it, and the next is after now.
+Rule 1: time is a parameter. Arguments and results are instants in UTC; only expressions and days have a zone.
+Rule 2: where clocks go forward, a skipped time of day is due at the moment of the skip, once, together with whatever
+        else is due then. On a day that is skipped whole, such as 30 December 2011 in Samoa, nothing is due.
+Rule 3: where clocks go back, a time of day that occurs twice is due the first time.
+Rule 4: an expression that describes a frequency (`*/10 * * * *`, `30 * * * *`) is not bound to times of day: it
+        follows the wall clock through both changes, so a repeated hour has its ticks and a skipped one has none.
+Rule 5: `every` counts elapsed time from when the job was first seen; changes of the wall clock do not affect it.
+Rule 6: missed ticks are not made up one by one: at most one tick stands for all of them, and the next is after now.
 """
 
 import re
@@ -23,7 +23,7 @@ from rejoinder.turns.expression import Expression, Misread, read_expression
 MINUTE: Final = timedelta(minutes=1)
 DAY: Final = timedelta(days=1)
 FARTHEST: Final = 12 * 366
-"""Days in which every expression has its day: a 29 February is at most eight years away."""
+"""Days within which every expression matches: a 29 February is at most eight years away."""
 ON_TIME: Final = timedelta(minutes=1)
 """A tick that is no later than this was not missed."""
 
@@ -47,7 +47,7 @@ Schedule = Cron | Every | At
 
 
 def first_due(schedule: Schedule, now: datetime) -> datetime | None:
-    """Of a job that is seen for the first time. A moment that was over before is over."""
+    """When a job seen for the first time is due; None for a moment that has already passed."""
     match schedule:
         case Cron(expression=expression, zone=zone):
             return next_fit(expression, zone, now)
@@ -58,7 +58,7 @@ def first_due(schedule: Schedule, now: datetime) -> datetime | None:
 
 
 def next_due(schedule: Schedule, due: datetime, now: datetime) -> datetime | None:
-    """After the tick that was due then; always later than now."""
+    """The tick after the one at `due`; always later than now."""
     match schedule:
         case Every(interval=interval):
             passed = max(now - due, timedelta(0)) // interval
@@ -70,7 +70,7 @@ def next_due(schedule: Schedule, due: datetime, now: datetime) -> datetime | Non
 
 
 def set_right(schedule: Schedule, due: datetime, now: datetime) -> datetime:
-    """For a clock that may have been ahead when this was found: no job is due later than one that is first seen now."""
+    """Corrects a `due` that was computed while the clock was ahead: no job is due later than if first seen now."""
     first = first_due(schedule, now)
     return due if first is None else min(due, first)
 
@@ -79,11 +79,11 @@ def was_missed(due: datetime, now: datetime) -> bool:
     return now - due > ON_TIME
 
 
-# --- by the clock on the wall -------------------------------------------------------------------
+# --- by the wall clock --------------------------------------------------------------------------
 
 
 def next_fit(expression: Expression, zone: tzinfo, after: datetime) -> datetime:
-    """The first instant later than `after` at which the expression holds."""
+    """The first instant later than `after` that the expression matches."""
     if expression.is_rhythm:
         return _next_of_rhythm(expression, zone, after)
     day = after.astimezone(zone).date()
@@ -104,11 +104,11 @@ def _moments(expression: Expression, day: date, zone: tzinfo) -> Iterator[dateti
 
 
 def moment_of(wall: datetime, zone: tzinfo) -> datetime | None:
-    """When a clock on the wall shows this, by rules 2 and 3; None on a day that never was."""
+    """The instant of this wall-clock time, by rules 2 and 3; None on a day that was skipped whole."""
     first = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
     if first.astimezone(zone).replace(tzinfo=None) == wall:
         return first
-    # It is skipped. By the old offset it would come `first`, by the new one `early`: the skip is between the two.
+    # The time is skipped. The old offset puts it at `first`, the new one at `early`: the skip is between the two.
     early = wall.replace(second=0, microsecond=0, tzinfo=zone, fold=1).astimezone(UTC)
     if first - early >= DAY:
         return None
@@ -123,7 +123,7 @@ def moment_of(wall: datetime, zone: tzinfo) -> datetime | None:
 
 
 def _next_of_rhythm(expression: Expression, zone: tzinfo, after: datetime) -> datetime:
-    """Minute by minute, with leaps over hours and days that do not fit, where clocks go evenly meanwhile."""
+    """Goes minute by minute, leaping over hours and days that do not match, but never over a change of the clock."""
     moment = after.replace(second=0, microsecond=0) + MINUTE
     end = moment + FARTHEST * DAY
     while moment < end:
@@ -142,7 +142,7 @@ def _next_of_rhythm(expression: Expression, zone: tzinfo, after: datetime) -> da
     raise AssertionError("an expression that was read has its day")
 
 
-# --- read ---------------------------------------------------------------------------------------
+# --- reading ------------------------------------------------------------------------------------
 
 _UNITS: Final = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 
@@ -158,7 +158,7 @@ def read_interval(text: str) -> timedelta:
 
 
 def read_moment(text: str, zone: tzinfo) -> datetime:
-    """`2026-12-24 18:00`, by the clocks of the zone, or with an offset of its own. Raises `Misread`."""
+    """`2026-12-24 18:00`, in the zone's time unless it has an offset of its own. Raises `Misread`."""
     try:
         wall = datetime.fromisoformat(text.strip())
     except ValueError:
@@ -172,7 +172,7 @@ def read_moment(text: str, zone: tzinfo) -> datetime:
 
 
 def read_schedule(zone: tzinfo, *, cron: str = "", every: str = "", at: str = "") -> Schedule:
-    """What is said by the one of them that is there. Raises `Misread`."""
+    """Reads whichever of the three is given. Raises `Misread`."""
     if cron:
         return Cron(read_expression(cron), zone)
     return Every(read_interval(every)) if every else At(read_moment(at, zone))

@@ -1,4 +1,4 @@
-"""The words between a lane and whoever drives it: events go in, actions come out."""
+"""What passes between a lane and its driver: events go in, actions come out."""
 
 from typing import Literal
 
@@ -11,13 +11,13 @@ from rejoinder.turns.modes import QueueSettings
 
 
 class Arrived(Struct, frozen=True):
-    """A message for this session. One the lane already holds is the same message: nothing happens."""
+    """A message for this session. A message the lane already holds has no effect."""
 
     message: Message
 
 
 class RunStarted(Struct, frozen=True):
-    """The agent has the turn."""
+    """The agent has begun the turn."""
 
     run: int
     can_steer: bool = False
@@ -48,7 +48,7 @@ class Quiet(Struct, frozen=True):
 
 
 class ModeChanged(Struct, frozen=True):
-    """Somebody changed the queue's settings. What waits stays, and waits no longer for quiet."""
+    """The queue's settings have changed. Waiting messages stay, but no longer wait for quiet."""
 
     settings: QueueSettings
 
@@ -63,7 +63,7 @@ Event = Arrived | RunStarted | RunEnded | SteerTaken | SteerRefused | Quiet | Mo
 
 
 class Start(Struct, frozen=True):
-    """Run a turn with these messages. `run` is its generation: output under any other number is nobody's."""
+    """Run a turn with these messages. `run` is its generation: output under any other number is discarded."""
 
     run: int
     ids: tuple[str, ...]
@@ -87,7 +87,7 @@ class Steered(Struct, frozen=True):
 
 
 class Abort(Struct, frozen=True):
-    """End this run. Nothing it says from now on may reach anybody."""
+    """End this run. Nothing it says from now on may reach users."""
 
     run: int
 
@@ -98,7 +98,7 @@ class WakeAfter(Struct, frozen=True):
 
 
 class Summarise(Struct, frozen=True):
-    """Dropped from a full backlog, but told to the agent in a line each."""
+    """These were dropped from a full backlog; the agent is told of them in a line each."""
 
     ids: tuple[str, ...]
 

@@ -1,10 +1,10 @@
 """Reactions on the message that woke the agent: they show what it is doing (TU-25).
 
 Rule 1: one reaction is shown at a time; the new one is added before the old one is removed.
-Rule 2: what changes within 700 ms is not shown, for platforms count reactions. Queued, done and error are
+Rule 2: changes within 700 ms are not shown, because platforms limit reactions. Queued, done and error are
         shown at once.
 Rule 3: a run that is silent for 10 s, then 30 s, is marked as stalled until something happens again.
-Rule 4: time is an action. A timer that fires late, or after a newer one of its name was set, is ignored.
+Rule 4: timers are actions. One that fires after it was unset, or after a newer one of its name was set, is ignored.
 """
 
 from enum import StrEnum
@@ -38,7 +38,7 @@ EMOJI: Final[dict[State, str]] = {
     State.ERROR: "😱",
 }
 
-# The first row of which a word stands in a tool's title says what the tool is for.
+# The first row with a word that occurs in a tool's title says what the tool is for.
 TOOLS: Final[tuple[tuple[State, tuple[str, ...]], ...]] = (
     (
         State.WEB,
@@ -111,11 +111,11 @@ class Status(Struct, frozen=True):
     settings: StatusSettings
     shown: State | None = None
     wanted: State | None = None
-    """What the turn is doing, whatever is shown: a stall mark gives way to it."""
+    """What the turn is doing, whatever is shown; it replaces a stall mark."""
     timers: dict[Timer, int] = field(default_factory=dict[Timer, int])
     """The number of each timer that is set."""
     number: int = 0
-    """Of the timer set last."""
+    """The number of the timer set last."""
     over: bool = False
 
 
@@ -142,7 +142,7 @@ def _became(status: Status, state: State) -> Decision:
         return _show(status, state)
     status, watch = _set(status, "stall", status.settings.stalled_ms)
     if state is status.shown:
-        # Back to what is shown before the change was: there is nothing left to change.
+        # Back to the state shown, before the change appeared: nothing is left to change.
         return _unset(status, "debounce"), watch
     if "debounce" in status.timers:
         return status, watch

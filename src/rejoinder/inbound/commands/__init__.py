@@ -1,1 +1,1 @@
-"""Commands: `/help` and its kin. One file per topic, one gate before all of them, effects, not deeds."""
+"""Commands such as `/help`: one file per topic, one gate before all of them; they return effects, and perform none."""

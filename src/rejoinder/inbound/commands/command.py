@@ -10,7 +10,7 @@ from rejoinder.inbound.gate import Auth
 from rejoinder.inbound.outcome import Answer
 from rejoinder.session import Session
 
-if TYPE_CHECKING:  # a call carries them, and both know the commands
+if TYPE_CHECKING:  # a call carries them, and both modules import this one
     from rejoinder.inbound.message import Message
     from rejoinder.inbound.rules import ChannelRules, Rules
 
@@ -22,7 +22,7 @@ class Arg(Struct, frozen=True):
     choices: tuple[str, ...] = ()
     required: bool = False
     rest: bool = False
-    told: str = ""  # what to show of it, where a table of its own says what it can be
+    told: str = ""  # what usage shows for it, where another table lists its values
 
     def __str__(self) -> str:
         shape = self.told or "|".join(self.choices) or f"<{self.name}>"
@@ -40,7 +40,7 @@ class Call(Struct, frozen=True):
 
 
 class Command(Struct, frozen=True):
-    """`handle` None: another stage decides it, `stage` says which."""
+    """`handle` None: another stage handles it; `stage` says which."""
 
     name: str
     help: str
@@ -54,10 +54,10 @@ class Command(Struct, frozen=True):
     inline: bool = False  # takes no argument, and may stand inside other text (IN-63)
     switch: str | None = None  # the setting under `commands` that has to be true
     owner_when: Callable[[dict[str, str]], bool] | None = None  # arguments that only an owner may give
-    to_come: bool = False  # the name is kept and guarded; what it does is not there yet
+    to_come: bool = False  # the name is reserved and guarded, but the command is not implemented yet
 
     def auth_for(self, args: dict[str, str] | None) -> Auth:
-        """What it takes with these arguments; None: they do not fit."""
+        """The authority it needs with these arguments; `args` None: they do not fit."""
         return "owner" if args is not None and self.owner_when is not None and self.owner_when(args) else self.auth
 
     @property

@@ -15,7 +15,7 @@ _SHELL = re.compile(r"(?<!\S)![ \t]+(?=\S)")
 
 
 class Invocation(Struct, frozen=True):
-    """A command that was called. `rest` is all that follows, `line` what follows on its line."""
+    """A command that was called. `rest` is everything after it, `line` what follows on the same line."""
 
     name: str
     rest: str
@@ -24,12 +24,12 @@ class Invocation(Struct, frozen=True):
 
     @property
     def is_skill(self) -> bool:
-        """What follows is for the agent, or for a tool."""
+        """Whether what follows is for the agent, or for a tool."""
         return self.command is None or self.command.stage == "skills"
 
     @property
     def is_answered(self) -> bool:
-        """Answered without the agent."""
+        """Whether it is answered without the agent."""
         return self.command is not None and self.command.stage == "commands"
 
     @property
@@ -63,7 +63,7 @@ def read_invocation(
 
 
 def _without_mentions(rest: str, mentions: tuple[str, ...]) -> str:
-    """Our own name after a command is no argument of it."""
+    """Drops our own name at the end: it is not an argument."""
     end = len(rest)
     while mentions:
         bare = end

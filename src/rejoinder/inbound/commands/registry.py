@@ -1,4 +1,4 @@
-"""All commands, from the topic files and the table of directives. Help, menus and docs are made from it."""
+"""All commands, from the topic files and the table of directives. Help, menus and docs are generated from here."""
 
 from collections.abc import Iterable, Mapping
 
@@ -45,7 +45,7 @@ INLINE: dict[str, str] = {
 
 
 def book(plugins: Iterable[Command] = ()) -> Mapping[str, Command]:
-    """Every name and alias with its command. A plug-in cannot take a name that is taken (IN-65)."""
+    """Every name and alias with its command. A plug-in cannot use a name that is already in use (IN-65)."""
     commands: dict[str, Command] = {}
     for command in (*BUILT_IN, *plugins):
         for name in (command.name.lower(), *map(str.lower, command.aliases)):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def status_text(message: "Message", session: Session, rules: "Rules", channel: "ChannelRules", now: datetime) -> str:
-    """All there is to know in one reply; what is not known is left out."""
+    """The whole status in one reply; what is not known is left out."""
     runs, agent = message.facts.runs, channel.agent_called(session.agent)
     model = effective_model(message.choices, session, agent)
     levels = ", ".join(

@@ -1,7 +1,7 @@
-"""Commands whose work is not done yet.
+"""Commands that are not implemented yet.
 
-Their names are kept and guarded: none of them reaches an agent as text, and nobody else takes the name. Help
-and menus do not show them.
+Their names are reserved and guarded: none of them reaches an agent as text, and no plug-in can take one. Help and
+menus do not show them.
 """
 
 from rejoinder.inbound.commands.command import Arg, Call, Command

@@ -1,1 +1,1 @@
-"""Inline directives: `/think high` and its kin, read once, told apart from prose, removed to the byte."""
+"""Inline directives such as `/think high`: read once, told apart from prose, removed without touching other bytes."""

@@ -13,7 +13,7 @@ class Word(Struct, frozen=True):
 
 
 class Good(Struct, frozen=True):
-    """Argument words that mean something; `end` is where the last of them ends."""
+    """Valid argument words; `end` is where the last of them ends."""
 
     value: Any
     end: int
@@ -36,7 +36,7 @@ _ANYWHERE = re.compile(r"\s*(\S+)")
 
 
 def words(text: str, position: int, *, in_line: bool) -> Iterator[Word]:
-    """The words from here on; in prose an argument does not reach into the next line."""
+    """The words from `position` on; with `in_line` (in prose) they end with the line."""
     pattern = _IN_LINE if in_line else _ANYWHERE
     while found := pattern.match(text, position):
         yield Word(found[1], found.end())
@@ -55,7 +55,7 @@ _NOT_BLANK = re.compile(r"\S|\Z")
 
 
 def quoted(word: str) -> str:
-    """A word as an answer repeats it: the beginning of a long one is enough to know it again."""
+    """A word as an answer quotes it: of a long one only the beginning, enough to recognise it."""
     return repr(word if len(word) <= _RECOGNISABLE else f"{word[:_RECOGNISABLE]}…")
 
 

@@ -1,7 +1,7 @@
 """Whether a directive can be honoured: by this agent, for this sender, here (IN-57, IN-59).
 
-A directive that is understood and cannot be honoured is refused with the reason; nothing is kept that would
-do nothing.
+A directive that is understood but cannot be honoured is refused with the reason; a setting that would have no effect
+is never stored.
 """
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from rejoinder.session import ExecChoice
 
 
 class Here(Struct, frozen=True):
-    """Where and by whom it is asked for."""
+    """Where the directive was written, and by whom."""
 
     rules: Rules
     channel: ChannelRules
@@ -27,7 +27,7 @@ class Here(Struct, frozen=True):
 
 
 def find_problem(token: Token, here: Here) -> str | None:
-    """What is wrong with it, in a sentence for the sender; None: nothing."""
+    """What is wrong with the directive, in a sentence for the sender; None: nothing."""
     if token.problem or token.value is None:
         return token.problem
     check = _CHECKS.get(token.name)

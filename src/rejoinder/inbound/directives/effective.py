@@ -1,4 +1,4 @@
-"""Which value counts in the end (IN-52, IN-59): this turn > session > `agents.defaults` > the agent's own."""
+"""Which value is in force (IN-52, IN-59): this turn > session > `agents.defaults` > the agent's own."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ _DEFAULTS = {"think": "thinking_default", "verbose": "verbose_default", "reasoni
 def effective_level(
     name: str, choices: dict[str, Any], session: Session, rules: "Rules", agent: "AgentProfile"
 ) -> Effective:
-    """The level in force, and who said so."""
+    """The level in force, and where it was set."""
     if (value := choices.get(name)) is not None:
         return Effective(value, "this turn")
     if (value := getattr(session, name)) is not None:
@@ -37,7 +37,7 @@ def effective_level(
 
 
 def effective_exec(choices: dict[str, Any], session: Session) -> ExecChoice:
-    """Of `/exec` each option by itself: this turn > session."""
+    """The options of `/exec`, each looked up by itself: this turn > session."""
     own, now = session.exec or ExecChoice(), choices.get("exec") or ExecChoice()
     return replace(own, **{name: said for name, said in asdict(now).items() if said is not None})
 

@@ -1,4 +1,4 @@
-"""`/exec`: where the agent's commands run and who is asked (IN-53)."""
+"""`/exec`: where the agent's commands run, and who has to approve them (IN-53)."""
 
 from collections.abc import Iterator
 from typing import get_args
@@ -17,7 +17,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 
 
 def usage(*, takes_host: bool, has_list: bool) -> str:
-    """What can be set; where commands run, and a list of allowed ones, only with an agent that has that."""
+    """What can be set; the place where commands run and the allow-list only for an agent that supports them."""
     offered = {key: values for key, values in OPTIONS.items() if takes_host or key not in ("host", "node")}
     if not has_list:
         offered["security"] = tuple(value for value in OPTIONS["security"] if value != "allowlist")

@@ -1,4 +1,4 @@
-"""The levels and their other names: the one table from which reading, help, errors and docs come (IN-52)."""
+"""The levels and their other names: the one table behind parsing, help, errors and docs (IN-52)."""
 
 from collections.abc import Iterator
 
@@ -32,7 +32,7 @@ _BY_WORD = {
 
 
 def level_names(name: str) -> tuple[str, ...]:
-    """Those on offer."""
+    """The levels on offer."""
     return tuple(level for level in LEVELS[name] if (name, level) not in UNHONOURED)
 
 
@@ -41,7 +41,7 @@ def find_level(name: str, word: str) -> str | None:
 
 
 class ReadLevel(Struct, frozen=True):
-    """Reads one level, in one word or two."""
+    """Reads one level, written as one word or two."""
 
     name: str
 

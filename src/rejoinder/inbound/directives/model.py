@@ -1,7 +1,8 @@
 """`/model`: `[provider/]name[@profile]`, or a short name the configuration gives (IN-52).
 
-In a text of its own any well-formed name is meant as one, and refused with a reason if it will not do. Before
-other words (`/model a/b go on`) it has to look like one, and amid them (`the /model and/or view`) like nothing else.
+Where the directive stands alone, any well-formed name counts as a model, and is refused with a reason if it cannot be
+chosen. Before other text (`/model a/b go on`) the argument has to look like a model name; amid other text
+(`the /model and/or view`) it must not be mistakable for anything else.
 """
 
 import re
@@ -14,11 +15,11 @@ from rejoinder.inbound.directives.argument import Argument, Good, Word
 
 _REFERENCE = re.compile(r"[A-Za-z0-9][\w.:\-]*(?:/[\w.:@\-]+)*(?:@[\w.\-]+)?")
 _LONGEST = 200
-DEFAULT_MODEL = "default"  # the agent's own, whatever it is
+DEFAULT_MODEL = "default"  # whichever model is the agent's own
 
 
 Place = Literal["alone", "before", "amid"]
-"""Where a directive stands: nothing else is said, everything else follows, or it stands among other words."""
+"""Where a directive stands: it is the whole text, all other text follows it, or it is among other words."""
 
 
 class Models(Struct, frozen=True):
@@ -30,7 +31,7 @@ class Models(Struct, frozen=True):
     allowed: tuple[str, ...] = ()  # empty: any
 
     def known(self, said: str) -> str | None:
-        """The model meant by a word we have seen before: the alias resolved, the spelling ours."""
+        """The model that a known name or alias stands for, in our spelling."""
         folded = said.lower()
         for alias, model in self.aliases.items():
             if alias.lower() == folded:
@@ -41,14 +42,14 @@ class Models(Struct, frozen=True):
         return None
 
     def choose(self, said: str) -> str | None:
-        """The model to use for what was said, or None when it may not be chosen."""
+        """The model to use for this name, or None when it may not be chosen."""
         name, at, profile = said.partition("@") if "/@" not in said else (said, "", "")
         if model := self.known(name):
             return model + at + profile
         return None if self.allowed else said
 
     def names(self) -> tuple[str, ...]:
-        """What to offer, each once."""
+        """The names to offer, each once."""
         own = (self.default,) if self.default else ()
         return tuple(dict.fromkeys((*self.aliases, *own, *self.fallbacks, *self.allowed)))
 
@@ -61,7 +62,7 @@ class ReadModel(Struct, frozen=True):
         word = next(words, None)
         if word is None or len(word.text) > _LONGEST:
             return None
-        said = word.text.rstrip(".")  # a name may end a sentence
+        said = word.text.rstrip(".")  # the name may be the end of a sentence
         end = word.end if self.place == "alone" else word.end - len(word.text) + len(said)
         if not _REFERENCE.fullmatch(said):
             return None

@@ -1,7 +1,8 @@
-"""What `/elevated` and `/exec` have decided before the agent asks (IN-59).
+"""What `/elevated` and `/exec` decide before the agent asks for permission (IN-59).
 
-Rule 1: they set the policy of the session, and what lowers it holds for everybody who speaks in it.
-Rule 2: what lifts it lends nobody a right: it counts in a turn in which every word is of somebody who could lift it.
+Rule 1: they set the policy of the session; a stricter policy applies to everybody who speaks in it.
+Rule 2: a looser policy lends its rights to no one: it counts only in a turn whose every word is from people who could
+have set it themselves.
 """
 
 from collections.abc import Iterable
@@ -17,7 +18,7 @@ from rejoinder.session import Session
 def decided_beforehand(
     choices: dict[str, Any], session: Session, words: Iterable[Message], rules: Rules
 ) -> bool | None:
-    """Whether the agent may do what it asks for; None: its person says. `words`: all that it has heard in the turn."""
+    """Whether the agent may do what it asks for; None: a person has to decide. `words`: every message of the turn."""
     chosen, elevated = effective_exec(choices, session), choices.get("elevated") or session.elevated
     if chosen.security == "deny":
         return False

@@ -44,7 +44,7 @@ def read_queue(words: Iterator[Word]) -> Argument:
 
 
 def _default(choice: QueueChoice, end: int | None, word: Word, following: Word | None) -> Argument:
-    """The default says everything, so an option beside it contradicts it; before prose it is a word of that."""
+    """`default` sets everything, so an option next to it is an error; after options and before prose it is prose."""
     if end is not None:
         return Good(choice, end) if following else Bad(f"{word.text} stands alone; valid: {USAGE}", word.end)
     pair = option(following.text) if following else None

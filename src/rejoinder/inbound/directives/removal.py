@@ -1,9 +1,9 @@
-"""Taking spans out of a text without touching another byte (IN-3).
+"""Removing spans from a text without touching another byte (IN-3).
 
-Rule 1: a span takes one neighbouring blank along: the one after it, else the one before, unless that one indents
-or parts two words. Spans that touch are one.
-Rule 2: a line that holds nothing but spans goes with its newline.
-Rule 3: no other white space, newline or indentation changes, ever.
+Rule 1: a span is removed with one neighbouring blank: the one after it, else the one before, unless that one is
+indentation or separates two words. Spans that touch count as one.
+Rule 2: a line that holds nothing but spans is removed with its newline.
+Rule 3: no other white space, newline or indentation ever changes.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def remove(text: str, spans: Sequence[tuple[int, int]]) -> str:
             start, end = spans[index]
             touches = bool(here) and here[-1][1] == start
             here.append((here.pop()[0] if touches else start, end))
-            if end > line_end:  # an argument may stand on the next line
+            if end > line_end:  # the argument may be on the next line
                 following = text.find("\n", end)
                 line_end = len(text) if following < 0 else following
             index += 1

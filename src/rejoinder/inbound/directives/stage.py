@@ -43,7 +43,7 @@ def inline_directives(message: Message, session: Session, rules: Rules, now: dat
 def _alone(
     message: Message, session: Session, tokens: list[Token], asked: list[str], here: Here, now: datetime
 ) -> Outcome:
-    """`asked` are the commands that stand among the directives (IN-63); they see what these have changed."""
+    """`asked` are the commands among the directives (IN-63); they see the session as the directives changed it."""
     commands, called = here.rules.commands, message.reading.invocation
     actions = [Action(f"/{token.name}", BY_NAME[token.name].auth) for token in tokens]
     actions += [Action(f"/{name}", commands[name].auth) for name in asked]

@@ -1,4 +1,4 @@
-"""What a directive leaves in the session, what it says, and what the agent is told (IN-54, IN-58)."""
+"""What a directive stores in the session, what it replies, and what the agent is told (IN-54, IN-58)."""
 
 from collections.abc import Iterable
 from typing import Any, cast
@@ -24,7 +24,7 @@ TITLES = {
 }
 
 SPELT = {"mode": "{}", "debounce_ms": "debounce={}ms"}
-"""Options that are not typed as they are called."""
+"""How to spell the options whose typed form differs from their field."""
 
 
 def plain(value: Any) -> Any:
@@ -37,7 +37,7 @@ def plain(value: Any) -> Any:
 
 
 def spoken(value: Any) -> str:
-    """As one would type it."""
+    """A directive's value as one would type it."""
     shown = plain(value)
     if not isinstance(shown, dict):
         return str(shown)
@@ -46,7 +46,7 @@ def spoken(value: Any) -> str:
 
 
 def values(tokens: Iterable[Token], agent: AgentProfile) -> dict[str, Any]:
-    """What is meant, by directive: what is said twice holds as it was said last, options each by itself."""
+    """The value of each directive, by name: of repeated ones the last counts, for options one by one."""
     meant: dict[str, Any] = {}
     for token in tokens:
         value, before = _resolved(token, agent), meant.get(token.name)

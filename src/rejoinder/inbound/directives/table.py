@@ -9,7 +9,7 @@ from rejoinder.inbound.gate import Auth
 
 
 class InlineDirective(Struct, frozen=True):
-    """A name one may type inside a message. `read` None: it takes no argument, or its own file reads it."""
+    """A directive one may type inside a message. `read` None: it takes no argument, or its own module reads it."""
 
     name: str
     help: str

@@ -1,9 +1,9 @@
-"""The one pass over a text that finds what is asked for in it (IN-50, IN-51, IN-66).
+"""The one pass over a text that finds the directives and inline commands in it (IN-50, IN-51, IN-66).
 
 Rule 1: a token begins at the start of the text or after white space: `/name` or `/name@ourbot`, then the end, a
-blank or `:`. What names another bot is not ours.
-Rule 2: a text that consists of directives alone is read as such, wrong words included. Commands that may stand
-inside a text (IN-63) may stand among them, and any command after them.
+blank or `:`. A token that names another bot is not ours.
+Rule 2: a text that consists of directives alone is read as such, invalid arguments included. Inline commands (IN-63)
+may stand among the directives, and any command after them.
 Rule 3: in every other text a token without a valid argument is text. So is everything in code, quotes, links.
 """
 
@@ -20,7 +20,7 @@ from rejoinder.inbound.protected import Protected, protected
 
 
 class Token(Struct, frozen=True):
-    """Something asked for: its span, its value, or what is wrong with it."""
+    """A directive or command found in a text: its span, its value, or what is wrong with it."""
 
     name: str
     start: int
@@ -39,7 +39,7 @@ class _Name(Struct, frozen=True):
 
 
 class Vocabulary(Struct, frozen=True):
-    """The names that count, and a pattern that finds them."""
+    """The names that are recognised, and a pattern that finds them."""
 
     names: dict[str, _Name]
     inline_commands: dict[str, str]  # as typed -> its own name
@@ -48,8 +48,8 @@ class Vocabulary(Struct, frozen=True):
 
 
 def vocabulary(models: Models, inline_commands: dict[str, str], taken: Iterable[str]) -> Vocabulary:
-    """The names for one agent. A model's alias that is a command's name (`taken`), or no more than the model's own
-    name, is no directive."""
+    """The names for one agent. A model's alias is not a directive if it is also a command's name (`taken`) or the same
+    as the model's own name."""
     names: dict[str, _Name] = {}
     for directive in DIRECTIVES:
         for name in (directive.name, *directive.names):
@@ -71,7 +71,7 @@ def vocabulary(models: Models, inline_commands: dict[str, str], taken: Iterable[
 
 
 def find_tokens(text: str, known: Vocabulary, start: int, our_name: str) -> tuple[Token, ...]:
-    """The tokens of a text that has more to say: those that count, in order."""
+    """The tokens of a text that also holds other words, in order."""
     found = list(known.pattern.finditer(text, start))
     if not found:
         return ()
@@ -114,8 +114,8 @@ def _in_prose(text: str, match: re.Match[str], known: Vocabulary, closed: Protec
 def directives_alone(
     text: str, known: Vocabulary, start: int, our_name: str, ignored: tuple[str, ...], is_command: Callable[[int], bool]
 ) -> tuple[tuple[Token, ...], int] | None:
-    """The tokens of a text that is directives and nothing else, but for `ignored` words, up to its end or to the
-    command that follows them; else None."""
+    """The tokens of a text that holds only directives and `ignored` words, and the position of its end or of the
+    command that follows them; None for any other text."""
     closed: Protected | None = None
     tokens: list[Token] = []
     bare_letter = False
@@ -170,7 +170,7 @@ def _alone(
     ignored: tuple[str, ...],
     is_command: Callable[[int], bool],
 ) -> Token | None:
-    """One directive with its argument words, or one word in their place, or none."""
+    """One directive with its argument, with one invalid word in its place, or without; None: the text is prose."""
     start, end = match.span()
     if name.alias:
         return Token("model", start, end, value=name.alias)
@@ -200,7 +200,7 @@ def _argument(name: _Name, following: Iterator[Word], known: Vocabulary, place: 
 
 
 def _open_words(text: str, position: int, closed: Protected, *, in_line: bool) -> Iterator[Word]:
-    """The words from here on, as far as they are the sender's own."""
+    """The words from `position` on, up to the first protected one."""
     for word in words(text, position, in_line=in_line):
         if word.end - len(word.text) in closed:
             return

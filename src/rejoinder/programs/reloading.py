@@ -53,8 +53,8 @@ class Watch:
 
 
 class Source(NamedTuple):
-    """Where settings come from. `read` makes them from the file as at the start, with `overlay` laid over it; where that
-    is None, nothing can be laid over the file."""
+    """Where settings come from. `read` makes them from the file as at the start, with `overlay` laid over it; None:
+    nothing can be laid over it."""
 
     watch: Watch
     read: Callable[[], Settings]

@@ -33,9 +33,9 @@ class Frame(Struct, frozen=True, omit_defaults=True):
     silent: bool = False
     buttons: tuple[str, ...] = ()
     pinged: tuple[str, ...] = ()
-    """Who was called by name."""
+    """The people it pinged."""
     place: int = 0
-    """Where a message stands among the others, whenever it was seen first; 0 where it stands behind those before it."""
+    """The position of a message in the chat, whenever it was seen first; 0: after those that were seen before it."""
 
 
 class Call(Struct, frozen=True, omit_defaults=True):
@@ -90,7 +90,7 @@ class Truth:
         ]
 
     async def until(self, holds: Callable[[], bool], seconds: float = PATIENCE) -> None:
-        """Returns as soon as it holds; it is asked again whenever something changes."""
+        """Returns as soon as the condition holds; it is checked again whenever something changes."""
         try:
             async with asyncio.timeout(seconds):
                 while not holds():

@@ -354,7 +354,7 @@ async def _close(agent: Agent) -> None:
 
 
 def with_channel(settings: schema.Settings, name: str, agent: str, owners: tuple[str, ...]) -> schema.Settings:
-    """The settings with this channel open to whoever reaches it, and its owners."""
+    """The settings with this channel and these owners; a channel that is not configured is open to everyone."""
     configured = settings.channels.get(name)
     common = configured.common if configured is not None else ChannelSettings(dm="open", groups="open")
     common = replace(common, agent=agent, agents=(), owners=(*common.owners, *owners))

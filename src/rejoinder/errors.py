@@ -3,7 +3,7 @@
     RejoinderError              something the operator can understand and mend
     +-- BadUse                  the command line or an argument is wrong: exit status 2
     +-- BadConfiguration        the configuration is wrong: file, line, key and the fix; exit status 2
-    +-- ChannelStopped          one account cannot be served until somebody mends it; the others go on
+    +-- ChannelStopped          one account cannot be served until a person mends it; the others go on
     +-- StoreUnavailable        nothing can be kept now: acknowledge nothing, try later
     +-- Superseded              another writer has moved it on: throw away what you have
     +-- Unreadable              one stored thing cannot be read: put it aside, and go on with the others

@@ -119,7 +119,7 @@ class Quote(Struct, frozen=True):
 
 
 class Forward(Struct, frozen=True):
-    """Somebody else's words, passed on: text, or the caption of forwarded media."""
+    """Another person's words, passed on: text, or the caption of forwarded media."""
 
     text: str = ""
     author_name: str = ""

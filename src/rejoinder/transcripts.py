@@ -36,7 +36,7 @@ def as_markdown(transcript: Transcript) -> str:
 
 
 def latest(transcript: Transcript, most: int) -> tuple[str, int]:
-    """The end of it, at most `most` characters, and how many entries that is; a last entry that is longer is cut."""
+    """The end of it, at most `most` characters, and how many entries that is; a longer last entry is cut."""
     said = entries_as_markdown(transcript)
     size, count = 0, 0
     for entry in reversed(said):

@@ -232,7 +232,7 @@ def _print_problems(console: "Console", reading: "Reading") -> None:
 
 
 def _print_steps(console: "Console", steps: "list[tuple[str, list[ReplyEvent]]]") -> None:
-    """Piece by piece: what was fed, and what had become certain by then."""
+    """Prints each piece that was fed, and what had become certain by then."""
     from rich.text import Text
 
     _heading(console, "As it streams", "fed, and what came out")

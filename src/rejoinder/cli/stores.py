@@ -59,7 +59,7 @@ def store_url(file: str | None) -> str:
 
 
 def who_acts(runs: str | None, does: str) -> str:
-    """The sentence that says when what was written takes effect; `runs` is the gateway on the store, if any."""
+    """The sentence that says when a write takes effect; `runs` is the gateway on the store, if any."""
     if runs is None:
         return f"No gateway runs on this store; the next one that starts {does}."
     return f"The running gateway ({runs}) {does} within about a second."

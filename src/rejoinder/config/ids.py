@@ -1,4 +1,4 @@
-"""Whom a list means. Ids stay; a name can be given up and taken by somebody else, so names are refused."""
+"""Whom a list means. Ids stay; a name can be given up and taken by another person, so names are refused."""
 
 from collections.abc import Mapping
 

@@ -204,7 +204,7 @@ class ChannelContract:
             assert missing.why == "target"
 
     async def test_a_reaction_comes_and_goes(self) -> None:
-        """OD-70: on somebody's message."""
+        """OD-70: on a person's message."""
         async with self._opened() as opened:
             channel = opened.channel
             if not isinstance(channel, CanReact):

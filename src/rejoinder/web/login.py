@@ -54,7 +54,7 @@ class Login:
         return self._kept is not None
 
     def takes(self, token: str) -> bool:
-        """Whether this is the token. After many wrong ones nobody is let in for a while."""
+        """Whether this is the token. After many wrong ones no new login is accepted for a while."""
         if self._kept is None:
             return True
         if self._known is not None and hmac.compare_digest(self._known.encode(), token.encode()):

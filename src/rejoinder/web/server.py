@@ -27,7 +27,7 @@ from rejoinder.web.refusal import refuse
 log = logging.getLogger(__name__)
 
 LARGEST_BODY = 4 << 20
-LARGEST_FRAME = 2 << 20  # the longest text, were every letter of it escaped
+LARGEST_FRAME = 2 << 20  # the longest text with every letter escaped
 GRACE = 3
 BACKLOG = 512
 OWN_NAMES = ("localhost",)

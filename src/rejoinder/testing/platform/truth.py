@@ -82,7 +82,7 @@ class Truth:
         self._wake()
 
     def messages(self, chat: str | None = None, by: str | None = BOT) -> list[Seen]:
-        """What is there now, in the order in which it stands; of one chat, of one author, or of all."""
+        """The messages that are there now, in their order in the chat; of one chat, of one author, or of all."""
         return [
             seen
             for seen in standing(self.frames)
@@ -109,7 +109,7 @@ class Truth:
 
 
 def standing(frames: Iterable[Frame]) -> list[Seen]:
-    """The messages that are there after these frames, as they stand."""
+    """The messages that are there after these frames."""
     there: dict[tuple[str, str], Seen] = {}
     for frame in frames:
         key = (frame.chat, frame.message)

@@ -1,4 +1,4 @@
-"""The Bot API server: who may call, what befalls a call, and what people do on their side."""
+"""The Bot API server: who may call, which faults a call meets, and what people do on their side."""
 
 import asyncio
 import math

@@ -1,8 +1,8 @@
-"""Deadlines of which hardly any is reached: one timer of the loop serves them all.
+"""Deadlines that are rarely reached: one timer of the event loop serves them all.
 
-A timer of its own for each costs more than most of what it guards: it is put into a heap, and stays there when it
-is cancelled. Here setting and cancelling touch a set; only when the earliest deadline has come, or would have come,
-are all looked through.
+A timer for each deadline would cost more than most of the work it guards: it goes into the loop's heap and stays there
+even when it is cancelled. Here setting and cancelling an alarm only touch a set. The whole set is scanned only when the
+earliest deadline comes, even if its alarm was cancelled.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ class Alarm:
 
 
 def call_at(when: float, call: Callable[[], None]) -> Alarm:
-    """As the loop's `call_at`, in the loop that runs."""
+    """Like the loop's `call_at`, on the running loop."""
     global _alarms
     loop = asyncio.get_running_loop()
     if _alarms is None or _alarms.loop is not loop:
@@ -33,7 +33,7 @@ def call_at(when: float, call: Callable[[], None]) -> Alarm:
 
 
 class _Alarms:
-    """Of one loop."""
+    """The alarms of one loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
@@ -61,7 +61,7 @@ class _Alarms:
             self.loop.call_soon(self._call, alarm)
 
     def _call(self, alarm: Alarm) -> None:
-        if alarm in self.pending:  # it may have been cancelled by the one before it
+        if alarm in self.pending:  # the alarm before it may have cancelled it
             self.pending.discard(alarm)
             alarm.call()
 

@@ -48,24 +48,24 @@ log = logging.getLogger(__name__)
 MEMORY = "sqlite::memory:"
 """A store that keeps nothing beyond the process: for a chat in the terminal, a single reply, and tests."""
 GRACE = 20.0
-"""Seconds for which agents may go on when the gateway is told to end."""
+"""Seconds for which agents may go on after the gateway is told to end."""
 SENDING = 5.0
-"""Seconds for which what has been planned is still sent then; the rest is sent by the next process."""
+"""Seconds for which planned parts are still sent after that; the next process sends the rest."""
 PUTTING_AWAY = 15.0
-"""Seconds beyond that for all of it; a store that takes nothing so long is left as it is, for the next process."""
+"""Seconds for the whole shutdown beyond the grace; a store that accepts nothing for so long is closed as it is."""
 ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 Told = signal.Signals | Restart | None
-"""What ended a gateway; None: it came to its end by itself."""
+"""What ended a gateway; None: it ended by itself."""
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
 
 
 class Gateway:
-    """One configuration at work. Enter it, and `dispatch` takes messages; leave it, and nothing of it runs on.
+    """One configuration at work. Once entered, `dispatch` takes messages; once left, nothing of it runs on.
 
-    Agents, channels and store are those of the configuration, unless others are given; the page is served by `serving`.
-    `reviving`: given by who starts it again when it ends for a restart.
+    Agents, channels and store are those of the configuration unless others are given; `serving` serves the page.
+    `reviving` is given by a caller that starts the gateway again when it ends for a restart.
     """
 
     store: Store
@@ -111,7 +111,7 @@ class Gateway:
         self._ticking: asyncio.Task[None] | None = None
         self._ending = False
         self._stack = AsyncExitStack()
-        self._upkeep = Runs()  # apart: who waits until all is done waits not for it
+        self._upkeep = Runs()  # separate: waiting until `runs` is idle must not wait for it
         self._lent: dict[asyncio.Event, Agent] = {}
 
     def on(self, name: str, hook: Hook) -> None:
@@ -121,7 +121,7 @@ class Gateway:
 
     @property
     def directives(self) -> Registry:
-        """All that its agents may write."""
+        """All directives that its agents may write."""
         return self._settings.directives
 
     @property
@@ -167,11 +167,11 @@ class Gateway:
         return tuple(self.engine.nowhere.kept)
 
     async def begin(self, turn: Background) -> None:
-        """A turn that nobody asked for, once the gateway serves."""
+        """Begins a turn that no user asked for, as soon as recovery is over."""
         await self.engine.background.begin(turn)
 
     async def serve(self) -> None:
-        """Until every channel has come to its end, or is told to, and all that they brought is answered."""
+        """Runs until every channel has ended, by itself or because it was told to, and all they brought is answered."""
         await self.engine.recovery.run()
         self._wind_up()
         opened = {} if self._ending else self.channels
@@ -187,8 +187,8 @@ class Gateway:
                 raise problem
 
     async def serve_until_told(self, grace: float = GRACE) -> Told:
-        """As `serve`; one of `ENDING` ends it in good order, a second one at once, and so does a restart. Returns which
-        it was."""
+        """Like `serve`, but a signal in `ENDING` or a restart ends it in good order, a second signal at once. Returns
+        which it was."""
         loop, told = asyncio.get_running_loop(), list[signal.Signals]()
 
         def end(number: signal.Signals) -> None:
@@ -213,7 +213,7 @@ class Gateway:
         self.runs.start("drain", self.drain())
 
     async def drain(self, grace: float = GRACE) -> None:
-        """Goes down in good order: takes no further message, lets runs end for so many seconds, gives back the rest."""
+        """Ends in good order: takes no further message, gives runs `grace` seconds to end, gives back the rest."""
         self._ending = True
         for task in (*self.listening, *((self._ticking,) if self._ticking is not None else ())):
             await self.runs.cancel(task)
@@ -223,7 +223,7 @@ class Gateway:
                 await self.engine.lanes.drain(grace)
                 await self.engine.shell.stop()
                 await self.engine.outbox.drain(min(grace, SENDING))
-        except TimeoutError:  # nothing can be kept (DU-15), and nobody knows for how long
+        except TimeoutError:  # the store accepts nothing (DU-15), for an unknown time
             await self.store.close()
 
     async def __aenter__(self) -> Self:
@@ -259,26 +259,26 @@ class Gateway:
             await self._stack.aclose()
 
     def _wind_up(self) -> None:
-        """From here on the clock is looked at, if there is anything to look at it for."""
+        """Starts the clock, if there are jobs for it."""
         if not self._jobs or self._ending:
             return
-        from rejoinder.wiring.jobs import open_clockwork  # noqa: PLC0415 - who has no job needs no clock
+        from rejoinder.wiring.jobs import open_clockwork  # noqa: PLC0415 - only loaded where there are jobs
 
         self.clockwork = open_clockwork(self._jobs, self.engine, self.store, self._clock, self.hooks.tell)
         self.store.on_foreign_change(self.clockwork.changed)
         self._ticking = self._upkeep.start("clock", self.clockwork.run())
 
     async def _close_agents(self) -> None:
-        async with AsyncExitStack() as stack:  # one that fails keeps no other open
+        async with AsyncExitStack() as stack:  # when one fails to close, the others still are
             for agent in self.agents.values():
                 stack.push_async_callback(_close, agent)
 
     # --- while it runs ------------------------------------------------------------------------------
 
     def take_over(self, settings: schema.Settings) -> Taken:
-        """What can change does, from the next message on; turns under way end with what they began with.
+        """Applies what can change, from the next message on; turns under way keep the settings they began with.
 
-        Raises BadConfiguration, and then nothing has changed.
+        When it raises BadConfiguration, nothing has changed.
         """
         taken = taken_over(self._configured, settings)
         opened = self._open_anew(taken.settings) if self._opened else {}
@@ -299,12 +299,12 @@ class Gateway:
         return taken
 
     def note_unheeded(self, sentence: str) -> None:
-        """What of the configuration does not hold, and why; owners are told with `/status`."""
+        """Notes which part of the configuration is not in effect, and why; `/status` tells owners."""
         self._heed(replace(self._settings, unheeded=sentence))
 
     @property
     def configured(self) -> schema.Settings:
-        """The settings that hold."""
+        """The settings in effect."""
         return self._configured
 
     @property
@@ -313,7 +313,7 @@ class Gateway:
 
     @contextmanager
     def lend(self, name: str) -> Generator[Agent]:
-        """An agent for something beside the turns of the chats: it is not closed meanwhile."""
+        """Lends an agent for work other than chat turns; it is not closed meanwhile."""
         agent, back = self.agents[name], asyncio.Event()
         self._lent[back] = agent
         try:
@@ -327,7 +327,7 @@ class Gateway:
         self.engine.heed(settings)
 
     def _open_anew(self, settings: schema.Settings) -> dict[str, Agent]:
-        """Those of which something has changed that they were opened with."""
+        """Opens anew the agents whose settings or limits have changed."""
         old, limits = self._configured, limits_of(settings.gateway)
         same = limits == limits_of(old.gateway)
         changed = {
@@ -338,7 +338,7 @@ class Gateway:
         return {name: open_agent(name, said, limits) for name, said in changed.items()}
 
     async def _retire(self, agent: Agent) -> None:
-        """Closes it when it has ended what it was asked for."""
+        """Closes a replaced agent when its turns and loans have ended."""
         try:
             for run in self.engine.workers.turns_of(agent):
                 await run.gone.wait()
@@ -354,7 +354,7 @@ async def _close(agent: Agent) -> None:
 
 
 def with_channel(settings: schema.Settings, name: str, agent: str, owners: tuple[str, ...]) -> schema.Settings:
-    """The settings with this channel open to whoever reaches it, and its owners."""
+    """The settings with this channel and these owners; a channel that is not configured is open to everyone."""
     configured = settings.channels.get(name)
     common = configured.common if configured is not None else ChannelSettings(dm="open", groups="open")
     common = replace(common, agent=agent, agents=(), owners=(*common.owners, *owners))

@@ -7,7 +7,7 @@ Value = TypeVar("Value")
 
 
 class Bounded(dict[Key, Value]):
-    """Forgets the oldest entry for one too many; what is only written anew keeps its age."""
+    """Forgets the oldest entry when there is one too many; overwriting an entry keeps its age."""
 
     def __init__(self, most: int) -> None:
         super().__init__()
@@ -19,6 +19,6 @@ class Bounded(dict[Key, Value]):
             del self[next(iter(self))]
 
     def renew(self, key: Key, value: Value) -> None:
-        """The same, as the youngest."""
+        """Sets the entry and makes it the youngest."""
         self.pop(key, None)
         self[key] = value

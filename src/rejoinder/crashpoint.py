@@ -3,8 +3,9 @@
 `REJOINDER_CRASH_AT=K3` kills at the first pass of K3, `K3:5` at the fifth. Killed means SIGKILL: no handler
 runs, nothing is flushed. Unless the variable names a point, passing one costs a comparison.
 
-Only a channel knows when a platform has taken something of which it has not read the answer, and only who calls the
-channel knows what it is: the caller names the point by `calling`, the channel passes it by `answer_unread`.
+Only a channel knows the moment when the platform has accepted something and the answer is still unread; only the
+caller of the channel knows what that something is. So the caller names the point with `calling`, and the channel
+passes it with `answer_unread`.
 
     K1   bytes read                          telegram; web: in the room log, browser not told
     K2   parsed                              telegram; web: in the room log, not in the inbox
@@ -55,12 +56,12 @@ def crashpoint(name: str) -> None:
 
 
 def is_armed(name: str) -> bool:
-    """Whether this process is to die at it. For a point that lies between two writes which are mostly one commit."""
+    """Whether this process is to die at this point. For a point between two writes that usually share one commit."""
     return name == _name
 
 
 class calling:
-    """A channel is called inside of it; this is the point where the platform has taken what it was given."""
+    """Wraps the call of a channel and names the point that `answer_unread` passes inside it."""
 
     __slots__ = ("_before", "_name")
 
@@ -75,6 +76,6 @@ class calling:
 
 
 def answer_unread() -> None:
-    """Passed by a channel between what the platform did and our knowing of it."""
+    """Called by a channel when the platform has acted and we do not know it yet."""
     if (name := _called_for.get()) is not None:
         crashpoint(name)

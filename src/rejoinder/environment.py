@@ -12,5 +12,5 @@ PASSED_ALWAYS = (
 
 
 def passed(ours: Mapping[str, str], also: tuple[str, ...] = ()) -> dict[str, str]:
-    """`also`: what this program may have besides."""
+    """`also`: further variables that this program may see."""
     return {name: ours[name] for name in (*PASSED_ALWAYS, *also) if name in ours}

@@ -3,10 +3,10 @@
     RejoinderError              something the operator can understand and mend
     +-- BadUse                  the command line or an argument is wrong: exit status 2
     +-- BadConfiguration        the configuration is wrong: file, line, key and the fix; exit status 2
-    +-- ChannelStopped          one account cannot be served until somebody mends it; the others go on
+    +-- ChannelStopped          one account cannot be served until a person mends it; the others go on
     +-- StoreUnavailable        nothing can be kept now: acknowledge nothing, try later
-    +-- Superseded              somebody else has moved it on: throw away what you have
-    +-- Unreadable              one thing that is kept cannot be read: put it aside, and go on with the others
+    +-- Superseded              another writer has moved it on: throw away what you have
+    +-- Unreadable              one stored thing cannot be read: put it aside, and go on with the others
     +-- FileRefused             an agent's file is not sent: the agent is told why
 
 The message is the help: what, where, what to do. No traceback reaches a user.
@@ -54,7 +54,7 @@ Fault = Literal[
     "full", "read-only", "locked", "taken", "corrupt", "missing", "older", "newer", "foreign", "unreachable", "closed"
 ]
 
-# What keeps a store from keeping things, and what the operator does about it. The store adds where.
+# What keeps a store from working, and what the operator does about it. The error adds which store it is.
 FAULTS: dict[Fault, str] = {
     "full": "The disk is full. Free some space; rejoinder goes on by itself.",
     "read-only": "It cannot be written. Make the file and its folder writable for rejoinder.",
@@ -81,7 +81,7 @@ class StoreUnavailable(RejoinderError):
 
 
 class Superseded(RejoinderError):
-    """Never retry: the row is no longer in the state, or no longer held by the claim, this write was for."""
+    """Never retry: the row is no longer in the state, or no longer held by the claim, that this write expects."""
 
 
 class Unreadable(RejoinderError):

@@ -19,8 +19,8 @@ ReplyMode = Literal["off", "first", "all"]
 TableStyle = Literal["code", "bullets", "off"]
 """What becomes of a table where the platform has none (DE-12)."""
 Strictness = Literal["ask", "deny", "list"]
-"""Of one run, whatever the agent's settings allow: everything is asked for, everything is denied, or only what stands
-in the agent's list is allowed without asking."""
+"""How strict one run is, whatever the agent's settings allow: ask for everything, deny everything, or allow without
+asking only what is on the agent's list."""
 ResetCause = Literal["asked", "daily", "idle"]
 TurnOutcome = Literal["answered", "failed", "cancelled"]
 
@@ -83,7 +83,7 @@ class Sender(Struct, frozen=True):
 
     @property
     def called(self) -> str:
-        """What people read beside it; empty where the platform tells no name."""
+        """The name people see; empty where the platform gives none."""
         return self.display_name or self.name
 
 
@@ -94,11 +94,11 @@ class Chat(Struct, frozen=True):
     agents: tuple[str, ...] = ()
     """Which of our agents are in it; empty: all of the channel's."""
     former: str = ""
-    """The id it had before its platform gave it another: settings and sessions know it by that one."""
+    """Its id before the platform changed it; settings and sessions still know the chat by this one."""
 
 
 class Mention(Struct, frozen=True):
-    """Somebody named by the platform's own means; `token` is how it stands in the text, if it does."""
+    """A mention made by the platform's own means; `token` is how it is written in the text, if it is."""
 
     id: str
     kind: Literal["user", "role", "everyone"] = "user"
@@ -115,11 +115,11 @@ class Quote(Struct, frozen=True):
     elsewhere: bool = False
     """It is a message of another chat."""
     files: tuple["Attachment", ...] = ()
-    """Which an agent has not got with a turn of its own: those of a group, where not every message is for it."""
+    """Files that no turn has given the agent yet: those of a group, where not every message is for it."""
 
 
 class Forward(Struct, frozen=True):
-    """Somebody else's words, passed on: text, or the caption of forwarded media."""
+    """Another person's words, passed on: text, or the caption of forwarded media."""
 
     text: str = ""
     author_name: str = ""
@@ -133,8 +133,8 @@ class Attachment(Struct, frozen=True):
     mime: str = ""
     size: int | None = None
     url: str | None = None
-    content: bytes | None = None  # where somebody has read it
-    described: str | None = None  # a picture in words, for who cannot see it
+    content: bytes | None = None  # once it has been read
+    described: str | None = None  # a picture in words, for agents that cannot see it
 
 
 class Said(Struct, frozen=True):
@@ -177,7 +177,7 @@ class Inbound(Struct, frozen=True):
     participants: tuple[str, ...] = ()
     reply_to: Quote | None = None
     former_text: str | None = None
-    """Of an edit, what the message said before; where the platform does not tell it, as the gateway knows it."""
+    """Of an edit: the text before it, as the platform tells it, or else as the gateway knows it."""
     forwarded: Forward | None = None
     mentions: tuple[Mention, ...] = ()
     attachments: tuple[Attachment, ...] = ()
@@ -218,7 +218,7 @@ class ShowConfig(Struct, frozen=True, tag="show_config"):
 
 
 class EditAllowList(Struct, frozen=True, tag="edit_allow_list"):
-    """Let somebody in on a channel, or no longer; `entry` as it would stand in `allow`."""
+    """Let a person in on a channel, or no longer; `entry` is written as in `allow`."""
 
     channel: str
     entry: str
@@ -241,7 +241,7 @@ class ApprovePairing(Struct, frozen=True, tag="approve_pairing"):
 
 
 class AnswerQuestion(Struct, frozen=True, tag="answer_question"):
-    """A permission request is answered; the engine checks that its asker did it (TU-34)."""
+    """A permission request is answered; the engine checks that the person who was asked did it (TU-34)."""
 
     question: str
     option: str
@@ -249,7 +249,7 @@ class AnswerQuestion(Struct, frozen=True, tag="answer_question"):
 
 
 class Overhear(Struct, frozen=True, tag="overhear"):
-    """Nobody was asked: keep it for the next turn of this place (IN-32)."""
+    """No agent was addressed: keep it for the next turn of this place (IN-32)."""
 
     route: Route
     said: Said
@@ -350,7 +350,7 @@ class Turn(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """One message of the bot, for who asks without a channel."""
+    """One message of the bot, for a caller without a channel."""
 
     text: str
     reply_to: str | None = None
@@ -402,7 +402,7 @@ class Part(Struct, frozen=True, omit_defaults=True):
     author: str = ""
     """The agent that says it; empty: the gateway itself."""
     addressed: tuple[str, ...] = ()
-    """Whom a mention in it may ping (DE-34): ids, and `@name` for who is called by name."""
+    """Whom a mention in it may ping (DE-34): ids, and `@name` for people mentioned by name."""
     previews: bool = False
     """Links may be fetched and shown."""
     only_for: str | None = None
@@ -478,11 +478,11 @@ class ReplySent(Struct, frozen=True):
     message: str
     text: str
     turn: int | None = None
-    """That of the agent who said it; None: the gateway's own words."""
+    """The agent's turn that said it; None: the gateway's own words."""
 
 
 class JobTicked(Struct, frozen=True):
-    """A job of the clock, or a heartbeat, was due or asked for by hand. `why` it gets no turn; None: it gets one."""
+    """A job of the clock, or a heartbeat, was due or asked for by hand. `why`: the reason, if it gets no turn."""
 
     job: str
     agent: str

@@ -1,8 +1,8 @@
-"""Letters that were cut in half, made whole again: in a text, in a stream of pieces, in JSON; and those that are no
-letters, made harmless.
+"""Makes characters that were cut in half whole again, in a text, in a stream of pieces and in JSON; and makes control
+characters harmless.
 
-Who cuts a text by UTF-16 units may cut an emoji in two. Each half is no letter: it can be neither written nor sent,
-and a text with one in it would fail wherever it goes.
+A program that cuts a text by UTF-16 units may cut an emoji in two. Neither half (a lone surrogate) can be encoded, so a
+text that contains one would fail wherever it goes.
 """
 
 import json
@@ -15,12 +15,12 @@ T = TypeVar("T")
 
 _FIRST_HALF = ("\ud800", "\udbff")
 _encode = msgspec.json.Encoder().encode
-# Control characters but for the end of a line, and the marks that change the direction of what follows.
+# Control characters other than the newline, and the marks that change the direction of the text.
 _HARMFUL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def harmless(text: str) -> str:
-    """What somebody wrote, without what moves a cursor or turns the text around."""
+    """The text with a space for each character that would move the cursor or turn the text around."""
     return _HARMFUL.sub(" ", text)
 
 
@@ -29,7 +29,7 @@ def one_line(text: str) -> str:
 
 
 def mended(text: str) -> str:
-    """Halves that stand together are one letter again; one alone becomes the sign for what cannot be read."""
+    """Two halves side by side become one character again; a lone half becomes U+FFFD, the replacement character."""
     if text.isascii():
         return text
     try:
@@ -40,7 +40,7 @@ def mended(text: str) -> str:
 
 
 class Letters:
-    """Whole letters out of pieces cut anywhere: half a letter waits for the other half."""
+    """Whole characters out of pieces cut anywhere: half a character waits for the other half."""
 
     def __init__(self) -> None:
         self._half = ""
@@ -58,12 +58,12 @@ def as_json(value: object) -> bytes:
     """A value as JSON, its texts mended where they have to be."""
     try:
         return _encode(value)
-    except UnicodeEncodeError:  # only the slower encoder lets a half stand, so that it can be mended
+    except UnicodeEncodeError:  # only the slower encoder accepts a half, which can then be mended
         return mended(json.dumps(msgspec.to_builtins(value), ensure_ascii=False)).encode()
 
 
 def as_it_came(value: object) -> bytes:
-    """JSON that was read, with its halves as they were: a name is said back unchanged, or it names nothing."""
+    """JSON that we read, encoded with its halves as they were: a name that is changed names nothing."""
     try:
         return _encode(value)
     except UnicodeEncodeError:
@@ -71,10 +71,9 @@ def as_it_came(value: object) -> bytes:
 
 
 def from_json(data: str | bytes, decoder: msgspec.json.Decoder[T]) -> T:
-    """What JSON says, halves and all: they may be written as escapes of their own (`\\ud83d`), which the quick decoder
-    takes for no JSON at all; as it does bytes that are no letter.
+    """Decodes JSON with halves in it: the fast decoder rejects a lone escape (`\\ud83d`), and bytes that are not UTF-8.
 
-    Raises msgspec.DecodeError for what is no JSON, ValidationError for what has another shape.
+    Raises msgspec.DecodeError for what is not JSON, ValidationError for what has another shape.
     """
     try:
         return decoder.decode(data)

@@ -1,7 +1,7 @@
 """Finds what can be plugged in, by file name or by entry point, and imports it only when asked for by name.
 
 A channel is a module with `Settings` and `open_channel(name, settings)`. A file in `channels/` is found by
-its name, a module of somebody else's by its entry point:
+its name, a module of another package by its entry point:
 
     [project.entry-points."rejoinder.channels"]
     zulip = "my_package.zulip"
@@ -24,7 +24,7 @@ from rejoinder.errors import BadConfiguration
 
 
 class Kind(Struct, frozen=True):
-    """Where our own files of a kind live, if any, the entry points of others', and the name each must define."""
+    """Where our own files of a kind live, if any, the entry points of other packages, and the name each must define."""
 
     folder: str | None
     group: str
@@ -41,12 +41,12 @@ KINDS = {
 
 
 def names(kind: str) -> list[str]:
-    """What there is of a kind, sorted; nothing is imported for it but the folder."""
+    """All names of a kind, sorted; of ours only the folder is imported."""
     return sorted({*_files(KINDS[kind]), *theirs(kind)})
 
 
 def find(kind: str, name: str) -> ModuleType:
-    """The module called so; ours before anybody else's, so that a package cannot take a built-in's name."""
+    """The module of this name; ours come first, so that a package cannot take a built-in's name."""
     where = KINDS[kind]
     if _is_ours(where, name):
         return import_module(f"{where.folder}.{name}")
@@ -69,7 +69,7 @@ def _loaded(kind: str, name: str) -> ModuleType:
     place = theirs(kind)[name]
     try:
         module = import_module(place)
-    except Exception as problem:  # whatever somebody else's code does when it is imported
+    except Exception as problem:  # another package's code may raise anything
         raise BadConfiguration(f"the {kind} {name!r} cannot be loaded from {place}: {problem}") from problem
     return _checked(module, kind)
 
@@ -87,7 +87,7 @@ def _files(kind: Kind) -> set[str]:
 
 
 def _is_ours(kind: Kind, name: str) -> bool:
-    """Whether the folder has such a plug-in, not just a file that several share: its source says so."""
+    """Whether the folder has a plug-in of this name, not just a shared file: its source defines the required name."""
     if not name.isidentifier() or kind.folder is None or find_spec(kind.folder) is None:
         return False
     spec = find_spec(f"{kind.folder}.{name}")
@@ -97,7 +97,7 @@ def _is_ours(kind: Kind, name: str) -> bool:
 
 @cache
 def installed() -> Mapping[str, Mapping[str, str]]:
-    """The modules of other packages, by group and name. Read once: it takes a look into every package there is."""
+    """The modules of other packages, by group and name. Read once: it looks into every installed package."""
     points = entry_points()
     groups = (kind.group for kind in KINDS.values())
     return {group: {point.name: point.module for point in points.select(group=group)} for group in groups}

@@ -19,7 +19,7 @@ class Quoted(Struct, frozen=True):
 
 
 class Teller(Struct, frozen=True):
-    """Of the block that says who wrote, what such an agent needs."""
+    """What such an agent needs from the block that says who wrote."""
 
     handle: str = "current"
     sender_id: str = ""
@@ -35,17 +35,17 @@ def own_words(parts: Sequence[PromptPart]) -> tuple[PromptPart, ...]:
 
 
 def gateways_words(parts: Sequence[PromptPart]) -> tuple[str, ...]:
-    """Those blocks: what the gateway told beside what people said."""
+    """The blocks that the gateway put around what people said."""
     return tuple(block.text for block in _blocks(parts))
 
 
 def tellers(parts: Sequence[PromptPart]) -> tuple[Teller, ...]:
-    """Who wrote them, in order."""
+    """Who wrote the messages, in order."""
     return tuple(_teller([block.text]) for block in _blocks(parts) if BLOCK.match(block.text))
 
 
 def _blocks(parts: Sequence[PromptPart]) -> list[PromptText]:
-    """The boundary is the word in the very first tag; a block with another one is somebody's text."""
+    """The boundary is the word in the very first tag; a block with another word is text of a user."""
     texts = [part for part in parts if isinstance(part, PromptText)]
     tag = FIRST_TAG.match(texts[0].text) if texts else None
     return [] if tag is None else [text for text in texts if text.text.endswith(f"-{tag[1]}>")]
@@ -58,7 +58,7 @@ def last_message(turn: Turn) -> tuple[str, Teller]:
 
 
 def messages(turn: Turn) -> tuple[tuple[str, Teller], ...]:
-    """All of them, in order: what was said while the agent was at work comes as one turn.
+    """All messages, in order: those that came while the agent was at work are one turn.
 
     Each begins with the block that says who wrote it; other blocks of the same boundary are about it, not its words.
     """

@@ -1,7 +1,7 @@
 """One conversation of one agent: whose it is, how long it lasts, what survives a new start.
 
 Rule 1: a session is found by its key alone, and the key is made in this file, nowhere else. It is
-injective: what tells two conversations apart is in it, escaped, so no choice of ids lets two people meet.
+injective: all that tells two conversations apart is in it, escaped, so no choice of ids makes two of them one.
 Rule 2: each field of `Session` says on its own line how long it lives. `start_over` and `turn_taken` read
 that and nothing else; a reset by hand and a rollover by the clock are the same function.
 Rule 3: time is a parameter. Instants are UTC; only the daily boundary knows a zone.
@@ -154,7 +154,7 @@ class Session(Struct, frozen=True):
     label: Annotated[str | None, Lifetime.STICKY] = None
     # A room's rule, set by an owner: a bot that fell silent after a nightly rollover would look broken.
     activation: Annotated[Activation | None, Lifetime.STICKY] = None
-    # Once per thread, not once per start: who resets a thread wants it empty.
+    # Once per thread, not once per start: a person who resets a thread wants it empty.
     inherited: Annotated[bool, Lifetime.STICKY] = False
 
     elevated: Annotated[str | None, Lifetime.SESSION] = None
@@ -241,9 +241,9 @@ def _linked_name(inbound: Inbound, settings: SessionSettings) -> str | None:
 def entries_for(channel: str, account: str, id: str) -> Iterator[str]:
     """The forms in which a list may name this person and nobody else.
 
-    Ids may contain colons, so `channel:a:b` could be read twice. It is read once: what follows the channel
-    is an account and an id, unless it has no colon or begins like a Matrix id (`@anna:example.org`). An id
-    that the short form cannot say is named by the long one only.
+    Ids may contain colons, so `channel:a:b` could be read in two ways. One of them counts: what follows the
+    channel is an account and an id, unless it has no colon or begins like a Matrix id (`@anna:example.org`). An
+    id that the short form cannot express is named by the long one only.
     """
     if ":" in channel:
         return
@@ -297,7 +297,7 @@ def is_fresh(session: Session, policy: ResetPolicy, now: datetime) -> bool:
 def last_boundary(hour: int, zone: ZoneInfo, now: datetime) -> datetime:
     """The latest instant, not after now, at which a day of this zone reached the hour for the first time."""
     # A repeated midnight can put now on the day before a boundary already passed, and a day can be missing
-    # from the calendar: so the neighbours are asked too.
+    # from the calendar: so the neighbouring days are considered too.
     today = now.astimezone(zone).date()
     days = (today + timedelta(days=n) for n in (1, 0, -1, -2))
     # fold=0 is the first of two equal hours; of a skipped one it is the moment the clocks are moved.
@@ -317,12 +317,12 @@ PENDING_EVENTS = 20
 
 
 def with_event(session: Session, event: str) -> Session:
-    """The session with one more thing to tell the agent (IN-58): equal neighbours once, the latest 20."""
+    """The session with one more thing to tell the agent (IN-58): a repetition counts once, the latest 20 are kept."""
     if session.system_events and session.system_events[-1] == event:
         return session
     return replace(session, system_events=(*session.system_events, event)[-PENDING_EVENTS:])
 
 
 def turn_taken(session: Session, touched: datetime | None = None) -> Session:
-    """The session once a turn has been told what waited for it, by somebody who was here then."""
+    """The session after a turn was told what waited for it; `touched`: when a person was here, if one was."""
     return replace(session, touched=touched or session.touched, **_TOLD)

@@ -1,4 +1,4 @@
-"""A copy of a database of ours as of one moment, while others write to it."""
+"""A copy of one of our databases as of one moment, while it is written to."""
 
 import os
 import sqlite3
@@ -11,20 +11,20 @@ from rejoinder.sqlite_faults import fault_in
 
 
 class Copy:
-    """It has its name only when it is whole and on the disk."""
+    """The copy gets its name only when it is whole and on the disk."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.unfinished = path.with_name(path.name + ".unfinished")
 
     def write(self, db: sqlite3.Connection, change: Callable[[sqlite3.Connection], object] = lambda copy: None) -> None:
-        """What this connection sees, compact. `change`: what is otherwise in the copy."""
+        """Copies what this connection sees, compacted. `change` alters the copy."""
         with fault_in(str(self._path)), closing(sqlite3.connect(self.unfinished, isolation_level=None)) as copy:
-            # Nobody else looks at it, and whoever is cut short begins anew: it needs no files beside it.
+            # Nothing else reads this file, and an interrupted copy begins anew: it needs no journal.
             copy.execute("PRAGMA locking_mode = EXCLUSIVE")
             copy.execute("PRAGMA journal_mode = OFF")
             db.backup(copy)
-            copy.execute("PRAGMA journal_mode = OFF")  # it is that of the original now
+            copy.execute("PRAGMA journal_mode = OFF")  # `backup` has set that of the original
             change(copy)
             copy.execute("VACUUM")
         _sync(self.unfinished)
@@ -37,7 +37,7 @@ class Copy:
 
 @contextmanager
 def copy_at(path: Path) -> Generator[Copy]:
-    """What is not put in place leaves nothing behind."""
+    """A copy that is not put in place leaves nothing behind."""
     copy = Copy(path)
     remove_database(copy.unfinished)
     try:
@@ -49,13 +49,13 @@ def copy_at(path: Path) -> Generator[Copy]:
 
 
 def remove_database(path: Path) -> None:
-    """With the files that SQLite keeps beside it."""
+    """Removes it with the files that SQLite keeps beside it."""
     _remove_log_of(path)
     path.unlink(missing_ok=True)
 
 
 def _remove_log_of(path: Path) -> None:
-    """The log of a database that was there before would be played into the one that takes its place."""
+    """SQLite would replay the log of the former database into the one that takes its place."""
     for suffix in ("-wal", "-shm", "-journal"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 

@@ -1,5 +1,5 @@
-"""SQLite's errors in the words of the operator (DU-15), for every file of ours. What is not in the table is a bug, and
-stays one."""
+"""SQLite's errors in the words of the operator (DU-15), for all our databases. An error that is not in the table is a
+bug, and is raised as it is."""
 
 import sqlite3
 from collections.abc import Generator
@@ -29,14 +29,14 @@ class Damaged(Exception):
 
 
 def unavailable(error: Exception, where: str) -> StoreUnavailable | None:
-    """The fault behind an error, or None when it is none of the store's."""
+    """The fault behind an error, or None when the error is not the store's."""
     if isinstance(error, StoreUnavailable):
         return error
     if isinstance(error, Damaged | UnicodeDecodeError):
         return StoreUnavailable("corrupt", where, str(error))
     if not isinstance(error, sqlite3.Error):
         return None
-    # A row that is no text any more is raised without a code.
+    # A text that cannot be decoded any more raises an error without a code.
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
         text = str(error)
@@ -47,7 +47,7 @@ def unavailable(error: Exception, where: str) -> StoreUnavailable | None:
 
 @contextmanager
 def fault_in(where: str) -> Generator[None]:
-    """What fails inside is raised as the fault it is."""
+    """Raises what fails inside as the fault behind it."""
     try:
         yield
     except Exception as error:

@@ -26,9 +26,9 @@ class Transcript(Struct, frozen=True):
     session: Session
     entries: tuple[Entry, ...]
     directives: Registry = default_registry()
-    """What its agent could write beside its words,"""
+    """What its agent could write beside its words."""
     silence: Mode = "edges"
-    """and how it could say that it says nothing."""
+    """How its agent could ask for silence."""
 
 
 def as_markdown(transcript: Transcript) -> str:
@@ -36,7 +36,7 @@ def as_markdown(transcript: Transcript) -> str:
 
 
 def latest(transcript: Transcript, most: int) -> tuple[str, int]:
-    """The end of it, of at most so many characters, and how many entries that is; the last one may be cut."""
+    """The end of it, at most `most` characters, and how many entries that is; a longer last entry is cut."""
     said = entries_as_markdown(transcript)
     size, count = 0, 0
     for entry in reversed(said):

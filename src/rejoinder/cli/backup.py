@@ -46,5 +46,5 @@ async def _copy(file: str | None, target: Path, force: bool) -> Path | None:
 
     page = page_to_copy(store_url(file), target)
     async with store_to_read(file) as store:
-        with Console(stderr=True).status(f"Copying to {target} ..."):  # moves on a terminal, and is nothing elsewhere
+        with Console(stderr=True).status(f"Copying to {target} ..."):  # animated on a terminal, silent elsewhere
             return await copy_store(store, page, target, overwrite=force)

@@ -26,7 +26,7 @@ def bench(
     from rejoinder.cli.errors import run
     from rejoinder.programs.measuring import measure
 
-    with Console(stderr=True).status("Measuring ..."):  # moves on a terminal, and is nothing elsewhere
+    with Console(stderr=True).status("Measuring ..."):  # animated on a terminal, silent elsewhere
         figures = run(measure(messages, sessions, Path.cwd()))
     if as_json:
         print_json(figures)

@@ -32,7 +32,7 @@ def chat(
     settings, name, sentence = with_agent(read_settings(file), agent)
     if sentence:
         print(folded(sentence, sys.stderr), file=sys.stderr)  # beside the chat
-    # The screen belongs to the chat: what its owner has to know is shown there as a note.
+    # The screen belongs to the chat: messages for its owner are shown there as notes.
     logging.getLogger("rejoinder").addHandler(logging.NullHandler())
     settle_memory()
     overlay: dict[tuple[str, ...], Any] = {}
@@ -41,7 +41,7 @@ def chat(
 
 
 def folded(sentence: str, stream: TextIO) -> str:
-    """With its words whole where somebody reads them on a terminal."""
+    """Wrapped between words on a terminal; one line elsewhere."""
     if not stream.isatty():
         return sentence
     import shutil
@@ -51,7 +51,7 @@ def folded(sentence: str, stream: TextIO) -> str:
 
 
 def read_settings(file: str | None, overlay: "Overlay | None" = None) -> "Settings":
-    """The file that was named, or the one that lies here, or the defaults; with what is laid over it."""
+    """The settings of the file that was named, or of the one in this folder, or the defaults; with the overlay."""
     import os
 
     from rejoinder.config.load import load
@@ -63,7 +63,7 @@ def read_settings(file: str | None, overlay: "Overlay | None" = None) -> "Settin
 
 
 def settings_to_serve(file: str | None, overlay: "Overlay | None" = None) -> "Settings":
-    """The same, refused where it names what is still to come."""
+    """Like `read_settings`, but refuses settings that do not work yet."""
     from rejoinder.config.load import FILE, mistakes
     from rejoinder.errors import BadConfiguration
     from rejoinder.wiring.kinds import to_come

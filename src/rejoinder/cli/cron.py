@@ -1,4 +1,4 @@
-"""`rejoinder cron`: the jobs of the clock, and the operator's word that runs, pauses or resumes one (TU-27)."""
+"""`rejoinder cron`: lists the jobs of the clock; the operator can run, pause or resume one (TU-27)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -33,9 +33,9 @@ class ShownJob(Struct, frozen=True):
     outcome: str | None
     detail: str
     passed: datetime | None
-    """When a tick passed without a turn,"""
+    """When a tick passed without a turn."""
     reason: str
-    """and why."""
+    """Why it passed."""
 
 
 class Changed(Struct, frozen=True):
@@ -131,7 +131,7 @@ def _next(job: ShownJob, now: datetime) -> str:
 
 
 def _last(job: ShownJob, now: datetime) -> str:
-    """The later of what was fired and what passed."""
+    """The later of the last tick that was fired and the last that passed without a turn."""
     from rejoinder.cli.layout import ago, one_line
 
     if job.passed is not None and (job.fired is None or job.passed > job.fired):

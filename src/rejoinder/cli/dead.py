@@ -1,6 +1,6 @@
 """`rejoinder dead`: parts of answers that were given up or never confirmed, sent again or dropped (DE-33).
 
-Below them stand the messages, turns and sessions that were put aside: nothing but looking is to be done about those.
+Below them are the messages, turns and sessions that were put aside; those can only be looked at.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 LISTED: "tuple[PartState, ...]" = ("dead", "held")
 AT_ONCE = 200
-"""Parts of one write: the gateway waits while it lasts."""
+"""Parts in one write: the gateway waits while it lasts."""
 
 
 class ShownAside(Struct, frozen=True):
-    """What nobody goes on with, as the store tells of it."""
+    """Something that was put aside, as the store describes it."""
 
     kind: str
     id: str
@@ -47,9 +47,9 @@ class Changed(Struct, frozen=True):
     resent: tuple[int, ...]
     dropped: tuple[int, ...]
     perhaps_twice: tuple[int, ...]
-    """Of those sent again: what may have arrived before."""
+    """Of those sent again: the parts that may have arrived before."""
     missed: int
-    """Parts that somebody else moved on meanwhile."""
+    """Parts that another writer moved on meanwhile."""
     gateway: str | None
 
 
@@ -206,7 +206,7 @@ async def _named(store: "StoreBeside", ids: Sequence[int]) -> "tuple[StoredPart,
 async def _write(
     store: "StoreBeside", parts: "Sequence[StoredPart]", verb: "Callable[[StoredPart], Verb[Any]]"
 ) -> "list[StoredPart]":
-    """Those it was done to; what somebody else has moved on meanwhile is left to them."""
+    """Returns the parts that were changed; a part that another writer has moved on meanwhile is left alone."""
     done: list[StoredPart] = []
     for at in range(0, len(parts), AT_ONCE):
         several = parts[at : at + AT_ONCE]

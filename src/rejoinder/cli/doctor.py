@@ -49,7 +49,7 @@ def examine(as_json: AsJson = False, file: File = None) -> None:
 
 
 async def _gather(first: "Finding", settings: "Settings", *, aloud: bool) -> "tuple[Finding, ...]":
-    """Each is told as soon as it is known: an agent may take long to start."""
+    """Reports each finding as soon as it is known: an agent may take long to start."""
     from rich.console import Console
 
     from rejoinder.programs.doctor import examined
@@ -57,7 +57,7 @@ async def _gather(first: "Finding", settings: "Settings", *, aloud: bool) -> "tu
     findings = [first]
     if aloud:
         _tell(first)
-    with Console(stderr=True).status("Looking ...") as status:  # moves on a terminal, and is nothing elsewhere
+    with Console(stderr=True).status("Looking ...") as status:  # animated on a terminal, silent elsewhere
         async for each in examined(settings):
             findings.append(each)
             if aloud:

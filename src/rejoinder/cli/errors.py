@@ -3,7 +3,7 @@
 0    fine
 1    something failed
 2    wrong use or bad configuration
-130  Ctrl-C, 141 nobody reads our output any more, 143 SIGTERM: the shell's own numbers, and not a word
+130  Ctrl-C, 141 closed pipe, 143 SIGTERM: the shell's own numbers, and nothing is printed
 """
 
 import os
@@ -63,7 +63,7 @@ class Door(TyperGroup):
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
         except BaseException as error:
-            from asyncio import CancelledError  # a tenth of what a short command costs, so only here
+            from asyncio import CancelledError  # importing it costs a tenth of a short command, so only here
 
             if isinstance(error, Exception):
                 _say_misuse(error)
@@ -73,7 +73,7 @@ class Door(TyperGroup):
 
 
 def _say_misuse(error: Exception) -> None:
-    """What the library finds wrong with the words of a command, as we say it: one line, also in a pipe."""
+    """Prints what the library finds wrong with a command line in our own form: one line, also in a pipe."""
     words, ctx = getattr(error, "format_message", None), getattr(error, "ctx", None)
     if words is None or type(error).__name__ == "NoArgsIsHelpError":  # then the help is the answer
         return
@@ -92,7 +92,7 @@ def _say(error: RejoinderError) -> None:
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Runs it to its end, or until SIGTERM or a terminal that hung up ends it in good order."""
+    """Runs it to its end, or until SIGTERM or SIGHUP ends it in good order."""
     import asyncio
 
     async def until_told() -> T:

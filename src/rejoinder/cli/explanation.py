@@ -1,8 +1,7 @@
 """What is recorded of a message, gathered from the store: the document behind `rejoinder explain`.
 
-A message is told of by one event or more (it came, it was edited), an event is decided in stages and goes to
-one session or more, a session takes it into a turn, and a turn says parts; what the gateway answers itself are parts of
-the event.
+A message has one event or more (it came, it was edited). An event is decided in stages and goes to one session or more,
+a session takes it into a turn, and a turn says parts. What the gateway answers by itself are parts of the event.
 """
 
 from collections.abc import Sequence
@@ -44,7 +43,7 @@ class Asked(Struct, frozen=True):
     closed: datetime | None
     seconds: float | None
     messages: tuple[str, ...]
-    """All it was asked with, this one among them."""
+    """All messages of the turn, this one included."""
     parts: tuple[Delivered, ...]
 
 
@@ -64,7 +63,7 @@ class Stage(Step, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class Told(Struct, frozen=True):
-    """One event that tells of the message."""
+    """One event about the message."""
 
     id: int
     event: str
@@ -83,7 +82,7 @@ class Told(Struct, frozen=True):
 
 class Explanation(Struct, frozen=True):
     message: str
-    """Empty for what an agent was asked without one: by the clock, or by another agent that handed over."""
+    """Empty where no message asked the agent: the clock did, or another agent that handed over."""
     handle: str | None
     channel: str
     account: str
@@ -93,7 +92,7 @@ class Explanation(Struct, frozen=True):
     sender_name: str
     events: tuple[Told, ...]
     answer_of: str | None = None
-    """The message that was named, when it is one of ours: what is explained is the one it answers."""
+    """The message that was named, if it is one of ours; the message it answers is explained instead."""
 
 
 class Wanted(Struct, frozen=True):
@@ -103,7 +102,7 @@ class Wanted(Struct, frozen=True):
     channel: str | None = None
     chat: str | None = None
     thread: str | None = None
-    """An empty one is the chat itself, outside of its threads."""
+    """Empty: the chat itself, outside of its threads."""
 
     def is_in(self, route: Route) -> bool:
         there = ((self.channel, route.channel), (self.chat, route.chat), (self.thread, route.thread or ""))
@@ -126,7 +125,7 @@ async def explain(store: "StoreReader", wanted: Wanted) -> Explanation:
 
 
 async def _explained(store: "StoreReader", message: str, route: Route) -> Explanation:
-    """A message of ours is explained by what it answers, also where its room told of it as of any other."""
+    """Explains a message of ours by the one it answers, even where its room also reported it as an event."""
     events = await _events(store, message, route)
     indexed = await store.message(route, message)
     if events and (indexed is None or indexed.kind != "own"):
@@ -136,7 +135,7 @@ async def _explained(store: "StoreReader", message: str, route: Route) -> Explan
     if turn is not None and turn.inputs:
         first = turn.inputs[0].event
         said = first.inbound
-        # A tick and a handoff are no message: what else has no id is another tick or handoff, and not this one.
+        # A tick or a handoff has no message id, and neither have others: looking up an empty id would find them too.
         answered = await _events(store, said.message_id, said.route) if said.message_id else [first]
         return await _explanation(store, answered, answer_of=message)
     if events:

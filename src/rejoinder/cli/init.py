@@ -1,7 +1,7 @@
 """`rejoinder init`: a few questions, each answer verified where it can be, and a `rejoinder.toml` in the end.
 
-Rule 1: a key or token never stands in the file: `${VARIABLE}` does, and it is said which to set.
-Rule 2: what is verified is what would run: the section is read and looked at as `rejoinder doctor` does.
+Rule 1: a key or token is never written to the file: `${VARIABLE}` is, and the user is told which one to set.
+Rule 2: what is verified is what would run: the section is read and checked as `rejoinder doctor` does.
 """
 
 import os
@@ -97,7 +97,7 @@ def _telegram(given: dict[str, str]) -> dict[str, Any]:
 
 
 def _is_fine(name: str, section: Mapping[str, Any], given: dict[str, str]) -> bool:
-    """Whether it works, or is to be kept all the same."""
+    """Whether the section works, or the user keeps it all the same."""
     from rejoinder.cli.errors import run
 
     for variable in VARIABLE.findall(_written({name: section})):

@@ -1,6 +1,6 @@
 """How the operator's screens look: ages, durations, tables, and text of strangers made harmless.
 
-Rule 1: on a terminal what is long is folded to its width; in a pipe every row is one line, for `grep`.
+Rule 1: on a terminal long text is folded to its width; in a pipe every row is one line, for `grep`.
 Rule 2: what people wrote never moves the cursor or turns the text around (`harmless`).
 Rule 3: numbers and times are for reading; programs take `--json`.
 """
@@ -19,7 +19,7 @@ from rejoinder.letters import one_line
 
 IN_A_PIPE = 10_000
 AT_ONCE = 200
-"""Rows that share their columns on a terminal: many are shown as they come."""
+"""Rows that share their column widths on a terminal, so that the first of many are shown early."""
 COLOURS = {
     "answered": "green",
     "sent": "green",
@@ -37,7 +37,7 @@ COLOURS = {
     "continue": "dim",
     "withdrawn": "dim",
 }
-"""The colour of a word that stands for a state or a decision; the word says the same."""
+"""The colour of a word for a state or a decision; it adds nothing to the word."""
 
 
 def console() -> Console:
@@ -46,7 +46,7 @@ def console() -> Console:
 
 
 def quoted(text: str, most: int = 400) -> Text:
-    """What somebody wrote, in one line that ends where the screen does."""
+    """What a person wrote, in one line that is cut at the edge of the screen."""
     line = one_line(text)
     shortened = line if len(line) <= most else line[: most - 1] + "…"
     return Text(f"“{shortened}”" if line else "(no text)", style="italic", no_wrap=True, overflow="ellipsis")
@@ -88,7 +88,7 @@ Row = Sequence[Text]
 def print_table(
     out: Console, heads: Sequence[str], rows: Iterable[Row], right: Sequence[str] = (), indent: int = 0
 ) -> None:
-    """Heads named in `right` stand over numbers. On a terminal the columns share its width; a text that is not to
+    """Columns whose heads are in `right` hold numbers. On a terminal the columns share its width; a text that is not to
     be wrapped ends in an ellipsis."""
     if not out.is_terminal:
         _print_lines(out, [[Text(head) for head in heads], *rows], [head in right for head in heads], indent)

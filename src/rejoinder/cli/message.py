@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Asked(msgspec.Struct, rename={"actor": "as"}):
-    """One line of `--jsonl`; other keys may stand in it and mean nothing."""
+    """One line of `--jsonl`; other keys are ignored."""
 
     text: str
     actor: str = "owner"

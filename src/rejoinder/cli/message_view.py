@@ -33,7 +33,7 @@ def show(walk: Walk) -> None:
 
 
 def _labelled(label: str, text: str, colour: str) -> Text:
-    """The text as it is, its lines under each other."""
+    """The text unchanged, its lines aligned under each other."""
     margin = "\n" + " " * 12
     return Text.assemble((f"{label:>10}  ", colour), text.replace("\n", margin))
 

@@ -16,7 +16,7 @@ ALL = -1
 
 
 def configuration(file: str | None) -> str | None:
-    """The file that was named, or the one that lies here, if any."""
+    """The file that was named, or the one in this folder, if any."""
     import os
 
     from rejoinder.config.load import FILE

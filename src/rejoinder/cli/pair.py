@@ -1,4 +1,4 @@
-"""`rejoinder pair`: strangers who wait to be let in, and the owner's word that lets them."""
+"""`rejoinder pair`: lists strangers who wait to be let in, and lets them in."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LetIn(Struct, frozen=True):
-    """Who was let in, and the gateway that knows it, with the keys of `--json`."""
+    """Who was let in, and the gateway that was told, with the keys of `--json`."""
 
     channel: str
     account: str

@@ -61,7 +61,7 @@ def reply(
 
 
 def _read(segments: list[str], size: int) -> "Iterator[tuple[str, list[ReplyEvent]]]":
-    """Each piece, and the events that came out when it was fed; at last what the end brought."""
+    """Each piece with the events it produced; last, the events of the end."""
     from rejoinder.outbound.reader import ReplyReader
 
     reader = ReplyReader(registry=_registry())
@@ -82,7 +82,7 @@ def _reading(steps: "Iterable[tuple[str, list[ReplyEvent]]]") -> "Reading":
 
 @cache
 def _registry() -> "Registry":
-    """What the gateway would read by: ours, and what other packages here bring."""
+    """The directives a gateway would know: ours, and those of other packages here."""
     from rejoinder import plugins
     from rejoinder.outbound.directives import registry_with
 
@@ -144,7 +144,7 @@ def _heading(console: "Console", title: str, note: str = "") -> None:
 
 
 def _print_rows(console: "Console", rows: "list[tuple[Text, Text]]") -> None:
-    """Two columns; one below the other where the first leaves the second too little room."""
+    """Two columns, or one below the other where the first leaves the second too little room."""
     from rich.text import Text
 
     width = max(left.cell_len for left, _ in rows)
@@ -159,7 +159,7 @@ def _print_rows(console: "Console", rows: "list[tuple[Text, Text]]") -> None:
 
 
 def _print_indented(console: "Console", text: "Text", by: int, first: "Text | None" = None) -> None:
-    """Wrapped for a terminal; a pipe gets the lines as they are, and no blanks behind them."""
+    """Wrapped for a terminal; a pipe gets the lines as they are, without trailing blanks."""
     from rich.text import Text
 
     room = max(8, console.width - by)
@@ -232,7 +232,7 @@ def _print_problems(console: "Console", reading: "Reading") -> None:
 
 
 def _print_steps(console: "Console", steps: "list[tuple[str, list[ReplyEvent]]]") -> None:
-    """Piece by piece: what was fed, and what had become certain by then."""
+    """Prints each piece that was fed, and what had become certain by then."""
     from rich.text import Text
 
     _heading(console, "As it streams", "fed, and what came out")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rejoinder.config.schema import Settings
 
 OBEYED = "REJOINDER_OBEYED"
-"""The commands by which a gateway was restarted, for the one that is started."""
+"""The commands that restarted a gateway, handed to the one that starts."""
 
 
 def run_gateway(
@@ -42,7 +42,7 @@ def run_gateway(
     from rejoinder.programs.agent_choice import with_agent
     from rejoinder.programs.reloading import Source, Watch
 
-    watch = Watch(configuration(file) or FILE)  # before it is read: what is written meanwhile is a change
+    watch = Watch(configuration(file) or FILE)  # before it is read, so that a write meanwhile counts as a change
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
 
     reviving = app.Reviving(lambda: settings_to_serve(file), tuple(os.environ.pop(OBEYED, "").split()))
@@ -69,7 +69,7 @@ def run_gateway(
 
 
 def begin_again(obeyed: tuple[str, ...]) -> NoReturn:
-    """The same command line in the same process: whoever watches it sees no end. Who has a token keeps it."""
+    """Runs the same command line in the same process: a supervisor sees no end of it. Login tokens stay valid."""
     words = [word for word in sys.orig_argv[1:] if word != "--new-token"]
     sys.stdout.flush()
     sys.stderr.flush()
@@ -80,7 +80,7 @@ def begin_again(obeyed: tuple[str, ...]) -> NoReturn:
 
 
 def say(sentence: str) -> None:
-    """Where it serves, with whom and what to do next; standard error is the log's."""
+    """Prints to standard output for the person who started it; standard error belongs to the log."""
     print(folded(sentence, sys.stdout), flush=True)
 
 

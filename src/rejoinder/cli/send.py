@@ -36,7 +36,7 @@ def send(
     from rejoinder.events import Route
 
     said = text if text is not None else _typed()
-    said.encode()  # half a character is refused, as an argument of any command: it would be sent as a question mark
+    said.encode()  # refuses half a character, as in any argument: it would be sent as a question mark
     planned = finish(_plan(file, Route(channel, chat, thread, account), said, silent))
     if as_json:
         print_json(planned)

@@ -51,7 +51,7 @@ def list_sessions(limit: Limit = USUAL_LIMIT, as_json: AsJson = False, file: Fil
 async def _page(file: str | None, limit: int) -> Page:
     from rejoinder.store.base import Pending
 
-    async with store_to_write(file) as store:  # that side knows whether a gateway runs
+    async with store_to_write(file) as store:  # only this side knows whether a gateway runs
         gateway, total = await store.gateway(), await store.count_sessions()
         kept, pending = await store.sessions(limit), await store.pending()
     return Page(gateway, total, tuple(_listed(each.session, pending.get(each.session.key, Pending())) for each in kept))

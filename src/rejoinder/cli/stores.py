@@ -1,4 +1,4 @@
-"""How a command gets at the store: found by the configuration, open while a gateway runs on it."""
+"""How a command gets at the store: found through the configuration, and opened even while a gateway runs on it."""
 
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def finish(work: Coroutine[Any, Any, T]) -> T:
-    import asyncio  # a tenth of what a short command costs, so only here
+    import asyncio  # importing it costs a tenth of a short command, so only here
 
     return asyncio.run(work)
 
@@ -41,7 +41,7 @@ async def store_to_write(file: str | None) -> "AsyncGenerator[StoreBeside]":
 
 
 def store_url(file: str | None) -> str:
-    """The store of the configuration that was named, or of the one that lies here, or the usual one."""
+    """The store of the configuration that was named, or of the one in this folder, or the default one."""
     import os
 
     from rejoinder.config.load import load_gateway, mistakes
@@ -59,7 +59,7 @@ def store_url(file: str | None) -> str:
 
 
 def who_acts(runs: str | None, does: str) -> str:
-    """The sentence that says when what was written takes effect; `runs` is the gateway on the store, if any."""
+    """The sentence that says when a write takes effect; `runs` is the gateway on the store, if any."""
     if runs is None:
         return f"No gateway runs on this store; the next one that starts {does}."
     return f"The running gateway ({runs}) {does} within about a second."

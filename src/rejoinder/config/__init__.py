@@ -10,8 +10,8 @@ reading.py      plain values to records, all mistakes at once
 check.py        what no single key can know: agents that exist, zones, patterns; check_jobs.py: times that can be read;
                 ids.py: ids that are ids; skills.py: the folder of skills
 wording.py      the nearest name, a list of choices, a key as one would type it
-floors.py       what each floor gets of it
-live.py         what of a changed file holds at once, and what from the next start on
+floors.py       the part that each floor gets
+live.py         which changes of the file take effect at once, and which at the next start
 overlay.py      single keys laid over the file by `/debug`
 show.py         Settings back to TOML or JSON, without secrets
 describe.py     the JSON schema and the tables of the docs

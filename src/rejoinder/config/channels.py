@@ -48,5 +48,5 @@ class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid
 
 
 def usual_bot_messages(channel: ChannelSettings) -> inbound.BotMessages:
-    """Whether bots are heard where nobody says it: among agents of our own, those that mention one."""
+    """Which bots are heard where the file does not say: among several agents of our own, those that mention one."""
     return "mentions" if len(channel.agents) > 1 else "off"

@@ -26,9 +26,9 @@ class Known(NamedTuple):
 
     agents: frozenset[str]
     channels: dict[str, str]
-    """Channel name to kind; every kind is also a name, so that a channel may be taken out for a while."""
+    """Channel name to kind. Every kind counts as a name too, so that a channel may be taken out for a while."""
     served: frozenset[str]
-    """The channels that are there: who speaks in one at night would not be heard in another."""
+    """The channels that are configured: a job can speak only in one of these."""
 
 
 def check(settings: Settings, agents: frozenset[str], served: frozenset[str], kinds: Kinds) -> Iterator[Complaint]:
@@ -213,7 +213,7 @@ def _delays(settings: Settings, known: Known) -> Iterator[Complaint]:
 def _jobs(settings: Settings, known: Known) -> Iterator[Complaint]:
     beats = (settings.agent_defaults.heartbeat, *(agent.heartbeat for agent in settings.agents.values()))
     if settings.cron or any(said not in (None, HeartbeatSettings()) for said in beats):
-        from rejoinder.config.check_jobs import Names, check_jobs  # noqa: PLC0415 - who has none pays for no clock
+        from rejoinder.config.check_jobs import Names, check_jobs  # noqa: PLC0415 - only for jobs
 
         yield from check_jobs(settings, Names(known.agents, frozenset(known.channels), known.served))
 

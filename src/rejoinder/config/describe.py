@@ -213,7 +213,7 @@ def _table(record: type[Struct]) -> str:
 
 
 def _rows(record: type[Struct], prefix: str, shown: set[type[Struct]]) -> list[tuple[str, str, str, str]]:
-    """A row for each key, those of a record inside after the key that holds it, where it first stands."""
+    """A row for each key; the keys of an inner record follow the first key that holds it."""
     written = sentences(record)
     rows: list[tuple[str, str, str, str]] = []
     for field in cast("mi.StructType", mi.type_info(record)).fields:

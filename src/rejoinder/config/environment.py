@@ -17,7 +17,7 @@ class Unreadable:
 
 
 def fill_in(value: Any, environment: Mapping[str, str], wrong: Callable[[Path, str], None], path: Path = ()) -> Any:
-    """The same values with each `${VAR}` replaced; what cannot be is told to `wrong`, each with its key."""
+    """The same values with each `${VAR}` replaced; `wrong` is told of each that cannot be, with its key."""
     match value:
         case str() if "${" in value:
             return _filled(value, environment, lambda sentence: wrong(path, sentence))

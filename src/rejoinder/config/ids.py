@@ -1,4 +1,4 @@
-"""Whom a list means. Ids stay; a name can be given up and taken by somebody else, so names are refused."""
+"""Whom a list means. Ids stay; a name can be given up and taken by another person, so names are refused."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from rejoinder.inbound.ids import ELSEWHERE, SHAPES, Whom, split
 
 
 def objection(entry: str, whom: Whom, kinds: Mapping[str, str], channel: str | None = None) -> str | None:
-    """What is wrong with an entry of a list, or None. `kinds` names the kind of each channel one may name.
+    """What is wrong with an entry of a list, or None. `kinds`: the kind of each channel that may be named.
 
     In a list that belongs to a `channel` the bare id is enough; elsewhere the entry must name its channel.
     """

@@ -72,13 +72,13 @@ class EveryAgent(Struct, frozen=True):
 
 
 def merged(own: HeartbeatSettings, usual: HeartbeatSettings) -> HeartbeatSettings:
-    """An agent's own, and where they say nothing those of all agents."""
+    """An agent's own settings, and those of all agents where it has none."""
     said = {name: getattr(own, name) for name in own.__struct_fields__}
     return HeartbeatSettings(**{name: getattr(usual, name) if value is None else value for name, value in said.items()})
 
 
 def agent_of(job: CronJob, settings: "Settings") -> str | None:
-    """Who is asked, if that is said: by the job, by where it speaks, or because there is only one."""
+    """The agent that is asked, if that is clear: from the job, from its channel, or because there is only one."""
     channel = settings.channels.get(job.channel or "")
     there = channel.common.agent if channel is not None else None
     only = next(iter(settings.agents)) if len(settings.agents) == 1 else None

@@ -1,9 +1,9 @@
-"""What of a changed file holds from the next message on, and what from the next start on.
+"""Which changes of a file take effect with the next message, and which at the next start.
 
-Rule 1: every key stands in WHEN, and only there it is decided. `*` are the keys of an agent's or a channel's own kind.
-Rule 2: what has to wait keeps its old value, so what holds is always whole: a channel is given no agent that does not
-        run yet.
-Rule 3: keys are named, values never: some of them are secrets.
+Rule 1: every key stands in WHEN, which alone decides. `*` are the keys of an agent's or a channel's own kind.
+Rule 2: a key that has to wait keeps its old value, so the settings in effect are always consistent: a channel is given
+        no agent that does not run yet.
+Rule 3: messages name keys, never values: some of them are secrets.
 """
 
 from collections.abc import Iterator, Mapping
@@ -103,13 +103,13 @@ WHEN: Mapping[str, Mapping[str, str]] = {
     "directives": {"allow": AT_ONCE, "silence": AT_ONCE},
     "cron.NAME": {"*": AT_ONCE},
 }
-"""Section and key, and why it has to wait for a start. What is said of a kind counts before `channels.NAME`.
+"""Section and key, and why it has to wait for a start. The entry of a kind (`channels.web`) overrides `channels.NAME`.
 
-An agent or channel that is new or gone always waits: much else refers to it."""
+Adding or removing an agent or a channel always waits: much else refers to it."""
 
 
 class Taken(Struct, frozen=True):
-    """What holds of a changed file: the settings, the keys that are new in them, and those that wait for a start."""
+    """The result of a changed file: the settings in effect, which keys changed in them, and which wait for a start."""
 
     settings: Settings
     now: tuple[str, ...]
@@ -156,7 +156,7 @@ class _Merge:
             self.later.append(dotted(path if new is None else (*path, "kind")))
             return old
         if not isinstance(new.settings, Struct):
-            return old  # of a kind that was named without a section nothing more is said
+            return old  # a kind that was named without a section has no keys
         if new.heartbeat != old.heartbeat:
             self.now.append(dotted((*path, "heartbeat")))
         return Agent(old.kind, self.record(path, old.settings, new.settings, WHEN["agents.NAME"]), new.heartbeat)
@@ -168,13 +168,13 @@ class _Merge:
             return old
         when = {**WHEN["channels.NAME"], **WHEN.get(f"channels.{old.kind}", {})}
         if not {*new.common.agents, new.common.agent} <= {*agents, None}:
-            # Whether bots are heard follows from who is here, where nobody says it.
+            # Where the file does not set bot_messages, it follows from the agents.
             when |= dict.fromkeys(("agent", "agents", "bot_messages"), NOT_HERE)
         common = self.record(path, old.common, new.common, when)
         if all(each.common.bot_messages == usual_bot_messages(each.common) for each in (old, new)):
-            self._leave_out(dotted((*path, "bot_messages")))  # nobody has written it
+            self._leave_out(dotted((*path, "bot_messages")))  # the file does not set it
         if old.common.agents != new.common.agents:
-            self._leave_out(dotted((*path, "agent")))  # one or several is one thing to say
+            self._leave_out(dotted((*path, "agent")))  # both keys are one choice
         own = [key for key in _changed(old.settings, new.settings) if key not in old.common.__struct_fields__]
         self.later += [dotted((*path, key)) for key in own]
         return replace(old, common=common)
@@ -185,7 +185,7 @@ class _Merge:
     def jobs(
         self, old: Mapping[str, CronJob], new: Mapping[str, CronJob], agents: Mapping[str, Agent]
     ) -> dict[str, CronJob]:
-        """Also one that is new or gone; but of an agent that does not run yet there is none."""
+        """Jobs are added and removed at once too, but a job of an agent that does not run yet waits."""
         waiting = {name for name, job in new.items() if job.agent is not None and job.agent not in agents}
         for name in {**old, **new}:
             if old.get(name) != new.get(name):
@@ -203,7 +203,7 @@ def _changed(old: Any, new: Any) -> Iterator[str]:
 
 
 def markdown_table() -> str:
-    """What has to wait for a start, and why; everything else does not."""
+    """The keys that have to wait for a start, and why."""
     rows = [
         [", ".join(f"`{_shown(section, key)}`" for key in keys if keys[key] == why), why]
         for section, keys in WHEN.items()

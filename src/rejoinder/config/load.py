@@ -42,7 +42,7 @@ def load(path: str, environment: Mapping[str, str], kinds: Kinds = BUILT_IN, ove
 
 
 def load_gateway(path: str, environment: Mapping[str, str]) -> GatewaySettings:
-    """The section [gateway] alone: who looks into the store needs no token of any channel."""
+    """The section [gateway] alone: a command that reads the store needs no token of any channel."""
     text = _text_of(path)
     raw, reader = parse(text, path), Reader(path, positions(text))
     raw = cast("dict[str, Any]", fill_in({"gateway": raw.get("gateway", {})}, environment, reader.wrong))
@@ -53,7 +53,7 @@ def load_gateway(path: str, environment: Mapping[str, str]) -> GatewaySettings:
 
 
 def mistakes(path: str, complaints: Iterable[tuple[Path, str]]) -> tuple[Mistake, ...]:
-    """What somebody else finds wrong with a file that could be read, each with its line."""
+    """Complaints from elsewhere about a file that could be read, each with its line."""
     reader = Reader(path, positions(_text_of(path)))
     for key, sentence in complaints:
         reader.wrong(key, sentence)
@@ -61,7 +61,7 @@ def mistakes(path: str, complaints: Iterable[tuple[Path, str]]) -> tuple[Mistake
 
 
 def _kept_beside(path: str, gateway: GatewaySettings) -> GatewaySettings:
-    """A store's file is named from where the configuration lies, wherever the gateway is started."""
+    """A store's file is relative to the configuration's folder, wherever the gateway is started."""
     scheme, _, file = gateway.store.partition(":")
     if scheme != "sqlite" or file == ":memory:":
         return gateway
@@ -216,7 +216,7 @@ def _without_kind(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _completed(settings: Settings) -> Settings:
-    """The settings with what follows from others filled in, so that nobody has to derive it twice."""
+    """The settings with derived values filled in, so that no other code has to derive them."""
     only = next(iter(settings.agents)) if len(settings.agents) == 1 else None
     channels: dict[str, Channel] = {}
     for name, channel in settings.channels.items():

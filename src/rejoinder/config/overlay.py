@@ -1,8 +1,8 @@
 """Single keys laid over the file until the next start: what `/debug` sets.
 
 Rule 1: they are laid over what the file says before it is checked, so the whole is checked as if it were one file.
-Rule 2: what they say is taken as it stands: nothing of the environment is filled in.
-Rule 3: who may do what, and what is run, is said in the file alone: FILE_ALONE.
+Rule 2: their values are taken literally: no `${VAR}` is filled in.
+Rule 3: only the file says who may do what, and what is run: FILE_ALONE.
 """
 
 import tomllib
@@ -22,11 +22,11 @@ FILE_ALONE: tuple[tuple[str, ...], ...] = (
     ("channels", "*", "owners"),
     ("agents", "*"),
 )
-"""`*`: any name. But for `agents.defaults`, which is no agent."""
+"""`*`: any name, except `agents.defaults`, which is no agent."""
 
 
 def read_key(said: str) -> tuple[str, ...]:
-    """The parts of a dotted key; raises BadUse for what is none, and for one that is not to be changed in a chat."""
+    """The parts of a dotted key; raises BadUse for what is no key, and for a key that a chat may not change."""
     try:
         found: Any = tomllib.loads(f"{said} = 0") if "\n" not in said else {}
     except tomllib.TOMLDecodeError:
@@ -47,7 +47,7 @@ def _is_under(path: list[str], key: tuple[str, ...]) -> bool:
 
 
 def read_value(said: str) -> Any:
-    """As TOML writes it; what is none is a text."""
+    """The value as TOML reads it; what is not TOML is a text."""
     try:
         return tomllib.loads(f"value = {said}")["value"] if "\n" not in said else said
     except tomllib.TOMLDecodeError:
@@ -55,7 +55,7 @@ def read_value(said: str) -> Any:
 
 
 def laid_over(raw: Mapping[str, Any], overlay: Overlay) -> dict[str, Any]:
-    """The document with these keys; what is in their way gives way."""
+    """The document with these keys set; a value where a table is needed is replaced."""
     document = dict(raw)
     for path, value in overlay.items():
         table = document

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 Path = tuple[str | int, ...]
 
-# Each alternative begins with another character and the text is known to be well-formed, so nothing is tried twice.
+# Each alternative begins with a different character and the text is known to be well-formed, so nothing is tried twice.
 # (Possessive quantifiers would say so, but CPython 3.11.2 reads them wrongly.)
 _BLANK = re.compile(r"[ \t]*")
 _GAP = re.compile(r"(?:[ \t\n]+|#[^\n]*)*")
@@ -79,7 +79,7 @@ class _Walk:
         self.value(path)
 
     def key(self) -> list[tuple[str, int]]:
-        """The parts of a key and where each begins; stands behind the blanks after it."""
+        """The parts of a key and where each begins; skips the blanks after it."""
         parts: list[tuple[str, int]] = []
         while True:
             start = self.skip(_BLANK)

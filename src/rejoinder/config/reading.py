@@ -1,7 +1,7 @@
-"""Plain values to records, by what the records themselves declare; every mistake is noted, none stops.
+"""Plain values to records, by what the records themselves declare; mistakes are noted and do not stop the reading.
 
 The records' own decoder stops at the first mistake and knows no lines. This reads the same declarations
-(a test holds the two together) and goes on: a wrong value is noted and its default taken in its place, so
+(a test keeps the two in step) and goes on: a wrong value is noted and its default taken in its place, so
 that the rest can be judged. Nothing is started on a reading with mistakes.
 """
 
@@ -53,7 +53,7 @@ class Reader:
         return [_built(kind, values) for kind in kinds]
 
     def _unknown_keys(self, raw: Mapping[str, Any], path: Path, known: Mapping[str, Any]) -> set[str | None]:
-        """Notes each unknown key and gives back what they probably meant: those keys are not missing."""
+        """Notes each unknown key and returns the keys they probably meant, which then do not count as missing."""
         unknown = [key for key in raw if key not in known]
         for key in unknown:
             others = f"[{dotted(path)}] knows: {listed(sorted(known))}"
@@ -128,7 +128,7 @@ class Reader:
             return WRONG
         read = [self.value(kind.item_type, item, (*path, index)) for index, item in enumerate(raw)]
         if isinstance(kind.item_type, mi.StrType):
-            # A wrong text keeps its place, so that what is said of those behind it names the right one.
+            # A wrong text keeps its place, so that complaints about later items name the right index.
             read = ["" if item is WRONG else item for item in read]
         elif any(item is WRONG for item in read):
             return WRONG
@@ -252,7 +252,7 @@ def _missing(field: mi.Field) -> str:
 
 
 def _expected(kind: mi.Metadata) -> str | None:
-    """What a key says itself that it expects."""
+    """What a key declares that it expects."""
     said: dict[str, str] = cast(Any, kind).extra or {}
     return said.get("expected")
 
@@ -303,7 +303,7 @@ def _is_number(raw: Any, kind: mi.Type) -> bool:
 
 
 def _from_environment(raw: Any, kind: mi.Type) -> Any:
-    """`port = "${PORT}"` is a number if PORT is one: the environment knows no other values than texts."""
+    """`port = "${PORT}"` is a number if PORT is one: the environment holds only texts."""
     if not isinstance(raw, FromEnvironment):
         return raw
     text = raw.strip()

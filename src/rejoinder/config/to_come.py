@@ -1,7 +1,7 @@
-"""What a configuration may name, or would like to, and what does not work yet: said here and nowhere else.
+"""What a configuration may name that does not work yet: said here and nowhere else.
 
 A channel to come has its record here, so that a file can be checked already; of some not even the keys are known.
-Whoever writes the channel moves its record to `rejoinder.channels.settings`.
+Once the channel is written, its record moves to `rejoinder.channels.settings`.
 """
 
 from collections.abc import Mapping
@@ -61,7 +61,7 @@ UNDECLARED = ("whatsapp", "signal")
 
 
 def channel_to_come(kind: str, channels: Mapping[str, type[Struct]]) -> str | None:
-    """Why this channel cannot be served; None where it can, by another package perhaps. `channels`: all there are."""
+    """Why this channel cannot be served; None where it can, perhaps by another package. `channels`: all there are."""
     if kind not in (*CHANNELS, *UNDECLARED) or channels.get(kind) is not CHANNELS.get(kind):
         return None
     here = sorted(name for name in channels if name not in CHANNELS and name != "terminal")

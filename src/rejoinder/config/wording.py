@@ -51,7 +51,7 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
 
 
 def shown(text: str) -> str:
-    """A text of the configuration as an error may repeat it: no environment, no password, not endless."""
+    """A text of the configuration as an error may repeat it: without environment and passwords, and shortened."""
     written = text.written if isinstance(text, FromEnvironment) else text
     hidden = without_password(written)
     return quoted(hidden if len(hidden) <= 60 else f"{hidden[:60]}...")

@@ -1,9 +1,9 @@
 """The folders out of which agents send files, one for each session (DE-37).
 
 Rule 1: only what lies in the session's own folder is sent: no path leads out of it, no link is followed.
-Rule 2: it is opened from directory to directory by descriptor; what was opened is what is looked at, read and sent,
-        whatever happens to its name meanwhile.
-Rule 3: only a regular file within the limit: nothing that blocks, grows for ever, or is no file.
+Rule 2: a file is opened directory by directory, through descriptors; the file that was opened is the one that is
+        checked, read and sent, whatever happens to its name meanwhile.
+Rule 3: only a regular file within the limit is sent: nothing that blocks, grows for ever, or is no file.
 """
 
 import mimetypes
@@ -25,13 +25,13 @@ _OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class Folders:
-    """`beneath`: where they all lie; None: somewhere that is gone with this process."""
+    """`beneath`: the folder of all folders; None: a temporary one that is gone with this process."""
 
     def __init__(self, beneath: Path | None) -> None:
         self._root = beneath
 
     def __call__(self, session: str) -> "Folder":
-        """The folder of this session, made when it is not there."""
+        """The folder of this session, made if it is not there."""
         if self._root is None:
             self._root = Path(tempfile.mkdtemp(prefix="rejoinder-outbox-"))
             weakref.finalize(self, shutil.rmtree, self._root, ignore_errors=True)
@@ -41,7 +41,7 @@ class Folders:
 
 
 def _named(session: str) -> str:
-    """A name people can tell apart, and that no other session has."""
+    """A readable name that no other session has."""
     plain = re.sub(r"[^A-Za-z0-9]+", "-", session).strip("-")[:LONGEST_NAME]
     return f"{plain}-{blake2b(session.encode(), digest_size=4).hexdigest()}"
 
@@ -70,7 +70,7 @@ class Folder:
         return Attachment("", steps[-1], mime, len(content), content=content)
 
     def remove(self, name: str) -> None:
-        """Takes away what has been sent, if it is still there."""
+        """Removes a file that has been sent. Raises `FileRefused` when it cannot be removed."""
         steps = self._steps(name)
         with ExitStack() as stack:
             here = self._enter(steps, name, stack)
@@ -80,7 +80,7 @@ class Folder:
                 raise FileRefused(f"{name!r} cannot be removed: {error.strerror}") from None
 
     def _steps(self, name: str) -> list[str]:
-        """The way to it from the folder, which may also be written from the root on."""
+        """The path of the file from the folder on; `name` may also be an absolute path."""
         if "\0" in name:
             raise FileRefused(f"{name!r} is no name of a file", denied=True)
         within = name.removeprefix(self.path + "/") if name.startswith("/") else name
@@ -101,7 +101,7 @@ class Folder:
 
 
 def _opened(step: str, here: int, name: str, flags: int = os.O_NONBLOCK) -> int:
-    """Without waiting: a pipe nobody writes to would hold up whoever opens it."""
+    """Opens without waiting: opening a pipe that has no writer would block."""
     try:
         return os.open(step, _OPEN | flags, dir_fd=here)
     except FileNotFoundError:

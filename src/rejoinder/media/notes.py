@@ -1,4 +1,4 @@
-"""What stands in a file of the operator's, if there is one."""
+"""Reads a file of the operator's, if there is one."""
 
 import logging
 from pathlib import Path

@@ -1,6 +1,6 @@
 """What the commands of the command line do, as functions that Python can call too: a gateway put to use.
 
 `cli` reads the words and prints; here is what happens between: `serving` (run), `one_conversation` (chat, and
-`get_reply`), `sending` (send), `backups`, `doctor`, `measuring` (bench), `demo` (run --demo). `agent_choice` decides
-who answers where nobody has chosen; `reloading` and `debug_settings` change the settings of a gateway at work.
+`get_reply`), `sending` (send), `backups`, `doctor`, `measuring` (bench), `demo` (run --demo). `agent_choice` picks
+the agent where none was chosen; `reloading` and `debug_settings` change the settings of a gateway at work.
 """

@@ -1,4 +1,4 @@
-"""Who answers where nobody has chosen: an agent that is found here, or the one of the configuration."""
+"""Which agent answers where none was chosen: one that is found on this machine, or the one of the configuration."""
 
 import os
 import shutil
@@ -13,13 +13,13 @@ from rejoinder.errors import BadConfiguration
 
 
 def discovered() -> tuple[str, schema.Agent, str]:
-    """The agent for somebody who chose none, under its name, and the sentence that says which and why."""
+    """The agent for a person who chose none: its name, its settings, and a sentence that says which it is and why."""
     choice = discover(_programs(), os.environ, can_acp=find_spec("acp") is not None)
     return choice.name, schema.Agent(choice.kind, choice.settings), choice.sentence
 
 
 def offered() -> tuple[Offer, ...]:
-    """The agents somebody may choose from here."""
+    """The agents a person may choose from here."""
     return offers(_programs(), os.environ, can_acp=find_spec("acp") is not None)
 
 
@@ -28,7 +28,7 @@ def _programs() -> list[str]:
 
 
 def with_agent(settings: schema.Settings, wanted: str | None) -> tuple[schema.Settings, str, str]:
-    """The settings with the agent that answers, its name, and a sentence when it was not chosen by anybody.
+    """The settings with the agent that answers, its name, and a sentence if nobody chose it.
 
     `wanted` is the name of a configured agent, or a kind that needs no settings.
     """

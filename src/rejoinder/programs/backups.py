@@ -24,12 +24,12 @@ def page_to_copy(url: str, target: Path) -> Path | None:
 
 async def copy_store(store: StoreReader, page: Path | None, target: Path, *, overwrite: bool) -> Path | None:
     """Returns where the copy of the page is."""
-    from rejoinder.channels.web.copying import held  # noqa: PLC0415 - not for who only asks where it would be
+    from rejoinder.channels.web.copying import held  # noqa: PLC0415 - not needed to ask for paths
 
     copy = page_of(target)
     if page is None:
         await store.backup(target, overwrite=overwrite)
-        remove_database(copy)  # of another backup: it would belong to this one from now on
+        remove_database(copy)  # left by another backup: it would seem to belong to this one
         return None
     with held(str(page)) as log, copy_at(copy) as written:
         await store.backup(target, overwrite=overwrite, at_this_moment=lambda: log.write_to(written))

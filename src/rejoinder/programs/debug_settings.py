@@ -1,7 +1,7 @@
 """Settings that hold until the next start: `/debug` (IN-61).
 
 Rule 1: they are laid over the file, also over one that changes meanwhile; the file is never written.
-Rule 2: what is wrong, or could not hold before a start, is refused, and everything is as it was.
+Rule 2: a setting that is wrong, or would have to wait for a start, is refused, and nothing changes.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ NOTHING = "Nothing is set: what holds is what the file says."
 
 
 class Debugging:
-    """`read` makes settings of the file and of what is in `overlay` at that moment."""
+    """`read` makes settings from the file and from what is in `overlay` at that moment."""
 
     def __init__(self, gateway: Gateway, read: Callable[[], Settings], overlay: dict[tuple[str, ...], Any]) -> None:
         self._gateway = gateway
@@ -57,7 +57,7 @@ class Debugging:
                 return NOTHING
 
     async def _lay_over(self, overlay: dict[tuple[str, ...], Any], key: tuple[str, ...] = ()) -> None:
-        """`key`: the one that has to hold then."""
+        """`key`: the key that has to take effect; if it cannot, the overlay is refused."""
         before = dict(self._overlay)
         self._put(overlay)
         try:
@@ -83,7 +83,7 @@ class Debugging:
 
 
 def attach(gateway: Gateway, source: Source) -> None:
-    """From now on `/debug` works."""
+    """Makes `/debug` work."""
     if source.overlay is not None:
         gateway.engine.errands.debug = Debugging(gateway, source.read, source.overlay).change
 

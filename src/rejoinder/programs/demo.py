@@ -1,7 +1,7 @@
-"""`rejoinder run --demo`: a person asks for a review on the chat page, three agents answer, and each other too.
+"""`rejoinder run --demo`: a person asks for a review on the chat page; three agents answer her and each other.
 
-The agents of the configuration play, where there are any; the cast takes the parts that are left. Nothing of it is
-kept, and it begins when somebody looks.
+The agents of the configuration play, where there are any; the cast takes the parts that are left. Nothing is kept, and
+the demo begins when the first browser connects.
 """
 
 import asyncio
@@ -27,11 +27,11 @@ PERSON = "Ann"
 BEFORE = 1.5
 TYPING = 2.5
 QUIET = 3.0
-"""Seconds: until Ann begins, until she has written, and after the last word until the curtain."""
+"""Seconds: until Ann begins, until she has written, and from the last word to the closing message."""
 
 
 def staged(settings: schema.Settings) -> tuple[schema.Settings, dict[str, Agent]]:
-    """The configuration of the demo, and who plays in it: one page, one room, no other channel and no file."""
+    """The configuration of the demo, and the agents in it: one page, one room, no other channel and no file."""
     ours = tuple(settings.agents)[:PLAYERS]
     parts = _parts_left(ours)
     names = (*ours, *(part.name for part in parts))
@@ -47,7 +47,7 @@ def staged(settings: schema.Settings) -> tuple[schema.Settings, dict[str, Agent]
 
 
 def _parts_left(ours: tuple[str, ...]) -> list[Part]:
-    """The parts nobody of ours plays, by their place in the play; who has a name of ours lends another's."""
+    """The parts that no configured agent plays, in order; one whose name is taken gets another part's name and face."""
     free = [part for part in PARTS if part.name not in ours]
     left: list[Part] = []
     for part in PARTS[len(ours) :]:
@@ -58,7 +58,7 @@ def _parts_left(ours: tuple[str, ...]) -> list[Part]:
 
 
 def next_steps(agents: dict[str, Agent]) -> tuple[str, ...]:
-    """What somebody at the terminal can do now."""
+    """What the person at the terminal can do now."""
     names = tuple(agents)
     who = f"{', '.join(names[:-1])} and {names[-1]}"
     lines = [
@@ -102,7 +102,7 @@ async def play(gateway: Gateway, web: WebChannel, names: tuple[str, ...]) -> Non
 
 
 async def _until_quiet(gateway: Gateway) -> None:
-    """All turns have ended, and for a while nobody began another."""
+    """Waits until all turns have ended and none has begun for a while."""
     quiet = 0.0
     while quiet < QUIET:
         await asyncio.sleep(0.5)

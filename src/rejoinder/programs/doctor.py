@@ -1,7 +1,7 @@
 """What `rejoinder doctor` looks at: whether a gateway of this configuration would work, and if not, what to do.
 
 Rule 1: looking changes nothing, asks no model anything and says nothing in any chat.
-Rule 2: whatever is found is a finding; one that cannot be made keeps no other from being made.
+Rule 2: every result is a finding; a check that fails does not keep the others from being made.
 """
 
 import asyncio
@@ -171,7 +171,7 @@ def _to_be_made(file: Path) -> str:
 
 
 async def _gateway(store: str) -> str | None:
-    """Who has the store now."""
+    """The gateway that has the store now."""
     if _file(store) is None:
         return None
     beside = open_beside(store)
@@ -190,7 +190,7 @@ async def _disk(store: str) -> str:
 
 
 async def _clock(store: str) -> str:
-    """By what is known without asking anybody: a clock that went back would make what waits look young for ever."""
+    """Checks the clock against what is known locally: if it went back, what waits would look young for ever."""
     now = datetime.now(UTC)
     if now < EARLIEST:
         raise BadUse(f"the clock says {now:%Y-%m-%d %H:%M} UTC, which is long past; set it")

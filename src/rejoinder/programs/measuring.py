@@ -1,7 +1,7 @@
-"""What this machine makes of the gateway: the whole way of a message, with an agent and a channel that take no time.
+"""Measures the gateway on this machine: the whole way of a message, with an agent and a channel that take no time.
 
-So what is measured is ours alone: accept, decide, queue, prompt, read, deliver, and the store, which waits for the
-disk as in earnest.
+So only our own work is measured: accept, decide, queue, prompt, read, deliver, and the store, which waits for the disk
+as in production.
 """
 
 import asyncio
@@ -37,11 +37,11 @@ class Figures(Struct, frozen=True):
     """One session, one message after the other."""
     p95_ms: float
     cpu_ms: float
-    """Of the processor, for a message, with all sessions at once."""
+    """Processor time for a message, with all sessions at once."""
     messages_per_second: float
     """All sessions at once, each with its next message as soon as it is answered."""
     memory_mb: float
-    """The most this process has had."""
+    """The most this process has used."""
 
 
 class _Echo:
@@ -53,7 +53,7 @@ class _Echo:
 
 
 class _Wire:
-    """Takes every part, and tells whoever waits for the answer in its chat."""
+    """Accepts every part, and wakes the caller of `asks` that waits for the answer in its chat."""
 
     name = CHANNEL
     limits = Limits()
@@ -72,7 +72,7 @@ class _Wire:
         return Delivered(f"answer-{self._sent}")
 
     async def asks(self, gateway: Gateway, chat: str, number: int) -> float:
-        """Seconds to the answer."""
+        """Sends a message and returns the seconds to its answer."""
         self._answered[chat] = answered = asyncio.get_running_loop().create_future()
         began, id = perf_counter(), f"{chat}-{number}"
         await gateway.dispatch(Inbound(CHANNEL, id, id, Chat(chat), Sender(chat), f"message {number}"))
@@ -81,7 +81,7 @@ class _Wire:
 
 
 async def measure(messages: int, sessions: int, folder: Path) -> Figures:
-    """In a store of its own below the folder, which is gone afterwards."""
+    """Uses a store of its own below the folder, and removes it afterwards."""
     settings = Settings(
         agents={AGENT: Agent("python", {})},
         channels={CHANNEL: Channel(CHANNEL, ChannelSettings(agent=AGENT, dm="open"), None)},

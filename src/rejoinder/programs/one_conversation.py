@@ -18,7 +18,7 @@ from rejoinder.runtime.turn.relay import Hears, Watcher, tell
 
 
 def _only(settings: schema.Settings, channel: str) -> schema.Settings:
-    """This channel and nothing else: the clock is for the gateway that serves all of them."""
+    """This channel alone, and no jobs: those belong to the gateway that serves all channels."""
     agents = {name: replace(agent, heartbeat=None) for name, agent in settings.agents.items()}
     return replace(settings, channels={channel: settings.channels[channel]}, agents=agents, cron={})
 
@@ -34,7 +34,7 @@ class _Collected:
         self._on_block = on_block
 
     async def listen(self, deliver: Inlet) -> None:
-        """Nobody writes here but who asked."""
+        """Nothing comes in: the only message is dispatched by the caller."""
 
     async def send(self, part: Part) -> Outcome:
         self.replies.append(Reply(part.text, part.reply_to, part.silent, part.is_error))

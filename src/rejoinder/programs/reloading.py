@@ -1,8 +1,8 @@
-"""The configuration while the gateway runs: a changed file is noticed, read whole, and what can change does.
+"""The configuration while the gateway runs: a changed file is noticed, read whole, and applied as far as possible.
 
-Rule 1: a file is read when it has come to rest: an editor that is still writing is not interrupted.
+Rule 1: a file is read when it has stopped changing: an editor may still be writing it.
 Rule 2: with a file that is wrong or gone the gateway goes on with what it had, and says so once.
-Rule 3: `config.live` decides what holds at once; what waits for a start is named.
+Rule 3: `config.live` decides what takes effect at once; keys that wait for a start are named.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ AS_IT_WAS = "The gateway goes on with what it had"
 
 
 class Watch:
-    """One file, as it was when the settings were read that hold."""
+    """One file, and its stamp when the settings in effect were read from it."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -36,7 +36,7 @@ class Watch:
         return self._seen is None
 
     def has_changed(self) -> bool:
-        """Whether it is another file, or has other contents, and was the same at the last look: told once."""
+        """Whether the file has changed, and has not changed further since the last look. Each change is told once."""
         before, self._seen = self._seen, self._stamp()
         if self._seen != before or self._seen == self._known:
             return False
@@ -44,7 +44,7 @@ class Watch:
         return True
 
     def _stamp(self) -> tuple[int, ...] | None:
-        """Contents may change within the time in which clocks tell nothing apart; a renamed file is another one."""
+        """Not just the time: contents may change within one tick of the clock, and a renamed file is another one."""
         try:
             found = os.stat(self.path)
         except (OSError, ValueError):
@@ -53,8 +53,8 @@ class Watch:
 
 
 class Source(NamedTuple):
-    """Where settings come from. `read` makes them of the file as they were made for the start, with what is in
-    `overlay`; None: nothing can be laid over it."""
+    """Where settings come from. `read` makes them from the file as at the start, with `overlay` laid over it; None:
+    nothing can be laid over it."""
 
     watch: Watch
     read: Callable[[], Settings]
@@ -62,7 +62,7 @@ class Source(NamedTuple):
 
 
 class Reloading:
-    """`tell`: who is told; without anybody it stands in the log."""
+    """`tell` takes what there is to say; without it the log does."""
 
     def __init__(self, gateway: Gateway, source: Source, tell: Callable[[str], Awaitable[None]] | None = None) -> None:
         self._gateway = gateway
@@ -88,7 +88,7 @@ class Reloading:
             told = "; ".join(str(wrong).splitlines())
             where = "" if wrong.mistakes else f"{file}: "
             return await self._refuse(f"{where}{_ended(told)} {AS_IT_WAS}.")
-        except Exception as error:  # whatever somebody else's code does with settings
+        except Exception as error:  # another package's code may raise anything
             log.debug("%s could not be taken over", file, exc_info=error)
             return await self._refuse(f"{file} could not be taken over ({type(error).__name__}). {AS_IT_WAS}.")
         self._gateway.note_unheeded(_waiting(taken))

@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 
 EVERYWHERE = ("0.0.0.0", "::")
-"""Hosts that stand for all addresses of a machine, and are none themselves."""
+"""Hosts that stand for all addresses of a machine, and are not addresses themselves."""
 REHEARSED_AFTER = 2.0
-"""Seconds of serving after which what only some replies need is made ready."""
+"""Seconds of serving before the gateway prepares what only some replies need."""
 
 
 # --- the configuration with its page ----------------------------------------------------------------
 
 
 def with_page(settings: schema.Settings, port: int | None = None) -> schema.Settings:
-    """The channels that `run` serves. Without any there is the page, with all agents; whoever may open it owns it."""
+    """The channels that `run` serves: without any, the page with all agents. Everyone who may open the page owns it."""
     if not any(said.kind != "terminal" for said in settings.channels.values()):
         names = tuple(settings.agents)
         common = ChannelSettings(dm="open", groups="open", require_mention=False)
@@ -63,7 +63,7 @@ def _owned(said: schema.Channel, port: int | None) -> schema.Channel:
 
 
 def _members(said: schema.Channel, settings: schema.Settings) -> tuple[str, ...]:
-    """Who is on the page."""
+    """The agents on the page."""
     return said.common.agents or ((said.common.agent,) if said.common.agent else tuple(settings.agents)[:1])
 
 
@@ -85,22 +85,22 @@ async def serve(
     source: Source | None = None,
     reviving: Reviving | None = None,
 ) -> Told:
-    """Until every channel has come to its end, or a signal or a restart ends it in good order: which one.
+    """Runs until every channel has ended, or a signal or a restart ends it in good order; returns which of these.
 
-    `beginning`: what is said first, once nothing can keep the gateway from starting any more. `agents`: those to take,
-    made elsewhere. `source`: where the settings came from, and further ones may come from. `reviving`: as of a
-    `Gateway`.
+    `beginning`: what is said first, once nothing can keep the gateway from starting any more. `agents`: opened
+    elsewhere, used instead of those of the settings. `source`: where the settings came from; it is watched for changes.
+    `reviving`: as for `Gateway`.
     """
     page = next(((name, said) for name, said in settings.channels.items() if said.kind == "web"), None)
     async with AsyncExitStack() as stack:
         listening: socket.socket | None = None
         channels = open_channels(settings)
-        store = await asyncio.to_thread(open_store, settings.gateway.store)  # first: it is refused to a second gateway
+        store = await asyncio.to_thread(open_store, settings.gateway.store)  # first: a second gateway is refused here
         stack.push_async_callback(store.close)
         web: WebChannel | None = None
         facts: WebSettings | None = None
         if page is not None:
-            from rejoinder.web.server import bind  # noqa: PLC0415 - who has no page pays for no server
+            from rejoinder.web.server import bind  # noqa: PLC0415 - only loaded for a page
 
             facts = cast(WebSettings, page[1].settings)
             listening = stack.enter_context(bind(facts.host, facts.port))
@@ -130,13 +130,13 @@ async def serve(
 
 
 async def _rehearse_later(manners: tuple[Manner, ...]) -> None:
-    """The first seconds belong to what came while nobody was here; in a thread, what comes later has its turns too."""
+    """Leaves the first seconds to messages that came while no gateway ran, and by its thread the loop to later ones."""
     await asyncio.sleep(REHEARSED_AFTER)
     await asyncio.to_thread(rehearse, MARKUP, manners)
 
 
 def kept_in(store: str) -> str:
-    """Whether and where what is said outlives the process."""
+    """Says whether and where messages outlive the process."""
     if store == MEMORY:
         return "Nothing is kept: what is said is gone with this process (gateway.store)."
     return f"What is said is kept in {store.removeprefix('sqlite:')} (gateway.store)."
@@ -178,7 +178,7 @@ async def _open_pages(
 
 
 async def _token(web: "WebChannel", facts: WebSettings, new: bool) -> tuple[str | None, str | None]:
-    """The hash to hold logins against, and the token itself if it was made just now."""
+    """The hash to check logins against, and the token itself if it was made just now."""
     from rejoinder.channels.web import reading  # noqa: PLC0415 - as above
     from rejoinder.channels.web.journal import Journal  # noqa: PLC0415
     from rejoinder.web.login import hashed, is_loopback, new_token  # noqa: PLC0415

@@ -1,10 +1,10 @@
-"""What rejoinder is tested with, shipped: test your own bots, channels and agents with the same.
+"""The tools that rejoinder is tested with: test your own bots, channels and agents with them.
 
     async with conversation(MyAgent()) as chat:
         await chat.says("hello")
         await chat.hears("Hello!")
 
-Names are imported when first used, so that nobody pays for a fake they do not use.
+Names are imported when first used, so that a fake you do not use costs nothing.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""The promises every edge keeps, as tests to inherit:
+"""The promises every agent keeps, as tests to inherit:
 
     class TestMyAgent(AgentContract):
         @asynccontextmanager
@@ -107,7 +107,7 @@ class AgentContract:
                 assert isinstance((await everything(agents.broken))[-1], Failed)
 
     async def test_closing_the_iterator_cancels(self) -> None:
-        """TU-20: who closes a run hears no more of it and can start the next one."""
+        """TU-20: a caller that closes a run gets no more of it and can start the next one."""
         async with asyncio.timeout(self.patience), self.agents() as agents:
             async with begun(agents.slow, a_turn()) as run:
                 pass
@@ -160,6 +160,6 @@ class AgentContract:
 
 
 def _of_an_agent(task: "asyncio.Task[object]") -> bool:
-    """Tasks of the fake servers a test runs beside the agent are not the agent's."""
+    """Leaves out the tasks of fake servers that a test runs beside the agent."""
     code = getattr(task.get_coro(), "cr_code", None)
     return code is not None and "/rejoinder/agents/" in code.co_filename.replace("\\", "/")

@@ -40,7 +40,7 @@ NO_SUCH_MESSAGE = "999999"
 
 
 class KeptInlet:
-    """An inlet that keeps what it is given: it outlives the channel, as a store does, and can be out of order."""
+    """An inlet that keeps what it is given: it outlives the channel, as a store does, and can be set to fail."""
 
     def __init__(self) -> None:
         self.given: list[Inbound] = []
@@ -110,7 +110,7 @@ class ChannelContract:
         "accept-drop": lambda outcome: isinstance(outcome, Unknown),
         "half-open": lambda outcome: isinstance(outcome, Unknown),
     }
-    """What each fault of the platform has to be told as."""
+    """The outcome that each fault of the platform has to be reported as."""
 
     @abstractmethod
     def open(self, platform: FakePlatform) -> Channel: ...
@@ -182,7 +182,7 @@ class ChannelContract:
             assert (await opened.platform.hears(ANN)).reply_to == opened.first.message_id
 
     async def test_a_reply_to_nothing_is_refused(self) -> None:
-        """OD-61: nothing is sent, so that it can be sent once without."""
+        """OD-61: nothing is sent, so that it can be sent once without the reply."""
         async with self._opened() as opened:
             outcome = await opened.channel.send(Part(opened.route, "yes", reply_to=NO_SUCH_MESSAGE))
             assert isinstance(outcome, Rejected), outcome
@@ -204,7 +204,7 @@ class ChannelContract:
             assert missing.why == "target"
 
     async def test_a_reaction_comes_and_goes(self) -> None:
-        """OD-70: on somebody's message."""
+        """OD-70: on a person's message."""
         async with self._opened() as opened:
             channel = opened.channel
             if not isinstance(channel, CanReact):
@@ -216,7 +216,7 @@ class ChannelContract:
             assert self._reactions(opened) == ""
 
     async def test_a_message_can_be_taken_back(self) -> None:
-        """OD-44: gone, and to take it back twice is no error."""
+        """OD-44: it is gone, and taking it back twice is no error."""
         async with self._opened() as opened:
             if not isinstance(opened.channel, CanDelete):
                 return
@@ -226,7 +226,7 @@ class ChannelContract:
             assert not opened.platform.truth.messages(ANN)
 
     async def test_the_typing_sign_never_fails(self) -> None:
-        """TU-24: it is shown, and a platform that refuses it harms nobody."""
+        """TU-24: it is shown, and a platform that refuses it does no harm."""
         async with self._opened() as opened:
             if not isinstance(opened.channel, CanType):
                 return
@@ -255,7 +255,7 @@ class ChannelContract:
             assert isinstance(outcome, RetryAfter), outcome
 
     async def test_it_survives_an_outage(self) -> None:
-        """DE-32: what was said while nobody answered comes when they answer again."""
+        """DE-32: what was said while the platform did not answer comes when it answers again."""
         async with self._opened() as opened:
             for kind in ("5xx", "drop"):
                 opened.platform.fault(kind, on="poll")

@@ -1,4 +1,4 @@
-"""A conversation with an agent through the whole gateway, written as one would tell it."""
+"""A conversation with an agent through the whole gateway, written as a story."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -18,7 +18,7 @@ OWNER = "ann"
 
 
 class Chat:
-    """Every `hears` goes on where the last one ended, so the order of the answers is checked too."""
+    """Every `hears` continues where the last one ended, so the order of the answers is checked too."""
 
     def __init__(self, channel: FakeMessenger, runs: Runs, gateway: Gateway | None = None) -> None:
         self.channel = channel
@@ -39,7 +39,7 @@ class Chat:
         return await self.channel.says(text, sender=sender, chat=chat, reply_to=quoted, event=event)
 
     async def hears(self, text: str | None = None) -> Shown:
-        """The next whole message of the bot; its text has to be this one."""
+        """Waits for the next whole message of the bot; its text has to be this one."""
         await self._until("a message", lambda: bool(self._unheard()))
         shown = self._unheard()[0]
         self._heard.add(shown.id)
@@ -47,19 +47,19 @@ class Chat:
         return shown
 
     async def sees(self, text: str) -> Shown:
-        """A message that is being written shows this so far."""
+        """Waits until a message that is being written shows this."""
         await self._until(f"{text!r} in a message", lambda: bool(self._showing(text)))
         return self._showing(text)[0]
 
     async def asked(self, agent: ScriptedAgent, times: int) -> None:
-        """The agent has been asked so many times."""
+        """Waits until the agent has been asked so many times."""
         await self._until(f"turn {times} of {agent.name}", lambda: len(agent.turns) >= times)
 
     async def sees_reaction(self, emoji: str, *, on: str) -> None:
         await self._until(f"{emoji} on {on}", lambda: emoji in self.channel.messages[on].reactions)
 
     async def rests(self) -> None:
-        """All that was said so far is done with, on our side too: what a message shows is there before that."""
+        """Waits until the gateway is done with all that was said so far; a message is shown before that."""
         assert self.gateway is not None, "whoever made the gateway knows when it rests"
         async with asyncio.timeout(PATIENCE):
             await self.gateway.runs.idle(besides=self.gateway.listening)
@@ -88,7 +88,7 @@ class Chat:
         return [m for m in self._visible() if not m.complete and text in m.text]
 
     async def ends(self) -> None:
-        """Everything has been answered, and nothing was said that the test did not hear."""
+        """Checks that everything was answered, and that the test heard all that was said."""
         await self.channel.close()
         async with asyncio.timeout(PATIENCE):
             await self._runs.idle()

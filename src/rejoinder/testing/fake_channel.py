@@ -1,7 +1,7 @@
 """A chat platform in memory that can do everything, and remembers each frame people would have seen.
 
-It is strict: a message that is empty or too long for its limits fails the test that sent it. It does what it is
-told to do wrong: `fails(Unknown("reset"), accepted=True)` takes the next message and does not say so.
+It is strict: a message that is empty or too long for its limits fails the test that sent it. It fails as it is told
+to: `fails(Unknown("reset"), accepted=True)` accepts the next message and does not say so.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ class Shown(Struct):
     deleted: bool = False
     reactions: list[str] = []
     frames: list[str] = []
-    agent: str = ""  # which of ours says it
+    agent: str = ""  # which of our agents says it
 
 
 def _mentions(*names: str) -> tuple[Mention, ...]:
@@ -44,7 +44,7 @@ class Failing(Struct, frozen=True):
 
 
 class FakeMessenger:
-    """Can edit, delete, react, type and note; whatever happens wakes those who wait in `until`."""
+    """Can edit, delete, react, type and note; every change wakes the callers that wait in `until`."""
 
     def __init__(self, name: str = "fake", limits: Limits | None = None) -> None:
         self.name = name
@@ -58,7 +58,7 @@ class FakeMessenger:
         self.parts: list[Part] = []  # all that was sent, whatever became of it
         self.calls: list[str] = []
         self.notes: list[str] = []
-        self.refuse: str | None = None  # set it, and the platform takes no further message
+        self.refuse: str | None = None  # when set, the platform takes no further message
         self._failing: deque[Failing] = deque()
         self._deliver: Inlet | None = None
         self._changed = asyncio.Condition()
@@ -77,7 +77,7 @@ class FakeMessenger:
 
     @property
     def listens(self) -> bool:
-        """A gateway takes what is said here."""
+        """Whether a gateway takes what is said here."""
         return self._deliver is not None
 
     async def close(self) -> None:
@@ -97,7 +97,7 @@ class FakeMessenger:
         bot: bool = False,
         thread: str | None = None,
     ) -> str:
-        """Somebody writes; returns the platform id once the gateway has the message."""
+        """A person writes; returns the platform id once the gateway has the message."""
         await self.until(lambda: self._deliver is not None)
         assert self._deliver is not None
         self._events += 1
@@ -120,7 +120,7 @@ class FakeMessenger:
         return shown.id
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        """Returns as soon as it holds; it is asked again whenever something changes."""
+        """Returns as soon as the condition holds; it is checked again whenever something changes."""
         async with self._changed:
             await self._changed.wait_for(holds)
 
@@ -224,7 +224,7 @@ class FakeKeeper(FakeMessenger):
 
 
 class FakeChannel(FakeMessenger):
-    """Shows a message while it is written, as well."""
+    """Also shows a message while it is written."""
 
     async def begin(self, part: Part) -> Outcome:
         return await self._post(part, "begin", complete=False)

@@ -1,4 +1,4 @@
 """How long a test waits for what ought to come."""
 
 PATIENCE = 60.0
-"""Seconds: whoever waits longer is stuck, not slow. No test depends on how fast a machine is, so it is one for all."""
+"""Seconds: a test that waits longer is stuck, not slow. No test depends on the speed of a machine, so all share one."""

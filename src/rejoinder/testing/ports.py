@@ -1,16 +1,16 @@
-"""A port for a server that is started, and perhaps started again, by a program of its own."""
+"""A port for a server in another process, which may be restarted on it."""
 
 import socket
 from errno import EADDRINUSE
 from random import SystemRandom
 
 LENT = 32768
-"""From here on the system lends ports to connections: one of those may be taken while the server is down."""
+"""From here on the system assigns ports to outgoing connections: one could be taken while the server is down."""
 
 
 def free_port() -> int:
     while True:
-        port = SystemRandom().randrange(20_000, LENT)  # another process, with the same seed, asks as well
+        port = SystemRandom().randrange(20_000, LENT)  # another process with the same seed may ask too
         try:
             with socket.create_server(("127.0.0.1", port)):
                 return port

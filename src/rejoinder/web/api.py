@@ -1,4 +1,4 @@
-"""`/api`: what the console shows and does, for programs too. `ENDPOINTS` is routes and OpenAPI document alike."""
+"""`/api`: what the console shows and does, for programs too. `ENDPOINTS` defines routes and OpenAPI document."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -49,7 +49,7 @@ class Endpoint(Struct, frozen=True):
     handle: Handler
     parameters: tuple[Parameter, ...] = ()
     problems: tuple[int, ...] = ()
-    """Statuses beside 200 that a right caller may get."""
+    """Statuses other than 200 that a correct call may get."""
 
 
 async def _sessions(house: House, _: Flow, request: Request) -> Struct:
@@ -92,7 +92,7 @@ async def _with_stuck(house: House, request: Request, do: Callable[[StoredPart],
     number = int(wanted) if wanted.isascii() and wanted.isdecimal() and len(wanted) <= MOST_DIGITS else 0
     part = await house.store.part(number) if 0 < number <= LARGEST_NUMBER else None
     if part is not None and part.state in STUCK:
-        with suppress(Superseded):  # somebody else was faster
+        with suppress(Superseded):  # another writer was faster
             await do(part)
             return views.Accepted()
     raise NotFound(f"no dead or unconfirmed part has the number {wanted}")
@@ -116,7 +116,7 @@ async def _resume_job(house: House, _: Flow, request: Request) -> Struct:
 
 async def _jogged(house: House, verb: WantJob | PauseJob) -> Struct:
     if any(job.schedule and job.name == verb.job for job in await house.store.jobs()):
-        with suppress(Superseded):  # it has just gone
+        with suppress(Superseded):  # the job has just gone
             await house.jog(verb)
             return views.Accepted()
     raise NotFound(f"there is no job {verb.job}")
@@ -234,7 +234,7 @@ def routes(house: House, flow: Flow) -> list[BaseRoute]:
 
 
 def _pattern(path: str) -> str:
-    """Names may have strokes in them: a heartbeat's, a message of Matrix."""
+    """Names may contain slashes: that of a heartbeat, or the id of a Matrix message."""
     return path.replace("}", ":path}")
 
 

@@ -19,7 +19,7 @@ from rejoinder.web.pages import lost
 from rejoinder.web.writing import write_frames
 
 SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
-"""Kinds that are named as what they are; everything else is bytes to whoever asks."""
+"""Kinds that are served under their own name; everything else is served as plain bytes."""
 LONGEST_NAME = 200
 
 
@@ -84,7 +84,7 @@ def _frames_of(socket: WebSocket) -> Receive:
 
 
 def _file_name(wanted: str) -> str:
-    """The last part of a path, without what a file system or a header would take for something else."""
+    """The last part of a path, without characters that mean something to a file system or in a header."""
     name = wanted.replace("\\", "/").rpartition("/")[2]
     plain = "".join(sign for sign in name if sign.isprintable()).strip(" .")
     return plain[-LONGEST_NAME:] or "file"

@@ -1,4 +1,4 @@
-"""`/v1`: any agent of the house behind the API that everybody's tools speak. Directives are stripped."""
+"""`/v1`: any agent of the house behind the OpenAI API, which most tools speak. Directives are stripped."""
 
 import base64
 import binascii
@@ -37,7 +37,7 @@ class StreamOptions(Struct, frozen=True):
 
 
 class ChatRequest(Struct, frozen=True):
-    """What of the request has a meaning here; sampling options are the agent's own business and left alone."""
+    """The part of the request that has a meaning here; sampling options are the agent's own business and ignored."""
 
     model: str
     messages: tuple[ChatMessage, ...]
@@ -51,7 +51,7 @@ TAKEN = ("text", "image_url")
 
 
 class Wrong(Exception):
-    """A request nobody can answer; the text says why."""
+    """A request that cannot be answered; the text says why."""
 
 
 def routes(house: House) -> list[BaseRoute]:
@@ -153,7 +153,7 @@ def _asked(message: ChatMessage) -> Asked:
 
 
 def _image(url: str) -> tuple[str, bytes]:
-    """Only images that come along: fetching one would be a request in the caller's name."""
+    """Takes only inline images: fetching one would be a request on the caller's behalf."""
     head, _, data = url.partition(",")
     if not (head.startswith("data:image/") and head.endswith(";base64")):
         raise Wrong("an image has to come along as a data: address")

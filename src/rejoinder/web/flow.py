@@ -45,13 +45,13 @@ Place = tuple[str, str, str | None]
 class Flow:
     def __init__(self, house: House, metrics: Metrics) -> None:
         self.recent: deque[str] = deque(maxlen=RECENT)
-        """The last frames, for who has just opened the console."""
+        """The last frames, for a console that has just been opened."""
         self.points: deque[Gauges] = deque(maxlen=POINTS)
         self.watching: set[Connection] = set()
         self._house = house
         self._metrics = metrics
         self._came: Bounded[tuple[str, str], float] = Bounded(REMEMBERED)
-        self._asked: Bounded[Place, float] = Bounded(REMEMBERED)  # places whose last message has had no word yet
+        self._asked: Bounded[Place, float] = Bounded(REMEMBERED)  # places whose last message has had no reply yet
         self._first_words: deque[tuple[float, float]] = deque()
         self._answers: deque[tuple[float, float]] = deque()
         self._received = self._sent = 0
@@ -121,13 +121,13 @@ class Flow:
     # --- each second --------------------------------------------------------------------------------
 
     async def measure(self) -> None:
-        """Until it is cancelled: one point of every chart a second."""
+        """Runs until it is cancelled: one point of every chart a second."""
         while True:
             await asyncio.sleep(1)
             try:
                 load = await self._house.store.load()
             except StoreUnavailable:
-                continue  # `/ready` tells; a chart has a gap
+                continue  # `/ready` reports it; the charts have a gap
             received, self._received = self._received, 0
             sent, self._sent = self._sent, 0
             first, answers = _lately(self._first_words), _lately(self._answers)

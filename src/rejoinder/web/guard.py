@@ -1,10 +1,10 @@
-"""What every request passes before anything of it is looked at.
+"""What every request passes before anything else looks at it.
 
-Rule 1: the Host has to be one of ours: a name that somebody else's DNS points here is refused.
+Rule 1: the Host has to be one of ours: a foreign name whose DNS points here is refused.
 Rule 2: a browser's request that changes something, or opens a socket, has to come from our own page.
-Rule 3: who needs a login has one, but for what tells nothing (`/health`, `/ready`, the login page).
-Rule 4: a body is limited before it is read, and while it is.
-Rule 5: whatever is answered carries the headers that keep a page from being framed, sniffed or injected.
+Rule 3: where a login is needed, a request has one, except for what tells nothing (`/health`, `/ready`, the login page).
+Rule 4: the size of a body is limited before it is read, and while it is read.
+Rule 5: every answer carries the headers that keep a page from being framed, sniffed or injected.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -24,7 +24,7 @@ OPEN = ("/health", "/ready", "/login", "/static/")
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 MARKED = ("/api/", "/files")
 MARK = "x-rejoinder"
-"""A header no other site's page can send without asking first, for what only our pages call."""
+"""A header that the page of another site cannot send without a preflight; required where only our pages call."""
 LOG_IN = "log in first; a program sends the token with each request: `Authorization: Bearer TOKEN`"
 
 HEADERS = {
@@ -35,8 +35,8 @@ HEADERS = {
     ),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    # Other sites are told nothing. Not `no-referrer`: under it a browser hides from us, too, where our own form was
-    # sent from (`Origin: null`), and nobody could log in.
+    # Other sites are told nothing. Not `no-referrer`: with it a browser would send our own form with `Origin: null`,
+    # and nobody could log in.
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
@@ -72,7 +72,7 @@ class Guard:
         host, path = headers.get("host", ""), scope["path"]
         if not self._is_ours(host):
             why = f"this server is not called {host!r}; name it in channels.web.hosts if it should be"
-            # Here not even a page of ours is shown, but a person gets a sentence and no JSON.
+            # No page of ours is shown here, but a person gets a sentence and no JSON.
             return PlainTextResponse(f"{why}\n", 421) if is_for_a_person(headers) else refuse(path, 421, why)
         is_socket = scope["type"] == "websocket"
         if is_socket or scope["method"] in CHANGING:
@@ -87,7 +87,7 @@ class Guard:
         return refuse(path, 401, LOG_IN, {"www-authenticate": "Bearer"})
 
     def _is_ours(self, host: str) -> bool:
-        """Any address is: only names can be pointed here by somebody else."""
+        """Any IP address is ours: only a name can be pointed here by others."""
         try:
             name = (urlsplit(f"//{host}").hostname or "").casefold()
         except ValueError:
@@ -115,7 +115,7 @@ class Guard:
             nonlocal taken
             message = await receive()
             taken += len(message.get("body", b""))
-            if taken > limit:  # whoever reads it answers so, and keeps nothing of what came before
+            if taken > limit:  # the reader of the body answers so, and keeps nothing of it
                 raise HTTPException(413, _larger(limit), {"connection": "close"})
             return message
 
@@ -123,7 +123,7 @@ class Guard:
 
 
 def is_for_a_person(headers: Headers) -> bool:
-    """Only a browser on its way to a page asks for one by name; programs and our own scripts do not."""
+    """Only a browser that opens a page asks for HTML by name; programs and our own scripts do not."""
     return "text/html" in headers.get("accept", "")
 
 

@@ -1,4 +1,4 @@
-"""What the pages are given of the house: values and functions, so that this room imports no floor and no wiring."""
+"""What the pages get from the house: values and functions, so that this room imports no floor and no wiring."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any, Protocol
@@ -20,7 +20,7 @@ class ChannelState(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True):
-    """One message of a conversation that somebody else keeps: `/v1/chat/completions`."""
+    """One message of a conversation that the caller keeps: `/v1/chat/completions`."""
 
     role: str
     text: str
@@ -60,10 +60,10 @@ class House(Struct, frozen=True):
     jog: Callable[[WantJob | PauseJob], Awaitable[None]]
     """Runs, pauses or resumes a job of the clock."""
     unheeded: Callable[[], str]
-    """What of the configuration does not hold, and why; empty: all of it does."""
+    """Which part of the configuration is not in effect, and why; empty: all of it is."""
     approve: Callable[[str], Awaitable[Knock | None]]
     """Lets the stranger with this code in; None when there is no such code."""
     start: Callable[[str, Coroutine[Any, Any, None]], Any]
-    """Starts a task that somebody owns."""
+    """Starts a task that ends with the gateway."""
     accounts: tuple[tuple[str, str], ...] = ()
-    """Channel and account of everybody who could knock."""
+    """Channel and account of each place where a stranger could knock."""

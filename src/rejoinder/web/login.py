@@ -1,4 +1,4 @@
-"""Who may open the pages: everybody on this machine, elsewhere who has the token.
+"""Who may open the pages: everybody on this machine; from elsewhere, people who have the token.
 
 The token is printed once and kept as a hash. A browser that showed it carries a cookie signed with that hash: a
 new token ends every login.
@@ -14,7 +14,7 @@ from ipaddress import ip_address
 COOKIE = "rejoinder_login"
 LASTS = 30 * 24 * 3600
 BEHIND_LOGIN = ("/console",)
-"""Pages beside the first one."""
+"""Pages other than the first one."""
 MOST_FAILURES, FAILURES_WITHIN = 10, 60.0
 
 
@@ -47,14 +47,14 @@ class Login:
     def __init__(self, kept: str | None) -> None:
         self._kept = kept
         self._failures: deque[float] = deque(maxlen=MOST_FAILURES)
-        self._known: str | None = None  # a token that was right, so that an API client costs one hash and not many
+        self._known: str | None = None  # the token once it was right: an API client costs one hash, not many
 
     @property
     def needed(self) -> bool:
         return self._kept is not None
 
     def takes(self, token: str) -> bool:
-        """Whether this is the token. After many wrong ones nobody is let in for a while."""
+        """Whether this is the token. After many wrong ones no new login is accepted for a while."""
         if self._kept is None:
             return True
         if self._known is not None and hmac.compare_digest(self._known.encode(), token.encode()):

@@ -1,4 +1,4 @@
-"""`/metrics` for Prometheus. Figures that the store knows are read when somebody asks."""
+"""`/metrics` for Prometheus. Figures that the store knows are read at each request."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -59,6 +59,6 @@ class Metrics:
             self._runs.set(census.runs)
             for table, states in STATES.items():
                 counted = getattr(census, table)
-                for state in states:  # also those that no row is in any more
+                for state in states:  # also the states that no row is in any more
                     self._rows.labels(table, state).set(counted.get(state, 0))
         return generate_latest(self.registry)

@@ -58,7 +58,7 @@ def routes(house: House, login: Login, metrics: Metrics) -> list[BaseRoute]:
         return [*([store.sentence] if store.fault else []), *filter(None, map(_trouble, house.channels()))]
 
     async def health(_: Request) -> Response:
-        """Alive, so 200: to start again mends no full disk. What is wrong is told all the same (DU-15)."""
+        """The process is alive, so 200: a restart mends no full disk. Problems are listed all the same (DU-15)."""
         problems = await troubles()
         status = "trouble" if problems else "ok"
         return JSONResponse({"status": status, "version": house.version, "problems": problems})

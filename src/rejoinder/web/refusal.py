@@ -1,4 +1,4 @@
-"""A refusal as whoever asked can read it: under `/v1` in the shape OpenAI's clients know, else a sentence."""
+"""A refusal as the client can read it: under `/v1` in the shape OpenAI's clients know, else a sentence."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,6 +13,6 @@ def refuse(path: str, status: int, why: str, headers: Mapping[str, str] | None =
 
 
 def error(status: int, why: str, param: str | None = None, code: str | None = None) -> dict[str, Any]:
-    """As OpenAI writes it."""
+    """The error as OpenAI writes it."""
     kind = "server_error" if status >= 500 else "invalid_request_error"
     return {"error": {"message": why, "type": kind, "param": param, "code": code or CODES.get(status)}}

@@ -27,14 +27,14 @@ from rejoinder.web.refusal import refuse
 log = logging.getLogger(__name__)
 
 LARGEST_BODY = 4 << 20
-LARGEST_FRAME = 2 << 20  # the longest text, were every letter of it escaped
+LARGEST_FRAME = 2 << 20  # the longest text with every letter escaped
 GRACE = 3
 BACKLOG = 512
 OWN_NAMES = ("localhost",)
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Takes the port, so that whoever prints the address is right. A taken port is an error that says what to do."""
+    """Takes the port before its address is printed. A port in use is an error that says what to do."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -70,7 +70,7 @@ class Pages:
 
     def __init__(self, house: House, login: Login, hosts: tuple[str, ...] = ()) -> None:
         self.up = asyncio.Event()
-        """Set when browsers can come."""
+        """Set when browsers can connect."""
         self.metrics = Metrics()
         self.flow = Flow(house, self.metrics)
         routes = [
@@ -100,7 +100,7 @@ class Pages:
         }
 
     async def serve(self, listening: socket.socket) -> None:
-        """Until `stop`."""
+        """Runs until `stop`."""
         config = uvicorn.Config(
             self.app,
             lifespan="off",
@@ -137,12 +137,12 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
-        """The command line hears signals, and says `stop`."""
+        """The gateway handles signals; `stop` ends the server."""
         yield
 
 
 def _limit(path: str) -> int:
-    """Where files come in, or images."""
+    """Higher where files or images come in."""
     return UPLOAD_LIMIT if path == "/files" or path.startswith("/v1/") else LARGEST_BODY
 
 

@@ -1,4 +1,4 @@
-"""What waits for a browser, written to its socket: the same for the chat and the console."""
+"""Writes what waits for a browser to its socket: the same for the chat and the console."""
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -6,8 +6,8 @@ from rejoinder.channels.web.sockets import LEFT, Connection
 
 
 async def write_frames(socket: WebSocket, connection: Connection) -> None:
-    """Until the connection is closed, by either side."""
+    """Runs until either side closes the connection."""
     try:
         await socket.close(await connection.write(socket.send_text))
-    except (WebSocketDisconnect, RuntimeError, OSError):  # it left; who reads has noticed too
+    except (WebSocketDisconnect, RuntimeError, OSError):  # the browser left; the reading side has noticed too
         connection.close(LEFT)

@@ -1,4 +1,4 @@
-"""A configuration is wired: what it names is opened, and what the runtime obeys is made of it. `rejoinder.app` uses it.
+"""Wires a configuration for `rejoinder.app`: opens what it names, and makes the settings that the runtime obeys.
 
-This room, `app` and `programs` know every other room; of the others only the command line knows them.
+This room, `app` and `programs` know every other room; only the command line knows them.
 """

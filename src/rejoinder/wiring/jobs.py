@@ -1,4 +1,4 @@
-"""Jobs of the clock as the configuration says them, and what fires them."""
+"""Makes the jobs of the clock from the configuration, and the clockwork that fires them."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -22,7 +22,7 @@ from rejoinder.turns.job import Heartbeat, Job
 from rejoinder.turns.schedule import read_schedule
 
 READ_FILES_THEMSELVES = frozenset({"acp"})
-"""Kinds of agent that work in a folder."""
+"""Kinds of agent that work in a folder, and read the notes there themselves."""
 
 
 def open_clockwork(
@@ -45,7 +45,7 @@ def _job(name: str, said: CronJob, settings: schema.Settings) -> Job:
     try:
         zone = ZoneInfo(said.zone)
         schedule = read_schedule(zone, cron=said.schedule or "", every=said.every or "", at=said.at or "")
-    except (Misread, OSError, ValueError) as wrong:  # who makes settings without a file
+    except (Misread, OSError, ValueError) as wrong:  # settings made without a file are unchecked
         raise BadConfiguration(f"cron.{name}: {wrong}") from None
     agent = agent_of(said, settings) or next(iter(settings.agents), "")
     return Job(

@@ -34,7 +34,7 @@ class _Records(Mapping[str, type[Struct]]):
     ) -> None:
         self._of = of
         self._ours = ours
-        self._later = later  # ours to come: a package that has written it comes before
+        self._later = later  # ours to come: a package that provides the kind comes first
 
     def __getitem__(self, name: str) -> type[Struct]:
         if name in self._ours:

@@ -73,7 +73,7 @@ def open_channel(name: str, said: schema.Channel) -> Channel:
 
 
 def menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
-    """What a platform's own menu offers: nothing, where slash text is no command."""
+    """What a platform's own menu offers: nothing where a text with a slash is no command."""
     return native_menu(_their_commands()) if settings.commands.text else ()
 
 
@@ -87,7 +87,7 @@ def _their_commands() -> list[Command]:
 
 
 def _record(wanted: type[Struct], given: Any) -> Any:
-    """What was read from a file is the record already; what was found without one is a few plain values."""
+    """Settings read from a file are the record already; those of an agent found without a file are plain values."""
     return given if isinstance(given, wanted) else msgspec.convert(given, wanted, dec_hook=_as_secret)
 
 

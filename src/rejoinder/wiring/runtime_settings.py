@@ -1,4 +1,4 @@
-"""What the runtime obeys, made of what the configuration says and what channels and agents can."""
+"""The settings that the runtime obeys, made from the configuration and from what channels and agents can do."""
 
 import os
 from collections.abc import Mapping
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
 PROCESSES_PER_CORE = 4
 """Agents that are programs mostly wait for a model."""
 PATIENCE = 1.1
-"""So much longer than an agent's own limit lasts the lease of its run."""
+"""How many times longer than the agent's own limit the lease of its run lasts."""
 NOBODY_CAN = {"voice", "threads"}
-"""What no channel does so far: an agent that was told of it would try it (OD-54)."""
+"""What no channel can do so far: an agent that was told of it would try it (OD-54)."""
 
 
 def runtime_settings(
@@ -78,7 +78,7 @@ def runtime_settings(
         typing_mode=settings.session.typing_mode,
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
         silence=settings.directives.silence,
-        granted=frozenset(settings.directives.allow).union(each.name for each in brought),  # who installs it allows it
+        granted=frozenset(settings.directives.allow).union(each.name for each in brought),  # installed is allowed
         directives=registry_with(brought),
         compaction=CompactionSettings(
             budget=defaults.context_tokens or 0,
@@ -93,10 +93,10 @@ def runtime_settings(
 
 
 def timed_jobs(settings: schema.Settings) -> "tuple[Job, ...]":
-    """What the clock is looked at for."""
+    """The jobs that need the clock."""
     if not settings.cron and all(agent.heartbeat is None for agent in settings.agents.values()):
         return ()
-    from rejoinder.wiring.jobs import jobs_of  # noqa: PLC0415 - who has none pays for no clock
+    from rejoinder.wiring.jobs import jobs_of  # noqa: PLC0415 - only loaded where there are jobs
 
     return jobs_of(settings)
 
@@ -108,8 +108,8 @@ def _acknowledgements(settings: schema.Settings) -> dict[str, int]:
 
 
 def _lease(gateway: schema.GatewaySettings) -> LeaseSettings:
-    """An agent that watches its own silence says so first, and another model may be tried; the lease is for those
-    that do not."""
+    """An agent that watches its own limit fails before the lease ends, and another model may be tried; the lease is for
+    agents that do not watch it."""
     return LeaseSettings(gateway.idle_timeout_s * PATIENCE, gateway.hard_timeout_s)
 
 
@@ -126,7 +126,7 @@ def _configured(settings: schema.Settings, key: str) -> str:
 
 
 def _usual_queue(here: ChannelFacts, gateway: QueueOverride) -> QueueChoice:
-    """What a session queues by that has said nothing."""
+    """The queue settings of a session that has chosen none."""
     usual = resolve(channel=here.queue, gateway=gateway, plugin=here.plugin_queue)
     return QueueChoice(usual.mode.value, usual.debounce_ms, usual.cap, usual.drop.value)
 
@@ -152,12 +152,12 @@ def _status(wanted: bool | Literal["removed"]) -> StatusSettings:
 
 
 def _typing(seconds: float, pace: Pace) -> TypingSettings:
-    """As often as is configured; oftener where the platform's sign would have gone out by then."""
+    """As often as is configured; more often where the platform's sign would have gone out by then."""
     return TypingSettings(period_ms=int(min(seconds, pace.typing or seconds) * 1000))
 
 
 def _cannot(channel: Channel) -> set[str]:
-    """What the platform could, and this channel does not."""
+    """What the platform can do and this channel does not."""
     abilities = {"react": CanReact, "files": CanSendFiles}
     return NOBODY_CAN | {name for name, ability in abilities.items() if not isinstance(channel, ability)}
 
@@ -193,7 +193,7 @@ def _speech(name: str, channel: Channel, settings: schema.Settings) -> Speech:
 
 
 def _prefix(common: ChannelSettings, channel: Channel, everywhere: str) -> str:
-    """Where several speak with one voice, and nobody has said how they are told apart, they say their names."""
+    """Where several agents speak through one bot and no prefix is configured, their answers begin with their names."""
     if common.response_prefix is not None:
         return common.response_prefix
     one_voice = len(common.agents) > 1 and not isinstance(channel, TellsAgents)

@@ -1,10 +1,10 @@
 """A chat platform as a program with personalities: strict as the real one, with faults, and with the ground truth.
 
-In a test's own process it is `FakePlatform`; as a process of its own, so that it outlives a gateway that is killed:
+In a test's own process it is `FakePlatform`. It can also be a process of its own, which outlives a killed gateway:
 
     python -m rejoinder.testing.platform telegram --port 8081 --seed 7
 
-and `RemotePlatform` speaks to it. What must never be seen is in `oracles`.
+`RemotePlatform` then speaks to it. What must never be seen is in `oracles`.
 """
 
 from rejoinder.testing.platform.control import RemotePlatform

@@ -6,7 +6,7 @@
         assert (await platform.hears("ann")).text == "Hello!"
         assert not oracles.leaked(platform.truth.frames)
 
-A name is a person, and as a chat that person's direct chat; a chat called #team is a group, with whoever writes in it.
+A name is a person, and as a chat that person's direct chat; a chat called #team is a group of all who write in it.
 """
 
 from collections.abc import Mapping
@@ -83,7 +83,7 @@ class FakePlatform:
     async def hears(self, chat: str, text: str | None = None, *, seconds: float = PATIENCE) -> Seen:
         """The next message of the bot in this chat, as soon as it says this; without a text, anything.
 
-        What is still being written grows on after it was heard without a text.
+        Heard without a text, a message that is still being written may grow further.
         """
 
         def is_said() -> bool:

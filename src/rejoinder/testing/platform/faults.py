@@ -1,4 +1,4 @@
-"""What goes wrong, told beforehand or drawn from a seed (DU-21). The same seed draws the same."""
+"""What goes wrong, added beforehand or drawn from a seed (DU-21). The same seed draws the same faults."""
 
 import random
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ class Fault(Struct, frozen=True):
     times: int = 1
     after: int = 0
     seconds: float = 1.0
-    """How long to wait after a 429, or how slow."""
+    """How long to wait after a 429, or how slow the answer is."""
 
 
 class Faults:
@@ -49,7 +49,7 @@ class Faults:
         self._rates[on, kind] = probability
 
     def draw(self, verb: Verb, chat: str) -> Fault | None:
-        """What befalls this call. What was told comes before what is drawn."""
+        """The fault of this call, if any. Faults added beforehand come before drawn ones."""
         for told in self._told:
             if told.times and told.fault.on in (verb, "any") and told.fault.chat in ("*", chat):
                 if told.after:

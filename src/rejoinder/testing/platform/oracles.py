@@ -1,4 +1,4 @@
-"""What must never be seen: each oracle takes the ground truth and returns what is wrong, in words; nothing is fine.
+"""What must never be seen: each oracle takes the ground truth and returns what is wrong, in words, or an empty list.
 
 `expected` holds, for each chat, something that stands in each answer and in no other, in the order of the questions.
 """
@@ -30,7 +30,7 @@ def duplicated(frames: Sequence[Frame], expected: Expected) -> list[str]:
 
 
 def wrong_chat(frames: Sequence[Frame], expected: Expected) -> list[str]:
-    """An answer that was seen where nobody had asked, were it for a moment."""
+    """An answer that was seen, even for a moment, in a chat that had not asked."""
     return [
         f"{mark} of {chat} was seen in {frame.chat}"
         for chat, mark in _marks(expected)
@@ -80,7 +80,7 @@ def over_length(frames: Sequence[Frame], limits: Limits) -> list[str]:
 
 
 def mentions_fired(frames: Sequence[Frame]) -> list[str]:
-    """Somebody who was called by name."""
+    """A person who was pinged."""
     return [f"{frame.chat} {frame.message}: {', '.join(frame.pinged)}" for frame in by_bot(frames) if frame.pinged]
 
 

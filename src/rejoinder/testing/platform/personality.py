@@ -17,7 +17,7 @@ class Stage(Struct, frozen=True):
     truth: Truth
     faults: Faults
     options: Mapping[str, Any]
-    """What the personality may be told, by its own names."""
+    """Options of the personality, by its own names."""
 
 
 class Personality(Protocol):
@@ -40,7 +40,7 @@ class Personality(Protocol):
     async def stop(self) -> None: ...
 
     async def says(self, chat: str, person: str, text: str, **how: Any) -> str:
-        """Somebody writes; the id of the message."""
+        """A person writes; returns the id of the message."""
         ...
 
     async def edits(self, chat: str, person: str, message: str, text: str) -> None: ...

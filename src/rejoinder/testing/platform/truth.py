@@ -33,9 +33,9 @@ class Frame(Struct, frozen=True, omit_defaults=True):
     silent: bool = False
     buttons: tuple[str, ...] = ()
     pinged: tuple[str, ...] = ()
-    """Who was called by name."""
+    """The people it pinged."""
     place: int = 0
-    """Where a message stands among the others, whenever it was seen first; 0 where it stands behind those before it."""
+    """The position of a message in the chat, whenever it was seen first; 0: after those that were seen before it."""
 
 
 class Call(Struct, frozen=True, omit_defaults=True):
@@ -82,7 +82,7 @@ class Truth:
         self._wake()
 
     def messages(self, chat: str | None = None, by: str | None = BOT) -> list[Seen]:
-        """What is there now, in the order in which it stands; of one chat, of one author, or of all."""
+        """The messages that are there now, in their order in the chat; of one chat, of one author, or of all."""
         return [
             seen
             for seen in standing(self.frames)
@@ -90,7 +90,7 @@ class Truth:
         ]
 
     async def until(self, holds: Callable[[], bool], seconds: float = PATIENCE) -> None:
-        """Returns as soon as it holds; it is asked again whenever something changes."""
+        """Returns as soon as the condition holds; it is checked again whenever something changes."""
         try:
             async with asyncio.timeout(seconds):
                 while not holds():
@@ -109,7 +109,7 @@ class Truth:
 
 
 def standing(frames: Iterable[Frame]) -> list[Seen]:
-    """The messages that are there after these frames, as they stand."""
+    """The messages that are there after these frames."""
     there: dict[tuple[str, str], Seen] = {}
     for frame in frames:
         key = (frame.chat, frame.message)

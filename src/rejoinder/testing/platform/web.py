@@ -1,12 +1,12 @@
 """The chat page without a page: people at browsers of the web channel, who see what a page would show.
 
-Rule 1: a browser comes back for ever, says how far it has seen, and sends again what was not confirmed.
-Rule 2: what two browsers are told of one thing was seen once; what differs between them is not looked for. Messages
-        stand in the order of their numbers, as on a page, and not in that in which the browsers heard of them.
+Rule 1: a browser always reconnects, says how far it has seen, and sends again what was not confirmed.
+Rule 2: a thing that two browsers are told of was seen once; differences between them are not looked for. Messages stand
+        in the order of their numbers, as on a page, not in the order in which the browsers heard of them.
 Rule 3: nothing is served here: the gateway is the server, at a port that is chosen beforehand.
 
-Faults: `drop` on `event` ends the line of the browser that is told something next; `duplicate` on `send` says
-something twice, as a browser does that has heard no answer.
+Faults: `drop` on `event` ends the connection of the browser that is told something next; `duplicate` on `send` says
+something twice, like a browser that has had no answer.
 """
 
 import asyncio
@@ -58,11 +58,11 @@ def personality(stage: Stage) -> Personality:
 
 
 class NotTaken(Exception):
-    """The gateway refused what somebody did; its own words."""
+    """The gateway refused what a person did; the text is its own."""
 
 
 class Pending(Struct):
-    """Something that was asked for; the same frame is sent on every line until it is confirmed."""
+    """A request; the same frame is sent on every connection until it is confirmed."""
 
     frame: FromBrowser
     done: "asyncio.Future[str]"
@@ -141,7 +141,7 @@ class Browsers:
         return True
 
     def show_message(self, message: Message, author: str) -> None:
-        """A message as it is now: whole and new, or further than it was."""
+        """A message as it is now: a new one, or more of a known one."""
         chat = self.rooms.get(message.room, message.room)
         reply_to = message.reply_to.id if message.reply_to is not None else None
         if message.id not in self._places:
@@ -194,7 +194,7 @@ class Browser:
             await self._task
 
     async def room(self, chat: str) -> str:
-        """A person's name is the direct chat; a group is made by who first writes in it."""
+        """A person's name is the direct chat; the first person to write in a group creates it."""
         if chat == self._person:
             return self._direct
         known = next((id for id, name in self._world.rooms.items() if name == chat), None)

@@ -1,4 +1,4 @@
-"""What comes in is accepted once, decided once, and lost never."""
+"""What comes in is accepted once, decided once, and never lost."""
 
 import asyncio
 from pathlib import Path
@@ -22,7 +22,7 @@ from rejoinder.testing.store_contract.opened import Opened
 
 class Events(Opened):
     async def test_an_event_is_accepted_once(self, tmp_path: Path) -> None:
-        """DU-1: by channel, account and event id, in one batch or in two; who is new is said."""
+        """DU-1: by channel, account and event id, in one batch or in two; the caller learns which are new."""
         async with self.opened(tmp_path) as store:
             first = await store.write(Accept((an_inbound(1), an_inbound(2), an_inbound(1)), NOW))
             assert [event.inbound for event in first] == [an_inbound(1), an_inbound(2)]
@@ -32,7 +32,7 @@ class Events(Opened):
             assert (await store.recover(NOW)).events == (*first, *again)
 
     async def test_an_event_can_be_decided_before_it_is_safe(self, tmp_path: Path) -> None:
-        """DU-12: who accepts is told early, once, and what is written by it is as safe as the event itself."""
+        """DU-12: the caller is told early, once, and what it then writes is as safe as the event itself."""
         async with self.opened(tmp_path) as store:
             told: list[tuple[InboxEvent, ...]] = []
             deciding: list[asyncio.Task[None]] = []
@@ -93,7 +93,7 @@ class Events(Opened):
             assert [event.id for event in (await store.recover(NOW)).events] == [good.id]
 
     async def test_a_release_gives_attempts_back(self, tmp_path: Path) -> None:
-        """DU-2: of what is still undecided, and no more than were counted."""
+        """DU-2: for events still undecided, and no more attempts than were counted."""
         async with self.opened(tmp_path) as store:
             twice, once, never, decided = await accepted(store, 1, 2, 3, 4)
             await store.write(TryEvents((twice.id, once.id, decided.id)))

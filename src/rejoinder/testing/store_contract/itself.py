@@ -34,7 +34,7 @@ from rejoinder.testing.store_contract.opened import Opened
 
 class Itself(Opened):
     async def test_verbs_written_together_happen_together(self, tmp_path: Path) -> None:
-        """DU-12: one that lost takes back all of its unit, and nothing of anybody else's."""
+        """DU-12: a verb that lost takes back all of its unit, and nothing of any other."""
         async with self.opened(tmp_path) as store:
             run = await begun(store, 1)
             await store.write(EndRun(run, "answered", NOW))
@@ -46,7 +46,7 @@ class Itself(Opened):
             assert [event.inbound.event_id for event in (await store.recover(NOW)).events] == ["event-3"]
 
     async def test_sixty_four_producers(self, tmp_path: Path) -> None:
-        """DU-12: nobody waits for a timer, nobody's rows are another's, everybody's order is kept."""
+        """DU-12: no producer waits for a timer or gets another's rows, and the order of each is kept."""
         async with self.opened(tmp_path) as store:
 
             async def produce(producer: int) -> list[int]:

@@ -41,7 +41,7 @@ async def the_job(store: Store) -> KeptJob:
 
 class Jobs(Opened):
     async def test_a_tick_and_its_turn_are_one(self, tmp_path: Path) -> None:
-        """TU-27: from the first moment on it waits in its session, and the job is due later; never one without the
+        """TU-27: at the same moment the turn waits in its session and the job is due later; never one without the
         other."""
         async with self.opened(tmp_path) as store:
             await store.write(KeepJob("tidy", "1h", SOON))
@@ -56,7 +56,7 @@ class Jobs(Opened):
             assert not found.events
 
     async def test_a_tick_is_fired_once(self, tmp_path: Path) -> None:
-        """TU-27: who comes second finds the job moved on, and nothing of theirs is written."""
+        """TU-27: the second caller finds the job moved on, and nothing it wanted to write is written."""
         async with self.opened(tmp_path) as store:
             await store.write(KeepJob("tidy", "1h", SOON))
             await store.write(fires(1))

@@ -61,7 +61,7 @@ class Memory(Opened):
             assert await store.transcript("s", NOW, limit=1) == new[1:]
 
     async def test_a_turn_is_in_the_transcript_once(self, tmp_path: Path) -> None:
-        """DU-5: it is written with the plan of its answer and again at its end, whichever of them a crash leaves."""
+        """DU-5: it is written with the plan of its answer and again at its end: a crash may leave only one."""
         async with self.opened(tmp_path) as store:
             turns = [(Entry("user", (PromptText(f"question {n}"),), NOW, n),) for n in (1, 2)]
             for entries in (turns[0], turns[0], turns[1], turns[1]):
@@ -78,7 +78,7 @@ class Memory(Opened):
             assert await store.agent_session("s") is None
 
     async def test_messages_have_short_handles(self, tmp_path: Path) -> None:
-        """OD-22: m1, m2, ... in each conversation, found by handle or id; one that is gone gives none back."""
+        """OD-22: m1, m2, ... in each conversation, found by handle or id; the handle of a deleted one is not reused."""
         async with self.opened(tmp_path) as store:
             told = [Message(f"id-{n}", "anna", NOW, text=f"text {n}") for n in (1, 2)]
             one, two = await store.write(NoteMessages(HERE, tuple(told)))
@@ -128,7 +128,7 @@ class Memory(Opened):
             assert await store.place(HERE, NOW) == PlaceFacts(posted=True, other_bot=True)
 
     async def test_what_was_quoted_first_is_known_for_ours_when_its_receipt_comes(self, tmp_path: Path) -> None:
-        """OD-52: somebody may answer a message of ours before we know that it arrived."""
+        """OD-52: a person may answer a message of ours before we know that it arrived."""
         async with self.opened(tmp_path) as store:
             await store.write(NoteMessages(HERE, (Message("own-1", "", NOW, "system"),)))
             await store.write(PlanParts((an_intent(1),), NOW))

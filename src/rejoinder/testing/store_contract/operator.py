@@ -138,7 +138,7 @@ class Operator(Opened):
             assert await store.put_aside(1) == found[:1]
 
     async def test_dead_letters_are_counted_and_the_latest_come_first(self, tmp_path: Path) -> None:
-        """DE-33: of many only those are read that are asked for."""
+        """DE-33: of many, only those that are asked for are read."""
         async with self.opened(tmp_path) as store:
             for number in (1, 2, 3):
                 await buried(store, number)
@@ -216,7 +216,7 @@ class Operator(Opened):
             assert (await claimed(store)).key == "key-1"
 
     async def test_what_the_gateway_writes_is_no_foreign_change(self, tmp_path: Path) -> None:
-        """A gateway that woke at its own writing would never rest."""
+        """A gateway that its own writes woke would never rest."""
         if not self.survives:
             return
         async with self.both(tmp_path) as (store, beside):
@@ -237,7 +237,7 @@ class Operator(Opened):
             assert changes == ["after"]
 
     async def test_who_was_slower_loses(self, tmp_path: Path) -> None:
-        """DU-12: the fences hold between the two; nothing of the unit that lost is written."""
+        """DU-12: the fences hold between operator and gateway; nothing of the unit that lost is written."""
         if not self.survives:
             return
         async with self.both(tmp_path) as (store, beside):
@@ -282,7 +282,7 @@ class Operator(Opened):
             assert await beside.write(ApproveKnock("AAAA", NOW)) is None
 
     async def test_whether_a_gateway_runs(self, tmp_path: Path) -> None:
-        """Who asks does not keep a gateway from starting."""
+        """Asking does not keep a gateway from starting."""
         if not self.survives:
             return
         async with self.both(tmp_path) as (store, beside):

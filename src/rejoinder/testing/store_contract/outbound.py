@@ -61,7 +61,7 @@ class Parts(Opened):
                 await store.write(MarkSent(part, None, NOW))
 
     async def test_nothing_waits_for_a_reaction(self, tmp_path: Path) -> None:
-        """DE-32: words go while it is put off, of unknown fate or under way; those behind it wait for it."""
+        """DE-32: words go out while it is put off, unknown or under way; reactions behind it wait for it."""
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1, kind=YIELDING), an_intent(2, kind=YIELDING)), NOW))
             await store.write(RetryPart(await claimed(store), SOON, "502"))
@@ -88,7 +88,7 @@ class Parts(Opened):
                 await store.write(PlanParts((an_intent(1, body=b"other"),), NOW))
 
     async def test_a_retry_has_identical_bytes(self, tmp_path: Path) -> None:
-        """DU-4: same key, same bytes, whatever they are; nobody overtakes while it waits."""
+        """DU-4: same key, same bytes, whatever they are; no part overtakes it while it waits."""
         async with self.opened(tmp_path) as store:
             body = bytes(range(256))
             await store.write(PlanParts((an_intent(1, body=body), an_intent(2)), NOW))
@@ -100,7 +100,7 @@ class Parts(Opened):
             assert limited.attempts == 1
 
     async def test_a_clock_that_was_set_back_keeps_nobody_waiting(self, tmp_path: Path) -> None:
-        """DE-32: a time so far ahead was never meant; the others hold as they are."""
+        """DE-32: a retry time too far ahead was never meant and is ignored; nearer times hold."""
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1),), NOW))
             put_off = await store.write(RetryPart(await claimed(store), NOW, "502"))
@@ -123,7 +123,7 @@ class Parts(Opened):
             await loses(store, MarkSent(fresh, None, NOW))
 
     async def test_what_is_unknown_blocks(self, tmp_path: Path) -> None:
-        """DU-3: nobody knows whether it arrived; what follows waits until that is settled."""
+        """DU-3: it is unknown whether it arrived; the parts after it wait until that is settled."""
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1), an_intent(2)), NOW))
             unknown = await store.write(MarkUnknown(await claimed(store), "timeout"))

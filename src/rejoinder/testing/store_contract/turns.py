@@ -1,4 +1,4 @@
-"""Turns and runs: one at a time in a session, and no late word of a dead one."""
+"""Turns and runs: one at a time in a session, and no late word of an ended one."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from rejoinder.testing.store_contract.opened import Opened
 
 class Turns(Opened):
     async def test_one_active_run_for_a_session(self, tmp_path: Path) -> None:
-        """TU-1, DU-11: who comes second is told who is there, and what waits keeps waiting."""
+        """TU-1, DU-11: the second caller is told which run is there, and what waits keeps waiting."""
         async with self.opened(tmp_path) as store:
             run = await begun(store, 1)
             (late,) = await waiting(store, 2)

@@ -20,7 +20,7 @@ from rejoinder.testing.platform.truth import BOT, Frame, Truth
 
 Payload = dict[str, Any]
 MOST_FETCHED = 20_000_000
-"""Bytes of a file that a bot is given."""
+"""The largest file, in bytes, that a bot can fetch."""
 
 
 class Methods:
@@ -30,7 +30,7 @@ class Methods:
         self._reads_everything = reads_everything
         self.commands: list[Payload] = []
         self.answered: list[str] = []
-        """The buttons that were felt."""
+        """The presses of buttons that the bot has answered."""
         self.files: dict[str, bytes] = {}
         """What people sent, by file id."""
 

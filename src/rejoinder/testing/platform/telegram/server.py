@@ -1,4 +1,4 @@
-"""The Bot API server: who may call, what befalls a call, and what people do on their side."""
+"""The Bot API server: who may call, which faults a call meets, and what people do on their side."""
 
 import asyncio
 import math
@@ -36,7 +36,7 @@ _REFUSALS = {
     "409": (409, SECOND_READER),
 }
 PICTURE = b"\xff\xd8\xff" + bytes(1197)
-"""As much of a JPEG as anybody looks at."""
+"""As much of a JPEG as any reader looks at."""
 _TOKEN = re.compile(r"[0-9]+:[\w-]+")
 
 
@@ -68,7 +68,7 @@ class TelegramServer:
         return str(self.world.id_of(name))
 
     async def start(self, url: str) -> None:
-        """Nothing has to be fetched."""
+        """Does nothing: this personality is a server."""
 
     async def stop(self) -> None:
         await self.updates.delete_webhook()
@@ -246,7 +246,7 @@ class TelegramServer:
 
 
 class _Note:
-    """Writes a call down, with what it was answered."""
+    """Records a call with its answer."""
 
     def __init__(
         self, note: Callable[[Call], None], verb: Verb, chat: str, method: str, payload: dict[str, Any]

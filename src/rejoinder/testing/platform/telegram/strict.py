@@ -9,7 +9,7 @@ from rejoinder.testing.platform.telegram.world import Room, World, units
 
 MOST_UNITS = 4096
 MOST_ENTITIES = 100
-"""Those behind them are not looked at."""
+"""Telegram ignores those after them."""
 MOST_DATA = 64
 FOUND_BY_ITSELF = ("mention", "hashtag", "cashtag", "bot_command", "url", "email", "phone_number")
 FORMATS = ("bold", "italic", "underline", "strikethrough", "spoiler", "code", "pre", "text_link", "text_mention")
@@ -76,7 +76,7 @@ def shown_text(payload: dict[str, Any]) -> str:
 
 
 def check_entities(text: str, entities: Any) -> None:
-    """In bounds, between characters, of a known type, and one inside the other or apart."""
+    """Entities are in bounds, between characters, of a known type, and nested or apart."""
     if not is_array(entities):
         bad("can't parse entities: expected an Array")
     wide = text.encode("utf-16-le")

@@ -12,7 +12,7 @@ from rejoinder.testing.platform.telegram.strict import HAS_WEBHOOK, SECOND_READE
 
 FIRST_UPDATE = 900_000_000
 NOT_BY_THEMSELVES = ("message_reaction", "message_reaction_count", "chat_member")
-"""Kinds that come only to who has asked for them."""
+"""Kinds that come only to bots that ask for them."""
 AGAIN_SECONDS = 0.05
 
 
@@ -58,7 +58,7 @@ class Updates:
     # --- asked for --------------------------------------------------------------------------------
 
     async def get(self, payload: dict[str, Any]) -> list[dict[str, Any]]:
-        """Whoever asks later is the reader; who asked before is told so."""
+        """The latest caller is the reader; an earlier one that still waits gets a conflict."""
         if self._webhook is not None:
             raise Refusal(409, HAS_WEBHOOK)
         if self._reader is not None:
@@ -114,7 +114,7 @@ class Updates:
         return True
 
     async def _call_out(self, url: str, secret: str) -> None:
-        """One after the other: the next is sent when this one has been taken."""
+        """One after the other: the next is sent when the webhook has accepted this one."""
         headers = {"X-Telegram-Bot-Api-Secret-Token": secret, "Content-Type": "application/json"}
         async with aiohttp.ClientSession(headers=headers) as session:
             while True:

@@ -15,7 +15,7 @@ FIRST_DATE = 1_760_000_000
 
 
 def person_id(name: str) -> int:
-    """The same in every process, so that a configuration can be written before anybody has spoken."""
+    """The same in every process, so that a configuration can be written before the first message."""
     return 100_000_000 + crc32(name.encode()) % 500_000_000
 
 
@@ -140,7 +140,7 @@ def found_entities(text: str, given: list[dict[str, Any]]) -> list[dict[str, Any
 
 
 def pinged(text: str, entities: list[dict[str, Any]]) -> tuple[str, ...]:
-    """Who is called by this text."""
+    """The people whom this text pings."""
     wide = text.encode("utf-16-le")
     return tuple(
         wide[2 * entity["offset"] : 2 * (entity["offset"] + entity["length"])].decode("utf-16-le")

@@ -25,7 +25,7 @@ def render(source: str, tables: TableStyle) -> Rendering:
 
 
 def plain(source: str) -> Rendering:
-    """As it was written. Code notifies nobody, so it is kept; Discord takes neither unclosed fences nor tildes as code."""
+    """As it was written. Code notifies nobody, so it is kept; to Discord, unclosed fences and tildes are not code."""
     fences = [
         (found.start, found.stop) for found in enclosures(source) if "```" in found.closing and found.end < found.stop
     ]

@@ -43,7 +43,7 @@ class Rejected(Struct, frozen=True):
 
 
 class RetryAfter(Struct, frozen=True):
-    """The platform certainly did not take it: try again, after the time that the platform names if it does."""
+    """The platform certainly did not take it: try again, after the platform's delay if it named one."""
 
     seconds: float | None = None
     reason: str = ""

@@ -37,7 +37,7 @@ class Held:
 def held(path: str) -> Generator[Held]:
     """Locks the log without changing it. Writers wait meanwhile, so hold it only briefly."""
     where = Path(path).absolute().as_uri()
-    # The read-only connection is closed last: a writable one would checkpoint the file.
+    # The read-only connection is closed last: a writable one, closed last, would checkpoint the file.
     with (
         fault_in(path),
         closing(_connect(f"{where}?mode=ro")) as seen,

@@ -16,7 +16,7 @@ UPLOAD_LIMIT = 20 << 20
 
 
 def journal_path(store: str) -> str:
-    """`rejoinder.db` has `rejoinder.db.web.db` beside it; if the store is no file, the working directory has the log."""
+    """`rejoinder.db` has `rejoinder.db.web.db` beside it; if the store is no file, it is in the working directory."""
     if store == MEMORY:
         return ":memory:"
     if store.startswith("sqlite:"):

@@ -1,8 +1,8 @@
 """The contract of a channel: messages come in through `deliver`, parts go out through `send`.
 
-The smallest channel fits on a screen: `name`, `limits`, `listen(deliver)`, `send(part)`. What it can do
-beyond that it says by having the method: `isinstance(channel, CanReact)`. No call raises for what the platform
-said: that is an `Outcome`.
+The smallest channel fits on a screen: `name`, `limits`, `listen(deliver)`, `send(part)`. A channel shows what it can
+do beyond that by having the method: `isinstance(channel, CanReact)`. No call raises for what the platform said: that
+is an `Outcome`.
 """
 
 from typing import Literal, Protocol, runtime_checkable
@@ -34,8 +34,8 @@ Refusal = Literal["formatting", "target", "gone", "account", "other"]
 class Rejected(Struct, frozen=True):
     """The platform will never take it like this.
 
-    `formatting`: the same words would be taken plain. `target`: the message it replies to or edits is not
-    there. `gone`: the chat is closed to us. `account`: our token is, and with it every chat.
+    `formatting`: it would take the same words without formatting. `target`: the message it replies to or edits is not
+    there. `gone`: the chat is closed to us. `account`: our token is refused, and with it every chat.
     """
 
     reason: str
@@ -43,14 +43,14 @@ class Rejected(Struct, frozen=True):
 
 
 class RetryAfter(Struct, frozen=True):
-    """It was surely not taken: try again, after so many seconds where the platform says."""
+    """The platform certainly did not take it: try again, after the platform's delay if it named one."""
 
     seconds: float | None = None
     reason: str = ""
     limited: bool = False
-    """We were too fast: nothing goes to this chat meanwhile, and it is no attempt."""
+    """We were too fast: send nothing to this chat until then, and do not count this as an attempt."""
     everywhere: bool = False
-    """The limit is the whole account's."""
+    """The limit is that of the whole account."""
 
 
 class Unknown(Struct, frozen=True):
@@ -66,12 +66,12 @@ Outcome = Delivered | Rejected | RetryAfter | Unknown
 
 
 class Inlet(Protocol):
-    """Where a channel puts what its platform tells."""
+    """Where a channel puts what it hears from its platform."""
 
     async def __call__(self, *messages: Inbound, cursor: str | None = None) -> None:
-        """Returns when they are safe, and only then may they be confirmed to the platform.
+        """Returns when they are durable; only then may the channel confirm them to the platform.
 
-        How far the platform has been read is kept in the same transaction, also when there is no message (DU-1).
+        `cursor`, how far the platform has been read, is stored in the same transaction, even without a message (DU-1).
         """
         ...
 
@@ -93,7 +93,7 @@ class Channel(Protocol):
 
 @runtime_checkable
 class KeepsKeys(Protocol):
-    """Takes a part of the same key once, however often it is sent; `send` answers with the first one's id."""
+    """Takes parts with the same key only once, however often they are sent; `send` answers with the first one's id."""
 
     keeps_keys: Literal[True]
 
@@ -103,29 +103,29 @@ class CanFind(Protocol):
     """Can look up whether a part of unknown fate arrived."""
 
     async def find(self, part: Part) -> Outcome:
-        """Delivered, RetryAfter (surely not there: send it again), or Unknown (it could not be told)."""
+        """Delivered, RetryAfter (certainly not there: send it again), or Unknown (it cannot be told)."""
         ...
 
 
 @runtime_checkable
 class CanClose(Protocol):
-    """Holds connections that are to be closed in good order."""
+    """Holds connections that must be closed cleanly."""
 
     async def close(self) -> None: ...
 
 
 @runtime_checkable
 class CanCheck(Protocol):
-    """Can look whether its platform would serve it now, without reading or saying anything."""
+    """Can check whether its platform would serve it now, without reading or sending anything."""
 
     async def check(self) -> str:
-        """What was found, in a few words; raises ChannelStopped when it would not."""
+        """What it found, in a few words; raises ChannelStopped if the platform would not serve it."""
         ...
 
 
 @runtime_checkable
 class KnowsItself(Protocol):
-    """Knows under which id and name the bot stands on the platform, so that a mention of it is one of us."""
+    """Knows the id and name of the bot on the platform, so that a mention of it is recognised as one of us."""
 
     own_id: str
     own_name: str
@@ -133,7 +133,7 @@ class KnowsItself(Protocol):
 
 @runtime_checkable
 class TellsTrouble(Protocol):
-    """Knows why nothing can be read for the time being, though it goes on trying; empty when all is well."""
+    """Knows why nothing can be read at the moment, though it keeps trying; empty when all is well."""
 
     @property
     def trouble(self) -> str: ...
@@ -141,14 +141,14 @@ class TellsTrouble(Protocol):
 
 @runtime_checkable
 class PrefersQueue(Protocol):
-    """Has a queue mode that suits it better than the usual one, unless somebody chooses (TU-4)."""
+    """Has a queue mode that suits it better than the default; a configured mode takes precedence (TU-4)."""
 
     queue_mode: str
 
 
 @runtime_checkable
 class ShowsMenu(Protocol):
-    """Has a menu of commands of the platform's own. It is filled in, name and help, before `listen`."""
+    """Has the platform's own menu of commands. The gateway fills it, with names and help, before `listen`."""
 
     menu: tuple[tuple[str, str], ...]
 
@@ -156,34 +156,34 @@ class ShowsMenu(Protocol):
 @runtime_checkable
 class CanReact(Protocol):
     async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
-        """`author`: the agent whose sign it is; empty: the gateway's own."""
+        """`author`: the agent that reacts; empty: the gateway itself."""
         ...
 
 
 @runtime_checkable
 class CanSendFiles(Protocol):
-    """Shows files with a message. It keeps them before the message that names them is planned: what is sent under a
-    key is the same whenever it is sent, though the agent may have changed the file since (DU-4)."""
+    """Shows files with a message. The channel stores them before the message that names them is planned, so that what
+    is sent under a key is always the same, even if the agent has changed the file since (DU-4)."""
 
     file_limit: int
     """Bytes."""
 
     async def kept_file(self, key: str) -> Attachment | None:
-        """What was kept under this key."""
+        """What was stored under this key."""
         ...
 
     async def keep_file(self, key: str, file: Attachment) -> Attachment:
-        """The same without its content and with the id by which a part names it."""
+        """Stores a file; returns it without its content and with the id by which a part names it."""
         ...
 
 
 @runtime_checkable
 class CanFetch(Protocol):
-    """Leaves the files of a message on the platform. They are asked for when an agent is about to read the message, so
-    nobody makes us load anything who is not let in."""
+    """Leaves the files of a message on the platform. They are fetched when an agent is about to read the message, so
+    people without access cannot make us load anything."""
 
     async def fetch(self, file: Attachment, limit: int) -> bytes | None:
-        """Its content; None when it has more bytes than this, or cannot be had."""
+        """Its content; None if it has more bytes than this, or cannot be fetched."""
         ...
 
 
@@ -206,7 +206,7 @@ class CanType(Protocol):
 
 @runtime_checkable
 class CanStream(Protocol):
-    """Shows a message while it is written: opened by `begin`, grown by `append`, whole after `complete`."""
+    """Shows a message while it is written: `begin` opens it, `append` adds to it, `complete` ends it."""
 
     async def begin(self, part: Part) -> Outcome: ...
 
@@ -217,14 +217,15 @@ class CanStream(Protocol):
 
 @runtime_checkable
 class CanPreview(Protocol):
-    """Shows what is being written without making a message of it: it goes by itself, or when the message comes."""
+    """Shows what is being written without sending a message: a preview disappears by itself, or when the message
+    comes."""
 
     def previews(self, route: Route) -> bool:
-        """Whether it can there."""
+        """Whether it can show previews there."""
         ...
 
     async def preview(self, part: Part, draft: int) -> Outcome:
-        """In place of what was shown for the same draft before."""
+        """Shows this in place of the last preview of the same draft."""
         ...
 
 
@@ -233,19 +234,19 @@ class PacesFrames(Protocol):
     """In some places a message that is being written may be changed less often than elsewhere."""
 
     def frame_rate(self, route: Route) -> tuple[int, float] | None:
-        """How many changes it takes there at once, and how many a second from then on."""
+        """How many changes it takes there at once, and how many a second after that."""
         ...
 
 
 @runtime_checkable
 class TellsAgents(Protocol):
-    """Delivers what an agent of ours says as a bot's message, so that the others of the room hear it (IN-25)."""
+    """Delivers what one of our agents says as a bot's message, so that the other agents in the room hear it (IN-25)."""
 
     tells_agents: Literal[True]
 
 
 @runtime_checkable
 class CanNote(Protocol):
-    """Tells the operator something that is no message of the chat, where the operator is who reads it."""
+    """Can tell the operator something that is not a message of the chat, if it is the operator who reads there."""
 
     async def note(self, route: Route, text: str) -> None: ...

@@ -1,7 +1,7 @@
 """What each platform can do, said once: the length of a message, the abilities, the kind of emoji (DE-10, OD-72).
 
-Where the channel is here, that is what the channel does; where it is to come, what the platform would let it do.
-No SDK is needed to know it: dry runs, docs and the notice to the agent read this table, a channel its own row.
+For a channel that exists, this is what the channel does; for one still to come, what the platform would allow.
+No SDK is needed to read it: dry runs, docs and the notice to the agent use this table, and a channel uses its own row.
 """
 
 from difflib import get_close_matches
@@ -14,14 +14,14 @@ from rejoinder.events import Ability, ReactionStyle
 
 
 class Pace(Struct, frozen=True):
-    """How often a platform may be called. A rate is how many at once, and how many a second from then on."""
+    """How often a platform may be called. A rate is how many calls at once, and how many a second after that."""
 
     edit: float = 1.0
     """Seconds between two edits of a message that is being written (DE-20)."""
     chat: tuple[int, float] | None = None
     account: tuple[int, float] | None = None
     typing: float | None = None
-    """Seconds after which the typing sign is to be shown anew, where it goes out by itself before that (TU-24)."""
+    """Seconds after which the typing sign must be renewed, if it expires before the configured period (TU-24)."""
 
 
 class Platform(Struct, frozen=True):

@@ -1,8 +1,8 @@
-"""The records of `[channels.NAME]`: what each kind has besides what all have.
+"""The records of `[channels.NAME]`: the settings of each kind of channel, besides those that all have.
 
-Each field has its sentence under it: the configuration's schema, docs and messages are made from these. They stand
-apart from the code that reads them, so that a file is checked before any platform is loaded. A kind may name a common
-key again to give it another default.
+Each field has its sentence under it: the configuration's schema, docs and messages are made from these. The records are
+apart from the code that reads them, so that a file can be checked before any platform is loaded. A kind may name a
+common key again to give it another default.
 """
 
 from collections.abc import Mapping

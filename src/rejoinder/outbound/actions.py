@@ -1,6 +1,6 @@
 """One tag of the action notation: where it ends, what its attributes say, what it means (OD-30, OD-31, OD-35).
 
-No step looks at a character twice, however the text was cut: the scanner goes on where it stopped.
+No step looks at a character twice, however the text was cut: the scanner resumes where it stopped.
 """
 
 import re
@@ -13,31 +13,31 @@ from rejoinder.events import Directive
 from rejoinder.outbound.directives.declaration import Argument, Declaration, boolean
 
 LONGEST = 65_536
-"""One tag or body is given up at so many characters (OD-5)."""
+"""The most characters of one tag or body; the reader gives up on a longer one (OD-5)."""
 
 _QUOTES = "\"'“”„‟‘’‚‛"
 _STOP = re.compile(f"[>{_QUOTES}]|<(?=/?[A-Za-z]|/?\\Z)")
 _CURLY = {**dict.fromkeys("“”„‟", re.compile("[“”„‟]")), **dict.fromkeys("‘’‚‛", re.compile("[‘’‚‛]"))}
-_STRAY = r"<(?=[^/A-Za-z])"  # begins no tag
+_STRAY = r"<(?=[^/A-Za-z])"  # a `<` that begins no tag
 
 
 def _short_of(ends: str) -> str:
-    """Up to a `<` that begins a tag, or one of `ends`; bounded, so what fails here costs little."""
+    """Matches up to a `<` that begins a tag, or to one of `ends`; bounded, so a failed match costs little."""
     return rf"[^<>{ends}]{{0,99}}(?:{_STRAY}[^<>{ends}]{{0,99}}){{0,9}}"
 
 
 _REST = rf"(?:(>|[ \t\r\n/](?:{_short_of(_QUOTES)}|{_short_of('=')})(?:>|(?=</?[A-Za-z])))|(?=[ \t\r\n/]))"
-"""What is behind a tag's name: all of it where it is short and has no quoted value, up to its `>` or to where the next
-tag begins before it."""
+"""What follows a tag's name. If it is short and has no quoted value, the group captures all of it: up to the `>`, or up
+to the next tag if that begins first."""
 
 ANY_TAG = rf"<(?:(/?[A-Za-z][A-Za-z0-9_-]{{0,63}})(?:{_REST}|\Z)|/?\Z)"
-"""A pattern for a tag or the beginning of one at the end of the text: its name, and what `_REST` says."""
+"""A pattern for a tag, or the beginning of one at the end of the text. Its groups: the name, and what `_REST` finds."""
 
 TAG = re.compile(ANY_TAG)
 
 
 def tags_named(names: Iterable[str]) -> str:
-    """The same for tags of these names."""
+    """Like `ANY_TAG`, but only for tags with these names."""
     names = tuple(names)
     cut_short = sorted({name[:size] for name in names for size in range(len(name) + 1)}, key=len, reverse=True)
     return rf"<(?:(/?(?i:{'|'.join(names)})){_REST}|/?(?i:{'|'.join(cut_short)})\Z)"
@@ -52,13 +52,13 @@ _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
 class TagEnd(Struct, frozen=True):
     end: int
-    """Index behind the `>`; where the next tag begins before it, the index of that."""
+    """The index after the `>`, or of the next tag if that begins first."""
     broken: Literal["quote", "tag", None] = None
-    """A quote is not closed on its line, or another tag begins: dropped, not obeyed."""
+    """A quote is not closed on its line, or another tag begins first: the tag is dropped, not obeyed."""
 
 
 class TagScanner:
-    """Finds the `>` that ends a tag. `scan` may be called again with more text behind the same beginning."""
+    """Finds the `>` that ends a tag. `scan` may be called again once the same text has grown."""
 
     __slots__ = ("_at", "_broken", "_quote")
 
@@ -68,7 +68,7 @@ class TagScanner:
         self._broken = False
 
     def scan(self, text: str, start: int, stop: int, *, final: bool) -> TagEnd | None:
-        """The end of the tag that begins at `start`, looking no further than `stop`; None: not yet, or never."""
+        """The end of the tag that begins at `start`, looking no further than `stop`; None if it is not found there."""
         at = start + self._at
         self._at = stop - start
         while not self._broken:
@@ -92,7 +92,7 @@ class TagScanner:
             if found[0] == "<":
                 if found.start() + 1 < stop and text[found.start() + 1 : stop] != "/":
                     return TagEnd(found.start(), broken="tag")
-                self._at = found.start() - start  # the end cut it short: look again
+                self._at = found.start() - start  # the text ends before this is decided: look again
                 return None
             if self._opens_value(text, start, found.start()):
                 self._quote = found[0]
@@ -101,7 +101,7 @@ class TagScanner:
 
     @staticmethod
     def _opens_value(text: str, start: int, quote: int) -> bool:
-        """A quote opens a value only behind `=`; elsewhere it is an apostrophe or a slip."""
+        """A quote opens a value only after `=`; elsewhere it is an apostrophe or a slip."""
         before = quote - 1
         if text[before] == "\\":
             before -= 1
@@ -111,8 +111,8 @@ class TagScanner:
 
 
 def _closing_quote(quote: str, text: str, at: int, stop: int) -> int:
-    """An opening quote closes its own kind as well: so one that is never closed is met once in a line, not at every
-    tag, and reading stays linear."""
+    """An opening curly quote also closes its own kind. So an unclosed one is met once per line, not at every tag, and
+    reading stays linear."""
     if quote in _CURLY:
         found = _CURLY[quote].search(text, at, stop)
         return found.start() if found else -1
@@ -132,7 +132,7 @@ def attributes(tag: str, name_end: int) -> dict[str, str | None]:
         elif value and assigned.lstrip("= \t\r\n").startswith("\\"):
             value = value.removesuffix("\\")  # of `\"...\"`
         name = name.lower().replace("-", "_")
-        found.pop(name, None)  # its place is that of the last one: an alias in between does not win
+        found.pop(name, None)  # reinserted in the last place, so that an alias in between does not win
         found[name] = None if value is None else _decode(value)
     return found
 
@@ -154,7 +154,7 @@ def _character(entity: re.Match[str]) -> str:
 def obey(
     declared: Declaration, written: dict[str, str | None], body: str | None
 ) -> tuple[Directive | None, list[tuple[str, str]]]:
-    """The directive that a tag of this declaration asks for, and what is wrong with it, by code and detail."""
+    """The directive that a tag of this declaration asks for, and its problems as (code, detail)."""
     tag = declared.tag
     assert tag is not None
     args: dict[str, object] = {}
@@ -179,9 +179,9 @@ def obey(
 
 
 def _value(argument: Argument, written: dict[str, str | None]) -> str:
-    """The attribute's value without the blanks around it; written without a value it is a switch, so true."""
+    """The attribute's value, stripped; an attribute written without a value is a switch, and so is true."""
     value = ""
-    for name, said in written.items():  # in the order written: the last one wins, whatever it is called
+    for name, said in written.items():  # in the order written: the last one wins, under whichever alias
         if name == argument.attribute or name in argument.aliases:
             value = ("true" if argument.check is boolean else "") if said is None else said.strip()
     return value

@@ -11,19 +11,19 @@ _ESCAPE = r"\\[!-/:-@\[-`{-~]"
 _REFERENCE = r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});"
 _BRACKETED = r"<[^<>\s]{1,100}>"
 _LINK = r"!?\[[^\[\]\n]+\]\((?:[^()\s]|\([^()\s]*\))*\)"
-# From one mark to the next, so that no character is looked at by more than one attempt.
+# Each runs from one mark to the next, so that no character is looked at in more than one attempt.
 _MARKED = r"\*\*[^*\n]+\*\*|~~[^~\n]+~~|(?<![\w*])\*[^*\s][^*\n]*\*(?![\w*])|\b_[^_\s][^_\n]*_\b"
 _ATOM = re.compile("|".join((_LINK, _ADDRESS, _ESCAPE, _REFERENCE, _BRACKETED, _MARKED)), re.IGNORECASE)
 _TICKS_OR_PARAGRAPH = re.compile(r"(?<!\\)`+|\n[ \t]*\n")
 _ZERO_WIDTH_JOINER = "\u200d"
 # The signs that join two letters of an Indic script into one.
 _LINKS = frozenset("\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d")
-# Letters to Unicode, but parts of the one before: of Thai and Lao, of narrow Katakana, of Hangul in pieces.
+# Unicode calls these letters, but they are part of the one before: Thai, Lao, narrow Katakana, decomposed Hangul.
 _ENDS = frozenset(("\u0e33", "\u0eb3", "\uff9e", "\uff9f", "\u200c", *map(chr, range(0x1160, 0x1200))))
 
 
 class Atoms:
-    """Where the atoms of a text lie. What does not fit into a message is none: it has words to cut behind."""
+    """Where the atoms of a text lie. What does not fit into a message is no atom: it may be cut between its words."""
 
     def __init__(self, text: str, fits: Callable[[str], bool]) -> None:
         self._starts: list[int] = []
@@ -38,7 +38,7 @@ class Atoms:
                 self._ends.append(end)
 
     def start_around(self, at: int) -> int | None:
-        """Where the atom begins that this place lies inside of."""
+        """The start of the atom around this place, if there is one."""
         index = bisect_right(self._starts, at) - 1
         if index >= 0 and self._starts[index] < at < self._ends[index]:
             return self._starts[index]
@@ -50,7 +50,7 @@ def _matches(text: str) -> Iterator[tuple[int, int]]:
 
 
 def code_spans(text: str) -> Iterator[tuple[int, int]]:
-    """What stands between back-ticks, and these."""
+    """The code spans, back-ticks included."""
     runs: list[tuple[int, int]] = []
     for found in _TICKS_OR_PARAGRAPH.finditer(text):
         if found[0][0] == "`":
@@ -80,7 +80,7 @@ def _spans_of(runs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def is_inside_grapheme(text: str, first: int, at: int) -> bool:
-    """Whether what people see as one character is torn apart here; `first` is as far as is looked back."""
+    """Whether a cut here tears apart what people see as one character; the search goes back no further than `first`."""
     if at >= len(text):
         return False
     before, behind = text[at - 1], text[at]
@@ -95,7 +95,7 @@ def is_inside_grapheme(text: str, first: int, at: int) -> bool:
 
 
 def _extends(character: str) -> bool:
-    """Whether it belongs to the character before it: marks, selectors, joiners, skin tones, letters of a flag."""
+    """Whether it belongs to the character before it: a mark, selector, joiner, skin tone or letter of a flag."""
     return (
         character == _ZERO_WIDTH_JOINER
         or character in _ENDS

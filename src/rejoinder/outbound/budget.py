@@ -1,6 +1,7 @@
 """Rate budgets: a bucket of calls for each chat and each account, so that a platform need not say 429 (DE-32).
 
-What matters more may take the last call: a final or an action any, an edit leaves one, a typing sign two.
+The last calls are reserved for what matters more: a final or an action may take any call, an edit must leave one, a
+typing sign two.
 """
 
 from typing import Final, Literal
@@ -10,11 +11,11 @@ from msgspec import Struct
 Rank = Literal["final", "action", "edit", "typing"]
 
 LEAVES: Final[dict[Rank, int]] = {"final": 0, "action": 0, "edit": 1, "typing": 2}
-"""How many calls each leaves for what matters more."""
+"""How many calls each rank must leave for what matters more."""
 
 
 class Rate(Struct, frozen=True):
-    """So many calls at once, and so many a second from then on."""
+    """How many calls may be made at once, and how many a second after that."""
 
     burst: int
     per_second: float
@@ -42,6 +43,6 @@ def wait(bucket: Bucket, rate: Rate, rank: Rank, now: float) -> float:
 
 
 def take(bucket: Bucket, rate: Rate, now: float) -> Bucket:
-    """A call was made. It may have been one too many: then the next one waits longer."""
+    """A call was made. If it was one too many, the next one waits longer."""
     filled = refill(bucket, rate, now)
     return Bucket(filled.left - 1, now)

@@ -1,15 +1,16 @@
 """Cut a text into messages that a platform takes (DE-10, DE-11).
 
-Rule 1: a cut falls behind a paragraph, a line, a sentence or a word, in this order, and only where none of them
-ends in the second half of what fits, elsewhere.
-Rule 2: never inside a grapheme, an escape, an address, a link, a code span or words in bold, where these fit into a
-message.
-Rule 3: code and tables are cut at the ends of their lines, closed, and opened again with the fence or the head;
-what that takes counts. Only a line of code that fits nowhere is cut inside. What is left of a heading is one.
-Rule 4: white space at a cut goes, but a line that begins a message keeps its indentation; where that would make code
-of what was an item of a list, the lines are moved to the left. Nothing else goes.
-Rule 5: the last message has three lines, if the one before can spare them.
-A text that fits stays as it is.
+Rule 1: a cut falls after a paragraph, else after a line, a sentence or a word. Only if none of these ends in the second
+half of what fits does it fall elsewhere.
+Rule 2: no cut falls inside a grapheme, an escape, an address, a link, a code span or words in bold, if these fit into
+a message.
+Rule 3: code and tables are cut at the ends of their lines, closed, and opened again with the fence or the head, which
+count towards the length. Only a line of code that fits into no message is cut inside. The rest of a cut heading is
+again a heading.
+Rule 4: white space at a cut is dropped, but a line that begins a message keeps its indentation; if that would turn a
+list item into code, the lines are moved to the left. Nothing else is dropped.
+Rule 5: the last message has at least three lines, if the one before can spare them.
+A text that fits is not changed.
 """
 
 import re
@@ -29,12 +30,12 @@ _LINE = re.compile(r"(?=\n)")
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]*_]*(?=\s)|[。！？][」』）”’]*")
 _WORD = re.compile(r"(?=\s)")
 _BOUNDARIES = (_PARAGRAPH, _LINE, _SENTENCE, _WORD)
-_BEYOND = 2  # the end of a line or a paragraph is seen though it begins where the room ends
+_BEYOND = 2  # so that the end of a line or a paragraph is found even if it begins where the room ends
 _WHITE = re.compile(r"\s*")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+")
 _WHOLE_LINE = re.compile(r"(?:(?<=\n)|\A)[ \t]*\S")
 _FEWEST_LAST_LINES = 3
-_MOST_INDENTATION = 3  # of a line that is no code
+_MOST_INDENTATION = 3  # of a line that is not code
 
 
 class Chunk(Struct, frozen=True):
@@ -44,7 +45,7 @@ class Chunk(Struct, frozen=True):
     source: str
     closing: str
     columns: int = 0
-    """By how many its lines are moved to the left, as far as they stand in the list that was cut."""
+    """How far to the left its lines are moved, as long as they belong to the list that was cut."""
 
     @property
     def text(self) -> str:
@@ -53,7 +54,7 @@ class Chunk(Struct, frozen=True):
 
 
 def length(text: str, unit: LengthUnit = "characters") -> int:
-    """How long the platform thinks the text is."""
+    """The length of the text as the platform counts it."""
     match unit:
         case "characters":
             return len(text)
@@ -64,14 +65,14 @@ def length(text: str, unit: LengthUnit = "characters") -> int:
 
 
 def split(text: str, limit: int | None, unit: LengthUnit = "characters") -> list[str]:
-    """The messages a text becomes; none for a text that nobody sees."""
+    """The messages a text becomes; none if it has no visible character."""
     return [chunk.text for chunk in cut(text, limit, unit)]
 
 
 def cut(
     text: str, limit: int | None, unit: LengthUnit = "characters", rendered: Callable[[str], int] | None = None
 ) -> list[Chunk]:
-    """The same with what was added kept apart. `rendered` says how long a message is in the platform's own format."""
+    """Like `split`, with what was added kept apart. `rendered` gives a message's length in the platform's format."""
     if not is_seen(text):
         return []
     if limit is None or (length(text, unit) <= limit and (rendered is None or rendered(text) <= limit)):
@@ -88,14 +89,14 @@ def _is_among(at: int, places: list[tuple[int, int]]) -> bool:
 
 
 def _moved(source: str, columns: int) -> str:
-    """Up to the first line that does not stand so far in."""
+    """The source with its lines moved to the left, up to the first line that is indented less than that."""
     lines = source.split("\n")
     for number, line in enumerate(lines):
         if words := line.strip():
             if (indentation := _indentation(line)) < columns:
                 if number:
                     break
-                continue  # it was begun in the message before
+                continue  # this line began in the message before
             lines[number] = " " * (indentation - columns) + line[line.index(words[0]) :]
     return "\n".join(lines)
 
@@ -111,7 +112,7 @@ class _Cutter:
         self._starts = [found.start for found in self._enclosures]
 
     def _can_repeat(self, enclosure: Enclosure) -> bool:
-        """A fence line or a head that fills half a message is left as text: little else would be sent."""
+        """A fence line or a head that fills half a message is not repeated: it would leave little room for the rest."""
         opening = max(self._text[enclosure.start : enclosure.inside], enclosure.opening, key=self._length)
         around = opening + enclosure.closing
         return max(self._length(around), self._rendered(around) if self._rendered else 0) <= self._limit // 2
@@ -137,7 +138,7 @@ class _Cutter:
         while True:
             place = self._place(at, room)
             chunk = self._chunk(*place)
-            size = self._length(chunk.text) if chunk.columns else 0  # a line moved to the left has blanks for its tabs
+            size = self._length(chunk.text) if chunk.columns else 0  # moving a line to the left expands its tabs
             if self._rendered:
                 size = max(size, self._rendered(chunk.text))
             if size <= self._limit or room <= 1:
@@ -145,11 +146,11 @@ class _Cutter:
             room = max(1, min(room * 9 // 10, room * self._limit // size))
 
     def _place(self, at: int, room: int) -> tuple[int, int]:
-        """Begin and end of the next message, from its fitting `room`."""
+        """Start and end of the next message, which may be as long as `room`."""
         room = max(1, room - self._length(self._opening(at)))
         end = self._fitting(at, room)
         visible = self._skip_white(at)
-        if end <= visible:  # an indentation that fills a message would be an empty one
+        if end <= visible:  # indentation that fills a whole message would make an empty one
             at = visible
             end = max(self._fitting(at, room), at + 1)
         if end < len(self._text):
@@ -181,7 +182,7 @@ class _Cutter:
         return around.opening if self._text[at - 1] in "\r\n" else around.opening + around.prefix
 
     def _heading(self, at: int) -> str:
-        """What makes a heading of the line that was cut here, if it was one."""
+        """The marks that make the rest of a heading cut here a heading again."""
         line = self._text.rfind("\n", 0, at) + 1
         marks = _HEADING.match(self._text, line, at)
         return marks[0] if marks and self._length(marks[0]) <= self._limit // 2 else ""
@@ -193,7 +194,7 @@ class _Cutter:
         return around.closing
 
     def _around(self, at: int) -> Enclosure | None:
-        """The fence or the table that this place lies inside of."""
+        """The fence or the table around this place."""
         index = bisect_right(self._starts, at) - 1
         if index < 0 or not self._enclosures[index].start < at < self._enclosures[index].stop:
             return None
@@ -215,8 +216,8 @@ class _Cutter:
             if around.start >= least:
                 return around.start
             closed = self._fitting(at, room - self._length(around.closing))
-            last = len(self._text[at : around.end].rstrip()) + at - 1  # some of the code is left for the next
-            least = max(least, around.inside + 1)  # two fences are no code span, though they look like one
+            last = len(self._text[at : around.end].rstrip()) + at - 1  # leaves some of the code for the next message
+            least = max(least, around.inside + 1)  # two fences with nothing between would look like a code span
             end = max(least, min(closed, last))
         return self._anywhere(at, end, least)
 
@@ -244,7 +245,7 @@ class _Cutter:
     # --- the last message -----------------------------------------------------------------------
 
     def _balanced(self, before: tuple[int, int], last: tuple[int, int]) -> list[tuple[int, int]]:
-        """The last two messages, the last with enough lines where that can be."""
+        """The last two messages, cut so that the last has enough lines if possible."""
         if self._lines(last) >= _FEWEST_LAST_LINES:
             return [before, last]
         at, end = before
@@ -278,7 +279,7 @@ class _Cutter:
         return white.end() if white else at
 
     def _line_start(self, at: int) -> int:
-        """Where the next message begins: behind white space, before the indentation of a line."""
+        """Where the next message begins: after white space, but before the indentation of a line."""
         visible = self._skip_white(at)
         newline = self._text.rfind("\n", at, visible)
         if newline >= 0:
@@ -286,8 +287,8 @@ class _Cutter:
         return visible if at else 0
 
     def _fitting(self, at: int, room: int) -> int:
-        """Behind the last character that fits."""
-        end = min(len(self._text), at + max(room, 1))  # no character is shorter than one of any unit
+        """The index after the last character that fits."""
+        end = min(len(self._text), at + max(room, 1))  # no character is shorter than one unit
         left = room - self._length(self._text[at:end])
         while left < 0 and end > at:
             end -= 1

@@ -1,4 +1,4 @@
-"""The layer that knows code: fences, and back-tick spans whose end is not known yet (OD-36).
+"""The layer that knows code: fences, and back-tick spans that are still open (OD-36).
 
 A `<` in an open span is held back, with the rest of its line: only the closing run, or the end of the line, tells
 whether it is code.
@@ -24,8 +24,8 @@ class CodeReader(LineReader):
         self._run_opens_fence = False
         self._in_list = False
         self._hold_scanned = 0
-        self._resolved_until = 0  # up to here the back-ticks of the line are known
-        self._code: list[tuple[int, int]] = []  # and this is code, last span first
+        self._resolved_until = 0  # up to here the back-ticks of the line have been resolved
+        self._code: list[tuple[int, int]] = []  # and these are the code spans found, last one first
 
     def _count_ticks(self, begin: int, end: int) -> None:
         """A whole run of back-ticks."""
@@ -118,7 +118,7 @@ class CodeReader(LineReader):
         return at
 
     def _in_ticks(self, text: str, at: int, final: bool) -> int:
-        """From a `<` in an open span on: whether it is code is known at the closing run, or at the line's end."""
+        """After a `<` in an open span: the closing run, or the end of the line, tells whether it is code."""
         stop = min(len(text), at + LONGEST)
         scan = at + self._hold_scanned
         while scan < stop:
@@ -162,7 +162,7 @@ class CodeReader(LineReader):
         return end
 
     def _resolve_ticks(self, text: str, at: int, line_end: int) -> int:
-        """The line is over and its first run was never closed: the held part is read again, knowing what is code."""
+        """The line is over and its first run was never closed: reads the held part again, now knowing what is code."""
         fence = self._ticks.fence
         spans = self._ticks.end_line()
         self._step = self._in_text
@@ -175,7 +175,7 @@ class CodeReader(LineReader):
         return at
 
     def _code_end(self, hit: int) -> int:
-        """The end of the known span that `hit` stands in, or 0."""
+        """The end of the known code span around `hit`, or 0."""
         where = self._offset + hit
         while self._code and self._code[-1][1] <= where:
             self._code.pop()

@@ -1,14 +1,14 @@
 """What is code in a line of Markdown: fences and back-tick spans, found without looking ahead (OD-36).
 
 Rule 1: whether a back-tick span closes is known at the end of its line at the latest, never later.
-Rule 2: nothing here holds text back; the reader does, and only from a `<` on.
+Rule 2: nothing here holds text back; the reader does, and only from a `<` onwards.
 """
 
 import re
 
 QUIET_TICKS = r"`(?P<quiet>`?)(?!`)(?:[^`\n]{0,99}`(?P=quiet)(?=[^`])|(?=[^`\n]{0,99}\n))"
-"""A pattern for one or two back-ticks on a line without open ones, where what follows soon tells what they are: the
-equal run that closes them, and then it is for all of the code, or the end of the line. Nothing is left to remember."""
+"""A pattern for one or two back-ticks on a line without open ones, if what follows soon settles them: either the equal
+run that closes them (then it matches the whole span) or the end of the line. No state is left to remember."""
 
 _LIST_MARKER = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+")
 
@@ -20,7 +20,7 @@ class Fence:
 
     def __init__(self, character: str, length: int, *, in_list: bool) -> None:
         self.run = character * length
-        self._anywhere = in_list  # a fence in a list item is closed as far in as the item's text
+        self._anywhere = in_list  # the closing fence in a list item is indented like the item's text
 
     def closes(self, line: str) -> bool:
         """Whether this whole line is the closing fence."""
@@ -32,7 +32,7 @@ class Fence:
 
 
 def fence_may_open(prefix: str) -> bool:
-    """Whether a fence may open behind this beginning of a line (without its indentation)."""
+    """Whether a fence may open after this beginning of a line (without its indentation)."""
     return not prefix or _LIST_MARKER.fullmatch(prefix) is not None
 
 
@@ -40,8 +40,8 @@ class Ticks:
     """The back-tick runs of one line.
 
     A run opens a span that the next run of equal length on the line closes; a run that is never closed is text,
-    and then the runs behind it count. So the open runs form a stack, all of different length: a run that equals
-    one of them closes it together with everything opened since, any other run is opened on top. What is left at
+    and then the runs after it count. So the open runs form a stack, all of different lengths: a run as long as
+    one of them closes it together with everything opened since; any other run is pushed on top. What is left at
     the end of the line was never closed.
     """
 
@@ -72,7 +72,7 @@ class Ticks:
             self.spans.clear()
 
     def end_line(self) -> list[tuple[int, int]]:
-        """Forget the line; the closed spans among its unclosed runs."""
+        """Forgets the line and returns the closed spans among its unclosed runs."""
         spans = self.spans
         self.open, self._starts, self.spans, self.fence = [], [], [], 0
         return spans

@@ -1,6 +1,6 @@
 """What an outbox row asks a channel to do: frozen values, written down before the first byte goes out (DE-30).
 
-The row keeps the deed as JSON, so that whoever looks into the store can read it.
+The row keeps the deed as JSON, so that people who look into the store can read it.
 """
 
 from hashlib import blake2b
@@ -14,7 +14,7 @@ from rejoinder.letters import as_json
 
 
 class Say(Struct, frozen=True, omit_defaults=True, tag="say"):
-    """A message of its own. `plain`: the same words for a platform that refused the formatting (DE-13)."""
+    """A new message. `plain`: the same words for a platform that refused the formatting (DE-13)."""
 
     part: Part
     plain: Part | None = None
@@ -27,9 +27,9 @@ class Open(Struct, frozen=True, omit_defaults=True, tag="open"):
 
 
 class Amend(Struct, frozen=True, omit_defaults=True, tag="edit"):
-    """The last word of a message that is there. `grown`: how much of it the platform was fed already.
+    """The final text of a message that is already shown. `grown`: how much of it the platform was fed already.
 
-    `anew`: where the message has been taken away its words are sent as another.
+    `anew`: if the message has been deleted meanwhile, its words are sent as a new one.
     """
 
     message: str
@@ -44,11 +44,11 @@ class React(Struct, frozen=True, omit_defaults=True, tag="react"):
     emoji: str
     remove: bool = False
     author: str = ""
-    """The agent whose sign it is."""
+    """The agent that reacts."""
 
 
 class Remove(Struct, frozen=True, omit_defaults=True, tag="delete"):
-    """Takes a message back. `after`: only when all of these parts have arrived (OD-61)."""
+    """Deletes a message. `after`: only once all of these parts have arrived (OD-61)."""
 
     message: str
     after: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ def kind(deed: Deed) -> str:
 
 
 def encode(deed: Deed) -> bytes:
-    return as_json(deed)  # of half a letter, in a name or a title, no platform would take either
+    return as_json(deed)  # replaces lone surrogates in names and titles, which no platform takes either
 
 
 def decode(body: bytes) -> Deed:
@@ -74,21 +74,21 @@ def decode(body: bytes) -> Deed:
 
 
 def words(deed: Deed) -> str:
-    """What people would read of it."""
+    """The part of it that people would read."""
     if isinstance(deed, Words):
         return deed.part.text or ", ".join(file.name for file in deed.part.files)
     return deed.emoji if isinstance(deed, React) else ""
 
 
 def keyed(deed: Deed, stem: str) -> tuple[str, Deed]:
-    """A key that stands for these bytes for ever, and the deed that carries it (DU-4).
+    """A key that identifies these bytes for ever, and the deed that carries it (DU-4).
 
-    The same deed of the same turn has the same key, whichever attempt thought of it.
+    The same deed of the same turn has the same key, whichever attempt planned it.
     """
     key = f"{stem}/{blake2b(encode(deed), digest_size=9).hexdigest()}"
     if isinstance(deed, Sign):
         return key, deed
     if isinstance(deed, Open) or deed.plain is None:
         return key, replace(deed, part=replace(deed.part, key=key))
-    # The plain words are other bytes: they go out under another key.
+    # The plain version has other bytes, so it is sent under another key.
     return key, replace(deed, part=replace(deed.part, key=key), plain=replace(deed.plain, key=f"{key}/plain"))

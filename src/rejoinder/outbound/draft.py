@@ -1,12 +1,12 @@
 """A message that people see while it is written: when to open it, when to change it, where the next one begins.
 
-Rule 1: it decides when it is asked, by whoever is free to make a call: so the latest text wins, equal frames are
-        skipped, and a slow platform slows nothing but its own frames (DE-20).
+Rule 1: the draft decides only when a caller that is free to make a call asks it. So the latest text wins, equal frames
+        are skipped, and a slow platform delays nothing but its own frames (DE-20).
 Rule 2: every frame is made by the same cutter and renderer as the final, from a beginning of its text (DE-1).
-Rule 3: each call has a number. The answer to an earlier call, or to one after the end, changes nothing: no late
-        edit overwrites a final. A message whose edit nobody waited for any more is not written over: its words are
-        said anew.
-Rule 4: it knows no clock; time is a number that comes with each event.
+Rule 3: each call has a number. The answer to an earlier call, or one that comes after the end, changes nothing: no
+        late edit overwrites a final. If the caller stopped waiting for an edit, the final does not reuse that message:
+        its words are sent anew.
+Rule 4: it has no clock; time is a number that comes with each event.
 """
 
 from collections.abc import Callable
@@ -22,26 +22,27 @@ from rejoinder.outbound.white_space import is_seen
 
 PLACEHOLDER = "…"
 SOON = 0.1
-"""Seconds before a mere sign is opened: an answer that is whole by then is one message, and was never another."""
+"""Seconds before a mere placeholder is opened: an answer that is complete by then is sent as one message, unedited."""
 
 FADES = 20.0
-"""Seconds after which a preview that has not grown is shown again: on the platform it lives for thirty."""
+"""Seconds after which a preview that has not grown is shown again: the platform drops it after thirty."""
 
 _LOOK_AHEAD = 8
-"""Blocks: what lies further ahead changes nothing of where the first one ends, and would be read for each of them."""
+"""How many blocks ahead to read: text further on does not change where the first one ends, and reading it for every
+block would be slow."""
 
 
 class Streaming(Struct, frozen=True):
-    """How an answer is shown before it is whole.
+    """How an answer is shown before it is complete.
 
-    `live`: every piece is fed to one growing message. `edits`: one message is changed, at a pace. `preview`: as often,
-    in a preview that is no message. `blocks`: whole pieces, each a message (DE-22). `off`: not at all.
+    `live`: every piece is fed to one growing message. `edits`: one message is edited at a pace. `preview`: the same
+    pace, in a preview that is not a message. `blocks`: whole pieces, each a message (DE-22). `off`: not at all.
     """
 
     mode: Literal["live", "edits", "preview", "blocks", "off"] = "off"
     pace: float = 1.0
     placeholder: bool = False
-    """Open with a sign instead of words: where nobody can tell whether an opening arrived, words could stand twice."""
+    """Open with a placeholder: on a platform that cannot tell whether an opening arrived, words could appear twice."""
     least: int = 800
     most: int = 1200
     idle: float = 1.0
@@ -53,9 +54,9 @@ class Draft(Struct, frozen=True):
     """All that may be shown so far."""
     slots: tuple[Slot, ...] = ()
     seen: int = 0
-    """How much of the text the last frame was made from; of blocks, how much has been sent."""
+    """How much of the text the last frame was made from; in `blocks` mode, how much has been sent."""
     reopened: str = ""
-    """What the next block begins with: the fence or the head that the last one was cut in."""
+    """What the next block begins with: the fence or the table head that the last block was cut in."""
     blocks: int = 0
     grown_at: float = 0.0
     not_before: float = 0.0
@@ -64,7 +65,7 @@ class Draft(Struct, frozen=True):
 
     @property
     def rest(self) -> str:
-        """What no block has said yet."""
+        """The text that no block has sent yet."""
         return self.reopened + self.text[self.seen :]
 
 
@@ -72,11 +73,11 @@ class Draft(Struct, frozen=True):
 
 
 class Rest(Struct, frozen=True):
-    """Nothing, until the text grows."""
+    """Do nothing until the text grows."""
 
 
 class Wait(Struct, frozen=True):
-    """Nothing before then."""
+    """Do nothing before this time."""
 
     until: float
 
@@ -129,19 +130,19 @@ def grow(draft: Draft, piece: str, now: float) -> Draft:
 
 
 def close(draft: Draft) -> Draft:
-    """The final is on its way: from here on nothing changes what it says."""
+    """The final is on its way: from here on the draft changes nothing."""
     return replace(draft, closed=True, call=draft.call + 1)
 
 
 def to_keep(draft: Draft) -> Draft:
-    """What has been shown is to stand above what others say next: a preview becomes a message."""
+    """What has been shown must stay above what others say next, so a preview becomes a message."""
     if draft.streaming.mode != "preview":
         return draft
     return replace(draft, streaming=replace(draft.streaming, mode="edits"), seen=0)
 
 
 def at_once(draft: Draft) -> Draft:
-    """The same for who cannot wait: no pace is kept, and a block may be short."""
+    """For a caller that cannot wait: no pace is kept, and a block may be short."""
     return replace(draft, not_before=0.0, streaming=replace(draft.streaming, least=1, idle=0.0))
 
 
@@ -177,7 +178,7 @@ def next_step(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
 
 
 def _next_preview(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
-    """Of an answer that will be several messages the last one is shown: it is the one that grows."""
+    """If the answer will be several messages, shows the last one, which is the one that grows."""
     if not is_seen(draft.text):
         return draft, Rest()
     due = draft.not_before if draft.seen < len(draft.text) else draft.not_before + FADES
@@ -218,7 +219,7 @@ def _whole_block(text: str, streaming: Streaming, *, idle: bool) -> tuple[str, i
         return head.text, len(text), ""
     end = text.index(head.source) + len(head.source)
     taken, reopened = text.index(following[0].source, end), following[0].opening
-    if taken <= len(reopened):  # a row too long for its head: begun so again it would never come to its end
+    if taken <= len(reopened):  # a row too long to fit under its head: repeating the head would make no progress
         first = chunk.cut(text[taken:], streaming.most - taken)[0]
         taken = text.index(first.source, taken) + len(first.source)
         return text[:taken], taken, ""
@@ -226,7 +227,7 @@ def _whole_block(text: str, streaming: Streaming, *, idle: bool) -> tuple[str, i
 
 
 def last_blocks(draft: Draft) -> list[str]:
-    """What no block has said yet when the answer is whole, in blocks like those before (DE-22)."""
+    """What is still unsent when the answer is complete, in blocks like those before (DE-22)."""
     streaming, text = draft.streaming, draft.rest
     found: list[str] = []
     while text.strip():
@@ -240,11 +241,11 @@ def last_blocks(draft: Draft) -> list[str]:
 
 
 def opened(draft: Draft, step: OpenSlot, message: str, reply_to: str | None, now: float) -> Draft:
-    """The platform took the opening. Noted also after the end: the final has to know what is on the screen."""
+    """The platform took the opening. This is noted even after the end: the final must know what is on the screen."""
     slots = (*draft.slots, Slot(message, step.source, reply_to))
     if draft.closed or step.call != draft.call:
         return replace(draft, slots=slots)
-    # Behind a mere sign the words follow at once.
+    # After a mere placeholder the words follow at once.
     at_once = draft.streaming.mode == "live" or draft.streaming.placeholder
     return replace(draft, slots=slots, seen=step.upto, not_before=now + (0.0 if at_once else draft.streaming.pace))
 
@@ -264,7 +265,7 @@ def shown(draft: Draft, step: EditSlot | Feed | Preview, now: float) -> Draft:
 
 
 def let_go(draft: Draft, step: EditSlot | Preview) -> Draft:
-    """Nobody waited for the answer: it may come over what is put there later."""
+    """The caller stopped waiting for this edit: it may still be carried out, over what is put there later."""
     if isinstance(step, Preview):
         return draft
     slots = (*draft.slots[: step.slot], replace(draft.slots[step.slot], unsure=True), *draft.slots[step.slot + 1 :])
@@ -272,14 +273,14 @@ def let_go(draft: Draft, step: EditSlot | Preview) -> Draft:
 
 
 def sent(draft: Draft, step: SendBlock, not_before: float) -> Draft:
-    """The block is on its way: it is never said again, whatever becomes of it."""
+    """The block is on its way: the draft never sends it again, whatever becomes of it."""
     return replace(draft, seen=step.upto, reopened=step.reopened, blocks=draft.blocks + 1, not_before=not_before)
 
 
 def refused(draft: Draft, step: Step, until: float | None) -> Draft:
-    """The platform did not take it: again at that time, or (None) not before the answer is whole.
+    """The platform did not take it: try again at that time, or (None) not before the answer is complete.
 
-    Where there is no preview to be had there is a message that can be changed.
+    If it was a preview, None means to edit a message instead.
     """
     if draft.closed:
         return draft

@@ -1,7 +1,7 @@
-"""Whether a granted action only repeats what somebody wrote (OD-53).
+"""Whether a granted action only repeats what a person wrote (OD-53).
 
-Somebody may write `<send-message chat="C1">...</send-message>` into a chat; an agent that quotes it would act. What
-stands in an inbound text, in code or not, is theirs and not the agent's.
+A person may write `<send-message chat="C1">...</send-message>` into a chat; an agent that quotes it would act. What
+stands in an inbound text, in code or not, is that person's and not the agent's.
 """
 
 import re

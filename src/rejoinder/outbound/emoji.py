@@ -3,7 +3,7 @@
 Rule 1: the names are those of the `emoji` package; there is no second list of them here.
 Rule 2: a platform is a style, and a style is a projection of the one table: `unicode` takes any emoji,
         `telegram` a fixed set, `slack` short names. Only what differs from the rule has a row.
-Rule 3: nothing raises and nothing is guessed in silence: what is changed or refused carries a note.
+Rule 3: nothing raises, and nothing is guessed silently: what is changed or refused carries a note.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from rejoinder.outbound.slack_names import slack_name
 
 
 class Projection(Struct, frozen=True):
-    """What a platform is sent for an emoji; `value` is None where it has nothing like it."""
+    """What a platform is sent for an emoji; `value` is None if it has nothing like it."""
 
     value: str | None
     note: str | None = None
@@ -66,7 +66,7 @@ class _Book(Struct, frozen=True):
 
 @cache
 def _book() -> _Book:
-    import emoji  # noqa: PLC0415  45 ms and 8 MB that a reply without a reaction shall not pay
+    import emoji  # noqa: PLC0415  45 ms and 8 MB that a reply without a reaction should not cost
 
     fully_qualified = emoji.STATUS["fully_qualified"]
     qualified = [(form, data) for form, data in emoji.EMOJI_DATA.items() if data["status"] <= fully_qualified]
@@ -105,7 +105,7 @@ _TONES = "🏻🏼🏽🏾🏿"
 _WITHOUT_DRESS = dict.fromkeys(map(ord, _SELECTORS + _TONES))
 _GENDERLESS = str.maketrans({"♀": None, "♂": None, "\u200d": None})
 
-# Two people with a skin tone each are spelled out, and their toneless form is another emoji.
+# Two people with a skin tone each are spelled out as a sequence; their toneless form is another emoji.
 _PAIRS = {
     "🧑‍❤‍🧑": "💑",
     "🧑‍❤‍💋‍🧑": "💏",
@@ -199,7 +199,7 @@ _TELEGRAM_ALLOWS = """
 """
 TELEGRAM_REACTIONS = frozenset(_TELEGRAM_ALLOWS.split())
 
-# What an allowed reaction may stand for. An emoji without a near one is refused: a wrong feeling is worse
+# What an allowed reaction may stand for. An emoji with no near equivalent is refused: a wrong feeling is worse
 # than none (⚠️ is neither 😱 nor 👎).
 TELEGRAM_NEAREST = {
     "👍": "✅ ☑️ ✔️ ➕ 💪 ✊ 👊 🟢 👆 ☝️ 🔝 📈",

@@ -16,16 +16,16 @@ class Enclosure(Struct, frozen=True):
 
     start: int
     inside: int
-    """Behind the fence's line or the table's head."""
+    """Where the content begins, after the fence's line or the table's head."""
     end: int
     """Where the closing fence begins; for a table the same as `stop`."""
     stop: int
     opening: str
-    """What a message that begins in here is opened with."""
+    """What a message that begins in here must open with."""
     closing: str
-    """What a message that ends in here is closed with; nothing in a table."""
+    """What a message that ends in here must close with; empty for a table."""
     prefix: str = ""
-    """What every line in here begins with, so what one that was cut goes on with."""
+    """What every line in here begins with, and so the rest of a line that was cut."""
 
 
 def enclosures(text: str) -> list[Enclosure]:
@@ -46,7 +46,7 @@ def enclosures(text: str) -> list[Enclosure]:
 
 
 def lists_and_code(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Where lists stand, and where lines are code because they are so far in."""
+    """Where lists stand, and where lines are code because of their indentation."""
     starts = _line_starts(text)
     lists: list[tuple[int, int]] = []
     code: list[tuple[int, int]] = []
@@ -93,7 +93,7 @@ def _closes(line: str, run: str) -> bool:
 
 
 def _as_deep(prefix: str) -> str:
-    """What stands before a fence, with a list around it where it was so far in that it would be no fence without."""
+    """The prefix of a fence. One indented so far that it would only be a fence inside a list gets list markers."""
     quotes = prefix.rstrip(" ") + " " * (">" in prefix)
     blanks = len(prefix) - len(quotes)
     if blanks < _LEAST_CODE_INDENT:

@@ -1,8 +1,8 @@
 """White space around what was taken out (OD-33).
 
-The reader keeps white space back until it knows what follows. When a directive was taken out of it, the lines
-have to close again: a line that held only directives goes with its newline, and leaves at most one blank line;
-inside a line one blank stays between words; the indentation of the line that follows is kept.
+The reader holds white space back until it knows what follows. When a directive was taken out of it, the gap has to
+close: a line that held only directives goes with its newline, and leaves at most one blank line; inside a line one
+blank stays between words; the indentation of the line that follows is kept.
 
 A gap is the white space between two visible characters, as written, with marks where something was taken out and where
 a segment ended. It holds white space and nothing else, so no text can be mistaken for a mark.
@@ -13,7 +13,7 @@ from functools import lru_cache
 
 CUT = "\0"
 SEGMENT_END = "\1"
-"""Ends a line as a newline does, and leaves nothing."""
+"""Ends a line as a newline does, but leaves nothing in the text."""
 
 _LINE_END = re.compile(f"([\n{SEGMENT_END}])")
 _NEWLINE = re.compile(r"\r?\n")
@@ -33,7 +33,10 @@ def closed(gap: str, text_before: bool) -> str:
 
 
 def _behind_text(first: str, middle: list[str]) -> str:
-    """What stays of the line that text stands on, and of the lines behind it: an end, and a line and an end each."""
+    """What stays of the rest of a text's line (`first`) and of the lines after it.
+
+    `middle` is the end of that line, then alternately a line and its end.
+    """
     blanks = first.replace(CUT, "")
     end = middle[0]
     if end == "\n" and blanks.endswith("\r"):

@@ -1,4 +1,4 @@
-"""One header line `[[key:value]]`: what it means, and whether an unfinished one may still become one (OD-10 to OD-18).
+"""One header line `[[key:value]]`: what it means, and whether unfinished text may still become one (OD-10 to OD-18).
 
 The reader decides *where* a header may stand; this file decides *what* a pair of brackets is.
 """
@@ -10,7 +10,7 @@ from msgspec import Struct
 from rejoinder.outbound.directives.declaration import Declaration, Registry, squash
 
 LONGEST = 1024
-"""A header line is given up at so many characters (OD-5)."""
+"""The most characters of a header line; the reader gives up on a longer one (OD-5)."""
 
 _WELL_FORMED = re.compile(r"[a-z][a-z0-9_-]*")
 
@@ -23,7 +23,7 @@ class Known(Struct, frozen=True):
 
 
 class Unfamiliar(Struct, frozen=True):
-    """Looks like a directive, but no key we know. Alone on its line it is stripped, never obeyed (OD-14)."""
+    """Looks like a directive, but with an unknown key. Alone on its line it is stripped, never obeyed (OD-14)."""
 
     key: str
 

@@ -1,6 +1,6 @@
 """The lowest layer of the reader: it walks through the text step by step, and knows how the current line begins.
 
-A step reads some of the text from `at` on and returns the index it has come to, or `hold(index)` where it needs more
+A step reads some of the text from `at` on and returns the index it has reached, or `hold(index)` if it needs more
 text before it can decide about what begins at `index`.
 """
 
@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 from rejoinder.outbound.visible import Visible
 
-_PREFIX = 12  # so much of a line's beginning tells a quote, and a list item that a fence may open in
+_PREFIX = 12  # this much of a line's beginning shows whether it is a quote, or a list item in which a fence may open
 
 Step = Callable[[str, int, bool], int]
-"""(text, at, whether this is all) -> where it has come to."""
+"""(text, at, whether this is all) -> the index it has reached."""
 
 
 def hold(at: int) -> int:
@@ -28,14 +28,14 @@ class LineReader:
 
     def _begin_segment(self) -> None:
         self._step: Step = self._in_text
-        self._header = True  # nothing visible has come since the segment began
+        self._header = True  # nothing visible has come yet in this segment
         self._in_block = False
         self._begin_line()
 
     def _begin_line(self) -> None:
         self._indent = 0
         self._prefix = ""  # the line's first visible characters
-        self._line_is_known = False  # we have seen as many of them as tell anything
+        self._line_is_known = False  # the prefix is long enough to tell what the line is
         self._cut_on_line = False
         self._behind_known = False  # a known header directive stands on this line
 
@@ -59,11 +59,11 @@ class LineReader:
         self._show(text)
 
     def _show(self, text: str) -> None:
-        """The same where the line is followed already."""
+        """Like `_plain`, but the caller has already called `_follow_line`."""
         raise NotImplementedError
 
     def _follow_line(self, text: str) -> None:
-        """Keep in mind how the current line begins."""
+        """Keeps track of how the current line begins."""
         newline = text.rfind("\n")
         if newline >= 0:
             self._begin_line()

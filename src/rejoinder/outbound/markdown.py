@@ -1,7 +1,7 @@
-"""The one Markdown of the house: cutting and rendering see the same code, tables and links (DE-12).
+"""The one Markdown dialect of the gateway: cutting and rendering see the same code, tables and links (DE-12).
 
-What it is stands in `markdown_parsers.py`. That file is read with the first text that has markup: most answers are
-prose and need no parser, and the library behind it is sixty modules for which no start has to wait.
+`markdown_parsers.py` defines it. That file is imported with the first text that has markup: most answers are prose and
+need no parser, and startup should not wait for the sixty modules of the library behind it.
 """
 
 from collections.abc import Sequence

@@ -1,13 +1,13 @@
-"""What Markdown is in this house.
+"""The Markdown dialect of the gateway.
 
-CommonMark with tables and strike-through, but no rule that makes a word of the agent vanish or a text jump:
+CommonMark with tables and strike-through, but no rule that makes a word of the agent vanish or a growing text jump:
 
 - there is no HTML: `<id>` is text;
 - there are no link definitions: a line `[1]: https://example.org` is text;
-- a line of dashes is a rule, and never makes the text above it a heading: while a list streams in, it begins so;
+- a line of dashes is a rule, and never makes the text above it a heading: a list that streams in begins with a dash;
 - a `*` inside a word opens nothing: `2*3*4` is arithmetic (it may close: `**API**s`);
-- a table that has a row with more cells than its head is no table: the rest of that row would be lost;
-- a text nested deeper than anybody writes is no Markdown: a parser leaves out what lies below its bottom.
+- a table that has a row with more cells than its head is text: the rest of that row would be lost;
+- a text nested deeper than anybody writes is plain text: a parser leaves out what lies below its maximum depth.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def is_too_deep(tokens: Sequence[Token]) -> bool:
     return any(token.level >= _DEEPEST - 1 for token in tokens)
 
 
-# A parser puts its rules together with the first text it reads, in a way that two threads must not do at once.
+# A parser compiles its rules when it reads its first text, which is not thread-safe.
 @cache
 def whole() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _DEEPEST})
@@ -84,5 +84,5 @@ def _emphasis(state: StateInline, silent: bool) -> bool:
 
 
 def _is_word(character: str) -> bool:
-    """Letters and digits of scripts that put blanks between words; in the others emphasis has no room but inside."""
+    """Letters and digits of scripts that put blanks between words; in other scripts all emphasis is inside a word."""
     return character.isalnum() and character < "\u0e00"

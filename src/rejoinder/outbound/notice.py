@@ -15,7 +15,7 @@ What there is here:"""
 
 
 def abilities_notice(registry: Registry, can: Collection[str], granted: Collection[str]) -> str:
-    """Only what works here is told: an agent that knows of more would try it."""
+    """Tells only what works here: an agent that knows of more would try it."""
     lines = [
         f"- {_written(declared)}: {declared.help}"
         for declared in registry.declarations
@@ -41,4 +41,4 @@ def _tag(tag: Tag) -> str:
     )
     if tag.body == "none":
         return f"<{tag.name}{attributes} />"
-    return f"<actions><{tag.name}{attributes}>...</{tag.name}></actions>"  # outside a block it would be shown
+    return f"<actions><{tag.name}{attributes}>...</{tag.name}></actions>"  # outside a block it would be shown as text

@@ -1,8 +1,8 @@
 """An answer becomes deeds: the messages it is cut into, and how those already on the screen become them.
 
 Rule 1: what was delivered is known by slot and receipt, never by comparing with what people see (DE-2).
-Rule 2: a reply stands on the first message only, unless the reply mode says all (OD-60, DE-6).
-Rule 3: no deed for what is not there to be seen (DE-14), and none for a message that already says it.
+Rule 2: only the first message is sent as a reply, unless the reply mode says all (OD-60, DE-6).
+Rule 3: there is no deed for text without a visible character (DE-14), and none for a message that already says it.
 """
 
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ from rejoinder.outbound.deeds import Amend, Deed, Remove, Say, keyed
 from rejoinder.outbound.render import Message, messages
 
 LONG, LONG_REMEMBERED = 4096, 8
-"""Characters from which on a text takes long to cut; and how many such are remembered, for who asks again."""
+"""A text with more characters than this takes long to cut; and how many such results are cached."""
 
 
 class Manner(Struct, frozen=True):
-    """How a platform is spoken to: whose format, and how long a message may be (DE-10)."""
+    """How to write for a platform: its format, and how long a message may be (DE-10)."""
 
     platform: str = ""
     limit: int | None = None
@@ -30,7 +30,7 @@ class Manner(Struct, frozen=True):
 
 
 class Wording(Struct, frozen=True):
-    """What holds for the messages of one answer beside their text."""
+    """What the messages of one answer have in common, besides their text."""
 
     reply_to: str | None = None
     reply_all: bool = False
@@ -45,14 +45,14 @@ class Wording(Struct, frozen=True):
 
 
 class Slot(Struct, frozen=True):
-    """A message on the screen that was opened before the answer was whole."""
+    """A message on the screen that was opened before the answer was complete."""
 
     message: str
     source: str
-    """What the platform last took of it, before it was rendered."""
+    """The text that the platform last took for it, before rendering."""
     reply_to: str | None = None
     unsure: bool = False
-    """An edit of it was not answered and may be carried out yet, over whatever is put there."""
+    """An edit of it was never confirmed and may still be carried out, over whatever is put there."""
 
 
 class Planned(Struct, frozen=True):
@@ -61,7 +61,7 @@ class Planned(Struct, frozen=True):
 
 
 def reply_mode(configured: ReplyMode | None, *, direct: bool, other_bot: bool) -> ReplyMode:
-    """DE-6: off where the agent decides, among bots and in direct chats; the first message in other groups."""
+    """DE-6: the configured mode; else off in direct chats and among bots, and the first message in other groups."""
     return configured or ("off" if direct or other_bot else "first")
 
 
@@ -104,7 +104,7 @@ def _both(message: Message, route: Route, wording: Wording, *, first: bool) -> t
 
 
 def say(text: str, route: Route, manner: Manner, wording: Wording, stem: str, *, first: int = 0) -> list[Planned]:
-    """The messages of a text; `first`: how many of this answer went before."""
+    """The messages of a text; `first`: how many messages of this answer went before."""
     said = [
         Say(*_both(message, route, wording, first=first + place == 0))
         for place, message in enumerate(cut(text, manner))
@@ -117,7 +117,7 @@ def say(text: str, route: Route, manner: Manner, wording: Wording, stem: str, *,
 def show_file(
     file: Attachment, caption: str, route: Route, manner: Manner, wording: Wording, stem: str
 ) -> list[Planned]:
-    """A file and what is said of it; it hangs on the first message, of which nothing else may be."""
+    """A file and its caption. The file is attached to the first message, which is sent even if there is no caption."""
     first, *more = cut(caption, manner) or [Message("", Rendering(""), Rendering(""))]
     part, plain = _both(first, route, wording, first=True)
     shown = Say(replace(part, files=(file,)), None if plain is None else replace(plain, files=(file,)))
@@ -131,7 +131,7 @@ def _with_choices(said: Say, choices: tuple[Choice, ...]) -> Say:
 
 
 def put_instead(text: str, shown: Sequence[str], route: Route, manner: Manner, stem: str) -> list[Planned]:
-    """Other words in these messages, and no buttons under them; nothing, where they are gone."""
+    """Puts other words into these messages and removes their buttons; does nothing for a message that is gone."""
     chunks = cut(text, manner)
     amended = [
         Amend(message, *_both(chunk, route, Wording(), first=False), anew=False)
@@ -142,9 +142,9 @@ def put_instead(text: str, shown: Sequence[str], route: Route, manner: Manner, s
 
 
 def close_offer(said: Say, message: str, outcome: str, stem: str) -> list[Planned]:
-    """What became of it in the place of how to answer, which is its last paragraph; and no buttons under it.
+    """Replaces the last paragraph, which says how to answer, by the outcome, and removes the buttons.
 
-    For who has nothing but the message as it was rendered.
+    For a caller that has only the message as it was rendered.
     """
     asked = said.part.text.rpartition("\n\n")[0]
     entities = tuple([each for each in said.part.entities if each.offset + each.length <= length(asked, "utf16")])
@@ -164,10 +164,10 @@ def settle(
     live: bool = False,
     may_move: bool = True,
 ) -> list[Planned]:
-    """What makes of the messages on the screen the whole answer.
+    """The deeds that turn the messages on the screen into the whole answer.
 
-    `live`: they were fed as they grew, so each is told that it is whole. `may_move`: they can be taken back, so
-    an answer whose target changed is said anew, as a reply, before they go (OD-61); and so is one that a late edit
+    `live`: they were fed as they grew, so each must be told that it is complete. `may_move`: they can be deleted, so
+    an answer whose reply target changed is sent anew before they are deleted (OD-61); and so is one that a late edit
     could overwrite (DE-20).
     """
     if slots and may_move and (slots[0].reply_to != wording.reply_to or any(slot.unsure for slot in slots)):
@@ -193,5 +193,5 @@ def _removed(slot: Slot, stem: str, after: tuple[str, ...] = ()) -> Planned:
 
 
 def withdraw(slots: tuple[Slot, ...], stem: str) -> list[Planned]:
-    """Nothing of the answer is to be seen (OD-41)."""
+    """Takes everything shown of the answer back (OD-41)."""
     return [_removed(slot, stem) for slot in slots]

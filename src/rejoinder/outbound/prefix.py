@@ -12,7 +12,7 @@ _BLOCK = re.compile(r"\s*(?:```|~~~|#{1,6}\s|[-*+>|]|[0-9]{1,9}[.)]\s)")
 
 
 class Speaker(Struct, frozen=True):
-    """Who answers, and by which model."""
+    """The agent that answers, and its model."""
 
     name: str = ""
     model: str = ""
@@ -31,14 +31,14 @@ _BY_NAME = {name.lower(): value for name, value in VARIABLES.items()}
 
 
 def prefixed(text: str, prefix: str, speaker: Speaker) -> str:
-    """The text with its prefix, which is not doubled; a variable nobody knows stays as it was written."""
+    """The text with its prefix, unless it already has it; an unknown variable stays as it was written."""
     if prefix == AUTO:
         shown = f"[{speaker.name}]" if speaker.name else ""
     else:
         shown = _VARIABLE.sub(lambda found: _resolved(found, speaker), prefix).strip()
     if not shown or not text.strip() or text.lstrip().startswith(shown):
         return text
-    # Behind a word on its line, a fence, a list or a heading would be none.
+    # A fence, a list or a heading must begin its own line.
     return f"{shown}\n\n{text}" if _BLOCK.match(text) else f"{shown} {text.lstrip()}"
 
 

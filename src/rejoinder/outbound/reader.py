@@ -1,14 +1,14 @@
 """The reader: pieces of agent output in, `Text`, `Directive`, `Problem` and at last `Silent` out (OD-1 to OD-45).
 
-Rule 1: no character is looked at twice but for a bounded, counted hold; there is no other look-ahead.
+Rule 1: no character is looked at twice, except in a bounded, counted hold; there is no other look-ahead.
 Rule 2: what may still become a directive is held back, with the white space before it; all else is passed on.
 Rule 3: what turns out not to be a directive is shown, byte for byte.
 Rule 4: nothing here raises on input, waits, or acts.
 
-It stands in layers, each a file that knows those below it: `line_reader.py` walks and knows the line,
-`code_reader.py` code, `tag_reader.py` tags, and this one headers and the three verbs. Beside them, each without
-state or with its own: `header.py` what `[[key:value]]` is, `actions.py` what one tag is, `code_spans.py` what closes
-a fence or a span, `silence.py` the tokens, `gap.py` and `visible.py` what becomes of text and white space.
+It consists of layers, each a file that knows those below it: `line_reader.py` walks the text and knows the line,
+`code_reader.py` knows code, `tag_reader.py` tags, and this file headers and the three verbs. Beside the layers, each
+without state or with its own: `header.py` says what `[[key:value]]` is, `actions.py` what one tag is, `code_spans.py`
+what closes a fence or a span, `silence.py` handles the tokens, `gap.py` and `visible.py` text and white space.
 """
 
 import re
@@ -27,14 +27,14 @@ from rejoinder.outbound.tag_reader import BLOCK, TagReader
 from rejoinder.outbound.visible import Visible
 from rejoinder.outbound.white_space import BLANKS, WHITE, WHITES, WITHOUT_WIDTH
 
-_MOST_UNFAMILIAR = 100  # so many unknown header lines are kept, to be shown if nothing else is
+_MOST_UNFAMILIAR = 100  # how many unknown header lines are kept, to be shown if nothing else is
 
 
 class ReplyReader(TagReader):
     """Reads one turn of one agent.
 
     `feed(piece)`, `next_segment()` where the agent called a tool or began a new message, and `finish()` return the
-    events that have become certain. However the text is cut, the events are the same, text joined.
+    events that have become certain. However the text is cut, the events are the same, once adjacent text is joined.
     """
 
     def __init__(
@@ -78,13 +78,13 @@ class ReplyReader(TagReader):
         return self._visible.take()
 
     def finish(self) -> list[ReplyEvent]:
-        """The turn is over. Whatever comes behind it is not read."""
+        """The turn is over. Whatever comes after it is not read."""
         if not self._over:
             self._over = True
             self._end_segment()
             otherwise = "" if self._key_written else "".join(self._unfamiliar).rstrip("\r\n")
             self._finished_silent = self._visible.finish(marker=self._marker, otherwise=otherwise)
-            self._step = _unread  # not a method of its own any more: so a reader is gone with its last user
+            self._step = _unread  # a bound method here would be a reference cycle that keeps the reader alive
         return self._visible.take()
 
     def _end_segment(self) -> None:
@@ -93,7 +93,7 @@ class ReplyReader(TagReader):
         self._visible.end_segment()
 
     def _is_flowing(self) -> bool:
-        """Whether we are in the middle of a line of plain text: most pieces of a stream come here, and fast."""
+        """Whether we are in the middle of a line of plain text: then `feed` takes a fast path, as most pieces do."""
         return not (self._rest or self._header or self._in_block or self._ticks.open or self._bare or self._over) and (
             self._step == self._in_text and self._line_is_known
         )
@@ -101,7 +101,7 @@ class ReplyReader(TagReader):
     # --- text and what interrupts it ------------------------------------------------------------
 
     def _in_text(self, text: str, at: int, final: bool) -> int:
-        """From mark to mark; what lies between them is shown in one piece. Here hostile text spends its time."""
+        """Goes from mark to mark and shows the text between in one piece. Hostile text spends most of its time here."""
         if self._header:
             at = self._skip_white(text, at)
             if at == len(text):
@@ -112,7 +112,7 @@ class ReplyReader(TagReader):
             self._follow_line(text)
             self._show(text)
             return len(text)
-        begin = seen = at  # shown up to `begin`, the line known up to `seen`
+        begin = seen = at  # the text is shown up to `begin`, the line followed up to `seen`
         search = self._search()
         while found := search(text, at):
             hit, end = found.span()
@@ -263,8 +263,8 @@ class ReplyReader(TagReader):
 def _interruption(registry: Registry, in_block: bool, in_ticks: bool) -> re.Pattern[str]:
     """What interrupts plain text: outside or inside a block, without or with an open back-tick span.
 
-    Each alternative begins with one fixed character: then `re` skips to these as fast as it can. To compile one takes
-    as long as a short reply, and most replies need none.
+    Each alternative begins with one fixed character, so that `re` can skip to these quickly. Compiling a pattern takes
+    as long as reading a short reply, and most replies need none.
     """
     tag = actions.ANY_TAG if in_block else actions.tags_named((BLOCK, *sorted(registry.tags)))
     marks = rf"{tag}|\\(?={tag}|\Z)"
@@ -276,5 +276,5 @@ def _unread(text: str, at: int, final: bool) -> int:
 
 
 def _is_quiet(text: str) -> bool:
-    """Whether nothing in it interrupts text: most of what agents say, and this is the fastest way to know."""
+    """Whether nothing in it interrupts text. That is true of most of what agents say; this is the fastest test."""
     return "<" not in text and "`" not in text and "\\" not in text and "~" not in text

@@ -10,7 +10,7 @@ from rejoinder.outbound.silence import Mode
 
 
 class Reading(Struct, frozen=True):
-    """What a whole reply says. Of a header key written with several values the last valid one is reported (OD-17)."""
+    """What a whole reply says. If a header key has several values, only the last valid one is reported (OD-17)."""
 
     text: str
     silent: bool
@@ -29,7 +29,7 @@ class Reading(Struct, frozen=True):
 
 
 def _effective(written: list[Directive], registry: Registry | None) -> tuple[Directive, ...]:
-    """Without the values of header keys that a later one overruled; of `reply_to`, which has one target, only one."""
+    """Drops header values that a later one overruled, and all but the last `reply_to`, which has only one target."""
     shaping = (registry or default_registry()).shaping
     last = {directive.name: index for index, directive in enumerate(written)}
 

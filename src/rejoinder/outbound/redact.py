@@ -1,9 +1,9 @@
 """Take secrets out of what is sent (DE-35).
 
-Rule 1: only known shapes. A word is no secret because it is long, and prose about secrets is prose.
+Rule 1: only known shapes are secrets. A word is not a secret because it is long, and prose about secrets is prose.
 Rule 2: what stands around a secret stays, so that people see what was taken out: `Authorization: Bearer [redacted]`.
-Rule 3: each shape is read in one go, without a way back: the time goes with the length of the text.
-Rule 4: of a text that still grows, the word being written is not shown: it might become a secret (DE-1).
+Rule 3: each shape is matched in one pass without backtracking: the time is linear in the length of the text.
+Rule 4: while a text still grows, the word being written is not shown: it might become a secret (DE-1).
 """
 
 import re
@@ -19,7 +19,7 @@ _LONG_WORD = re.compile(r"\S{15}")
 KEY_BEGIN = "-----BEGIN "
 KEY_END = re.compile(r"-----END [A-Z ]{1,40}-----")
 VISIBLE = "".join(map(chr, range(ord("!"), ord("~") + 1)))
-"""What a secret is written in."""
+"""The characters that a secret is written in."""
 
 
 def _always(secret: str) -> bool:
@@ -27,7 +27,7 @@ def _always(secret: str) -> bool:
 
 
 def _is_random(secret: str) -> bool:
-    """Whether a stretch of it has letters and digits mixed, as no word has."""
+    """Whether a stretch of it mixes letters and digits, as no word does."""
     return any(_is_mixed(stretch) for stretch in _UNBROKEN.findall(secret))
 
 
@@ -40,12 +40,12 @@ def _is_password(secret: str) -> bool:
 
 
 def _is_chosen(secret: str) -> bool:
-    """A password that somebody thought of; no word of a sentence about passwords, and no folder (`PWD=/srv/app2`)."""
+    """Whether it is a real password: not a word in a sentence about passwords, and not a folder (`PWD=/srv/app2`)."""
     return _is_password(secret) and _is_mixed(secret) and not secret.startswith(("/", "~/", "./", "../"))
 
 
 class Shape(Struct, frozen=True):
-    """A kind of secret: the group `secret` of its pattern is taken out, or all of it."""
+    """A kind of secret: the group `secret` of its pattern is taken out, or the whole match if it has no such group."""
 
     name: str
     pattern: re.Pattern[str]
@@ -124,7 +124,7 @@ SHAPES: tuple[Shape, ...] = (
 
 
 def redact(text: str, *, growing: bool = False) -> str:
-    """The text without secrets; of a text that is `growing`, as much as can be shown already."""
+    """The text without secrets; if it is `growing`, only as much as can be shown already."""
     if growing:
         text = _settled(text)
     if not _may_hold_a_secret(text):
@@ -135,7 +135,7 @@ def redact(text: str, *, growing: bool = False) -> str:
 
 
 def _may_hold_a_secret(text: str) -> bool:
-    """A password has its `=`, one in an address its `://`; all other shapes have a word this long."""
+    """A password follows a `=`, or a `://` in an address; all other shapes contain a long word."""
     return "=" in text or "://" in text or _LONG_WORD.search(text) is not None
 
 

@@ -1,7 +1,7 @@
-"""Replies that nobody hears: what is loaded, compiled or built for the first of a kind is there for the next.
+"""Warm-up with replies that are never sent: what the first reply of a kind loads or compiles is ready for the next.
 
-Rule 1: nothing has to be rehearsed. A reply that comes before it is read and rendered the same, only later.
-Rule 2: emoji are left out: their table is 8 MB, which a gateway pays for that sees a reaction.
+Rule 1: nothing has to be rehearsed. A reply that comes before the rehearsal is read and rendered the same, only slower.
+Rule 2: emoji are left out: only a gateway that sees a reaction should pay for their table of 8 MB.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from rejoinder.outbound.reading import read_reply
 from rejoinder.outbound.render import messages
 
 PROSE: Final = "Good morning, all is well.\n\nNothing else is new."
-"""As most replies are."""
+"""What most replies look like."""
 
 MARKUP: Final = """\
 [[reply_to_current]]
@@ -30,7 +30,7 @@ print("<actions>")
 
 <actions><react emoji="none"/> ``code ` <b>`` </actions>
 """
-"""Every kind of mark, and a tag outside and inside a block, outside and inside of code."""
+"""Every kind of mark; and a tag outside and inside a block, outside and inside code."""
 
 
 def rehearse(reply: str, manners: Iterable[Manner]) -> None:

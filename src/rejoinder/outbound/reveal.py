@@ -1,8 +1,8 @@
 """How much of a growing text can be shown already, so that no secret is ever seen in part (DE-1, DE-35).
 
-Rule 1: what is shown stays: the pieces that come out, joined, are the final text, however the text was cut.
-Rule 2: only a word that may become a secret waits for its end; plain words are shown letter by letter.
-Rule 3: nothing waits for ever: a word or a key longer than any secret is passed on.
+Rule 1: what is shown stays: the pieces that come out, joined, are the final text, however the input was cut.
+Rule 2: only a word that may become a secret is held until it ends; plain words are shown letter by letter.
+Rule 3: nothing is held for ever: a word or a key longer than any secret is passed on.
 """
 
 import re
@@ -10,7 +10,7 @@ import re
 from rejoinder.outbound.redact import KEY_BEGIN, KEY_END, VISIBLE, redact
 
 _LONGEST_WORD, _LONGEST_KEY = 4096, 16_384
-_LOOK_BACK = 128  # further before a secret nothing of its shape begins
+_LOOK_BACK = 128  # no shape begins further than this before its secret
 _HARMLESS = re.compile(r"[\"'(*_\[]*([A-Z]?[a-z']{0,14})[.,;:!?\"')*_\]]*")
 _GIVES = re.compile(r"(?:bearer|basic|[=:][\"']?)\s{0,3}\Z", re.IGNORECASE)
 _HEADS = (
@@ -21,7 +21,7 @@ _BEGINNINGS = frozenset(head[:size] for head in _HEADS for size in range(1, len(
 
 
 class Reveal:
-    """Takes the text as it comes, gives what may be seen of it; `finish` takes the last of it and gives the rest."""
+    """Takes the text as it comes and returns what may be shown; `finish` takes the last piece and returns the rest."""
 
     __slots__ = ("_held", "_tail")
 
@@ -42,7 +42,7 @@ class Reveal:
         return self._show(start)
 
     def end_word(self) -> str:
-        """What comes next begins a line of its own: no word waits for more."""
+        """What comes next begins a new line, so the held word is complete."""
         return self._show(self._before_key())
 
     def finish(self, piece: str = "") -> str:
@@ -50,7 +50,7 @@ class Reveal:
         return self._show(len(self._held))
 
     def _before_key(self) -> int:
-        """Where a key begins of which there is no end yet; the end, where there is none or none so long."""
+        """Where an unfinished key begins; the end of the held text if there is none, or if it is too long for a key."""
         held = self._held
         key = held.rfind(KEY_BEGIN)
         if key < 0 or len(held) - key >= _LONGEST_KEY or KEY_END.search(held, key):
@@ -58,7 +58,7 @@ class Reveal:
         return key
 
     def _is_harmless(self, held: str, start: int) -> bool:
-        """Whether the word that begins there, or began in what was shown, is surely none."""
+        """Whether the word that begins there, or began in what was already shown, is certainly no secret."""
         before = self._tail[-32:] + held[:start] if start < 32 else held[start - 32 : start]
         settled = before if start else before.rstrip(VISIBLE)
         word = _HARMLESS.fullmatch(before[len(settled) :] + held[start:])
@@ -76,7 +76,7 @@ class Reveal:
 
 
 def _common(one: str, other: str) -> int:
-    """How many characters they begin with alike: where they part, a secret began in what was shown."""
+    """The length of their common prefix: where they differ, a secret began in what was already shown."""
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 

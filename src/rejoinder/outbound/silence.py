@@ -3,9 +3,9 @@
 The filter sees the visible text of all segments of a turn, directives already taken out, and passes it on,
 holding back only what may still be a token at an edge, with the white space before it.
 
-Rule 1: an edge is the start of the reply, or its end: alone on the last line, or behind the end of a sentence.
-Rule 2: what stands in code or in a quoted line is never a token, but for back-ticks around NO_REPLY that are all.
-Rule 3: a token in the middle is text, and is released with the character that shows it.
+Rule 1: an edge is the start of the reply, or its end: alone on the last line, or after the end of a sentence.
+Rule 2: what stands in code or in a quoted line is never a token, unless the whole reply is NO_REPLY in back-ticks.
+Rule 3: a token in the middle is text, and is released with the first character that proves it is one.
 """
 
 import re
@@ -19,13 +19,13 @@ ACKNOWLEDGED = "HEARTBEAT_OK"
 
 Mode = Literal["edges", "alone"]
 Over = Literal["word", "segment", "reply", None]
-"""What has ended behind the text being read: white space follows, a segment is over, the reply is over."""
+"""What ends with the text being read: a word (white space follows), a segment, or the reply."""
 
 _PAIRS = {"*": "*", "_": "_", '"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`"}
 _WRAPPING = "".join(_PAIRS)
-_MOST_WRAPPING = 4  # `"**` is as much as anybody writes around a token
+_MOST_WRAPPING = 4  # more than anybody writes around a token: `"**` is three
 _MOST_HELD = 2 * MOST_WHITE
-_SENTENCE_END_UNSPACED = frozenset("。！？｡")  # of scripts that put no blank behind a sentence
+_SENTENCE_END_UNSPACED = frozenset("。！？｡")  # of scripts that put no blank after a sentence
 _SENTENCE_ENDS = frozenset(".!?…‽؟।") | _SENTENCE_END_UNSPACED
 _CLOSING = "\"'”’»)]}*_"
 _TOKEN = re.compile(f"{SILENT}|{ACKNOWLEDGED}")
@@ -39,12 +39,12 @@ _TEXT, _UNDECIDED = -1, -2
 
 
 class Silence:
-    """Text in, text out, less the tokens. `silent` says that nothing more comes out."""
+    """Text in, text without the tokens out. Once `silent` is true nothing more comes out."""
 
     def __init__(self, mode: Mode = "edges") -> None:
         self._mode: Mode = mode
         self._held = ""
-        self._breaks = [0]  # where in what is held, or at its end, a segment began
+        self._breaks = [0]  # the places in the held text, or at its end, where a segment began
         self._started = False  # a visible character was passed on
         self._tail = ""  # the last characters passed on
         self._line = ""  # the first characters of the line they stand in
@@ -52,9 +52,9 @@ class Silence:
         self.acknowledged = False
 
     def push(self, text: str, *, code: bool = False) -> str:
-        """More visible text; what of it, and of what was held, is certain to be text."""
+        """Takes more visible text and returns what, of it and of the held text, is certain to be text."""
         if self.acknowledged and not (self._started or self._held):
-            text = text.lstrip(WHITE)  # it stood behind the token that began the reply, and goes with it
+            text = text.lstrip(WHITE)  # it followed the token that began the reply, and is dropped with it
         if self.silent or not text:
             return ""
         if code:
@@ -64,17 +64,17 @@ class Silence:
         return self._read(self._release() + text, over=None)
 
     def pause(self) -> str:
-        """White space has come, which is kept back elsewhere: a beginning of a token that it cuts short is text."""
+        """White space follows (held back elsewhere): a token that it cuts short is text."""
         return self._read(self._release(), over="word") if self._held else ""
 
     def next_segment(self) -> str:
-        """A segment is over, which ends a line; what was held and is no whole token is text."""
+        """A segment is over, which ends a line; held text that is not a whole token is text."""
         out = self._read(self._release(), over="segment") if self._held else ""
         self._breaks.append(len(self._held))
         return out
 
     def finish(self) -> str:
-        """The reply is over; what was held is a token, or text after all."""
+        """The reply is over; the held text is a token, or text after all."""
         return self._read(self._release(), over="reply") if self._held and not self.silent else ""
 
     def _release(self) -> str:
@@ -94,7 +94,7 @@ class Silence:
         return text
 
     def _read(self, text: str, *, over: Over) -> str:
-        """Pass on all of `text` but tokens, and hold what may become one."""
+        """Passes on all of `text` except tokens, and holds what may become one."""
         out = ""
         done = at = 0
         has_token = _has_token(text)
@@ -124,7 +124,8 @@ class Silence:
                 done = at = end
 
     def _next(self, text: str, at: int, *, has_token: bool, whole: bool) -> tuple[int, str]:
-        """Where the next token begins, with what is wrapped around it; a token cut short by the end is ''."""
+        """Where the next token begins, including what is wrapped around it, and the token; '' if the text cuts it
+        short."""
         found = _TOKEN.search(text, at) if has_token else None
         if found:
             start, least = found.start(), max(at, found.start() - _MOST_WRAPPING)
@@ -138,7 +139,7 @@ class Silence:
         return -1, ""
 
     def _edge(self, white: str, written: str, *, new_line: bool) -> Literal["first", "last", None]:
-        """Which edge of the reply a token may be at, behind this white space."""
+        """The edge of the reply that a token after this white space may be at."""
         line_start = white.rfind("\n")
         if line_start >= 0 or new_line:
             indent = white[line_start + 1 :]
@@ -150,11 +151,11 @@ class Silence:
         if not white:
             return "last" if written[0] == SILENT[0] and self._tail[-1:] in _SENTENCE_END_UNSPACED else None
         if written[0] == ACKNOWLEDGED[0]:
-            return "last"  # HEARTBEAT_OK may stand behind any word
+            return "last"  # HEARTBEAT_OK may follow any word
         return "last" if self._tail.rstrip(_CLOSING)[-1:] in _SENTENCE_ENDS else None
 
     def _end(self, text: str, start: int, token: str, where: str, breaks: list[int], over: Over) -> int:
-        """Where the token at an edge ends, with what goes with it; or that it is text, or undecided."""
+        """Where the token at an edge ends, with what is dropped along with it; or `_TEXT`, or `_UNDECIDED`."""
         if not token:
             return _UNDECIDED
         at = text.index(token, start)
@@ -215,7 +216,7 @@ def _white_end(text: str, at: int) -> int:
 
 
 def _trailing_end(text: str, at: int) -> int:
-    """Behind the punctuation and the white space that go with a token taken out."""
+    """The index after the punctuation and white space that are dropped with a token."""
     trailing = _TRAILING.match(text, at)
     return trailing.end() if trailing else at
 

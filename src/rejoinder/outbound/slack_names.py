@@ -1,7 +1,7 @@
 """Slack's short names: the first alias of the emoji package, a few rules, and the exceptions.
 
-Slack goes by the names of iamcal's emoji-data. Seven in ten are the package's first alias; families of
-others follow a rule; what is left stands in the table.
+Slack uses the names of iamcal's emoji-data. Seven in ten are the package's first alias; families of
+others follow a rule; the rest are in the table.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ def _by_sex(english: str) -> str:
 
 @cache
 def slack_exceptions() -> dict[str, str]:
-    """What no rule gives, by bare emoji."""
+    """The names that follow no rule, by bare emoji."""
     words = _EXCEPTIONS.split()
     return dict(zip(words[::2], words[1::2], strict=True))
 

@@ -31,7 +31,7 @@ _MOST_SUGGESTIONS = 20  # finding a near name is slow; nobody reads the twenty-f
 
 
 class _Bare(Struct, frozen=True):
-    """A tag outside a block, or blanks behind one, waiting for the end of the line (OD-34)."""
+    """A tag outside a block, or blanks after one, waiting for the end of the line (OD-34)."""
 
     raw: str
     name: str = ""
@@ -50,7 +50,7 @@ class _Child(Struct):
 
 @lru_cache(maxsize=16)
 def _names(registry: Registry) -> tuple[frozenset[str], frozenset[str]]:
-    """Of the tags that are never mere noise in a block; and of closing tags."""
+    """The names of tags that are never mere noise in a block; and those of closing tags."""
     significant = frozenset((BLOCK, f"/{BLOCK}", MARKER, *registry.tags)) - registry.wanting
     return significant, frozenset(f"/{name}" for name in registry.tags)
 
@@ -62,7 +62,7 @@ class TagReader(CodeReader):
         self._significant, self._closing = _names(registry)
         self._has_trigger = has_trigger
         self._marker = False  # a <no-reply/> was taken out
-        self._opened: set[str] = set()  # tags whose closing tag is to be taken out as well
+        self._opened: set[str] = set()  # tags whose closing tag must be taken out as well
         self._suggestions = 0
         super().__init__(visible)
 
@@ -72,7 +72,7 @@ class TagReader(CodeReader):
         self._scanner: actions.TagScanner | None = None
         self._scanned_name = ""
         self._child: _Child | None = None
-        self._without_body: dict[str, int] = {}  # tag name -> offset before which it is known never to be closed
+        self._without_body: dict[str, int] = {}  # tag name -> offset up to which we know that it is never closed
         self._bare: list[_Bare] = []
         self._bare_size = 0
 
@@ -115,7 +115,7 @@ class TagReader(CodeReader):
     # --- one tag --------------------------------------------------------------------------------
 
     def _in_tag(self, text: str, at: int, final: bool, found: re.Match[str] | None) -> int:
-        """A tag, or a backslash before one; `found` is what `actions.ANY_TAG` makes of it."""
+        """Reads a tag, or a backslash before one; `found` is its match of `actions.ANY_TAG`."""
         escaped = text[at] == "\\"
         start = at + escaped
         if self._scanner is None:
@@ -147,12 +147,12 @@ class TagReader(CodeReader):
 
     def _tag_ends(self, text: str, at: int, start: int, end: int, name: str, broken: str | None) -> int:
         if broken == "tag" and text[end - 1] == "\\":
-            end -= 1  # it escapes the tag that begins behind it
+            end -= 1  # the backslash escapes the tag that follows it
         behind_name = start + len("<" + name)
         if broken == "tag" and not self._in_block and (name != BLOCK or text[behind_name:end].strip(WHITE)):
             self._step = self._in_text
             if text.find("`", behind_name, end) >= 0 or text.find("~~~", behind_name, end) >= 0:
-                end = behind_name  # prose that names a tag: what stands behind may open code, and is read again
+                end = behind_name  # prose that names a tag: what follows may open code, and is read again
             self._plain(text[at:end])
             return end
         return self._whole_tag(text, start, end, name, broken=broken, escaped=at < start)
@@ -194,13 +194,13 @@ class TagReader(CodeReader):
         return not self._prefix and name in self._registry.bodiless
 
     def _stands_anywhere(self, name: str) -> bool:
-        """Whether it means something inside a sentence too: the block, the marker, a closing tag of what has a body."""
+        """Whether it also counts inside a sentence: the block, the marker, the closing tag of a tag with a body."""
         return name in (BLOCK, MARKER) or (name in self._registry.tags and name not in self._registry.bodiless)
 
     def _noise_end(self, text: str, found: re.Match[str]) -> int:
-        """The end of a run of tags in a block that go without a word, with the white space between them; or 0.
+        """The end of a run of tags in a block that are dropped without notice, with the white space between them; or 0.
 
-        Such are closing tags; and, when no more problems are told, those we do not know and those that say nothing.
+        These are closing tags and, once no more problems are reported, unknown tags and those without attributes.
         """
         end = 0
         silent = not self._visible.tells_problems
@@ -251,7 +251,7 @@ class TagReader(CodeReader):
             else:
                 self._bare.append(_Bare(raw, name, escaped, broken))
                 if name == MARKER and not escaped:
-                    self._remember(name)  # whatever fills the line, it goes
+                    self._remember(name)  # the marker is taken out, whether or not tags fill the line
                 self._bare_size += len(raw)
                 self._step = self._in_bare
             return end
@@ -276,7 +276,7 @@ class TagReader(CodeReader):
         return end
 
     def _take_out(self, raw: str, name: str, opening: str, broken: str | None) -> None:
-        """A tag outside a block that is obeyed."""
+        """Takes out, and obeys, a tag outside a block."""
         self._cut()
         self._remember(opening)
         if name == MARKER:
@@ -287,7 +287,7 @@ class TagReader(CodeReader):
             self._obey(self._registry.tags[name], raw, None)
 
     def _remember(self, name: str) -> None:
-        """Its closing tag is to be taken out as well."""
+        """Notes that its closing tag must be taken out as well."""
         if name == BLOCK or name in self._registry.tags:
             self._opened.add(name)
 
@@ -300,7 +300,7 @@ class TagReader(CodeReader):
     # --- bare tags ------------------------------------------------------------------------------
 
     def _in_bare(self, text: str, at: int, final: bool) -> int:
-        """Behind a bare tag: only if tags fill the line are they obeyed (OD-34)."""
+        """After a bare tag: the tags are obeyed only if they fill the line (OD-34)."""
         if self._bare_size >= LONGEST:
             self._settle_bare(filled=False)
             return at
@@ -334,7 +334,7 @@ class TagReader(CodeReader):
             elif obeyed or (self._stands_anywhere(opening) and not bare.escaped):
                 self._take_out(bare.raw, bare.name, opening, bare.broken)
             else:
-                stripped = filled or self._stands_anywhere(opening)  # so it would be, but for the backslash
+                stripped = filled or self._stands_anywhere(opening)  # without the backslash it would be taken out
                 self._plain(bare.raw if stripped or not bare.escaped else "\\" + bare.raw)
 
     # --- children of a block --------------------------------------------------------------------

@@ -9,12 +9,12 @@ TELLING: Final = frozenset({"execute", "other"})
 
 
 def display_for(configured: Display | None, *, group: bool, trusted: bool) -> Display:
-    """`trusted`: everybody who asked is on the allow-list. Who is not sees no more than the kind."""
+    """`trusted`: everybody who asked is on the allow-list. Others see no more than the kind."""
     wanted = configured or ("compact" if group else "full")
     return "compact" if wanted == "full" and not trusted else wanted
 
 
 def tool_line(title: str, kind: str, display: Display, *, group: bool) -> str:
-    """In a group anybody may read along: no command line stands there, whatever is configured."""
+    """In a group anybody may read along, so no command line is shown there, whatever is configured."""
     by_kind = display == "compact" or (group and kind in TELLING)
     return f"🔧 {kind if by_kind else ' '.join(title.split())}"

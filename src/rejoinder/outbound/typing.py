@@ -2,8 +2,8 @@
 
 Rule 1: one scope, from the run's beginning to its last delivery. When it ends, the sign is off for good:
         there is no second flag that some path could forget.
-Rule 2: time is an action, and at most one timer is set. Whether the channel has room for the call is the
-        caller's business: a sign is dropped rather than queued.
+Rule 2: a timer is an action for the caller, and at most one is set. The caller decides whether the channel has room
+        for the call: a sign is dropped rather than queued.
 Rule 3: a run that shows no life for two minutes only pauses the sign.
 """
 
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from rejoinder.session import TypingMode
 
 Sign = Literal["run", "thought", "text", "tool"]
-"""What a run gives away: that it has begun, that it thinks, that it writes, that it uses a tool."""
+"""What a run shows: that it has begun, that it thinks, that it writes, that it uses a tool."""
 
 STARTS_ON: Final[dict[TypingMode, tuple[Sign, ...]]] = {
     "never": (),
@@ -34,14 +34,14 @@ class TypingSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def mode_for(configured: TypingMode | None, *, direct: bool, mentioned: bool, heartbeat: bool) -> TypingMode:
-    """Never for heartbeats; else as configured; else at once where somebody surely waits for an answer."""
+    """Never for heartbeats; else as configured; else at once where a person certainly waits for an answer."""
     if heartbeat:
         return "never"
     return configured or ("instant" if direct or mentioned else "message")
 
 
 class Seen(Struct, frozen=True):
-    """The run gave a sign of life. Text that asks for silence is none."""
+    """The run gave a sign of life. Text that asks for silence does not count."""
 
     sign: Sign
 
@@ -81,7 +81,7 @@ class Typing(Struct, frozen=True):
     settings: TypingSettings = TypingSettings()
     phase: Phase = Phase.WAITING
     left: int = 0
-    """How many more times it is shown unless the run shows life."""
+    """How many more times the sign is shown unless the run shows life."""
 
 
 Decision = tuple[Typing, tuple[Action, ...]]

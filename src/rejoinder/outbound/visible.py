@@ -1,6 +1,6 @@
-"""What of a reply has become certain: its visible text, with the white space that stays, and the events beside it.
+"""What has become certain of a reply: its visible text, with the white space that stays, and the events beside it.
 
-White space is kept back until a visible character follows, so that it can go with a directive taken out of it.
+White space is held back until a visible character follows, so that it can go with a directive taken out of it.
 """
 
 from typing import Literal
@@ -11,7 +11,7 @@ from rejoinder.outbound.silence import Silence
 from rejoinder.outbound.white_space import MOST_WHITE, WHITE
 
 MOST_PROBLEMS = 100
-"""So many problems are told of one turn: an output that is all mistakes must not become a log that is all noise."""
+"""How many problems of a turn are reported: an output that is all mistakes must not become a log that is all noise."""
 
 
 class Visible:
@@ -23,21 +23,21 @@ class Visible:
         self._in_code = False
         self._acknowledging = heartbeat
         self._ack_max_chars = ack_max_chars
-        self._unsaid = ""  # the text of a heartbeat turn, as long as it may be a mere acknowledgement
+        self._unsaid = ""  # the text of a heartbeat turn, while it may still be a mere acknowledgement
         self._events: list[ReplyEvent] = []
         self._fresh: list[str] = []  # text not yet made an event
         self._space = ""  # white space since the last visible character
         self._gap: list[str] | None = None  # the same, once something was taken out of it
         self._gap_width = 0
-        self._behind_cut = False  # no visible character came since something was taken out
-        self._inside = ""  # white space behind a child of a block: it goes if only markup follows
+        self._behind_cut = False  # no visible character has come since something was taken out
+        self._inside = ""  # white space after a child of a block: dropped if only markup follows
         self._problems = 0
-        self._begun = False  # a visible character came, if only to be held by the silence filter
+        self._begun = False  # a visible character has come, though the silence filter may still hold it
         self.said = False
         """Text went out."""
         self.directives = 0
         self.tells_problems = True
-        """There were not yet so many that further ones are not listed."""
+        """Whether problems are still reported: there were no more than `MOST_PROBLEMS`."""
 
     # --- text -----------------------------------------------------------------------------------
 
@@ -66,7 +66,7 @@ class Visible:
         self._pending.append(None)
 
     def flow(self, text: str) -> list[ReplyEvent]:
-        """The same for a piece in the middle of a line, and its events at once: most of a stream comes this way."""
+        """`text` and `take` in one, for a piece in the middle of a line: the fast path of most of a stream."""
         if self._gap is not None or self._acknowledging:
             self.text(text)
             return self.take()
@@ -81,7 +81,7 @@ class Visible:
         return [Text(certain)]
 
     def _join(self) -> None:
-        """Put together what is pending, and pass it on but for the white space behind it."""
+        """Joins what is pending and passes it on, except for the white space at its end."""
         if not self._pending:
             return
         joined: list[str] = []
@@ -113,7 +113,7 @@ class Visible:
             self._say(self._silence.pause())
 
     def _keep(self, white: str) -> None:
-        """White space behind text, which waits for what follows; past the limit it is text like any other."""
+        """Holds white space after text until it is known what follows; past the limit it is passed on as text."""
         while len(white) >= MOST_WHITE:
             self._pass(white[:MOST_WHITE])
             white = white[MOST_WHITE:]
@@ -129,7 +129,7 @@ class Visible:
         self._say(self._silence.next_segment())
 
     def _open_gap(self, joined: list[str]) -> list[str]:
-        """The white space that the text so far ends with is the beginning of a gap."""
+        """Begins a gap with the white space at the end of the text so far."""
         white = ""
         while joined:
             last = joined[-1]
@@ -149,7 +149,7 @@ class Visible:
         return [white]
 
     def _widen(self, gap: list[str], white: str) -> None:
-        """White space where something was taken out; past the limit it goes as well."""
+        """Adds white space where something was taken out; past the limit it is dropped."""
         room = MOST_WHITE - self._gap_width
         if white and room > 0:
             gap.append(white[:room])
@@ -206,7 +206,7 @@ class Visible:
         return events
 
     def finish(self, *, marker: bool, otherwise: str) -> bool:
-        """The turn is over; whether it is silent. `otherwise` is shown where the reply would be empty."""
+        """Ends the turn; returns whether it is silent. `otherwise` is shown if the reply would be empty."""
         self._join()
         if self._gap is not None and CUT not in self._gap:
             self._space = closed("".join(self._gap), True)

@@ -1,8 +1,8 @@
-"""Albums: Telegram sends each picture as a message of its own, and people mean one.
+"""Albums: Telegram sends each picture as a separate message, but people mean one.
 
-Rule 1: an album that may still grow waits, and so does what came after it in its chat: there is one order.
-Rule 2: what waits is not confirmed: whoever keeps it, Telegram or our store, gives it back after a crash.
-Rule 3: time is told, not asked for.
+Rule 1: an album that may still grow waits, and so does what came after it in its chat, so that the order is kept.
+Rule 2: what waits is not confirmed: Telegram, or our store, has it and returns it after a crash.
+Rule 3: time is an argument; nothing here reads a clock.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,18 +12,18 @@ from msgspec import Struct
 from rejoinder.channels.telegram.wire import Update
 
 MOST_MEMBERS = 10
-"""No album has more."""
+"""Telegram's limit for one album."""
 
 
 class Sorted(Struct, frozen=True):
-    """`ready` in the order in which they came; `waiting` likewise."""
+    """Both `ready` and `waiting` are in the order in which the updates came."""
 
     ready: tuple[Update, ...]
     waiting: tuple[Update, ...] = ()
 
 
 class Patience:
-    """How long an album is waited for: until it has been quiet for so many seconds, and never longer than `longest`."""
+    """How long an album waits: until it has not grown for `quiet` seconds, and never longer than `longest`."""
 
     def __init__(self, quiet: float = 0.5, longest: float = 3.0) -> None:
         self.quiet = quiet
@@ -31,7 +31,7 @@ class Patience:
         self._seen: dict[str, _Growth] = {}
 
     def sort(self, updates: Sequence[Update], now: float) -> Sorted:
-        """What can be delivered, and what has to wait. Those that waited are to be among the updates again."""
+        """What can be delivered, and what has to wait. The caller passes updates that waited again in the next call."""
         growing = self._growing(updates, now)
         ready: list[Update] = []
         waiting: list[Update] = []
@@ -70,13 +70,13 @@ class _Growth(Struct, frozen=True):
 
 
 def album_of(update: Update) -> str:
-    """Empty: it is in none. An edit changes one picture, it does not send the album again."""
+    """Empty if it is in none. An edit is in none: it changes one picture and does not send the album again."""
     message = update.message or update.channel_post
     return message.media_group_id if message is not None else ""
 
 
 def gather(updates: Iterable[Update]) -> list[tuple[Update, ...]]:
-    """The members of an album together, where its first member stands."""
+    """Groups the members of each album, at the place of its first member."""
     found: list[list[Update]] = []
     albums: dict[str, list[Update]] = {}
     for update in updates:

@@ -39,7 +39,7 @@ class Api:
         self._session: aiohttp.ClientSession | None = None
 
     async def call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
-        """Answered, or given up after so many seconds."""
+        """The answer; the call is given up after `seconds`."""
         address = f"{self._root}/bot{self._token.reveal()}/{method}"
         timeout = self._timeout if seconds is None else _timeout(seconds)
         body = msgspec.json.encode(payload)
@@ -53,7 +53,7 @@ class Api:
             return (Unreached if _was_closed_before(problem) else Unheard)(self._said(problem))
 
     async def load(self, path: str, limit: int) -> bytes | str:
-        """The file that lies there, or why it was not had."""
+        """The file at this path, or why it could not be loaded."""
         address = f"{self._root}/file/bot{self._token.reveal()}/{quote(path)}"
         content = bytearray()
         try:
@@ -75,7 +75,7 @@ class Api:
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
-            # A connection that Telegram has closed meanwhile would make the fate of a message unknown: keep none long.
+            # Keep no connection for long: if Telegram has closed it meanwhile, the fate of a message becomes unknown.
             proxy, auth = _proxy_for(self._root)
             self._session = aiohttp.ClientSession(
                 headers={"Content-Type": "application/json"},
@@ -96,13 +96,13 @@ def _timeout(seconds: float) -> aiohttp.ClientTimeout:
 
 
 def _was_closed_before(problem: Exception) -> bool:
-    """The connection kept from the last call was closed by then: aiohttp has refused to write a byte to it."""
+    """Whether the connection kept from the last call was already closed, so that aiohttp did not write a byte to it."""
     cause = problem.__cause__
     return isinstance(cause, aiohttp.ClientConnectionResetError) and "closing transport" in str(cause)
 
 
 def _proxy_for(root: str) -> tuple[str | None, aiohttp.BasicAuth | None]:
-    """The proxy that the environment names. With `trust_env` aiohttp asks before every call, in a thread."""
+    """The proxy that the environment names. With `trust_env` aiohttp would look it up for every call, in a thread."""
     address = URL(root)
     named = None if proxy_bypass(address.host or "") else getproxies().get(address.scheme)
     if named is None:
@@ -122,7 +122,7 @@ def _decode(body: bytes) -> Response:
 def _read(status: int, reason: str, body: bytes) -> Answer:
     try:
         response = _decode(body)
-    except ValueError:  # a proxy on the way speaks HTML
+    except ValueError:  # a proxy on the way answered with HTML
         if status < 300:
             return Unheard(f"the answer with status {status} is not Telegram's")
         return Refused(status, f"{status} {reason}".strip(), foreign=True)

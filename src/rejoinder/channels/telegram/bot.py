@@ -1,5 +1,5 @@
-"""The channel: one bot account. It is blind: nothing it sent can be looked up, and no key keeps it from being
-sent twice (DU-3).
+"""The channel: one bot account. It is blind: it cannot look up what it sent, and Telegram has no key that would keep a
+message from being sent twice (DU-3).
 """
 
 import logging
@@ -41,10 +41,10 @@ _sent = msgspec.json.Decoder(Sent)
 CHECK_SECONDS = 15.0
 NO_SUCH_METHOD = 404
 FRAMES_IN_A_GROUP = (6, 0.2)
-"""Telegram takes about twenty sends and edits a minute in a group, counted together. Who exceeds that may say nothing
+"""Telegram takes about twenty sends and edits a minute in a group, counted together. A bot that exceeds that is blocked
 there for half a minute or more, so frames leave room for answers (DE-32)."""
 TYPING_SECONDS = 5.0
-"""As long as the sign stands: one that takes longer is of no use."""
+"""How long the sign is shown; a call that takes longer is of no use."""
 
 
 class TelegramBot:
@@ -76,7 +76,7 @@ class TelegramBot:
         log.info("%s: serving @%s", self.name, self.own_name)
         intake = Intake(Me(self.name, self.own_id, self.own_name), self._api, deliver, self._moves)
         if self._hook is not None:
-            from rejoinder.channels.telegram.webhook import serve_webhook  # noqa: PLC0415 - who polls needs no server
+            from rejoinder.channels.telegram.webhook import serve_webhook  # noqa: PLC0415 - polling needs no server
 
             await serve_webhook(self._hook, patient, intake, self._pace)
         else:
@@ -136,7 +136,7 @@ class TelegramBot:
             log.debug("%s: the typing sign was not shown: %s", self.name, answer)
 
     def previews(self, route: Route) -> bool:
-        """In direct chats, whose ids are positive."""
+        """Only in direct chats, whose ids are positive."""
         return self._has_previews and route.chat.isdecimal()
 
     def frame_rate(self, route: Route) -> tuple[int, float] | None:
@@ -153,7 +153,7 @@ class TelegramBot:
         return failure(answer)
 
     async def _change(self, method: str, route: Route, message: str, change: dict[str, Any]) -> Outcome:
-        """A change to a message that is the same however often it is made."""
+        """An idempotent change to a message."""
         if not message.isdecimal():
             return Rejected(f"there is no message {message!r}", "target")
         answer = await self._call(method, {**payloads.chat(route), "message_id": int(message), **change})
@@ -162,9 +162,9 @@ class TelegramBot:
         return failure(answer)
 
     async def _call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
-        """To the chat where it is now, and only when Telegram has not said to wait.
+        """Calls Telegram for the chat under its current id, unless Telegram has said to wait.
 
-        What names a message of a group that has moved goes nowhere: that message is in no chat that is there.
+        A call that names a message of a group that has moved is refused: that message is in no chat that still exists.
         """
         chat: int | str = payload["chat_id"]
         here = self._moves.where(chat)

@@ -1,6 +1,6 @@
-"""How far Telegram has been read, and what it told us once: kept in the store in the same transaction (DU-1).
+"""How far Telegram has been read, and what it tells us only once: stored in the messages' transaction (DU-1).
 
-For a bot that is polled that is a number, and nothing else is written unless there is more.
+For a bot that polls this is just a number, unless there is more to keep.
 """
 
 import msgspec
@@ -9,11 +9,11 @@ from msgspec import Raw, Struct
 
 class Cursor(Struct, frozen=True, omit_defaults=True):
     offset: int | None = None
-    """The next update; None behind a webhook."""
+    """The next update; None with a webhook."""
     waiting: tuple[Raw, ...] = ()
-    """Behind a webhook: what waits for its album, in Telegram's own bytes, since nobody else has it."""
+    """With a webhook: what waits for its album, in Telegram's own bytes, since only we have it."""
     moved: dict[int, int] = {}
-    """Groups that have become supergroups, by the ids they had."""
+    """Groups that have become supergroups: their new ids, by the old ones."""
 
 
 def write_cursor(cursor: Cursor) -> str:
@@ -27,6 +27,6 @@ def read_cursor(kept: str | None) -> Cursor:
         return Cursor()
     if kept.isdecimal():
         return Cursor(int(kept))
-    if kept.startswith("["):  # as it was written before there was anything but what waits
+    if kept.startswith("["):  # an older format, which kept nothing but `waiting`
         return Cursor(waiting=tuple(msgspec.json.decode(kept, type=list[Raw])))
     return msgspec.json.decode(kept, type=Cursor)

@@ -1,4 +1,4 @@
-"""From Telegram's updates into the house: read one by one, so that one nobody understands stops no other."""
+"""From Telegram's updates into the gateway: read one by one, so that one we cannot read stops no other."""
 
 import asyncio
 import logging
@@ -34,7 +34,7 @@ _numbered = msgspec.json.Decoder(_Numbered)
 
 
 def read(raw: bytes | Raw) -> Update:
-    """Raises msgspec.DecodeError only for what is no update at all."""
+    """Raises msgspec.DecodeError only for what is not an update at all."""
     try:
         return _update.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -54,13 +54,14 @@ class Intake:
         self._moves = moves
 
     async def resume(self) -> Cursor:
-        """Where we were."""
+        """The cursor as it was stored last."""
         cursor = read_cursor(await self._deliver.cursor())
         self._moves.recall(cursor.moved)
         return cursor
 
     async def take(self, updates: Sequence[Update], cursor: Cursor | None) -> None:
-        """Returns when they are safe. Who pressed a button sees then that it was felt. None: it stays where it is."""
+        """Returns when they are durable; then Telegram shows that a pressed button was noticed. With None the cursor
+        stays where it is."""
         if self._moves.heard(updates) and cursor is None:
             cursor = Cursor()
         messages = [joined for members in gather(updates) if (joined := self._join(members)) is not None]
@@ -73,7 +74,7 @@ class Intake:
     def _join(self, members: tuple[Update, ...]) -> Inbound | None:
         parsed = [heard for member in members if (heard := parse(member, self._me)) is not None]
         if len(parsed) > 1:
-            parsed.sort(key=lambda member: int(member.message_id))  # as they stand in the chat
+            parsed.sort(key=lambda member: int(member.message_id))  # in the order of the chat
         return self._moves.known_by_former(join(tuple(parsed))) if parsed else None
 
     async def _felt(self, query: str) -> None:

@@ -1,15 +1,15 @@
-"""What came along with the words: files by their ids, to be fetched when somebody wants them, and small facts."""
+"""What came along with the words: files by their ids, to be fetched when they are needed, and small facts."""
 
 from rejoinder.channels.telegram.wire import File, Message
 from rejoinder.events import Attachment
 
-# Where Telegram names no type, this is what the kind always is.
+# Telegram names no type for these kinds; they always have this one.
 _USUAL = {"photo": "image/jpeg", "voice": "audio/ogg", "video": "video/mp4", "video_note": "video/mp4"}
 _NAMED = ("audio", "voice", "video", "video_note")
 
 
 def attachments(message: Message) -> tuple[Attachment, ...]:
-    """An animation is a document as well, to those who do not know animations: it counts once."""
+    """Telegram also sends an animation as a document, for clients that do not know animations: it counts once."""
     found = [_attachment("photo", max(message.photo, key=lambda size: size.file_size or 0))] if message.photo else []
     found += [_attachment(kind, file) for kind in _NAMED if (file := getattr(message, kind)) is not None]
     document = message.animation or message.document
@@ -31,7 +31,7 @@ def _sticker(file: File) -> Attachment:
 
 
 def told(message: Message) -> tuple[str, ...]:
-    """What is neither words nor a file, in words for the agent."""
+    """What is neither text nor a file, in words for the agent."""
     facts: list[str] = []
     if (venue := message.venue) is not None:
         where = f"{venue.location.latitude}, {venue.location.longitude}"

@@ -1,8 +1,8 @@
-"""Groups that have become supergroups: Telegram gives them another id, and people mean the same group.
+"""Groups that have become supergroups: Telegram gives them another id, but people mean the same group.
 
-Rule 1: what is said goes where the group is now; settings and sessions go on knowing it by the id it had.
-Rule 2: its messages stayed behind: the number of one would be somebody else's words in the new group.
-Rule 3: Telegram tells it once, so it is kept with the cursor.
+Rule 1: messages are sent to the group's current id; settings and sessions keep its former id.
+Rule 2: its old messages stayed behind: the same message number means another message in the new group.
+Rule 3: Telegram reports a move only once, so it is kept with the cursor.
 """
 
 import logging
@@ -43,7 +43,7 @@ class Moves:
         )
 
     def heard(self, updates: Iterable[Update]) -> bool:
-        """Whether these tell of any."""
+        """Notes the moves that these updates report; returns whether there were any."""
         told = False
         for update in updates:
             if (message := update.message) is None:
@@ -57,10 +57,10 @@ class Moves:
         return told
 
     def where(self, chat: int | str) -> int | str:
-        """Where the chat of this id is now."""
+        """The current id of this chat."""
         return self._now.get(chat, chat) if isinstance(chat, int) else chat
 
     def known_by_former(self, inbound: Inbound) -> Inbound:
-        """With the id that its chat had before."""
+        """The message with the former id of its chat, if the chat has moved."""
         former = self._former.get(int(inbound.chat.id)) if self._former else None
         return inbound if former is None else replace(inbound, chat=replace(inbound.chat, former=str(former)))

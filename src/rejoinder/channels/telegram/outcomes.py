@@ -1,7 +1,7 @@
 """What Telegram's answer to a call means for us (DE-31): one table of its refusals.
 
 Rule 1: a request that was not written cannot have been obeyed: it may be sent again.
-Rule 2: a request that was written and not answered may have been obeyed: nobody knows.
+Rule 2: a request that was written and not answered may have been obeyed: its fate is unknown.
 Rule 3: descriptions are matched by the words that have stayed the same over the years.
 """
 
@@ -25,7 +25,7 @@ class Refused(Struct, frozen=True):
     moved_to: int | None = None
     """The group has become a supergroup, under this id."""
     foreign: bool = False
-    """They are not Telegram's words: somebody on the way has answered, and Telegram has seen nothing of it."""
+    """These are not Telegram's words: a proxy on the way has answered, and Telegram has not seen the request."""
 
 
 class Unreached(Struct, frozen=True):
@@ -43,9 +43,9 @@ class Unheard(Struct, frozen=True):
 Answer = Ok | Refused | Unreached | Unheard
 
 UPGRADED = "group chat was upgraded to a supergroup chat"
-"""Said to a call that names a message: it stayed behind in the old group."""
+"""The answer to a call that names a message which stayed behind in the old group."""
 
-# By the first pattern that is found in the description.
+# The first row whose pattern is found in the description applies.
 REFUSALS: tuple[tuple[int, str, Refusal], ...] = (
     (400, r"can't parse (entities|MessageEntity)|entity (begin|URL)|incorrect (offset|length)", "formatting"),
     (400, r"ENTIT(Y|IES)_", "formatting"),
@@ -56,11 +56,11 @@ REFUSALS: tuple[tuple[int, str, Refusal], ...] = (
     (400, r"not enough rights|have no rights|CHAT_WRITE_FORBIDDEN|CHAT_RESTRICTED|thread not found|TOPIC_", "gone"),
     (401, r"", "account"),
     (403, r"", "gone"),
-    (404, r"", "gone"),  # of a token that was known at the start: not the bot is unknown, but what is asked for
+    (404, r"", "gone"),  # the token was accepted at the start, so it is not the bot that is unknown
 )
 
 ALREADY_SO = re.compile("message is not modified|message to delete not found")
-"""Refusals that say that all is as it was asked for."""
+"""Refusals that say that everything is already as requested."""
 
 BAD_REQUEST = 400
 SERVER_FAULT = 500

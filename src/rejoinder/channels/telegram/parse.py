@@ -1,11 +1,11 @@
-"""Telegram's updates as the house knows messages: pure, tested on recorded payloads.
+"""Turns Telegram's updates into the gateway's messages: pure, tested on recorded payloads.
 
-Rule 1: an event is known by the message's own identity, never by the update's: the same message under a new
+Rule 1: an event is identified by the message's own identity, never by the update's: the same message under a new
         update id is the same message (DU-1).
 Rule 2: what the sender did not write is not the sender's text: forwards and what came through an inline bot
         are somebody else's words (IN-6).
-Rule 3: a group's anonymous admin and a channel write as a chat: that chat is the sender, not the bot Telegram
-        puts in its place.
+Rule 3: a group's anonymous admin and a channel write as a chat: that chat is the sender, not the bot that Telegram
+        names in its place.
 """
 
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ from rejoinder.channels.telegram.wire import Chat as WireChat
 from rejoinder.events import Chat, ChatKind, Forward, Inbound, Mention, Quote, Sender
 
 START = "/start"
-"""What the button says with which every chat with a bot begins: nobody has typed it, and it asks what there is."""
+"""What the button sends with which every chat with a bot begins: the person did not type it, and wants an overview."""
 _KINDS: dict[str, ChatKind] = {"private": "direct", "channel": "channel"}
 
 
@@ -41,15 +41,15 @@ class Me(Struct, frozen=True):
 
 
 def parse(update: Update, me: Me) -> Inbound | None:
-    """None: nobody said anything, as when somebody joins or pins."""
+    """None if it is not a message, as when a person joins or pins."""
     if update.callback_query is not None:
         return _pressed(update.callback_query, me)
     if update.message_reaction is not None:
         return _reacted(update.message_reaction, me)
     edited = update.edited_message or update.edited_channel_post
     if edited is not None:
-        # A live location moves all the time. Without a date nobody has edited: something about the message is new, of
-        # which we are told nothing, and an answer to the same words would be a second one.
+        # A live location moves all the time, so only text counts. Without an edit date no person has edited: something
+        # else about the message changed, and we would answer the same words twice.
         is_said = edited.edit_date is not None and (edited.text or edited.caption)
         heard = _said(edited, me) if is_said else None
         return heard and replace(heard, event_id=f"{heard.event_id}:{edited.edit_date}", entry="edit")
@@ -58,7 +58,7 @@ def parse(update: Update, me: Me) -> Inbound | None:
 
 
 def join(members: tuple[Inbound, ...]) -> Inbound:
-    """An album is one message: that of its first member, with the words and files of all."""
+    """Joins an album into one message: its first member, with the words and files of all."""
     first = members[0]
     if len(members) == 1:
         return first
@@ -101,7 +101,7 @@ def _chat(chat: WireChat) -> Chat:
 
 
 def _thread(message: Message) -> str | None:
-    """Only a topic is a thread; outside of forums the number merely says which message a reply goes back to."""
+    """Only a topic is a thread; outside forums the number only says which message began a chain of replies."""
     if not message.is_topic_message or message.message_thread_id is None:
         return None
     return str(message.message_thread_id)
@@ -139,7 +139,7 @@ def _quote(message: Message) -> Quote | None:
         return Quote(there, str(author.id) if author else None, _author_name(origin), quoted, elsewhere=True)
     target = message.reply_to_message
     if target is None or target.forum_topic_created is not None:
-        return None  # in a topic everything answers the message that opened it
+        return None  # in a topic every message replies to the one that opened it
     author = target.sender_chat or target.from_
     name = _title(target.sender_chat) if target.sender_chat else _full_name(target.from_) if target.from_ else ""
     said = quoted or target.text or target.caption
@@ -185,7 +185,7 @@ def _mentions(text: str, entities: Iterable[Entity], me: Me) -> Iterable[Mention
 
 
 def _who(name: str, me: Me) -> str:
-    """A name says who it is only if it is ours: Telegram tells nobody's number but that of who is not named so."""
+    """Our own id for our own name; any other name as it is, since Telegram sends no id with an @name."""
     return me.id if me.name and name.lower() == f"@{me.name.lower()}" else name
 
 
@@ -193,7 +193,7 @@ def _who(name: str, me: Me) -> str:
 
 
 def _pressed(query: CallbackQuery, me: Me) -> Inbound | None:
-    """A button says its words for the person, as an answer to the message under which it stands."""
+    """A pressed button speaks for the person, as a reply to the message it belongs to."""
     message = query.message
     if message is None or not query.data:
         return None
@@ -211,7 +211,7 @@ def _pressed(query: CallbackQuery, me: Me) -> Inbound | None:
 
 
 def _reacted(change: ReactionUpdated, me: Me) -> Inbound | None:
-    """What was added; to take a reaction away says nothing new."""
+    """The reaction that was added; removing one is not reported."""
     added = [kind.emoji for kind in change.new_reaction if kind.emoji and kind not in change.old_reaction]
     if not added:
         return None

@@ -1,9 +1,9 @@
-"""Asking Telegram until it answers: an outage may last as long as it likes (DE-32).
+"""Asks Telegram until it answers, however long an outage lasts (DE-32).
 
-Rule 1: what only a person can mend ends the account, with a sentence that says how: a token that was never known,
-        and a second program that reads the same bot.
-Rule 2: everything else passes: pauses grow, and differ, so that not all come back at once. A token that was known
-        and is refused now is among it: the account pauses and says so.
+Rule 1: what only a person can mend stops the account, with a sentence that says how: a token that was never accepted,
+        or a second program that reads the same bot.
+Rule 2: everything else may pass: we ask again after pauses that grow, with jitter, so that not all bots come back at
+        once. This includes a token that was accepted before and is refused now: the account pauses and says so.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class Pace(Struct, frozen=True):
 
 
 class Patient:
-    """Calls again until there is an answer, or nothing but a person can help."""
+    """Calls again until there is an answer, or until only a person can help."""
 
     def __init__(self, name: str, api: Api, pace: Pace) -> None:
         self._name = name
@@ -49,7 +49,7 @@ class Patient:
         self._conflicts = 0
         self._known = False  # Telegram has taken this token before
         self.trouble = ""
-        """Why Telegram refuses this bot for the time being."""
+        """Why Telegram refuses this bot at the moment."""
 
     async def ask(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Raw:
         while not isinstance(answer := await self._api.call(method, payload, seconds), Ok):
@@ -62,7 +62,7 @@ class Patient:
         return answer.result
 
     async def ask_once(self, method: str, seconds: float) -> Raw:
-        """For who wants to know now; what would pass by itself ends it too."""
+        """Asks only once: raises ChannelStopped even for what would pass by itself."""
         answer = await self._api.call(method, {}, seconds)
         if isinstance(answer, Ok):
             return answer.result
@@ -108,7 +108,7 @@ class Patient:
                     f"[channels.{self._name}] A webhook is set for this bot, so it cannot be polled. "
                     "Set webhook_url here, or have the webhook deleted (deleteWebhook) where it was set."
                 )
-            if self._conflicts > 1:  # one may be the last word of a program that has just ended
+            if self._conflicts > 1:  # a single conflict may come from a program that has just ended
                 raise ChannelStopped(
                     f"[channels.{self._name}] Another program reads the messages of this bot. "
                     "A bot has one reader: stop the other program, or give each a bot of its own."

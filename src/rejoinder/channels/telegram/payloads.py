@@ -1,9 +1,9 @@
 """Parts as the Bot API takes them: pure, the same part always gives the same request (DU-4).
 
 Rule 1: entities, never a parse mode: nothing has to be escaped, nothing can fail to parse.
-Rule 2: a name written as @name calls whoever carries it; unless its person is addressed it is shown as code, which
-        calls nobody, and the words stay as they are (DE-34).
-Rule 3: a reply goes to the message that was meant, or is refused: it is never sent as if nothing had been meant.
+Rule 2: @name notifies the person of that name. Unless that person is addressed, the name is shown as code, which
+        notifies nobody and leaves the words as they are (DE-34).
+Rule 3: a reply goes to the message that was meant, or is refused: it is never sent as an ordinary message instead.
 """
 
 import re
@@ -16,7 +16,7 @@ import msgspec
 from rejoinder.events import Choice, Entity, Part, Route
 
 GENERAL_TOPIC = "1"
-"""The topic of a forum that is addressed by naming none."""
+"""The topic of a forum that is addressed by omitting the topic."""
 LONGEST_DATA = 64
 MOST_COMMANDS, LONGEST_HELP = 100, 256
 MOST_ENTITIES = 100
@@ -53,18 +53,18 @@ def place(route: Route) -> Payload:
 
 
 def reaction(emoji: str | None) -> Payload:
-    """The one reaction a bot has on a message; None takes it away. Telegram spells emoji without selectors."""
+    """The one reaction a bot has on a message; None removes it. Telegram spells emoji without variation selectors."""
     return {"reaction": [] if emoji is None else [{"type": "emoji", "emoji": emoji.replace("\ufe0f", "")}]}
 
 
 def commands(menu: Iterable[tuple[str, str]]) -> list[Payload]:
-    """Those that Telegram can have in a menu; the others can still be typed."""
+    """The commands that Telegram allows in a menu; the others can still be typed."""
     fitting = [(name, help) for name, help in menu if _COMMAND.fullmatch(name) and help]
     return [{"command": name, "description": help[:LONGEST_HELP]} for name, help in fitting[:MOST_COMMANDS]]
 
 
 def content(part: Part) -> Payload:
-    """What is said: for an edit too, where no buttons means that they go."""
+    """Text and buttons; also for an edit, which removes the buttons if it names none."""
     payload = {**_words(part), "link_preview_options": {"is_disabled": not part.previews}}
     if keyboard := _keyboard(part.choices):
         payload["reply_markup"] = {"inline_keyboard": keyboard}
@@ -84,7 +84,7 @@ def _words(part: Part) -> Payload:
 
 
 def _keyboard(choices: Iterable[Choice]) -> list[list[Payload]]:
-    """One button to a row, so that no label is cut. Words that do not fit behind a button have none."""
+    """One button to a row, so that no label is cut. A choice whose words are too long for a button gets none."""
     return [
         [{"text": choice.label, "callback_data": choice.says}]
         for choice in choices
@@ -92,15 +92,15 @@ def _keyboard(choices: Iterable[Choice]) -> list[list[Payload]]:
     ]
 
 
-# --- names that call nobody ---------------------------------------------------------------------
+# --- names that notify nobody -------------------------------------------------------------------
 
 
 def _quiet(part: Part) -> tuple[Entity, ...]:
-    """The entities with every name that is not addressed made code."""
+    """The entities, with every name that is not addressed turned into code."""
     if "@" not in part.text:
         return part.entities
     entities = part.entities
-    for start, end in islice(_loud(part), MOST_ENTITIES + 1):  # with so many, all that follows is made code below
+    for start, end in islice(_loud(part), MOST_ENTITIES + 1):  # beyond that, `_cut` below turns the rest into code
         around = (piece for entity in entities for piece in _without(entity, start, end))
         entities = (*around, Entity("code", start, end - start))
     entities = tuple(sorted(entities, key=lambda entity: (entity.offset, -entity.length)))
@@ -108,7 +108,7 @@ def _quiet(part: Part) -> tuple[Entity, ...]:
 
 
 def _loud(part: Part) -> Iterator[tuple[int, int]]:
-    """Where somebody is named who is not addressed, and it is not in code."""
+    """Where a person who is not addressed is named outside code."""
     called = {name.removeprefix("@").lower() for name in part.addressed}
     quiet = [entity for entity in part.entities if entity.type in _KEEPS_NAMES_QUIET]
     for found in _NAME.finditer(part.text):
@@ -121,7 +121,7 @@ def _loud(part: Part) -> Iterator[tuple[int, int]]:
 
 
 def _cut(entities: tuple[Entity, ...], end: int) -> tuple[Entity, ...]:
-    """As many as Telegram looks at: the last one makes code of all that follows, so that no name in it calls."""
+    """As many as Telegram reads; the last one turns the rest of the text into code, so that no name in it notifies."""
     start = entities[MOST_ENTITIES - 1].offset
     before = [piece for entity in entities[: MOST_ENTITIES - 1] for piece in _without(entity, start, end)]
     return (*(piece for piece in before if piece.offset < start), Entity("code", start, end - start))
@@ -137,7 +137,8 @@ def _covers(entity: Entity, start: int, end: int) -> bool:
 
 
 def _without(entity: Entity, start: int, end: int) -> Iterable[Entity]:
-    """Code has no other format around it but a quotation: what would be, ends before it and begins again after it."""
+    """The entity without the code from `start` to `end`, which only a quotation may contain: any other format ends
+    before the code and begins again after it."""
     stop = entity.offset + entity.length
     around = entity.type == "blockquote" and _covers(entity, start, end)
     if around or stop <= start or end <= entity.offset:

@@ -1,9 +1,9 @@
-"""Long polling: Telegram keeps what we have not confirmed, and the next question confirms what came before it.
+"""Long polling: Telegram keeps what we have not confirmed, and each request confirms what came before it.
 
-Rule 1: the offset is the cursor, and moves with the transaction that takes the messages in (DU-1).
-Rule 2: it never passes an update that waits for its album; what came behind that one is delivered all the same,
-        and is known when Telegram shows it again.
-Rule 3: when nothing can be kept nothing is confirmed: the same question is asked again later (DU-15).
+Rule 1: the offset is the cursor, and moves in the transaction that stores the messages (DU-1).
+Rule 2: the offset never passes an update that waits for its album; what came after that one is delivered all the same,
+        and is recognised when Telegram sends it again.
+Rule 3: if nothing can be stored, nothing is confirmed: the same request is made again later (DU-15).
 """
 
 import asyncio
@@ -25,16 +25,16 @@ from rejoinder.errors import StoreUnavailable
 log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 15.0
-"""How much longer than it was asked to Telegram may take: then the connection is dead."""
+"""How much longer than the requested time Telegram may take before we consider the connection dead."""
 
 _batch = msgspec.json.Decoder(list[Raw])
 
 
 async def poll(patient: Patient, intake: Intake, pace: Pace) -> None:
-    """For ever."""
+    """Runs for ever."""
     offset = await _first_offset(intake, pace)
     patience = Patience(pace.quiet_album, pace.longest_album)
-    delivered: set[int] = set()  # what is safe already, though the offset has not passed it
+    delivered: set[int] = set()  # what is stored already, though the offset has not passed it
     waiting = confirming = False
     while True:
         seconds = 0 if waiting else pace.long_poll
@@ -70,7 +70,7 @@ def _question(offset: int | None, seconds: int) -> dict[str, Any]:
 
 
 async def _first_offset(intake: Intake, pace: Pace) -> int | None:
-    """Where we were. What a webhook had left to wait is taken in first."""
+    """The stored offset. What an earlier webhook left waiting is taken in first."""
     while True:
         try:
             cursor = await intake.resume()

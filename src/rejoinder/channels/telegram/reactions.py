@@ -1,7 +1,7 @@
-"""The one reaction a bot may have on a message, and which it is.
+"""Remembers the one reaction that a bot may have on a message.
 
-Setting one replaces the one before. So what takes an old sign away after a new one was set has nothing to do, and
-must not take the new one.
+Setting a reaction replaces the one before. So a request to remove the old one after a new one was set has nothing to
+do, and must not remove the new one.
 """
 
 from rejoinder.bounded import Bounded
@@ -14,7 +14,7 @@ class Reactions:
         self._standing: Bounded[tuple[str, str], str] = Bounded(remembered)
 
     def may_remove(self, chat: str, message: str, emoji: str) -> bool:
-        """Whether the reaction that stands there is this one, as far as anybody remembers."""
+        """Whether the current reaction is this one, as far as we remember."""
         return self._standing.get((chat, message), emoji) == emoji
 
     def set(self, chat: str, message: str, emoji: str | None) -> None:

@@ -1,7 +1,7 @@
-"""JSON that is not quite what Telegram documents, made so.
+"""Repairs JSON that is not quite what Telegram documents.
 
-Other servers than Telegram's own send fields that are null, and other clients half an emoji. What is not understood
-would come again and again, and hold up all that follows it.
+Other servers than Telegram's own send fields that are null, and some clients send half an emoji. An update that we
+cannot read would come again and again, and hold up all that follows it.
 """
 
 import json
@@ -16,13 +16,13 @@ _any = msgspec.json.Decoder(Raw)
 
 
 def repaired(raw: bytes) -> bytes:
-    """Without what is null, and with what is no text replaced. Raises ValueError for what is no JSON."""
+    """The JSON without null fields, and with invalid characters replaced. Raises ValueError if it is not JSON."""
     found = json.loads(raw.decode("utf-8", "replace"), object_pairs_hook=_given)
     return mended(json.dumps(found, ensure_ascii=False)).encode()
 
 
 def sound(raw: bytes) -> bytes:
-    """The very bytes, unless no reader would take them. Raises ValueError for what is no JSON."""
+    """The same bytes if they can be read, else repaired. Raises ValueError if it is not JSON."""
     try:
         _any.decode(raw.decode())
     except ValueError:

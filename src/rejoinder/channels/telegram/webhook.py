@@ -1,9 +1,9 @@
-"""The webhook: Telegram calls us, and takes our answer for a receipt.
+"""The webhook: Telegram calls us, and takes our answer as a receipt.
 
-Rule 1: who does not know the secret is sent away before a byte of the body is read, and so is who sends too much.
-Rule 2: 200 is said when the message is safe, never before (DU-1); else Telegram sends it again.
-Rule 3: the rest of an album comes only after the receipt for its first picture. So what waits for its album is kept
-        by us, as the cursor, and is taken from there after a crash.
+Rule 1: a caller that does not know the secret, or announces too large a body, is refused before any of it is read.
+Rule 2: we answer 200 when the message is durable, never before (DU-1); else Telegram sends it again.
+Rule 3: the rest of an album comes only after the receipt for its first picture. So we keep what waits for its album, in
+        the cursor, and resume from there after a crash.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"
 
 
 class Hook(Struct, frozen=True):
-    """Where Telegram calls, and where we listen behind it."""
+    """The public address that Telegram calls, and the local address that we listen on."""
 
     url: str
     host: str
@@ -42,8 +42,8 @@ class Hook(Struct, frozen=True):
 
 
 async def serve_webhook(hook: Hook, patient: Patient, intake: Intake, pace: Pace) -> None:
-    """For ever."""
-    secret = secrets.token_urlsafe(32)  # Telegram is told a new one with each start
+    """Runs for ever."""
+    secret = secrets.token_urlsafe(32)  # a new one with each start
     receiver = Receiver(intake, pace)
     await receiver.resume()
     async with _listening(hook, secret, receiver):
@@ -53,7 +53,7 @@ async def serve_webhook(hook: Hook, patient: Patient, intake: Intake, pace: Pace
 
 
 class Receiver:
-    """Takes updates one by one; those that wait are in the cursor."""
+    """Takes updates one by one; those that wait are kept in the cursor."""
 
     def __init__(self, intake: Intake, pace: Pace) -> None:
         self._intake = intake
@@ -64,14 +64,14 @@ class Receiver:
         self._came = asyncio.Event()
 
     async def resume(self) -> None:
-        """Takes up what had been waiting when we ended."""
+        """Loads what was waiting when the last process ended."""
         waiting = map(bytes, (await self._intake.resume()).waiting)
         self._waiting = {read(raw).update_id: raw for raw in waiting}
         if self._waiting:
             self._came.set()
 
     async def receive(self, raw: bytes) -> None:
-        """Returns when it is safe."""
+        """Returns when the update is durable."""
         update = read(raw)
         if not self._waiting and not album_of(update):
             await self._intake.take([update], None)

@@ -1,4 +1,4 @@
-"""Chats that Telegram has told us to leave alone for a while (DE-32): until then nothing is asked for there at all."""
+"""Chats that Telegram has told us to leave alone for a while (DE-32): until then we make no call for them at all."""
 
 
 class Windows:
@@ -10,5 +10,5 @@ class Windows:
         self._until[chat] = now + seconds
 
     def left(self, chat: int | str, now: float) -> float:
-        """Seconds; nothing or less: it is open."""
+        """Seconds left; 0 or less: the chat is open."""
         return self._until.get(chat, now) - now

@@ -1,6 +1,6 @@
-"""What we read of Telegram's own objects; fields that nobody here uses are passed over.
+"""The parts of Telegram's own objects that we read; fields that we do not use are ignored.
 
-Optional fields are absent, not null, as the Bot API has it.
+Optional fields are absent, not null, as in the Bot API.
 """
 
 from typing import Annotated
@@ -39,7 +39,7 @@ class Entity(Struct, frozen=True):
 
 
 class Origin(Struct, frozen=True):
-    """Whose words they were first: a user, one who hides, a chat or a channel."""
+    """The original author of a message: a user, a hidden user, a chat or a channel."""
 
     sender_user: User | None = None
     sender_user_name: str = ""
@@ -53,7 +53,7 @@ class TextQuote(Struct, frozen=True):
 
 
 class ExternalReply(Struct, frozen=True):
-    """A message of another chat or topic that is answered here; its text comes as a quote only."""
+    """A message of another chat or topic that is answered here; its text comes only as a quote."""
 
     origin: Origin
     chat: Chat | None = None
@@ -105,7 +105,7 @@ class Dice(Struct, frozen=True):
 
 
 class Topic(Struct, frozen=True):
-    """That there is one is all we read of it."""
+    """We read only whether there is one."""
 
 
 class Message(Struct, frozen=True):
@@ -147,7 +147,7 @@ class Message(Struct, frozen=True):
 
 
 class ReactionType(Struct, frozen=True):
-    """Empty where it is none that everybody has."""
+    """The emoji is empty unless it is a standard one."""
 
     emoji: str = ""
 
@@ -180,7 +180,7 @@ class Update(Struct, frozen=True):
 
 
 UPDATES = tuple(name for name in Update.__struct_fields__ if name != "update_id")
-"""What we ask for: exactly what we read. Reactions come only to who names them."""
+"""What we ask for: exactly what we read. Telegram sends reactions only if they are named."""
 
 
 class ResponseParameters(Struct, frozen=True):
@@ -189,7 +189,7 @@ class ResponseParameters(Struct, frozen=True):
 
 
 class Response(Struct, frozen=True):
-    """The frame of every answer of the Bot API."""
+    """The envelope of every answer of the Bot API."""
 
     ok: bool
     result: Raw = Raw(b"null")
@@ -199,12 +199,12 @@ class Response(Struct, frozen=True):
 
 
 class Stored(Struct, frozen=True):
-    """Where a file lies, for an hour at least; empty where it cannot be had."""
+    """The path of a file, valid for at least an hour; empty if it cannot be loaded."""
 
     file_path: str = ""
 
 
 class Sent(Struct, frozen=True):
-    """What we read of a message that was taken."""
+    """What we read of a message that Telegram took."""
 
     message_id: int

@@ -8,12 +8,12 @@ from rejoinder.channels.settings import TerminalSettings as Settings
 
 
 def open_channel(name: str, settings: Settings, agent: str = "agent") -> Channel:
-    """A screen where somebody sits in front of one, else plain lines without an escape code. `agent`: who answers."""
+    """A screen if a person sits at a terminal, else plain lines without escape codes. `agent`: the one that answers."""
     dumb = os.environ.get("TERM", "dumb") in ("dumb", "unknown", "")
     if sys.stdin.isatty() and sys.stdout.isatty() and not dumb:
         from rejoinder.channels.terminal.screen import Screen  # noqa: PLC0415 - a pipe needs no terminal library
 
         return Screen(name, agent)
-    from rejoinder.channels.terminal.plain import PlainLines  # noqa: PLC0415 - nor a screen this
+    from rejoinder.channels.terminal.plain import PlainLines  # noqa: PLC0415 - a screen needs no plain lines
 
     return PlainLines(name, agent, sys.stdout)

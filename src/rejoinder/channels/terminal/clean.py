@@ -1,13 +1,13 @@
 """What people and agents wrote, made harmless for a terminal.
 
-Text must not move the cursor, retitle the window, answer for the keyboard or turn its neighbours round. What
-could is shown as a sign instead of sent: ESC as ␛, a lone surrogate as �.
+Text must not move the cursor, retitle the window, fake keyboard input or reverse the text around it. A character that
+could do so is replaced by a visible sign: ESC by ␛, a lone surrogate by �.
 """
 
 import re
 
-# C0 but tab and newline, DEL, C1, surrogates (no terminal can be sent one), and what overrides the direction
-# of the text around it.
+# C0 except tab and newline, DEL, C1, surrogates (which cannot be sent to a terminal), and what overrides the
+# direction of the text around it.
 _HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _MARKS = re.compile(r"\*\*|`+|^#+ |^> ", re.MULTILINE)
 _LINE_ENDS = re.compile("\r\n|[\u2028\u2029\u0085]")
@@ -25,6 +25,6 @@ def _sign(match: re.Match[str]) -> str:
 
 
 def excerpt(text: str, longest: int) -> str:
-    """The first words of a message on one line, without marks, to remind of it."""
+    """The first words of a message on one line, without marks, as a reminder."""
     line = " ".join(_MARKS.sub("", clean(text[: longest * 4])).split())
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.output.vt100 import Vt100_Output
 
-BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"  # synchronised output; who does not know it ignores it
+BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"  # synchronised output; a terminal that does not know it ignores it
 
 
 class Frames(Vt100_Output):
-    """The terminal, which is asked nothing: where the cursor stands need not be known."""
+    """The terminal's output. It never asks the terminal for the cursor position, which it need not know."""
 
     def __init__(self) -> None:
         super().__init__(sys.stdout, _size, term=os.environ.get("TERM"), enable_cpr=False)
@@ -20,7 +20,7 @@ class Frames(Vt100_Output):
 
     @contextmanager
     def frame(self) -> Generator[None]:
-        """Holds back what is drawn until all of it is there, and so does a terminal that knows how to."""
+        """Holds back what is drawn until all of it is there; a terminal with synchronised output does the same."""
         self._holding = True
         self.write_raw(BEGIN)
         try:
@@ -37,4 +37,4 @@ class Frames(Vt100_Output):
 
 def _size() -> Size:
     columns, rows = os.get_terminal_size(sys.stdout.fileno())
-    return Size(rows=rows or 24, columns=columns or 80)  # a terminal nobody has sized says 0
+    return Size(rows=rows or 24, columns=columns or 80)  # a terminal without a size reports 0

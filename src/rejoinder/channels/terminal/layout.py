@@ -1,8 +1,7 @@
 """From text to rows of a terminal: light Markdown, wrapped at words, measured in cells.
 
-A row is a list of (style, text). Lines are laid out one by one and carry only one thing over: the open code
-fence. A line that is still being written is drawn as if its bold or code would close, so nothing jumps when
-it does.
+A row is a list of (style, text). Lines are laid out one by one; only the open code fence carries over from one to the
+next. A line that is still being written is drawn as if its bold or code were closed, so nothing jumps when it is.
 """
 
 import re
@@ -39,7 +38,7 @@ def _styled(line: str, *, growing: bool) -> Row:
     if line.lstrip().startswith(">"):
         return [(QUOTE, line)]
     if growing and line.endswith("*") and not line.endswith("**"):
-        line = line[:-1]  # may be half of a mark
+        line = line[:-1]  # the last character may be half of a mark
     row: Row = []
     at = 0
     while mark := _MARK.search(line, at):
@@ -57,7 +56,7 @@ def _styled(line: str, *, growing: bool) -> Row:
 
 
 def _closing(line: str, mark: re.Match[str]) -> int:
-    """Where the equal mark stands that closes this one, or -1."""
+    """The index of the equal mark that closes this one, or -1."""
     for other in _MARK.finditer(line, mark.end()):
         if other[0] == mark[0] and other.start() > mark.end():
             return other.start()
@@ -65,7 +64,7 @@ def _closing(line: str, mark: re.Match[str]) -> int:
 
 
 def wrap(line: Row, width: int, *, words: bool = True, hang: int = 0) -> list[Row]:
-    """Breaks at blanks where it can, between characters where it must; `hang` indents what follows."""
+    """Breaks at blanks where it can, between characters where it must; `hang` indents the rows after the first."""
     cells = [(style, cluster, _cells(cluster)) for style, text in line for cluster in clusters(text)]
     rows: list[Row] = []
     start, blank, used, at = 0, -1, 0, 0

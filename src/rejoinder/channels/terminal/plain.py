@@ -1,6 +1,6 @@
-"""Lines in, lines out, for pipes and files: whole messages, no escape code, and the end of input is the end.
+"""Lines in, lines out, for pipes and files: whole messages, no escape codes; the end of input ends the chat.
 
-It does not stream: what a pipe has taken cannot be taken back, and an answer may end in silence.
+It does not stream: text written to a pipe cannot be taken back, and an answer may end in silence.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ class PlainLines:
         self._stdin = stdin
         self._room = Room()
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
-        self._places = threading.Semaphore(WAITING_LINES)  # a line waits in the pipe until there is one
+        self._places = threading.Semaphore(WAITING_LINES)  # without a free place a line waits in the pipe
         self._unread: BrokenPipeError | None = None
 
     async def listen(self, deliver: Inlet) -> None:
@@ -71,16 +71,16 @@ class PlainLines:
             self._out.flush()
         except BrokenPipeError as error:
             self._unread = error
-            self._lines.put_nowait(None)  # wakes `listen`, which leaves: nobody reads
+            self._lines.put_nowait(None)  # wakes `listen`, which ends: the reader of our output is gone
 
 
 def _start_reading(
     stdin: int, loop: asyncio.AbstractEventLoop, lines: asyncio.Queue[str | None], places: threading.Semaphore
 ) -> None:
-    """Lines of a pipe, a file or a device alike; None is their end.
+    """Reads lines of a pipe, a file or a device alike; None marks their end.
 
-    A thread reads, because not every one of them can be polled. It is a daemon on the bare descriptor, so a
-    writer who never writes cannot keep the program from ending.
+    A thread reads, because not all of these can be polled. It is a daemon on the bare descriptor, so a
+    writer that never writes cannot keep the program from ending.
     """
 
     def hand_over(line: str | None) -> None:
@@ -88,7 +88,7 @@ def _start_reading(
         loop.call_soon_threadsafe(lines.put_nowait, line)
 
     def read() -> None:
-        with suppress(RuntimeError):  # the loop has ended: nobody listens any more
+        with suppress(RuntimeError):  # the loop has ended, and `listen` with it
             for line in _split(stdin):
                 hand_over(line)
             hand_over(None)

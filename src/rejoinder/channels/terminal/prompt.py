@@ -1,4 +1,4 @@
-"""Where one types: a line that grows, keys, and pastes too long to look at."""
+"""The prompt: a line that grows, keys, and folding of long pastes."""
 
 from collections.abc import Callable
 
@@ -33,7 +33,7 @@ class Prompt:
         self.window = self._build()
 
     def unfolded(self, text: str) -> str:
-        """With every folded paste in full again."""
+        """The text with every folded paste in full again."""
         for folded, whole in self._pastes.items():
             text = text.replace(folded, whole)
         return text

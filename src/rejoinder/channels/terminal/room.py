@@ -1,4 +1,4 @@
-"""The one chat of a terminal: its messages, numbered as they appear, so an id is the handle people read."""
+"""The one chat of a terminal: its messages are numbered as they appear, and the id is the handle that people see."""
 
 from msgspec.structs import replace
 
@@ -33,16 +33,16 @@ class Room:
         self._excerpts.pop(handle, None)
 
     def mention(self, handle: str) -> str:
-        """How a message is pointed at: its handle and its first words."""
+        """How to refer to a message: its handle and its first words."""
         words = self._excerpts.get(handle, "")
         return f"{handle} “{words}”" if words else handle
 
     def say(self, channel: str, text: str, reply_to: str | None = None) -> Inbound:
-        """Something typed here, as the gateway takes it. What is no text to any program is replaced."""
+        """Something typed here, as the gateway takes it. Lone surrogates are replaced."""
         return _inbound(channel, self.add(text), text.encode("utf-8", "replace").decode("utf-8"), reply_to)
 
     def command(self, channel: str, text: str) -> Inbound:
-        """What a key means in words; nobody typed it, so it is no message of the chat."""
+        """What a key means, as a command; it was not typed, so it is not a message of the chat."""
         self._commands += 1
         return replace(_inbound(channel, f"key-{self._commands}", text, None), entry="native")
 

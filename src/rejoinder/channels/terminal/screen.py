@@ -1,6 +1,6 @@
 """The chat as a person sees it: what was said scrolls up, what is being written stands live above the prompt.
 
-Nothing anybody wrote reaches the terminal but through a `Block`, which makes it harmless.
+What people and agents wrote reaches the terminal only through a `Block`, which makes it harmless.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ STYLE = Style.from_dict(
     }
 )
 GATEWAY = "rejoinder"
-"""Who answers commands; the name of the agent is for what the agent says."""
+"""The name above answers to commands; the agent's name stands only above what the agent says."""
 HINTS = ("Ctrl-C stops", "Ctrl-D leaves", "/reply m2 text", "Alt-Enter new line")
 REDRAW_AFTER = 0.02  # seconds; what arrives meanwhile is drawn together
 BELOW = TALLEST + 2  # rows kept free for the prompt and its hint
@@ -157,7 +157,7 @@ class Screen:
         return Delivered(handle)
 
     def _show_own(self, handle: str, text: str, reply_to: str | None) -> None:
-        """Words of one's own stand beside their head where they fit; a blank line sets the turn off."""
+        """The user's own words stand beside their head if they fit; a blank line sets the turn off."""
         self._newest = handle
         head = self._head(handle, ("class:you", "you"), reply_to)
         beside: Row = [*head, ("", f"  {text}")]

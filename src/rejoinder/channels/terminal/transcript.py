@@ -1,15 +1,15 @@
 """What stands above the prompt and may still change.
 
-Rule 1: blocks keep the order in which they began; only the top can leave, for the scrollback, and for good.
+Rule 1: blocks keep the order in which they began; only the top can move to the scrollback, and it does so for good.
 Rule 2: a block that is being written stays as long as it fits, so it can still be taken back; what does not
-        fit leaves line by line.
+        fit moves to the scrollback line by line.
 Rule 3: it knows no terminal: a width and a height come in, rows go out.
 """
 
 from rejoinder.channels.terminal.clean import clean
 from rejoinder.channels.terminal.layout import Row, lay_out, wrap
 
-LONGEST_LINE = 1000  # a longer one is laid out in parts, so that a piece more never costs a megabyte again
+LONGEST_LINE = 1000  # a longer one is laid out in parts, so that adding a piece never lays out a megabyte again
 LONGEST_OPENING = 200
 INDENT = "   "
 TAB = "    "
@@ -39,8 +39,8 @@ class Block:
 
     def __init__(self, head: Row, text: str = "", *, complete: bool = True) -> None:
         self.complete = False
-        self.left = False  # something of it is in the scrollback already
-        self.opening = ""  # its first words, to be quoted by
+        self.left = False  # part of it is in the scrollback already
+        self.opening = ""  # its first words, for quoting it
         self._head: Row | None = head
         self._fence = ""  # the code fence that is open where the text begins
         self._lines: list[_Line] = []
@@ -88,7 +88,7 @@ class Block:
         return rows
 
     def release(self, width: int) -> list[Row]:
-        """Takes the top line away: its head first, then text that cannot change any more."""
+        """Removes and returns the rows of the top line: the head first, then text that cannot change any more."""
         if self._head is not None:
             rows, self._head, self.left = _head_rows(self._head, width), None, True
             return rows
@@ -115,7 +115,7 @@ class Transcript:
             self._blocks.remove(block)
 
     def settle(self, width: int, height: int) -> list[Row]:
-        """The rows that leave now: what is complete on top, and what no longer fits."""
+        """The rows that move to the scrollback now: what is complete on top, and what no longer fits."""
         rows: list[Row] = []
         while self._blocks and self._blocks[0].complete:
             rows += self._blocks.pop(0).rows(width)

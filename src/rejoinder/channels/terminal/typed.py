@@ -1,4 +1,4 @@
-"""What a line typed into the terminal means; the two words of the terminal's own are in here."""
+"""What a line typed into the terminal means; the terminal's own two commands are defined here."""
 
 import re
 from collections.abc import Container
@@ -18,7 +18,7 @@ class Leave(Struct, frozen=True):
 
 
 class Misread(Struct, frozen=True):
-    """Not sent: what to write instead."""
+    """The line was not sent; says what to write instead."""
 
     advice: str
 

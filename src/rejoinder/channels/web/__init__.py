@@ -1,6 +1,6 @@
 """The chat page as a platform of its own: a durable room log, sockets that resume, a channel on top.
 
-The pages and their server are in `rejoinder.web`; this room knows frames, not how they travel.
+The pages and their server are in `rejoinder.web`; this package knows frames, not how they travel.
 """
 
 import time
@@ -16,7 +16,7 @@ UPLOAD_LIMIT = 20 << 20
 
 
 def journal_path(store: str) -> str:
-    """`rejoinder.db` has `rejoinder.db.web.db` beside it; a store that is no file here, a file where we stand."""
+    """`rejoinder.db` has `rejoinder.db.web.db` beside it; if the store is no file, it is in the working directory."""
     if store == MEMORY:
         return ":memory:"
     if store.startswith("sqlite:"):
@@ -27,9 +27,9 @@ def journal_path(store: str) -> str:
 def open_channel(
     name: str, settings: Settings, agents: tuple[str, ...] = (), store: str = MEMORY, wake: str = "lead"
 ) -> "WebChannel":
-    """`agents`: who is here, several share a lobby; `store`: the gateway's, the room log lies beside it; `wake`: who
-    takes what names nobody in a room, for the page to tell."""
-    from rejoinder.channels.web.channel import WebChannel  # noqa: PLC0415 - who reads the settings needs no journal
+    """`agents`: all agents; several share a lobby. `store`: that of the gateway; the room log lies beside it. `wake`:
+    which agents take a message that names none in a room; the page shows it."""
+    from rejoinder.channels.web.channel import WebChannel  # noqa: PLC0415 - reading the settings needs no journal
     from rejoinder.channels.web.keeper import Keeper  # noqa: PLC0415
 
     path = journal_path(store)

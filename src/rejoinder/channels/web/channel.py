@@ -1,4 +1,4 @@
-"""The channel on top of the room log: parts become messages, what people do becomes messages for the gateway."""
+"""The channel on top of the room log: parts become messages, and what people do becomes inbounds for the gateway."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -19,11 +19,11 @@ from rejoinder.events import Attachment, Choice, Part, Route
 
 OWN_ID = "rejoinder"
 PAUSE = 1.0
-"""Seconds before a gateway that could keep nothing is asked again."""
+"""Seconds before we deliver again to a gateway that could not store anything."""
 
 
 class WebChannel:
-    """Native everything: keys, replies, threads, reactions, edits, growing messages, messages for one person."""
+    """Everything is native: keys, replies, threads, reactions, edits, growing messages, messages for one person."""
 
     limits = Limits()
     keeps_keys: Final[Literal[True]] = True
@@ -48,9 +48,9 @@ class WebChannel:
     # --- in -----------------------------------------------------------------------------------------
 
     async def listen(self, deliver: Inlet) -> None:
-        """Reads the journal on from where the gateway has it, however long ago that was (DU-1).
+        """Reads the journal from where the gateway left off, however long ago that was (DU-1).
 
-        A gateway with a new store is not asked again what an earlier one has answered.
+        A gateway with a new store is not given again what an earlier one has taken.
         """
         kept = await deliver.cursor()
         self._taken = int(kept) if kept is not None else await self.keeper.ask(reading.taken)
@@ -63,7 +63,7 @@ class WebChannel:
                 last = arrived[-1][0]
                 try:
                     await deliver(*(inbound for _, inbound in arrived), cursor=str(last))
-                except StoreUnavailable:  # the journal has it: it comes again (DU-15)
+                except StoreUnavailable:  # the journal still has them, so they are delivered again (DU-15)
                     await asyncio.sleep(PAUSE)
                     continue
                 self._taken = last
@@ -72,7 +72,7 @@ class WebChannel:
                 await self._news.wait()
 
     async def close(self) -> None:
-        """Browsers are told to come back; then the file is closed."""
+        """Tells the browsers to come back; then closes the file."""
         if not self._closed:
             self._closed = True
             self._news.set()
@@ -117,7 +117,7 @@ class WebChannel:
 
     async def append(self, route: Route, message: str, text: str) -> None:
         growing = self.hub.growing.get(message)
-        if growing is not None and text:  # what is whole does not grow again (DE-20)
+        if growing is not None and text:  # a completed message does not grow again (DE-20)
             self.hub.show(growing.append(text), growing.audience)
 
     async def complete(self, route: Route, message: str) -> None:
@@ -139,12 +139,12 @@ class WebChannel:
         return await self._change(message, lambda journal: journal.react_ours(message, who, emoji, remove), ends=False)
 
     async def _only_agent(self, room: str) -> str:
-        """Who it must be, where nobody says: nobody in particular among several."""
+        """The agent meant if none is named: the only one in the room; empty if there are several."""
         place = await self.keeper.ask(reading.place, room)
         return place[0].agents[0] if place is not None and len(place[0].agents) == 1 else ""
 
     async def _change(self, message: str, change: Callable[[Journal], bool], *, ends: bool = True) -> Outcome:
-        """`ends`: the message grows no more after it, in the same step in which browsers are told."""
+        """`ends`: the message stops growing, in the same step in which the browsers are told."""
 
         def then(done: bool) -> None:
             if ends:
@@ -166,7 +166,7 @@ class WebChannel:
                 who = room.agents[0] if len(room.agents) == 1 else ""
                 self.hub.show(TypingNow(room.id, author or who, route.thread), person)
 
-        # In line with what is said: a sign that was asked for before a message is not seen after it.
+        # Queued with the messages, so that a sign requested before a message is not shown after it.
         await self.keeper.ask_then(lambda journal: reading.place(journal.db, route.chat), show)
 
     async def note(self, route: Route, text: str) -> None:

@@ -1,4 +1,4 @@
-"""How members look when nobody says: a hue and initials from the name, always the same."""
+"""How members look by default: a hue and initials derived from the name, always the same."""
 
 import re
 import zlib
@@ -36,7 +36,7 @@ def person_member(id: str, name: str) -> Member:
 
 
 def person_id(name: str, agents: Mapping[str, object]) -> str:
-    """Who calls themselves so. No name is the owner; a name that an agent has is no agent's for that."""
+    """The id of a person with this name. No name means the owner; an agent's name does not give that agent's id."""
     plain = re.sub(r"[\W_]+", "-", name.strip().casefold()).strip("-")
     if not plain:
         return OWNER

@@ -20,7 +20,7 @@ def mentions(text: str, room: Room, agents: tuple[str, ...]) -> tuple[Mention, .
         name = match[1].casefold()
         if name == EVERYBODY and room.agents == agents:
             found[EVERYBODY] = Mention(EVERYBODY, "everyone", match[0])
-        elif name == EVERYBODY:  # not everybody there is, but everybody here
+        elif name == EVERYBODY:  # not all agents there are, but all in this room
             found.update({agent: Mention(agent, token=match[0][:1]) for agent in room.agents})
         elif name in ids:
             found.setdefault(ids[name], Mention(ids[name], token=match[0]))
@@ -28,7 +28,7 @@ def mentions(text: str, room: Room, agents: tuple[str, ...]) -> tuple[Mention, .
 
 
 def unsaid_mention(room: Room, agents: tuple[str, ...]) -> tuple[Mention, ...]:
-    """Who is meant where nobody is named: the agent of a direct chat. In a room it is not ours to say (IN-25)."""
+    """The agent meant if none is named: that of a direct chat. In a room the gateway decides (IN-25)."""
     return (Mention(room.agents[0]),) if len(agents) > 1 and room.agents and room.kind == "direct" else ()
 
 
@@ -45,10 +45,10 @@ def inbound(
     text: str | None = None,
     starter: str | None = None,
 ) -> Inbound:
-    """`sender` and `text` where they are not the message's own: who reacted, with what; what a button says. `starter`:
-    the message its thread hangs under.
+    """`sender` and `text`, if they are not the message's own: who reacted, and with what; or what a button says.
+    `starter`: the text of the message that began the thread.
 
-    A button says its words for the person, as an answer to the message under which it stands.
+    A pressed button speaks for the person, as a reply to the message it belongs to.
     """
     author = sender or message.author
     said = message.text if text is None else text

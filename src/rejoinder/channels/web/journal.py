@@ -1,8 +1,8 @@
-"""The room log: rooms, messages, edits, reactions, read marks and files, each change under a number that grows.
+"""The room log: rooms, messages, edits, reactions, read marks and files, each change with an increasing number.
 
-Rule 1: a change and what it tells (to browsers and to the gateway) are one transaction.
-Rule 2: the same request of a person, and the same key of a part, change things once and get the same answer.
-Rule 3: methods run on the writer's thread; `keeper.py` is what the event loop talks to.
+Rule 1: a change and the events it causes (for browsers and for the gateway) are one transaction.
+Rule 2: a request that a person repeats, or a part with the same key, changes things once and gets the same answer.
+Rule 3: methods run on the writer's thread; the event loop talks to `keeper.py`.
 """
 
 import secrets
@@ -31,10 +31,10 @@ from rejoinder.channels.web.reading import Details, Kept
 from rejoinder.events import Choice, Entry, Inbound, Part
 
 KEPT_EVENTS = 50_000
-"""How many events a browser may have missed at most and still resume; older ones that were answered are removed."""
+"""How many of the last events are kept for browsers that resume; older ones are removed once the gateway has them."""
 LOBBY = "lobby"
 LONGEST_STARTER = 4_000
-"""So much of the message a thread hangs under is told with each message of the thread."""
+"""How many characters of the message that began a thread are delivered with each message of the thread."""
 
 
 class Told(Struct, frozen=True):
@@ -46,7 +46,7 @@ class Told(Struct, frozen=True):
 
 
 class Sent(Struct, frozen=True):
-    """A message of ours, and whether it still grows."""
+    """One of our messages, and whether it still grows."""
 
     message: Message
     audience: str | None
@@ -54,11 +54,11 @@ class Sent(Struct, frozen=True):
 
 
 class NoTarget(Exception):
-    """The message that a part answers is not there: nothing was written."""
+    """The message that a part replies to does not exist: nothing was written."""
 
 
 class NotDone(Exception):
-    """A request that is wrong; its text is a sentence for the person."""
+    """The request is invalid; the exception's text is a sentence for the person."""
 
 
 class Journal:
@@ -79,7 +79,7 @@ class Journal:
         self._interrupted()
         if len(agents) > 1:
             self._lobby()
-        self.told()  # whoever comes reads it from the log
+        self.told()  # discarded: browsers that connect read these events from the log
 
     def told(self) -> list[Told]:
         told, self._told = self._told, []
@@ -118,7 +118,7 @@ class Journal:
         self._record(lambda seq: RoomMade(seq, room), person, None)
 
     def arrive(self, person: str, name: str) -> Member:
-        """Somebody opens the page: known from now on, with a direct chat with each agent."""
+        """A person opens the page: they are known from now on, and have a direct chat with each agent."""
         member = person_member(person, name)
         kept = self.db.execute("SELECT name FROM people WHERE id = ?", (person,)).fetchone()
         if kept is None or kept[0] != name:
@@ -135,7 +135,7 @@ class Journal:
         return room
 
     def _room_of_nobody_yet(self, id: str) -> Room | None:
-        """The direct chat of somebody who has not opened the page so far, and finds it when they do."""
+        """The direct chat of a person who has not opened the page yet, and will find it when they do."""
         agent, _, person = id.partition("~")
         is_name = person == OWNER or person == person_id(person, self.agents)
         return self._direct_chat(self.agents[agent], person) if agent in self.agents and is_name else None
@@ -254,7 +254,7 @@ class Journal:
     # --- what the gateway does ----------------------------------------------------------------------
 
     def keep_sent_file(self, key: str, name: str, mime: str, content: bytes) -> File:
-        """The file under this key: it is kept once, whatever it holds when it is kept again."""
+        """The file under this key: only the first content is stored, even if it is stored again with another."""
         if (known := reading.sent_file(self.db, key)) is not None:
             return known
         file = self.keep_file(name, mime, content)
@@ -262,7 +262,7 @@ class Journal:
         return file
 
     def send(self, part: Part, *, growing: bool) -> Sent | None:
-        """The message of this part, made now or before; None when there is no such room. Raises `NoTarget`."""
+        """The message of this part, made now or before; None if there is no such room. Raises `NoTarget`."""
         if part.key and (kept := reading.by_key(self.db, part.key)) is not None:
             return Sent(kept.message, kept.audience, growing and kept.state != "whole")
         room = reading.room(self.db, part.route.chat) or self._room_of_nobody_yet(part.route.chat)
@@ -292,7 +292,7 @@ class Journal:
         return Sent(posted, person, growing)
 
     def complete(self, id: str, text: str, choices: tuple[Choice, ...] | None = None) -> bool:
-        """The whole text of a message of ours. False when it is not there; nothing happens when it is so already."""
+        """Sets the whole text of one of our messages, if it is not so already. False if there is no such message."""
         kept = reading.message(self.db, id)
         if kept is None or kept.deleted:
             return False
@@ -385,7 +385,7 @@ class Journal:
         self._record(lambda seq: Edited(seq, message.room, message.id, text, shown, choices), kept.audience, heard)
 
     def _concerns(self, message: Message, room: Room) -> bool:
-        """Whether the gateway is told: of what people write, and of an agent's words where other agents listen."""
+        """Whether the gateway hears it: what people write, and what an agent says where other agents listen."""
         if message.author in self.agents:
             return len(room.agents) > 1 and not message.only_for
         return bool(message.author)
@@ -406,7 +406,7 @@ class Journal:
         return None if kept is None or kept.deleted else kept.message.text[:LONGEST_STARTER]
 
     def _interrupted(self) -> None:
-        """Messages that were growing when the last process ended grow no more, until somebody completes them."""
+        """Ends the messages that were growing when the last process ended; the gateway may complete them later."""
         for (id,) in self.db.execute("SELECT id FROM messages WHERE state = 'growing'").fetchall():
             kept = reading.message(self.db, id)
             assert kept is not None
@@ -446,6 +446,6 @@ class Journal:
         return Quoted(kept.message.id, kept.message.author, words[:200])
 
     def was_taken(self, seq: int) -> None:
-        """The gateway has it up to here. What was told long ago besides is not needed any more."""
+        """The gateway has taken everything up to here. Events that are also old enough are removed."""
         self.db.execute("UPDATE journal SET taken = ?", (seq,))
         self.db.execute("DELETE FROM events WHERE seq <= ?", (min(seq, self.seq - KEPT_EVENTS),))

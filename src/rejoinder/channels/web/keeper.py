@@ -1,4 +1,4 @@
-"""The journal as the event loop sees it: changes that are told once they are safe, and questions."""
+"""The journal as the event loop sees it: changes, which are announced once they are durable, and questions."""
 
 import sqlite3
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Keeper:
-    """`tell` gets every event, in order, once it is on the disk."""
+    """`tell` gets every event, in order, once it is on disk."""
 
     def __init__(
         self,
@@ -45,17 +45,17 @@ class Keeper:
         self._writer = Writer(db, path)
 
     async def change(self, verb: Callable[Concatenate[Journal, P], T], *arguments: P.args, **options: P.kwargs) -> T:
-        """Does it, waits for the disk, tells everybody; then returns."""
+        """Makes the change, waits for the disk, tells everybody; then returns."""
         return await self.change_then(lambda journal: verb(journal, *arguments, **options), lambda _: None)
 
     async def change_then(self, change: Callable[[Journal], T], then: Callable[[T], None]) -> T:
-        """The same; `then` is called with the result before anybody is told."""
+        """Like `change`; calls `then` with the result before anybody is told."""
 
         def work() -> tuple[T, list[Told]]:
             try:
                 return change(self.journal), self.journal.told()
             except BaseException:
-                self.journal.told()  # what did not happen is not told with the next one
+                self.journal.told()  # discards the events of a failed change, lest the next one announce them
                 raise
 
         def spread(done: tuple[T, list[Told]]) -> None:
@@ -69,11 +69,11 @@ class Keeper:
     async def ask(
         self, question: Callable[Concatenate[sqlite3.Connection, P], T], *arguments: P.args, **options: P.kwargs
     ) -> T:
-        """Reads, in line with the changes."""
+        """Reads, in order with the changes."""
         return await self._writer.do(lambda: question(self.journal.db, *arguments, **options))
 
     async def ask_then(self, question: Callable[[Journal], T], then: Callable[[T], None]) -> T:
-        """Reads, and does something with the answer before anything later is told."""
+        """Reads, and calls `then` with the answer before any later event is told."""
         return await self._writer.do(lambda: question(self.journal), then)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """What the frames of the chat are made of: who is there, where people talk, what was said.
 
-Rule 1: a page draws each of them without asking for more.
-Rule 2: live frames and what `reading.py` reads back are made of the same, so history looks as it looked live.
+Rule 1: a page can draw each of them without asking for more.
+Rule 2: live frames and what `reading.py` reads back are made of the same records, so history looks as it looked live.
 """
 
 from typing import Literal
@@ -12,7 +12,7 @@ from rejoinder.events import Choice
 
 
 class Face(Struct, frozen=True, omit_defaults=True):
-    """How somebody looks: `hue` in degrees, for each theme to choose its shade; an emoji before initials."""
+    """How a member looks: `hue` in degrees, each theme chooses the shade; the emoji is preferred to the initials."""
 
     hue: int
     initials: str
@@ -35,17 +35,17 @@ class Room(Struct, frozen=True, omit_defaults=True):
     kind: Literal["direct", "group"]
     title: str
     agents: tuple[str, ...]
-    """Ids of the agents in it; the first takes what names nobody, unless configured otherwise."""
+    """Ids of the agents in it; the first takes what names no agent, unless configured otherwise."""
     unread: int = 0
-    """Messages of others after one's read mark, threads included; only in `welcome`."""
+    """Messages of others after the person's read mark, threads included; only in `welcome`."""
     read: int = 0
-    """One's own read mark, as the `seq` of the last message seen; only in `welcome`."""
+    """The person's read mark, as the `seq` of the last message seen; only in `welcome`."""
     latest: "Message | None" = None
     """The last message outside threads; only in `welcome`."""
 
 
 class Quoted(Struct, frozen=True, omit_defaults=True):
-    """The message an answer answers: enough to draw the quoted line, and its id to jump to."""
+    """The message that another replies to: enough to draw the quoted line, and its id to jump to."""
 
     id: str
     author: str = ""
@@ -66,11 +66,11 @@ class File(Struct, frozen=True):
 class Reaction(Struct, frozen=True):
     emoji: str
     who: tuple[str, ...]
-    """Ids of those who gave it, in order."""
+    """Ids of the members who gave it, in order."""
 
 
 class Thread(Struct, frozen=True):
-    """What hangs under a message that began a thread."""
+    """The thread under the message that began it."""
 
     replies: int
     latest: int
@@ -87,10 +87,10 @@ class Message(Struct, frozen=True, omit_defaults=True):
     at: int
     """Milliseconds since 1970."""
     seq: int
-    """Its place in the room: the number of the event that brought it."""
+    """Its place in the room: the number of the event that posted it."""
     text: str
     thread: str | None = None
-    """Id of the message that began the thread it stands in."""
+    """Id of the message that began its thread."""
     reply_to: Quoted | None = None
     files: tuple[File, ...] = ()
     reactions: tuple[Reaction, ...] = ()

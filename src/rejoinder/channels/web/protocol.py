@@ -1,12 +1,12 @@
 """The frames between the chat page and the web channel: JSON texts on one WebSocket, told apart by `type`.
 
-Rule 1: what is durable has a sequence number `seq`. Numbers grow; not every number is sent to everybody.
-Rule 2: a request carries an id of the browser's making, `client`. The same id means the same request, for ever:
-        who is not sure whether it arrived sends it again, and it is done once.
-Rule 3: a browser keeps the highest `seq` it has seen and says it in `hello`; it is told what it missed.
-Rule 4: an unknown `type` from the server is ignored, so that the server may learn new ones.
+Rule 1: what is durable has a sequence number `seq`. Numbers grow; not every number is sent to every browser.
+Rule 2: a request carries an id made by the browser, `client`. The same id means the same request, for ever: a browser
+        that is not sure whether a request arrived sends it again, and it is done once.
+Rule 3: a browser keeps the highest `seq` it has seen and sends it in `hello`; the server replays what it missed.
+Rule 4: a browser ignores an unknown `type` from the server, so that new ones can be added.
 
-They are made of `nouns.py`; `docs/web-protocol.md` tells the same as a story.
+The frames are made of `nouns.py`; `docs/web-protocol.md` describes the same in prose.
 """
 
 from typing import Annotated, Any
@@ -18,7 +18,7 @@ from rejoinder.channels.web.nouns import Member, Message, Reaction, Room
 from rejoinder.events import Choice
 
 PROTOCOL = 1
-"""Goes up when an old page could not talk to a new server. A page that meets another number reloads itself."""
+"""Increased when an old page could not talk to a new server. A page that meets another number reloads itself."""
 
 Id = Annotated[str, Meta(min_length=1, max_length=128)]
 LONGEST_TEXT = 200_000
@@ -28,19 +28,19 @@ Words = Annotated[str, Meta(max_length=LONGEST_TEXT)]
 
 
 class Hello(Struct, frozen=True, tag_field="type", tag="hello"):
-    """The first frame, and nothing else before it."""
+    """The first frame of a browser."""
 
     protocol: int
     name: Annotated[str, Meta(max_length=40)] = ""
-    """Who sits here; empty: the owner, shown as "You". Another name is another person."""
+    """The person at the browser; empty: the owner, shown as "You". Another name is another person."""
     seq: int | None = None
-    """The highest `seq` seen; None: nothing is kept here, begin anew."""
+    """The highest `seq` seen; None: the browser keeps nothing and starts afresh."""
     journal: str = ""
-    """The `journal` of the `welcome` in which the numbers counted."""
+    """The `journal` of the `welcome` that `seq` belongs to."""
 
 
 class Say(Struct, frozen=True, tag_field="type", tag="say"):
-    """Answered by `done` once it can never be lost, after the `message` frame that everybody gets."""
+    """Answered by `done` once it is durable, after the `message` frame that everybody gets."""
 
     client: Id
     room: Id
@@ -53,7 +53,7 @@ class Say(Struct, frozen=True, tag_field="type", tag="say"):
 
 
 class Edit(Struct, frozen=True, tag_field="type", tag="edit"):
-    """Changes one's own message."""
+    """Changes the person's own message."""
 
     client: Id
     message: Id
@@ -61,7 +61,7 @@ class Edit(Struct, frozen=True, tag_field="type", tag="edit"):
 
 
 class Delete(Struct, frozen=True, tag_field="type", tag="delete"):
-    """Takes one's own message away."""
+    """Deletes the person's own message."""
 
     client: Id
     message: Id
@@ -75,7 +75,7 @@ class React(Struct, frozen=True, tag_field="type", tag="react"):
 
 
 class Press(Struct, frozen=True, tag_field="type", tag="press"):
-    """A button was pressed; only what one of the message's `choices` says is taken."""
+    """A button was pressed; only what one of the message's `choices` says is accepted."""
 
     client: Id
     message: Id
@@ -86,18 +86,18 @@ class MakeRoom(Struct, frozen=True, tag_field="type", tag="make_room"):
     client: Id
     title: Annotated[str, Meta(min_length=1, max_length=80)]
     agents: tuple[Id, ...] = ()
-    """Who is in it; empty: all agents."""
+    """The agents in it; empty: all agents."""
 
 
 class StillTyping(Struct, frozen=True, tag_field="type", tag="typing"):
-    """Send it every three seconds while somebody types. No answer."""
+    """Send it every three seconds while the person types. No answer."""
 
     room: Id
     thread: Id | None = None
 
 
 class MarkRead(Struct, frozen=True, tag_field="type", tag="read"):
-    """Everything in the room up to the message with this `seq` was seen. No answer; marks never go back."""
+    """The person has seen everything in the room up to the message with this `seq`. No answer; marks never go back."""
 
     room: Id
     seq: int
@@ -116,7 +116,7 @@ class AskHistory(Struct, frozen=True, tag_field="type", tag="history"):
 
 
 class Search(Struct, frozen=True, tag_field="type", tag="search"):
-    """Answered by `page`, the newest first. All words have to occur; upper and lower case are the same."""
+    """Answered by `page`, the newest first. All words must occur; case does not matter."""
 
     client: Id
     query: Annotated[str, Meta(min_length=1, max_length=200)]
@@ -126,7 +126,7 @@ class Search(Struct, frozen=True, tag_field="type", tag="search"):
 
 
 class Ping(Struct, frozen=True, tag_field="type", tag="ping"):
-    """Answered by `pong`; a page that hears nothing for long asks whether the line is alive."""
+    """Answered by `pong`; a page that hears nothing for long asks whether the connection is alive."""
 
 
 FromBrowser = (
@@ -142,7 +142,7 @@ class Command(Struct, frozen=True, omit_defaults=True):
     name: str
     description: str
     aliases: tuple[str, ...] = ()
-    """Other names of it."""
+    """Other names of the command."""
 
 
 class Welcome(Struct, frozen=True, tag_field="type", tag="welcome"):
@@ -153,7 +153,7 @@ class Welcome(Struct, frozen=True, tag_field="type", tag="welcome"):
     version: str
     journal: str
     seq: int
-    """Where the journal stands; set one's own highest `seq` to it when not resumed."""
+    """Where the journal stands; a page that was not resumed takes it as its highest `seq`."""
     resumed: bool
     me: Member
     agents: tuple[Member, ...]
@@ -161,11 +161,11 @@ class Welcome(Struct, frozen=True, tag_field="type", tag="welcome"):
     rooms: tuple[Room, ...]
     commands: tuple[Command, ...]
     growing: tuple[Message, ...]
-    """Messages that are being written right now, with their text so far; with `resumed`, those it has seen begin."""
+    """Messages being written right now, with their text so far; with `resumed`, only those it has seen begin."""
     upload_limit: int
     """Bytes of one file."""
     wake: str = "lead"
-    """Who takes a message that names nobody in a room: the first agent (`lead`), `all`, or none (`mentions`)."""
+    """Which agents take a message in a room that names none: the first (`lead`), `all`, or none (`mentions`)."""
 
 
 class Done(Struct, frozen=True, tag_field="type", tag="done", omit_defaults=True):
@@ -177,7 +177,7 @@ class Done(Struct, frozen=True, tag_field="type", tag="done", omit_defaults=True
 
 
 class Refused(Struct, frozen=True, tag_field="type", tag="refused"):
-    """The request was not done, and would not be if sent again. `client` is empty where none could be read."""
+    """The request was not done, and would not be if sent again. `client` is empty if none could be read."""
 
     client: str
     reason: str
@@ -190,11 +190,11 @@ class Page(Struct, frozen=True, tag_field="type", tag="page"):
     client: str
     messages: tuple[Message, ...]
     more: bool
-    """There are more in the direction that was asked for."""
+    """There are more in the requested direction."""
 
 
 class Pong(Struct, frozen=True, tag_field="type", tag="pong"):
-    """The line is alive."""
+    """The connection is alive."""
 
 
 # --- to the browser: what happened, numbered and kept -------------------------------------------
@@ -208,28 +208,28 @@ class RoomMade(Struct, frozen=True, tag_field="type", tag="room"):
 
 
 class PersonJoined(Struct, frozen=True, tag_field="type", tag="person"):
-    """Somebody is here for the first time."""
+    """A person is here for the first time."""
 
     seq: int
     person: Member
 
 
 class Posted(Struct, frozen=True, tag_field="type", tag="message"):
-    """A new message, one's own included (known by its `client`)."""
+    """A new message, including the person's own (recognised by its `client`)."""
 
     seq: int
     message: Message
 
 
 class Edited(Struct, frozen=True, tag_field="type", tag="edited", omit_defaults=True):
-    """The whole text as it now is; it takes the place of whatever the page had. A message that grew is whole."""
+    """The whole text as it is now; it replaces whatever the page had. A message that was growing is complete."""
 
     seq: int
     room: str
     message: str
     text: str
     edited: bool = False
-    """Show it as edited: not so when a growing message was completed."""
+    """Show it as edited; false if a growing message was completed."""
     choices: tuple[Choice, ...] = ()
 
 
@@ -240,7 +240,7 @@ class Deleted(Struct, frozen=True, tag_field="type", tag="deleted"):
 
 
 class Reacted(Struct, frozen=True, tag_field="type", tag="reacted"):
-    """All reactions of a message, as they now are."""
+    """All reactions of a message, as they are now."""
 
     seq: int
     room: str
@@ -249,7 +249,7 @@ class Reacted(Struct, frozen=True, tag_field="type", tag="reacted"):
 
 
 class WasRead(Struct, frozen=True, tag_field="type", tag="read"):
-    """One's own read mark moved, perhaps in another browser."""
+    """The person's own read mark moved, perhaps in another browser."""
 
     seq: int
     room: str
@@ -262,7 +262,7 @@ Happening = RoomMade | PersonJoined | Posted | Edited | Deleted | Reacted | WasR
 
 
 class Delta(Struct, frozen=True, tag_field="type", tag="delta"):
-    """A growing message grew. `at` is the length before it, in UTF-16 units like a string's `length`: where it
+    """A growing message grew. `at` is the length before it, in UTF-16 units like a string's `length`: if it
     differs from what the page has, ask for the `history` around the message."""
 
     room: str
@@ -272,7 +272,7 @@ class Delta(Struct, frozen=True, tag_field="type", tag="delta"):
 
 
 class TypingNow(Struct, frozen=True, tag_field="type", tag="typing", omit_defaults=True):
-    """Show it for six seconds, or until something of `who` comes in that place."""
+    """Show it for six seconds, or until something from `who` comes in that place."""
 
     room: str
     who: str
@@ -280,7 +280,7 @@ class TypingNow(Struct, frozen=True, tag_field="type", tag="typing", omit_defaul
 
 
 class Note(Struct, frozen=True, tag_field="type", tag="note", omit_defaults=True):
-    """A line for the operator that is no message: why something was not done."""
+    """A line for the operator that is not a message: why something was not done."""
 
     room: str
     text: str
@@ -300,7 +300,7 @@ def encode(frame: ToBrowser) -> bytes:
 
 
 def decode(text: str | bytes) -> FromBrowser:
-    """Raises msgspec.DecodeError (its ValidationError included) for what is no frame."""
+    """Raises msgspec.DecodeError (its ValidationError included) for what is not a frame."""
     return _decoder.decode(text)
 
 
@@ -309,7 +309,7 @@ class _Address(Struct):
 
 
 def client_of(text: str | bytes) -> str:
-    """The request id of a frame that is otherwise wrong, so that its refusal finds back."""
+    """The request id of a frame that is otherwise invalid, so that the browser can match the refusal."""
     try:
         found = msgspec.json.decode(text, type=_Address).client
     except msgspec.DecodeError:

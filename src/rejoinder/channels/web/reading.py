@@ -1,4 +1,4 @@
-"""What the room log is asked. All of it is a question to one connection and returns values."""
+"""The queries on the room log. Each reads through one connection and returns values."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -13,11 +13,11 @@ from rejoinder.channels.web.nouns import File, Member, Message, Quoted, Reaction
 from rejoinder.events import Choice, Inbound
 
 MOST_RESUMED = 1000
-"""How many events are replayed to a browser that comes back; with more, beginning anew is faster."""
+"""The most events that are replayed to a browser that comes back; with more, starting afresh is faster."""
 
 
 class Details(Struct, frozen=True, omit_defaults=True):
-    """What a message has beside its words."""
+    """What a message has besides its text."""
 
     reply_to: Quoted | None = None
     files: tuple[File, ...] = ()
@@ -65,7 +65,7 @@ def token(db: sqlite3.Connection) -> str | None:
 
 
 def taken(db: sqlite3.Connection) -> int:
-    """Up to where the gateway had it when it began, or ended in good order."""
+    """Up to where the gateway had taken events when it last started, or ended cleanly."""
     return db.execute("SELECT taken FROM journal").fetchone()[0]
 
 
@@ -90,7 +90,7 @@ def is_open_to(db: sqlite3.Connection, room: str, person: str) -> bool:
 
 
 def place(db: sqlite3.Connection, id: str) -> tuple[Room, str | None] | None:
-    """A room, and the one person it is for, if it is a direct chat."""
+    """A room and, if it is a direct chat, the one person it is for."""
     found = room(db, id)
     if found is None:
         return None
@@ -112,7 +112,7 @@ def file(db: sqlite3.Connection, id: str) -> File | None:
 
 
 def sent_file(db: sqlite3.Connection, key: str) -> File | None:
-    """What the gateway had kept under this key."""
+    """The file that the gateway stored under this key."""
     row = db.execute("SELECT upload FROM sent_files WHERE part = ?", (key,)).fetchone()
     return file(db, row[0]) if row else None
 
@@ -125,7 +125,7 @@ def content(db: sqlite3.Connection, id: str) -> tuple[File, bytes] | None:
 
 
 def reactions(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, tuple[Reaction, ...]]:
-    """By message; the emoji in the order in which they were first given."""
+    """The reactions by message; the emoji in the order in which they were first given."""
     wanted = list(ids)
     places = ",".join("?" * len(wanted))
     found: dict[str, dict[str, list[str]]] = {}
@@ -147,7 +147,7 @@ def _threads(db: sqlite3.Connection, ids: list[str], person: str) -> dict[str, T
 
 
 def _whole(db: sqlite3.Connection, rows: Iterable[Any], person: str) -> list[Message]:
-    """Messages with what hangs on them."""
+    """The messages with their reactions and threads."""
     messages = [_kept(row).message for row in rows]
     ids = [message.id for message in messages]
     given, under = reactions(db, ids), _threads(db, ids, person)
@@ -163,7 +163,7 @@ _SEEN = "NOT deleted AND (audience IS NULL OR audience = ?)"
 def history(
     db: sqlite3.Connection, person: str, room: str, thread: str | None, before: int | None, limit: int
 ) -> tuple[tuple[Message, ...], bool]:
-    """The latest before, oldest first, and whether there are older ones."""
+    """The latest messages before `before`, oldest first, and whether there are older ones."""
     rows = db.execute(
         f"SELECT {_COLUMNS} FROM messages WHERE room = ? AND thread IS ? AND seq < ? AND {_SEEN}"
         " ORDER BY seq DESC LIMIT ?",
@@ -173,7 +173,7 @@ def history(
 
 
 def around(db: sqlite3.Connection, person: str, id: str, limit: int) -> tuple[tuple[Message, ...], bool]:
-    """A message with those before and after it in its place."""
+    """A message with those before and after it in its room or thread."""
     kept = message(db, id)
     if kept is None or kept.audience not in (None, person):
         return (), False
@@ -207,7 +207,7 @@ def _literal(word: str) -> str:
 
 
 def rooms(db: sqlite3.Connection, person: str, agents: Iterable[str]) -> tuple[Room, ...]:
-    """Those a person may see, with their read marks; agents that are no longer configured have left."""
+    """The rooms a person may see, with their read marks; without agents that are no longer configured."""
     here = set(agents)
     found: list[Room] = []
     rows = db.execute(
@@ -229,7 +229,7 @@ def rooms(db: sqlite3.Connection, person: str, agents: Iterable[str]) -> tuple[R
 
 
 def missed(db: sqlite3.Connection, person: str, since: int) -> list[tuple[int, str]] | None:
-    """The frames after a number; None when they are too many, or no longer all there."""
+    """The frames after a number; None if they are too many, or no longer all there."""
     first = db.execute("SELECT min(seq) FROM events").fetchone()[0]
     if first is None or since < first - 1:
         return None

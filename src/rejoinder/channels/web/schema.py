@@ -1,4 +1,4 @@
-"""The tables of the room log. Every change is a row of `events` under a number that grows; the rest is what
+"""The tables of the room log. Every change is a row of `events` with an increasing number; the other tables are what
 the events add up to, so that history, search and unread marks need not read them all."""
 
 SETTINGS = (

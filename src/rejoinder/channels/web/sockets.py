@@ -1,7 +1,7 @@
-"""The browsers that are here: who is told what, and how much may wait for a slow one.
+"""The connected browsers: which frames each gets, and how much may wait for a slow one.
 
-Rule 1: whoever is told first has it first: one line of frames for each browser, in the order of the journal.
-Rule 2: a browser that does not keep up is let go; it comes back and is told what it missed. Nobody waits for it.
+Rule 1: each browser has one queue of frames, in the order of the journal.
+Rule 2: a browser that does not keep up is disconnected; it comes back and is told what it missed. Nothing waits for it.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ Transmit = Callable[[str], Awaitable[None]]
 
 
 class Connection:
-    """One browser's line of frames that wait to be written."""
+    """One browser's queue of frames that wait to be written."""
 
     def __init__(self, person: str) -> None:
         self.person = person
@@ -47,13 +47,13 @@ class Connection:
         self.put(encode(frame).decode())
 
     def close(self, code: int) -> None:
-        """After what already waits."""
+        """Closes it, after the frames that already wait."""
         if self.closed is None:
             self.closed = code
         self._news.set()
 
     async def write(self, transmit: Transmit) -> int:
-        """Until it is closed; returns why."""
+        """Writes frames until the connection is closed; returns the close code."""
         while True:
             while self._frames:
                 frame = self._frames.popleft()
@@ -66,7 +66,7 @@ class Connection:
 
 
 class Growing:
-    """A message while it is written. What it has become is told live and kept when it is whole."""
+    """A message while it is written. Its growth is shown live, and stored only when it is complete."""
 
     def __init__(self, message: Message, audience: str | None) -> None:
         self.message = message
@@ -101,7 +101,7 @@ class Hub:
         self.growing: dict[str, Growing] = {}
         self.dropped = 0
         self.came = asyncio.Event()
-        """Somebody has looked."""
+        """A browser has connected."""
         self._closing = False
 
     def join(self, connection: Connection) -> None:
@@ -118,7 +118,7 @@ class Hub:
         self._spread(told.frame, told.audience, None)
 
     def show(self, frame: ToBrowser, audience: str | None, but: str | None = None) -> None:
-        """Live, to who is here: kept nowhere."""
+        """Sends a frame live to the connected browsers; it is stored nowhere."""
         if self.connections:
             self._spread(encode(frame).decode(), audience, but)
 
@@ -131,7 +131,7 @@ class Hub:
         return [each for each in self.growing.values() if each.audience in (None, person)]
 
     def as_it_stands(self, message: Message) -> Message:
-        """A message out of the journal with the text it has by now."""
+        """A message from the journal, with its live text if it is growing."""
         growing = self.growing.get(message.id)
         return replace(message, text=growing.text, growing=True) if growing is not None else message
 

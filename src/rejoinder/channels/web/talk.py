@@ -51,7 +51,7 @@ Receive = Callable[[], Awaitable[str | None]]
 
 
 class Greeting(Struct, frozen=True):
-    """What every `welcome` says alike."""
+    """What is the same in every `welcome`."""
 
     version: str
     commands: tuple[Command, ...]
@@ -65,7 +65,7 @@ class _Found(Struct, frozen=True):
     rooms: tuple[Room, ...]
     people: tuple[Member, ...]
     since: int
-    """The last event that the browser has, if it goes on from there."""
+    """The last event that the browser has, or (if it starts afresh) that the journal has."""
     missed: list[tuple[int, str]] | None
 
 
@@ -76,7 +76,7 @@ class Talk:
         self._greeting = greeting
 
     async def greet(self, receive: Receive) -> Connection | int:
-        """Hears `hello` and joins the browser to the others, or says why not."""
+        """Waits for `hello` and adds the browser to the hub, or returns the close code if it cannot."""
         try:
             async with asyncio.timeout(HELLO_SECONDS):
                 text = await receive()
@@ -110,9 +110,9 @@ class Talk:
         return _Found(journal.id, journal.seq, rooms, reading.people(journal.db), since, missed)
 
     def _welcome(self, connection: Connection, me: Member, found: _Found) -> None:
-        """In one step with joining, so that the next event told is the first that `found` does not know."""
+        """Welcomes and joins in one step, so that the next event told is the first one not in `found`."""
         growing = self._hub.seen_growing(me.id)
-        # One that it has missed comes in its place, behind what was said before it.
+        # A growing message that the browser has missed comes in its place below, after what was said before it.
         known = tuple(each.snapshot for each in growing if each.message.seq <= found.since)
         connection.tell(
             Welcome(
@@ -138,7 +138,7 @@ class Talk:
         self._hub.join(connection)
 
     async def hear(self, connection: Connection, receive: Receive) -> None:
-        """Does what the browser asks, in its order, until it is gone."""
+        """Does what the browser asks, in order, until it is gone."""
         mistakes = 0
         while connection.closed is None and (text := await receive()) is not None:
             try:
@@ -154,7 +154,7 @@ class Talk:
             except NotDone as refusal:
                 connection.tell(Refused(getattr(frame, "client", ""), str(refusal)))
             except StoreUnavailable:
-                connection.close(TRY_LATER)  # nothing was confirmed: it comes again
+                connection.close(TRY_LATER)  # nothing was confirmed, so the browser sends it again
 
     async def _do(self, connection: Connection, frame: FromBrowser) -> None:
         me, change = connection.person, self._keeper.change

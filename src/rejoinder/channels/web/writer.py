@@ -1,8 +1,8 @@
-"""One thread owns the file. What waits is written in one transaction: many changes, one wait for the disk.
+"""One thread owns the file. All changes that wait are written in one transaction, with one wait for the disk.
 
-Rule 1: a change is told to nobody before it is on the disk.
-Rule 2: what changes have to tell is told on the event loop in the order of their commits, and whoever asks a
-        question on this line gets the answer between two of them: nothing falls into the gap.
+Rule 1: a change is not announced before it is on disk.
+Rule 2: changes are announced on the event loop in the order of their commits, and a question on the same queue is
+        answered between two of them: no event is lost between the answer and the next announcement.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ def connect(path: str) -> sqlite3.Connection:
 
 
 class Unit:
-    """Something to do on the line, who waits for it, and what is to happen on the loop with its result first."""
+    """Queued work, the future of the caller that waits for it, and what the loop does with the result before that."""
 
     def __init__(
         self, work: Callable[[], Any], then: Callable[[Any], None] | None, done: "asyncio.Future[Any]"
@@ -65,7 +65,7 @@ class Writer:
         self._thread.start()
 
     async def do(self, work: Callable[[], T], then: Callable[[T], None] | None = None) -> T:
-        """Returns when it is on the disk. Cancelled, it is done all the same; `then` is called all the same."""
+        """Returns when it is on disk. If the caller is cancelled, the work is still done and `then` still called."""
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._line.put(Unit(work, then, done))
         return await done
@@ -96,14 +96,14 @@ class Writer:
             for unit in units:
                 self._perform(unit)
             self._db.execute("COMMIT")
-        except Exception as error:  # noqa: BLE001 - handed to all who wait
+        except Exception as error:  # noqa: BLE001 - handed to all callers that wait
             with contextlib.suppress(sqlite3.Error):
                 self._db.execute("ROLLBACK")
             for unit in units:
                 unit.problem = unavailable(error, self._path) or error
 
     def _perform(self, unit: Unit) -> None:
-        """One that fails leaves nothing behind and takes nobody along; a disk that fails takes all."""
+        """A unit that fails is rolled back alone; if the disk fails, all units fail."""
         self._db.execute("SAVEPOINT one")
         try:
             unit.result = unit.work()
@@ -120,5 +120,5 @@ class Writer:
             for unit in units:
                 unit.settle()
 
-        with contextlib.suppress(RuntimeError):  # the loop is gone, and with it whoever waited
+        with contextlib.suppress(RuntimeError):  # the loop is gone, and with it the callers
             units[0].done.get_loop().call_soon_threadsafe(settle)

@@ -21,7 +21,7 @@ def default_registry() -> Registry:
 
 
 def registry_with(theirs: Iterable[Declaration]) -> Registry:
-    """Ours, and those that other packages bring. Two of one name are an error before anything starts."""
+    """Our declarations and those of other packages. Two of one name are an error before anything starts."""
     others = tuple(theirs)
     try:
         return Registry((*built_in(), *others)) if others else default_registry()

@@ -1,8 +1,8 @@
 """How a directive is declared. One declaration serves the reader, the docs, the notice to the agent and delivery.
 
 A directive is one file in this folder with a `DIRECTIVE`; its name, notations, arguments, the ability a
-channel must have, whether the operator must grant it, and its help line stand there and nowhere else. Another
-package's is a module of its own, with an entry point in the group `rejoinder.directives`; what it does it brings along.
+channel must have, whether the operator must grant it, and its help line stand there and nowhere else. A directive of
+another package is a module with an entry point in the group `rejoinder.directives`; its `act` does the work.
 """
 
 import re
@@ -39,9 +39,9 @@ class Key(Struct, frozen=True):
     name: str
     argument: Argument | None
     shown: str
-    """What the value may be, for people."""
+    """What the value may be, as shown to people."""
     flags: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Words that stand without a colon, and the value each means: `[[reply_to_current]]` is `current`."""
+    """Words written without a colon, and the value each means: `[[reply_to_current]]` is `current`."""
 
 
 class Tag(Struct, frozen=True):
@@ -51,20 +51,20 @@ class Tag(Struct, frozen=True):
     arguments: tuple[Argument, ...] = ()
     body: Literal["none", "optional", "required"] = "none"
     body_is_speech: bool = False
-    """Left open, the body may be shown where it stands; other bodies are meant for another place."""
+    """If the tag is never closed, its body may be shown in place; other bodies are meant for another place."""
 
 
 class Given(Struct, frozen=True):
-    """A directive that an agent has given, as it is told to who acts on it."""
+    """A directive that an agent has given, as `Declaration.act` gets it."""
 
     args: Mapping[str, Any]
     body: str | None
     route: Route
     message: str
-    """The platform id of the message being answered; empty in a turn that nobody asked for."""
+    """The platform id of the message being answered; empty in a turn that no message asked for."""
     agent: str
     key: str
-    """The same when a restart has the turn run again: who must not act twice keeps it."""
+    """The same when a restart runs the turn again; keep it if the directive must not act twice."""
 
 
 class Declaration(Struct, frozen=True):
@@ -76,11 +76,11 @@ class Declaration(Struct, frozen=True):
     granted: bool = False
     """Needs a grant in `[directives] allow`; all others are free (OD-52)."""
     speaks_of_trigger: Callable[[Mapping[str, Any]], bool] | None = None
-    """Whether, with these arguments, it is about the message being answered; a background turn has none (OD-18)."""
+    """Whether, with these arguments, it refers to the message being answered; a background turn has none (OD-18)."""
     shapes_reply: bool = False
-    """Says how the reply looks rather than doing something: a reply of only these has no content (OD-44)."""
+    """It says how the reply looks rather than doing something: a reply of only such directives is empty (OD-44)."""
     act: Callable[[Given], Awaitable[None]] | None = None
-    """What it does, where delivery does not know it; what it raises is told to the agent."""
+    """Carries out a directive that delivery does not know; the agent is told about what it raises."""
 
 
 # --- checks shared by several directives --------------------------------------------------------
@@ -125,7 +125,7 @@ _BOOLEANS = {
 
 
 def boolean(value: str) -> bool:
-    """As in an attribute, where people write many things."""
+    """A boolean as written in an attribute, where people write many things."""
     try:
         return _BOOLEANS[value.lower()]
     except KeyError:
@@ -145,7 +145,7 @@ def one_of(*choices: str) -> Check:
 
 
 def squash(key: str) -> str:
-    """What is left of a key when case, hyphens, underscores and blanks do not count (OD-14)."""
+    """A key without case, hyphens, underscores and blanks, which do not count (OD-14)."""
     return key.replace("-", "").replace("_", "").replace(" ", "").replace("\t", "").lower()
 
 
@@ -189,7 +189,7 @@ class Registry:
 
     @cached_property
     def self_acting(self) -> frozenset[str]:
-        """Those that bring along what they do."""
+        """Those that have an `act`."""
         return frozenset(name for name, declared in self.named.items() if declared.act is not None)
 
     @cached_property

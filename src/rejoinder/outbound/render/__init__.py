@@ -1,6 +1,6 @@
 """One renderer per platform, for drafts and finals alike (DE-1): Markdown in, the platform's own format out.
 
-`messages` is the whole way: a text becomes source chunks of which each fits when it is rendered (DE-10 to DE-14).
+`messages` does all of it: it cuts a text into source chunks, each of which fits when it is rendered (DE-10 to DE-14).
 """
 
 import re
@@ -15,7 +15,7 @@ from rejoinder.outbound.render import discord, matrix, plain, slack, telegram, w
 from rejoinder.outbound.white_space import is_seen
 
 REMEMBERED, LONGEST_REMEMBERED = 128, 4096
-"""How many renderings are kept, and of how long a source."""
+"""How many renderings are cached, and the longest source that is."""
 
 
 class Renderer(Struct, frozen=True):
@@ -25,7 +25,7 @@ class Renderer(Struct, frozen=True):
     plain: Callable[[str], Rendering] = Rendering
     """The source as it was written, for a platform that refused the formatting; as safe as the rendering."""
     size: Callable[[Rendering], int] | None = None
-    """Where it is not the length of the text that counts."""
+    """For a platform that does not count the length of the text."""
 
 
 class Message(Struct, frozen=True):
@@ -56,17 +56,17 @@ _MARKUP = re.compile(
 
 
 def renderer(platform: str) -> Renderer:
-    """A platform that is not in the table gets Markdown, and makes of it what it likes."""
+    """A platform that is not in the table gets the Markdown as it is."""
     return RENDERERS.get(platform, _NATIVE)
 
 
 def is_prose(text: str) -> bool:
-    """Whether it is plain words in plain paragraphs: every renderer shows it as it is, and no parser is needed."""
+    """Whether it is plain words in plain paragraphs, which every renderer shows unchanged, without a parser."""
     return bool(text) and _MARKUP.search(text) is None
 
 
 def render(source: str, platform: str, tables: TableStyle = "code") -> Rendering:
-    """One message. A source of nothing but markup, as `#`, is shown as it is: it was meant to be seen."""
+    """One message. A source of nothing but markup, such as `#`, is shown as it is: it was meant to be seen."""
     if is_prose(source):
         return Rendering(source)
     return (_remembered if len(source) <= LONGEST_REMEMBERED else _rendered)(source, platform, tables)
@@ -80,13 +80,13 @@ def _rendered(source: str, platform: str, tables: TableStyle) -> Rendering:
 
 _remembered = lru_cache(REMEMBERED)(
     _rendered
-)  # to cut a text asks for the same again, and so does a draft's next frame
+)  # cutting a text asks for the same rendering again, and so does a draft's next frame
 
 
 def messages(
     text: str, platform: str, limit: int | None, unit: LengthUnit = "characters", tables: TableStyle = "code"
 ) -> list[Message]:
-    """The messages of a text; none when there is nothing to see (DE-14)."""
+    """The messages of a text; none if it has no visible character (DE-14)."""
     by = renderer(platform)
     if is_prose(text) and is_seen(text):
         shown = Rendering(text)

@@ -1,4 +1,4 @@
-"""Discord reads Markdown itself: only tables are converted, and what would call everybody is broken (DE-12, DE-34)."""
+"""Discord reads Markdown itself: we only convert tables, and break what would notify everybody (DE-12, DE-34)."""
 
 import re
 
@@ -25,7 +25,7 @@ def render(source: str, tables: TableStyle) -> Rendering:
 
 
 def plain(source: str) -> Rendering:
-    """As it was written. In code nobody is called, so it stays; an open fence is none there, nor are tildes."""
+    """As it was written. Code notifies nobody, so it is kept; to Discord, unclosed fences and tildes are not code."""
     fences = [
         (found.start, found.stop) for found in enclosures(source) if "```" in found.closing and found.end < found.stop
     ]

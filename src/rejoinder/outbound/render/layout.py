@@ -1,6 +1,6 @@
 """Markdown becomes blocks of styled text, the same for every platform that shows text and not HTML (DE-1, DE-12).
 
-Rule 1: no letter and no digit goes: what cannot be shown as a link is shown as text.
+Rule 1: no letter and no digit is lost: what cannot be shown as a link is shown as text.
 Rule 2: blank lines between blocks are those of the source; so are the numbers of a list.
 Rule 3: code is passed on as it is; nothing is put before its lines.
 """
@@ -42,9 +42,9 @@ class Block(Struct, frozen=True):
     """What stands between it and the block before."""
     runs: tuple[Run, ...]
     language: str | None = None
-    """Of a block of code; None where it is none."""
+    """The language of a block of code; None if the block is not code."""
     quote: int = 0
-    """The number of the quotation it stands in."""
+    """The number of the quotation it belongs to; 0 if none."""
 
     @property
     def text(self) -> str:
@@ -57,7 +57,7 @@ def layout(source: str, tables: TableStyle, bullet: str = "• ") -> list[Block]
 
 
 class _Item:
-    """A list item: its marker, shown once, and as many blanks from then on."""
+    """A list item: its marker, shown once, then as many blanks on each later line."""
 
     def __init__(self, marker: str) -> None:
         self._marker = marker
@@ -79,7 +79,7 @@ class _Layout:
         self._lists: list[str] = []
         self._quotes = 0
         self._quote_depth = 0
-        self._line = 0  # behind the last block, in lines of the source
+        self._line = 0  # the source line after the last block
         self._marks: tuple[Mark, ...] = ()  # of the block as a whole
 
     def read(self, tokens: Sequence["Token"]) -> list[Block]:
@@ -161,7 +161,7 @@ class _Layout:
                 self._prose([Run(as_written(table))], place)
 
     def _bullets(self, table: Table, place: tuple[int, int]) -> None:
-        """Each row a list of its cells, each with the head of its column."""
+        """Shows each row as a list of its cells, each with the head of its column."""
         head, *rows = [[runs_of(cell) for cell in row] for row in table.rows]
         for number, row in enumerate(rows or [head]):
             start = place[0] if not number else self._line + 1
@@ -205,7 +205,7 @@ def _once(marks: list[Mark]) -> tuple[Mark, ...]:
 
 
 def _address_behind(label: list[Run], address: str, *, alone: bool) -> list[Run]:
-    """The address as text, where the label is empty or cannot carry it."""
+    """The address as text, for a label that is empty or cannot be a link."""
     shown = "".join(run.text for run in label)
     if not shown.strip():
         return [Run(address)]
@@ -215,7 +215,7 @@ def _address_behind(label: list[Run], address: str, *, alone: bool) -> list[Run]
 
 
 def _image(token: "Token", marks: tuple[Mark, ...], link: str) -> list[Run]:
-    """No platform shows an image by its address in a text: its description becomes a link."""
+    """The description as a link, since no platform shows an image that a text names by its address."""
     address = str(token.attrs["src"])
     description = plain_text(runs_of(token.children or ())) or address
     if link or not _LINKABLE.match(address):
@@ -224,7 +224,7 @@ def _image(token: "Token", marks: tuple[Mark, ...], link: str) -> list[Run]:
 
 
 def plain_text(runs: Sequence[Run]) -> str:
-    """The runs without their styles; an address stands behind its label."""
+    """The runs without their styles; an address follows its label."""
     text = ""
     for index, run in enumerate(runs):
         text += run.text

@@ -1,4 +1,4 @@
-"""Text with marks in it: `*bold*`, `_italic_`, and what each platform of that kind makes of the rest (DE-12)."""
+"""Text with marks in it: `*bold*`, `_italic_`, and the differences between the platforms of that kind (DE-12)."""
 
 from collections.abc import Callable
 from itertools import groupby
@@ -11,7 +11,7 @@ ZERO_WIDTH_SPACE = "\u200b"
 
 
 class Marks(Struct, frozen=True):
-    """How one platform writes it."""
+    """How one platform writes marks."""
 
     bold: str
     italic: str
@@ -20,11 +20,11 @@ class Marks(Struct, frozen=True):
     fence: str
     quote: str
     escape: Callable[[str], str]
-    """Of text and code."""
+    """Applied to text and code."""
     literal: Callable[[str], str]
-    """Of text alone: a mark that the agent meant as a character stays one."""
+    """Applied to text alone, so that a mark the agent meant as a character stays one."""
     link: Callable[[str, str], str]
-    """An address and its label."""
+    """Takes an address and its label."""
 
     def of(self, mark: Mark) -> str:
         match mark:
@@ -52,14 +52,14 @@ def _block(block: Block, marks: Marks) -> str:
         code = marks.escape(block.text)
         if not marks.fence:
             return code
-        torn = marks.fence[:-1] + ZERO_WIDTH_SPACE + marks.fence[-1]  # the platform knows no longer fence
+        torn = marks.fence[:-1] + ZERO_WIDTH_SPACE + marks.fence[-1]  # there is no longer fence to use instead
         return f"{marks.fence}\n{code.replace(marks.fence, torn)}\n{marks.fence}"
     text = _Line(marks).write(block.runs)
     return "\n".join(marks.quote + line for line in text.split("\n")) if block.quote else text
 
 
 class _Line:
-    """Opens and closes marks as the runs come; no mark reaches over the end of a line."""
+    """Opens and closes marks as the runs come; no mark extends past the end of a line."""
 
     def __init__(self, marks: Marks) -> None:
         self._marks = marks
@@ -114,7 +114,7 @@ class _Line:
         self._just_closed = bool(closing)
 
     def _put(self, text: str, *, bounded: bool = False) -> None:
-        """Adds a piece. A mark that touches a letter on its outer side is none: something without width parts them."""
+        """Adds a piece. A mark next to a letter on its outer side would not count, so a zero-width space parts them."""
         if not text:
             return
         beside_mark = self._just_closed and text[0].isalnum()

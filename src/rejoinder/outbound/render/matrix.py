@@ -1,7 +1,7 @@
-"""Matrix: the source as body, and its HTML beside it, of tags that every client takes (DE-12, DE-34).
+"""Matrix: the source as body, and beside it HTML with only the tags that every client takes (DE-12, DE-34).
 
-Tables are native. `@room` is broken in the body wherever it stands, since a server looks for it there even in code,
-and in the HTML outside code. The channel adds an empty `m.mentions`, so that no name calls anybody either.
+Tables are native. `@room` is broken everywhere in the body, since a server looks for it there even in code, and in the
+HTML outside code. The channel adds an empty `m.mentions`, so that no name notifies anybody either.
 """
 
 import json
@@ -36,7 +36,7 @@ def plain(source: str) -> Rendering:
 
 
 def size(rendering: Rendering) -> int:
-    """In bytes of the event's JSON: body and HTML share one event."""
+    """The size in bytes of the event's JSON: body and HTML share one event."""
     return length(json.dumps(rendering.text + rendering.html, ensure_ascii=False)[1:-1], "bytes")
 
 
@@ -81,7 +81,7 @@ def _html(tokens: Sequence["Token"]) -> Iterator[str]:
 
 
 def _image(token: "Token", *, linked: bool) -> str:
-    """A description with a link: a client loads no image of another server."""
+    """The description as a link: a client loads no image from another server."""
     address = str(token.attrs["src"])
     description = escape(plain_text(runs_of(token.children or ())) or address)
     if linked or not _LINKABLE.match(address):

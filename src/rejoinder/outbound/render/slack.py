@@ -1,4 +1,4 @@
-"""Slack: mrkdwn. `&`, `<` and `>` are escaped everywhere, so `<!channel>` and `<@U1>` call nobody (DE-34)."""
+"""Slack: mrkdwn. `&`, `<` and `>` are escaped everywhere, so `<!channel>` and `<@U1>` notify nobody (DE-34)."""
 
 import re
 

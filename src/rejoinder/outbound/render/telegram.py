@@ -1,9 +1,9 @@
 """Telegram: the text without any mark, and entities beside it, in UTF-16 units.
 
 No parse mode, so there is nothing to escape and nothing Telegram could fail to parse. Its rules for entities: code
-has no other format in it and is in none but a quotation; a quotation is in no quotation; an entity has neither
-blanks at its ends nor the length nought; a hundred are looked at. Links go by http and https only: `tg://user` would
-call a person.
+contains no other format, and only a quotation may contain code; quotations do not nest; an entity is not empty and has
+no blanks at its ends; Telegram reads the first hundred. Links are http and https only: `tg://user` would notify a
+person.
 """
 
 from bisect import bisect_left
@@ -31,7 +31,7 @@ def plain(source: str) -> Rendering:
 
 
 def size(rendering: Rendering) -> int:
-    """In units; a text with more entities than fit counts as too long, in proportion."""
+    """The length in UTF-16 units; a text with too many entities counts as too long, in proportion."""
     return max(length(rendering.text, "utf16"), len(rendering.entities) * _MOST_UNITS // _MOST_ENTITIES)
 
 
@@ -52,7 +52,8 @@ class _Text:
             self._write(run.text)
 
     def _keep(self, formats: list[_Format]) -> None:
-        """From here on these. What was opened inside of one that ends, ends with it and begins again: none overlap."""
+        """Sets the formats from here on. A format inside one that ends is closed with it and reopened, so that entities
+        nest and never overlap."""
         opened = list(self._open)
         ending = next((index for index, known in enumerate(opened) if known not in formats), len(opened))
         for known in opened[ending:]:
@@ -80,7 +81,7 @@ class _Text:
 
 
 class _Units:
-    """Offsets in UTF-16 units, asked for in any order."""
+    """Offsets in UTF-16 units; may be asked for in any order."""
 
     def __init__(self, text: str) -> None:
         self._wide = [index for index, character in enumerate(text) if character > "\uffff"]
@@ -90,7 +91,7 @@ class _Units:
 
 
 def _formats(run: Run) -> list[_Format]:
-    if run.code and not run.link:  # of the two, the address is what would be missed
+    if run.code and not run.link:  # Telegram allows only one of the two, and losing the address would be worse
         return [("code", "")]
     formats: list[_Format] = [(_KINDS[mark], "") for mark in run.marks]
     return [*formats, ("text_link", run.link)] if run.link else formats

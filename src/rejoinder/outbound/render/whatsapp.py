@@ -1,4 +1,4 @@
-"""WhatsApp: its own light marks, no escapes, no links but bare addresses."""
+"""WhatsApp: its own light marks, no escapes, and only bare addresses as links."""
 
 from rejoinder.events import Rendering, TableStyle
 from rejoinder.outbound.render.layout import layout

@@ -17,6 +17,7 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pkgutil import iter_modules
 from types import ModuleType
+from typing import Any
 
 from msgspec import Struct
 
@@ -63,6 +64,11 @@ def theirs(kind: str) -> Mapping[str, str]:
 def others(kind: str) -> list[ModuleType]:
     """What other packages bring of a kind, all of it, in the order of their names."""
     return [_loaded(kind, name) for name in sorted(theirs(kind))]
+
+
+def commands_of_others() -> list[Any]:
+    """The commands that other packages bring: a module may declare several."""
+    return [command for module in others("command") for command in module.COMMANDS]
 
 
 def _loaded(kind: str, name: str) -> ModuleType:

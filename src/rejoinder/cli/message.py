@@ -42,7 +42,7 @@ def try_message(
     from rejoinder.cli import json_lines
     from rejoinder.inbound.dry_run import as_document, rehearsal_rules
 
-    rules = rehearsal_rules(command for module in plugins.others("command") for command in module.COMMANDS)
+    rules = rehearsal_rules(plugins.commands_of_others())
     if as_jsonl:
         if text is not None:
             raise BadUse("--jsonl reads its texts from standard input; leave TEXT out")

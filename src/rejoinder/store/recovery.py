@@ -20,6 +20,6 @@ def backlogs(waiting: Iterable[Input], now: datetime, singly: int, within: timed
 
 
 def _backlog(session: str, route: Route, line: list[Input], since: datetime, singly: int) -> Backlog:
-    old = sum(each.event.accepted < since for each in line)  # a clock that was set back gathers more, never less
+    old = sum(each.event.accepted < since for each in line)  # a clock set back leaves times out of order
     cut = max(old, len(line) - singly)
     return Backlog(session, route, tuple(line[:cut]), tuple(line[cut:]))

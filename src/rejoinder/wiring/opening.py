@@ -11,7 +11,6 @@ from rejoinder.channels.base import Channel, ShowsMenu
 from rejoinder.config import schema
 from rejoinder.config.to_come import channel_to_come, store_to_come
 from rejoinder.errors import BadConfiguration
-from rejoinder.inbound.commands.command import Command
 from rejoinder.inbound.commands.registry import book, native_menu
 from rejoinder.secret import Secret
 from rejoinder.store.base import Store
@@ -74,16 +73,12 @@ def open_channel(name: str, said: schema.Channel) -> Channel:
 
 def menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
     """What a platform's own menu offers: nothing where a text with a slash is no command."""
-    return native_menu(_their_commands()) if settings.commands.text else ()
+    return native_menu(plugins.commands_of_others()) if settings.commands.text else ()
 
 
 def aliases() -> dict[str, tuple[str, ...]]:
     """The other names of a command, by its name."""
-    return {command.name: command.aliases for command in book(_their_commands()).values()}
-
-
-def _their_commands() -> list[Command]:
-    return [command for module in plugins.others("command") for command in module.COMMANDS]
+    return {command.name: command.aliases for command in book(plugins.commands_of_others()).values()}
 
 
 def _record(wanted: type[Struct], given: Any) -> Any:

@@ -64,7 +64,7 @@ def runtime_settings(
         rules=make_rules(
             inbound_settings(settings),
             map(profile_of, agents.values()),
-            plugins=[command for module in plugins.others("command") for command in module.COMMANDS],
+            plugins=plugins.commands_of_others(),
             skills=read_skills(settings.commands.skills) if settings.commands.skills is not None else (),
             queues=queues,
         ),

@@ -314,7 +314,7 @@ class Answer:
         return self._beat is not None and not await self._beat.is_news("".join(self._unseen or ()))
 
     def _kept(self) -> Unit:
-        unit = Unit(*self._kept_with_it(), *(self._beat.kept_with_it() if self._beat is not None else ()))
+        unit = Unit(*self._kept_with_it(), *(self._beat.kept_with_it(self._stem) if self._beat is not None else ()))
         unit.include(self._acting.kept)
         return unit
 

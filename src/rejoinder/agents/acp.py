@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 def open_agent(name: str, settings: Settings) -> "AcpAgent":
     if find_spec("acp") is None:
         raise BadConfiguration(
-            f"agent {name!r} is of kind 'acp', which needs the extra 'acp'; it is not installed: {how_to_install('acp')}"
+            f"agent {name!r} is of kind 'acp', which needs the extra 'acp'; it is not installed: "
+            f"{how_to_install('acp')}"
         )
     if not settings.command:
         raise BadConfiguration(f"agent {name!r}: `command` is empty; it is the program and its arguments")

@@ -76,7 +76,7 @@ KEYS: tuple[Key, ...] = (
 
 
 def discover(installed: Collection[str], environment: Mapping[str, str], *, to_get_acp: str = "") -> Choice:
-    """`installed` are names of programs on PATH; `to_get_acp`: the command for the protocol's package, if it is missing."""
+    """`installed` are names of programs on PATH; `to_get_acp`: the command that brings the protocol, if missing."""
     program = next((program for program in PROGRAMS if program.command[0] in installed), None)
     if program is not None and not to_get_acp:
         return _with_program(program, environment)

@@ -30,7 +30,7 @@ class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid
     streaming: Literal["edits", "preview", "blocks", "off"] | None = None
     """How an answer is shown while it is written: one message that is changed (`edits`), the platform's own preview
     of a message to come where it has one, else edits (`preview`), whole pieces (`blocks`), or not at all (`off`).
-    Unset: edits where the channel can, else as `agents.defaults.block_streaming_default`."""
+    Unset: blocks with `agents.defaults.block_streaming_default`, else edits where the channel can."""
     tables: TableStyle = "code"
     """What becomes of a table where the platform has none: aligned in a block of code, a list, or as written."""
     on_unknown: Literal["hold", "resend"] = "hold"

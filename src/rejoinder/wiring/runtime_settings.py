@@ -175,8 +175,8 @@ def _speech(name: str, channel: Channel, settings: schema.Settings) -> Speech:
     pace = platform.pace if platform is not None else Pace()
     modes = common.reply_to_mode
     by_kind = modes if isinstance(modes, ReplyToModes) else ReplyToModes(modes, modes)
-    shows = isinstance(channel, CanStream | CanEdit)
-    mode = common.streaming or ("edits" if shows else "blocks" if defaults.block_streaming_default else "off")
+    grows = "edits" if isinstance(channel, CanStream | CanEdit) else "off"
+    mode = common.streaming or ("blocks" if defaults.block_streaming_default else grows)
     delay = defaults.human_delay
     return Speech(
         manner=Manner(said.kind, channel.limits.length, channel.limits.unit, common.tables),

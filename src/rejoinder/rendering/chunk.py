@@ -21,9 +21,9 @@ from functools import cached_property
 from msgspec import Struct
 
 from rejoinder.events import LengthUnit
-from rejoinder.outbound.atoms import Atoms, is_inside_grapheme
-from rejoinder.outbound.enclosures import Enclosure, enclosures, lists_and_code
-from rejoinder.outbound.white_space import is_seen
+from rejoinder.rendering.atoms import Atoms, is_inside_grapheme
+from rejoinder.rendering.enclosures import Enclosure, enclosures, lists_and_code
+from rejoinder.rendering.white_space import is_seen
 
 _PARAGRAPH = re.compile(r"(?=\n[ \t\r]*\n)")
 _LINE = re.compile(r"(?=\n)")

@@ -3,8 +3,8 @@
 import re
 
 from rejoinder.events import Rendering, TableStyle
-from rejoinder.outbound.render.layout import layout
-from rejoinder.outbound.render.marks import ZERO_WIDTH_SPACE, Marks, write
+from rejoinder.rendering.layout import layout
+from rejoinder.rendering.marks import ZERO_WIDTH_SPACE, Marks, write
 
 _MARK_BEFORE_WORD = re.compile(r"(?<![\w*_~`])([*_~`])[*_~`]*(?=[^\s*_~`])")
 

@@ -11,10 +11,10 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from rejoinder.events import Rendering, TableStyle
-from rejoinder.outbound.chunk import length
-from rejoinder.outbound.markdown import parse
-from rejoinder.outbound.render.layout import plain_text, runs_of
-from rejoinder.outbound.render.marks import ZERO_WIDTH_SPACE
+from rejoinder.rendering.chunk import length
+from rejoinder.rendering.layout import plain_text, runs_of
+from rejoinder.rendering.markdown import parse
+from rejoinder.rendering.marks import ZERO_WIDTH_SPACE
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

@@ -4,7 +4,7 @@ import re
 
 from msgspec import Struct
 
-from rejoinder.outbound.markdown import parse_blocks
+from rejoinder.rendering.markdown import parse_blocks
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _MARKERS = re.compile(r"[^>\s]")

@@ -1,8 +1,8 @@
 """Text without any format, for platforms that show none: code keeps its ticks, a link its address."""
 
 from rejoinder.events import Rendering, TableStyle
-from rejoinder.outbound.render.layout import layout
-from rejoinder.outbound.render.marks import Marks, write
+from rejoinder.rendering.layout import layout
+from rejoinder.rendering.marks import Marks, write
 
 
 def render(source: str, tables: TableStyle) -> Rendering:

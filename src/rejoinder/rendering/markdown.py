@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def parse(text: str) -> "Sequence[Token]":
     """The tokens of a text."""
-    from rejoinder.outbound import markdown_parsers as parsers  # noqa: PLC0415 - as said above
+    from rejoinder.rendering import markdown_parsers as parsers  # noqa: PLC0415 - as said above
 
     tokens = parsers.whole().parse(text)
     return parsers.no_markdown().parse(text) if parsers.is_too_deep(tokens) else tokens
@@ -21,7 +21,7 @@ def parse(text: str) -> "Sequence[Token]":
 
 def parse_blocks(text: str) -> "Sequence[Token]":
     """The tokens of its blocks alone: where code and tables begin and end."""
-    from rejoinder.outbound import markdown_parsers as parsers  # noqa: PLC0415 - as said above
+    from rejoinder.rendering import markdown_parsers as parsers  # noqa: PLC0415 - as said above
 
     tokens = parsers.blocks().parse(text)
     return [] if parsers.is_too_deep(tokens) else tokens

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from rejoinder.events import TableStyle
-from rejoinder.outbound.markdown import parse
-from rejoinder.outbound.render.tables import Table, aligned, as_written
+from rejoinder.rendering.markdown import parse
+from rejoinder.rendering.tables import Table, aligned, as_written
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

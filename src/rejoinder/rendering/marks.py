@@ -5,7 +5,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from rejoinder.outbound.render.layout import Block, Mark, Run
+from rejoinder.rendering.layout import Block, Mark, Run
 
 ZERO_WIDTH_SPACE = "\u200b"
 

@@ -9,8 +9,8 @@ person.
 from bisect import bisect_left
 
 from rejoinder.events import Entity, EntityType, Rendering, TableStyle
-from rejoinder.outbound.chunk import length
-from rejoinder.outbound.render.layout import Block, Mark, Run, layout
+from rejoinder.rendering.chunk import length
+from rejoinder.rendering.layout import Block, Mark, Run, layout
 
 _Format = tuple[EntityType, str]
 """The type of an entity, and its address, language or number."""

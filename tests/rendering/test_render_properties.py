@@ -7,13 +7,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rejoinder.channels.platforms import PLATFORMS
+from rejoinder.config.kinds import channel_kind
 from rejoinder.events import Entity, Rendering, TableStyle
-from rejoinder.outbound.chunk import length
-from rejoinder.outbound.render import messages, render, renderer
-from rejoinder.outbound.white_space import is_seen
+from rejoinder.rendering.chunk import length
+from rejoinder.rendering.white_space import is_seen
+from tests.rendering.platforms import PLATFORMS, RENDERED, messages, render, renderer
 
-RENDERED = ("telegram", "slack", "discord", "matrix", "whatsapp", "signal")
 TABLES: tuple[TableStyle, ...] = ("code", "bullets", "off")
 PIECES = st.sampled_from(
     [
@@ -135,7 +134,7 @@ def test_telegram_takes_every_entity(source: str, tables: TableStyle) -> None:
 )
 def test_every_message_fits_as_it_is_sent(platform: str, source: str, limit: int, tables: TableStyle) -> None:
     """DE-10, DE-11, DE-13: rendered, and as the plain text that is sent instead, in the platform's own unit."""
-    unit = PLATFORMS[platform].limits.unit
+    unit = channel_kind(platform).limits.unit
     by = renderer(platform)
     for message in messages(source, platform, limit, unit, tables):
         for rendering in (message.rendering, message.fallback):

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rejoinder.events import LengthUnit
-from rejoinder.outbound.chunk import cut, length, split
-from rejoinder.outbound.markdown import parse
+from rejoinder.rendering.chunk import cut, length, split
+from rejoinder.rendering.markdown import parse
 
 UNITS: tuple[LengthUnit, ...] = get_args(LengthUnit)
 

@@ -3,11 +3,11 @@
 import re
 
 from rejoinder.events import Rendering, TableStyle
-from rejoinder.outbound.atoms import code_spans
-from rejoinder.outbound.enclosures import enclosures
-from rejoinder.outbound.render.layout import layout
-from rejoinder.outbound.render.marks import ZERO_WIDTH_SPACE, Marks, write
-from rejoinder.outbound.render.plain import as_it_is
+from rejoinder.rendering.atoms import code_spans
+from rejoinder.rendering.enclosures import enclosures
+from rejoinder.rendering.layout import layout
+from rejoinder.rendering.marks import ZERO_WIDTH_SPACE, Marks, write
+from rejoinder.rendering.plain import as_it_is
 
 _CALLS_EVERYBODY = re.compile(r"@(?=everyone|here|&[0-9])", re.IGNORECASE)
 _MARK = re.compile(r"[\\*_~`|]")

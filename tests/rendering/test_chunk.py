@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rejoinder.events import LengthUnit
-from rejoinder.outbound.chunk import cut, length, split
-from rejoinder.outbound.white_space import is_seen
+from rejoinder.rendering.chunk import cut, length, split
+from rejoinder.rendering.white_space import is_seen
 
 UNITS: tuple[LengthUnit, ...] = get_args(LengthUnit)
 

@@ -9,19 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.events import ReactionStyle
-from rejoinder.outbound import slack_names
-from rejoinder.outbound.emoji import (
-    TELEGRAM_NEAREST,
-    TELEGRAM_REACTIONS,
+from rejoinder.channels.slack.emoji import REACTIONS as SLACK_NAMES
+from rejoinder.channels.telegram.emoji import ALLOWED, NEAREST
+from rejoinder.channels.telegram.emoji import REACTIONS as TELEGRAM
+from rejoinder.rendering import slack_names
+from rejoinder.rendering.emoji import (
+    ANY_EMOJI,
     Projection,
+    ReactionNames,
     every_name,
     project,
     resolve,
 )
-from rejoinder.outbound.slack_names import slack_name
+from rejoinder.rendering.slack_names import slack_name
 
-STYLES: tuple[ReactionStyle, ...] = ("unicode", "telegram", "slack")
+STYLES = (ANY_EMOJI, TELEGRAM, SLACK_NAMES)
 SELECTORS = "\ufe0e\ufe0f"
 TONES = "🏻🏼🏽🏾🏿"
 
@@ -94,17 +96,17 @@ def test_every_name_on_every_platform() -> None:
         assert emoji is not None
         assert package.EMOJI_DATA[emoji]["status"] <= package.STATUS["fully_qualified"]
         assert not set(emoji) & set(TONES)
-        assert project(name, "unicode") == Projection(emoji)
+        assert project(name, ANY_EMOJI) == Projection(emoji)
 
-        telegram = project(name, "telegram")
-        if bare(emoji) in TELEGRAM_REACTIONS:
+        telegram = project(name, TELEGRAM)
+        if bare(emoji) in ALLOWED:
             assert telegram == Projection(bare(emoji))
         else:
-            assert telegram.value is None or telegram.value in TELEGRAM_REACTIONS
+            assert telegram.value is None or telegram.value in ALLOWED
             assert telegram.note is not None
             assert emoji in telegram.note
 
-        slack = project(name, "slack")
+        slack = project(name, SLACK_NAMES)
         if bare(emoji) in SLACK:
             assert slack.value in SLACK[bare(emoji)]
             assert slack.note is None
@@ -120,7 +122,7 @@ def test_every_emoji_of_the_package_is_known_in_every_form() -> None:
         emoji = resolve(form)
         assert emoji is not None
         assert resolve(emoji) == emoji
-        assert project(form, "unicode").value == emoji
+        assert project(form, ANY_EMOJI).value == emoji
 
 
 def test_the_package_is_asked_for_aliases_first() -> None:
@@ -133,14 +135,14 @@ def test_the_package_is_asked_for_aliases_first() -> None:
 
 @pytest.mark.parametrize(
     ("emoji", "nearest"),
-    [(other, allowed) for allowed, others in TELEGRAM_NEAREST.items() for other in others.split()],
+    [(other, allowed) for allowed, others in NEAREST.items() for other in others.split()],
 )
 def test_telegram_takes_the_nearest(emoji: str, nearest: str) -> None:
     """OD-71: an emoji outside Telegram's set becomes its nearest, and a note says so."""
     assert emoji == resolve(emoji), "the table spells emoji fully qualified"
-    assert bare(emoji) not in TELEGRAM_REACTIONS, "what Telegram has needs no row"
-    assert nearest in TELEGRAM_REACTIONS
-    assert project(emoji, "telegram") == Projection(
+    assert bare(emoji) not in ALLOWED, "what Telegram has needs no row"
+    assert nearest in ALLOWED
+    assert project(emoji, TELEGRAM) == Projection(
         nearest, f"Telegram has no {emoji} among its reactions; {nearest} is the nearest"
     )
 
@@ -151,14 +153,14 @@ def test_telegram_takes_the_nearest(emoji: str, nearest: str) -> None:
 )
 def test_telegram_by_example(emoji: str, nearest: str | None) -> None:
     """OD-71: the examples of the contract; sex and skin do not matter; what is near to none is refused."""
-    assert project(emoji, "telegram").value == nearest
+    assert project(emoji, TELEGRAM).value == nearest
 
 
 def test_the_slack_table_holds_exceptions_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """OD-71: a row that the rules would give as well fails here."""
     exceptions = slack_names.slack_exceptions()
     monkeypatch.setattr(slack_names, "slack_exceptions", dict)
-    needless = [emoji for emoji in exceptions if project(emoji, "slack").value in SLACK[emoji]]
+    needless = [emoji for emoji in exceptions if project(emoji, SLACK_NAMES).value in SLACK[emoji]]
     assert needless == []
 
 
@@ -178,20 +180,20 @@ def test_slack_rules_by_example() -> None:
 @pytest.mark.parametrize(
     ("word", "style", "value", "note"),
     [
-        ("party_poper", "unicode", None, "'party_poper' is not an emoji; did you mean party_popper?"),
-        ("thumbup", "telegram", None, "'thumbup' is not an emoji; did you mean thumbsup?"),
-        ("qqqqqqqq", "unicode", None, "'qqqqqqqq' is not an emoji"),
+        ("party_poper", ANY_EMOJI, None, "'party_poper' is not an emoji; did you mean party_popper?"),
+        ("thumbup", TELEGRAM, None, "'thumbup' is not an emoji; did you mean thumbsup?"),
+        ("qqqqqqqq", ANY_EMOJI, None, "'qqqqqqqq' is not an emoji"),
         (
             ":thumbup:",
-            "slack",
+            SLACK_NAMES,
             "thumbup",
             "':thumbup:' is no standard emoji, taken for one of the workspace's own; did you mean thumbsup?",
         ),
-        ("Acme Logo", "slack", None, "'Acme Logo' is not an emoji"),
-        ("x" * 101, "slack", None, f"'{'x' * 40}…' is not an emoji"),
+        ("Acme Logo", SLACK_NAMES, None, "'Acme Logo' is not an emoji"),
+        ("x" * 101, SLACK_NAMES, None, f"'{'x' * 40}…' is not an emoji"),
     ],
 )
-def test_what_is_no_emoji_gets_a_hint(word: str, style: ReactionStyle, value: str | None, note: str) -> None:
+def test_what_is_no_emoji_gets_a_hint(word: str, style: ReactionNames, value: str | None, note: str) -> None:
     """OD-70: a custom name goes through where the platform decides by name, else the nearest is named."""
     assert project(word, style) == Projection(value, note)
 
@@ -199,11 +201,11 @@ def test_what_is_no_emoji_gets_a_hint(word: str, style: ReactionStyle, value: st
 @pytest.mark.parametrize("word", ["parrot_party", ":parrot_party:", "<:parrot_party:99>", "<a:parrot_party:99>"])
 def test_a_channels_own_emoji_go_by_name(word: str) -> None:
     """OD-70: custom emoji by name where the channel has them."""
-    assert project(word, "unicode", {"parrot_party": "parrot_party:99"}) == Projection("parrot_party:99")
+    assert project(word, ANY_EMOJI, {"parrot_party": "parrot_party:99"}) == Projection("parrot_party:99")
 
 
 @given(st.text(), st.sampled_from(STYLES))
-def test_nothing_raises_and_nothing_is_refused_silently(word: str, style: ReactionStyle) -> None:
+def test_nothing_raises_and_nothing_is_refused_silently(word: str, style: ReactionNames) -> None:
     """OD-35: whatever an agent writes becomes a value, or a note that says why there is none."""
     projection = project(word, style)
     assert projection.value or projection.note
@@ -211,5 +213,5 @@ def test_nothing_raises_and_nothing_is_refused_silently(word: str, style: Reacti
 
 def test_a_reply_without_reactions_does_not_load_the_table() -> None:
     """The package is loaded with the first emoji, not with the module."""
-    code = "import sys, rejoinder.outbound.emoji; sys.exit('emoji' in sys.modules)"
+    code = "import sys, rejoinder.rendering.emoji; sys.exit('emoji' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

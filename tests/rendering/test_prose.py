@@ -5,12 +5,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rejoinder.events import Rendering
-from rejoinder.outbound.render import RENDERERS, is_prose, messages, renderer
+from rejoinder.rendering import is_prose
+from tests.rendering.platforms import RENDERED, messages, renderer
 
 WORDS = st.text(st.sampled_from("ab1.,:;!?'\"()-+=/%${}^ \n"), min_size=1, max_size=40)
 
 
-@pytest.mark.parametrize("platform", [*RENDERERS, "web"])
+@pytest.mark.parametrize("platform", [*RENDERED, "web"])
 @settings(deadline=None)
 @given(text=st.one_of(WORDS, st.text(min_size=1)))
 def test_prose_is_rendered_as_it_is(platform, text):

@@ -1,9 +1,9 @@
 """WhatsApp: its own light marks, no escapes, and only bare addresses as links."""
 
 from rejoinder.events import Rendering, TableStyle
-from rejoinder.outbound.render.layout import layout
-from rejoinder.outbound.render.marks import Marks, write
-from rejoinder.outbound.render.plain import as_it_is, link_in_words
+from rejoinder.rendering.layout import layout
+from rejoinder.rendering.marks import Marks, write
+from rejoinder.rendering.plain import as_it_is, link_in_words
 
 _MARKS = Marks(
     bold="*",

@@ -355,6 +355,8 @@ class Reply(Struct, frozen=True):
     silent: bool = False
     is_error: bool = False
     """It says that there is no answer, and why."""
+    media: tuple[Attachment, ...] = ()
+    """The files that come with it."""
 
 
 EntityType = Literal["bold", "italic", "strikethrough", "code", "pre", "text_link", "blockquote"]

@@ -22,6 +22,7 @@ from typing import Any
 from msgspec import Struct
 
 from rejoinder.errors import BadConfiguration
+from rejoinder.extras import how_to_install, packages
 
 
 class Kind(Struct, frozen=True):
@@ -50,7 +51,7 @@ def find(kind: str, name: str) -> ModuleType:
     """The module of this name; ours come first, so that a package cannot take a built-in's name."""
     where = KINDS[kind]
     if _is_ours(where, name):
-        return import_module(f"{where.folder}.{name}")
+        return _imported(kind, name, f"{where.folder}.{name}")
     if name in theirs(kind):
         return find_other(kind, name)
     raise BadConfiguration(_unknown(kind, name))
@@ -73,6 +74,23 @@ def others(kind: str) -> list[ModuleType]:
 def commands_of_others() -> list[Any]:
     """The commands that other packages bring: a module may declare several."""
     return [command for module in others("command") for command in module.COMMANDS]
+
+
+def _imported(kind: str, name: str, place: str) -> ModuleType:
+    """One of ours, which may need packages of others: they are an extra of the same name."""
+    try:
+        return import_module(place)
+    except ModuleNotFoundError as problem:
+        raise missing_extra(kind, name, problem) from problem
+
+
+def missing_extra(kind: str, name: str, problem: ModuleNotFoundError) -> Exception:
+    """What is said where a package is missing: the extra to install, if the kind has one."""
+    if not packages(name):
+        return problem
+    return BadConfiguration(
+        f"the {kind} {name!r} needs the extra {name!r}; it is not installed: {how_to_install(name)}"
+    )
 
 
 def find_other(kind: str, name: str) -> ModuleType:

@@ -50,5 +50,3 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     delivery: DeliveryClass = "blind"
     served: bool = True
     """Whether `rejoinder run` opens it by itself; the page is opened with its server, the terminal by its command."""
-    extra: str = ""
-    """The extra of this package that brings its SDK, where it needs one."""

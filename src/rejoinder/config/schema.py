@@ -85,8 +85,9 @@ class MessagesSettings(Struct, frozen=True, forbid_unknown_fields=True):
     send_policy: SendPolicy = SendPolicy()
     """Where the agent's answers go out at all; commands still answer."""
     response_prefix: str = ""
-    """Put before every answer; may name `{model}`, `{modelFull}`, `{provider}`, `{thinkingLevel}`,
-    `{identity.name}`, and `{{Name}}` as in `system_prompt` of an agent; `auto` is the agent's name in brackets."""
+    """Put before every answer and every reply of the gateway; may name `{model}`, `{modelFull}`, `{provider}`,
+    `{thinkingLevel}`, `{identity.name}`, and `{{Name}}` as in `system_prompt` of an agent; `auto` is the agent's name
+    in brackets."""
 
 
 # --- directives ---------------------------------------------------------------------------------

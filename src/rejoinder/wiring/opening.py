@@ -66,11 +66,8 @@ def open_channel(name: str, said: schema.Channel) -> Channel:
     settings = _record(kind.settings, said.settings)
     try:
         return kind.open(name, settings)
-    except ModuleNotFoundError as problem:
-        if not kind.extra:
-            raise
-        wants = f"needs a package that is not installed ({problem.name}): pip install 'rejoinder[{kind.extra}]'"
-        raise BadConfiguration(f"channels.{name}: the channel {said.kind} {wants}") from None
+    except ModuleNotFoundError as problem:  # its SDK is imported with the first connection
+        raise plugins.missing_extra("channel", said.kind, problem) from problem
 
 
 def menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:

@@ -10,8 +10,6 @@ from msgspec import Struct
 ChatKind = Literal["direct", "group", "channel"]
 Ability = Literal["reply", "react", "send", "files", "voice", "ephemeral", "silent", "previews", "threads"]
 """What a platform lets a channel do, as directives ask for it (OD-72)."""
-ReactionStyle = Literal["unicode", "telegram", "slack"]
-"""How a platform names a reaction: any emoji, one of its own set, a short name."""
 LengthUnit = Literal["characters", "utf16", "bytes"]
 """What a platform counts a message in."""
 ReplyMode = Literal["off", "first", "all"]

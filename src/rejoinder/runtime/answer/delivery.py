@@ -24,7 +24,7 @@ from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.prefix import Speaker, prefixed
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.outbound.reveal import Reveal
-from rejoinder.outbound.white_space import is_seen
+from rejoinder.rendering.white_space import is_seen
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.acting import Acting, HandOver, Occasion
 from rejoinder.runtime.answer.drafting import Drafting, foresee, streaming_for

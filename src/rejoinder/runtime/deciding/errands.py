@@ -8,9 +8,9 @@ from rejoinder.channels.base import CanSendFiles
 from rejoinder.events import Attachment, ChangeDebug, ExportSession, RestartGateway, RunShell, ShowContext
 from rejoinder.letters import mended
 from rejoinder.outbound import plan
-from rejoinder.outbound.fence import fenced
 from rejoinder.outbound.plan import Wording
 from rejoinder.outbound.redact import redact
+from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.deciding.effects import Asking, Errand, Performed
 from rejoinder.runtime.deciding.restarting import Restarting

@@ -12,6 +12,7 @@ from rejoinder.events import Inbound, PromptImage, PromptPart, Said, Strictness,
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import (
     BY_DEFAULT,
+    UNCHOSEN,
     Effective,
     effective_exec,
     effective_level,
@@ -119,15 +120,17 @@ def brief(scene: Scene) -> Turn:
         passed_over=run.start.passed_over,
         untrusted_context=tuple([text for asked in run.asked for text in asked.message.inbound.untrusted_context]),
     )
-    model = effective_model(chosen, session, profile)
+    model, exec = effective_model(chosen, session, profile).value, effective_exec(chosen, session)
     return assemble(
         run.session,
         system_part(scene),
         user,
         boundary=_boundary(),
-        model=model.value if profile.models.default or session.model or "model" in chosen else None,
+        model=None if model == UNCHOSEN else model,
         think=scene.chosen("think") if profile.think_levels else None,
-        permissions=_stricter(effective_exec(chosen, session)),
+        permissions=_stricter(exec),
+        host=exec.host if "host" in profile.takes_exec else None,
+        node=exec.node if "node" in profile.takes_exec else None,
     )
 
 

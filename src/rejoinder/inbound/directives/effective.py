@@ -63,3 +63,9 @@ def effective_model(
         if value is not None:
             return Effective(value, whence)
     return Effective(UNCHOSEN, f"the agent {agent.name}")
+
+
+def chosen_model(choices: dict[str, Any], session: Session, agent: "AgentProfile") -> str | None:
+    """The model in force; None: which one is left to the agent."""
+    model = effective_model(choices, session, agent).value
+    return None if model == UNCHOSEN else model

@@ -127,6 +127,7 @@ def brief(scene: Scene) -> Turn:
         passed_over=run.start.passed_over,
         untrusted_context=tuple([text for asked in run.asked for text in asked.message.inbound.untrusted_context]),
     )
+    exec = effective_exec(chosen, session)
     return assemble(
         run.session,
         system_part(scene),
@@ -134,7 +135,9 @@ def brief(scene: Scene) -> Turn:
         boundary=_boundary(),
         model=chosen_model(chosen, session, profile),
         think=scene.chosen("think") if profile.think_levels else None,
-        permissions=_stricter(effective_exec(chosen, session)),
+        permissions=_stricter(exec),
+        host=exec.host if "host" in profile.takes_exec else None,
+        node=exec.node if "node" in profile.takes_exec else None,
     )
 
 

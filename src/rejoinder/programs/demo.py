@@ -13,7 +13,7 @@ from rejoinder.agents.cast import PARTS, REQUEST, CastAgent, Part
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.channels.settings import WebSettings
 from rejoinder.channels.web.channel import WebChannel
-from rejoinder.channels.web.faces import person_id
+from rejoinder.channels.web.faces import person_named
 from rejoinder.channels.web.journal import LOBBY, Journal
 from rejoinder.channels.web.protocol import TypingNow
 from rejoinder.config import schema
@@ -81,13 +81,13 @@ async def play(gateway: Gateway, web: WebChannel, names: tuple[str, ...]) -> Non
     gateway.on("turn_ended", ended)
     await web.hub.came.wait()
     await asyncio.sleep(BEFORE)
-    person = person_id(PERSON, gateway.agents)
-    await web.keeper.change(Journal.arrive, person, PERSON)
-    web.hub.show(TypingNow(LOBBY, person, None), None)
+    person = person_named(PERSON, gateway.agents)
+    await web.keeper.change(Journal.arrive, person)
+    web.hub.show(TypingNow(LOBBY, person.id, None), None)
     await asyncio.sleep(TYPING)
     first, second, third = names
     request = REQUEST.format(first=first, second=second, third=third)
-    await web.keeper.change(Journal.say, person, "demo", LOBBY, request, None, None, ())
+    await web.keeper.change(Journal.say, person.id, "demo", LOBBY, request, None, None, ())
     await _until_quiet(gateway)
     said = (
         f"That was the demo: every arrow and reaction was an agent's own choice. Your turn: **@{second} hello**, "

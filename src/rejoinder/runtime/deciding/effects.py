@@ -18,6 +18,7 @@ from rejoinder.events import (
     ApprovePairing,
     AskPairing,
     ChangeDebug,
+    ChangeInvitations,
     CompactSession,
     EditAllowList,
     Effect,
@@ -81,7 +82,7 @@ class Asking(Struct, frozen=True):
     now: datetime
 
 
-Errand = ShowContext | ExportSession | RestartGateway | RunShell | ChangeDebug
+Errand = ShowContext | ExportSession | RestartGateway | RunShell | ChangeDebug | ChangeInvitations
 RunErrand = Callable[[Errand, Asking], Awaitable[Performed]]
 
 
@@ -152,7 +153,7 @@ class Effects:
                 return Performed(says=f"Sent again: {count}." if count else "Nothing here waits to be sent again.")
             case UseTool(tool=tool):
                 return Performed(says=f"There is no tool {tool}.")
-            case ShowContext() | ExportSession() | RestartGateway() | RunShell() | ChangeDebug():
+            case ShowContext() | ExportSession() | RestartGateway() | RunShell() | ChangeDebug() | ChangeInvitations():
                 return await self._run_errand(effect, asking)
             case _:
                 assert_never(effect)

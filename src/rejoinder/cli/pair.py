@@ -43,7 +43,7 @@ def pair(
     as_json: AsJson = False,
     file: File = None,
 ) -> None:
-    """List who waits to be let in and who is invited; `approve CODE`, or `invite NAME` to the chat page, `revoke NAME`."""
+    """List who waits and who is invited; `approve CODE`, `invite NAME` to the chat page, or `revoke NAME`."""
     match words or []:
         case []:
             _show(finish(_waiting(file)), finish(_people(file)), as_json)

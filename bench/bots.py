@@ -1,7 +1,7 @@
 """The two bots that bench/telegram.py compares, each in a process of its own.
 
 `python -m bench.bots relay BOT_API MODEL` is the least a Telegram bot can do. `python -m bench.bots gateway FILE` is
-`rejoinder run`, but for Telegram's own pace: thirty messages a second are no measure of anything here.
+`rejoinder run`.
 """
 
 import asyncio
@@ -61,12 +61,8 @@ async def relay(api: str, model: str) -> None:
 
 
 def gateway(file: str) -> None:
-    from msgspec.structs import replace
-
-    from rejoinder.channels.platforms import PLATFORMS, Pace
     from rejoinder.cli import main
 
-    PLATFORMS["telegram"] = replace(PLATFORMS["telegram"], pace=Pace())
     sys.argv = ["rejoinder", "run", "--config", file]
     main()
 

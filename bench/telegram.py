@@ -51,6 +51,7 @@ token = "{token}"
 api_root = "{api}"
 agent = "{agent}"
 dm = "open"
+pace = {{ chat = "unlimited", account = "unlimited" }}
 """
 
 

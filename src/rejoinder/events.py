@@ -10,8 +10,6 @@ from msgspec import Struct
 ChatKind = Literal["direct", "group", "channel"]
 Ability = Literal["reply", "react", "send", "files", "voice", "ephemeral", "silent", "previews", "threads"]
 """What a platform lets a channel do, as directives ask for it (OD-72)."""
-ReactionStyle = Literal["unicode", "telegram", "slack"]
-"""How a platform names a reaction: any emoji, one of its own set, a short name."""
 LengthUnit = Literal["characters", "utf16", "bytes"]
 """What a platform counts a message in."""
 ReplyMode = Literal["off", "first", "all"]
@@ -365,6 +363,8 @@ class Reply(Struct, frozen=True):
     silent: bool = False
     is_error: bool = False
     """It says that there is no answer, and why."""
+    media: tuple[Attachment, ...] = ()
+    """The files that come with it."""
 
 
 EntityType = Literal["bold", "italic", "strikethrough", "code", "pre", "text_link", "blockquote"]

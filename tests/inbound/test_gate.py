@@ -34,7 +34,6 @@ ENTRIES = {
     "edit": None,
     "forward": None,
     "quote": None,
-    "caption": None,
     "history": None,
     "agent": None,
 }

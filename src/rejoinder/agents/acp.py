@@ -19,6 +19,7 @@ from rejoinder.agents.think import LEVELS
 from rejoinder.bounded import Bounded
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
+from rejoinder.extras import how_to_install
 
 if TYPE_CHECKING:
     from rejoinder.agents.acp_sessions import Sessions
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 def open_agent(name: str, settings: Settings) -> "AcpAgent":
     if find_spec("acp") is None:
         raise BadConfiguration(
-            f"agent {name!r} is of kind 'acp', which needs a package that is not installed: "
-            "pip install 'rejoinder[acp]'"
+            f"agent {name!r} is of kind 'acp', which needs the extra 'acp'; it is not installed: "
+            f"{how_to_install('acp')}"
         )
     if not settings.command:
         raise BadConfiguration(f"agent {name!r}: `command` is empty; it is the program and its arguments")

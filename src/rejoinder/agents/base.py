@@ -111,7 +111,7 @@ FailureKind = Literal[
 class Failed(Struct, frozen=True, tag="failed"):
     """The run failed. `sentence` is for the person in the chat, `detail` for the operator.
 
-    `transient` says that the same request may well succeed if it is retried at once; `retry_after` is the wait in
+    `transient` says that the same request may well succeed if it is tried once more; `retry_after` is the wait in
     seconds that the provider asked for.
     """
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rejoinder.channels.settings import WebSettings
+from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import journal_path, logins, reading
 from rejoinder.channels.web.journal import Journal
 from rejoinder.channels.web.logins import Invited, invitation

@@ -56,3 +56,10 @@ def effective_model(
         if value is not None:
             return Effective(value, whence)
     return Effective("its own choice", f"the agent {agent.name}")
+
+
+def chosen_model(choices: dict[str, Any], session: Session, agent: "AgentProfile") -> str | None:
+    """The model in force; None: which one is left to the agent."""
+    if agent.models.default or session.model or "model" in choices:
+        return effective_model(choices, session, agent).value
+    return None

@@ -16,14 +16,15 @@ from rejoinder.events import (
 )
 from rejoinder.letters import mended
 from rejoinder.outbound import plan
-from rejoinder.outbound.fence import fenced
 from rejoinder.outbound.plan import Wording
 from rejoinder.outbound.redact import redact
+from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.deciding.effects import Asking, Errand, Performed
 from rejoinder.runtime.deciding.restarting import Restarting
 from rejoinder.runtime.deciding.shell import Shell
 from rejoinder.runtime.lanes.turn_inputs import Asked
+from rejoinder.runtime.prefixes import prefix_of
 from rejoinder.runtime.sending.performing import intent
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.turn.briefing import next_parts, surroundings_of, system_part
@@ -78,7 +79,8 @@ class Errands:
             case RestartGateway():
                 return await self._restarting.perform(asking.event)
             case RunShell(command=command):
-                return self._shell.perform(command, asking.conversation)
+                prefix = prefix_of(asking.message, session, self._settings)
+                return self._shell.perform(command, asking.conversation, prefix)
             case ChangeDebug():
                 return Performed(says=NO_FILE if self.debug is None else await self.debug(errand))
             case ChangeInvitations():

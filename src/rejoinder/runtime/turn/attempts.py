@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
+from random import random
 from time import monotonic
 
 from msgspec.structs import replace
@@ -87,7 +88,7 @@ class Attempts:
         now = monotonic()
         hurry = (failed.transient, failed.retry_after)
         self._rests = rested(self._rests, trial, failed.kind, now, *hurry)
-        following = after_failure(trial, failed.kind, self._rests, now, *hurry)
+        following = after_failure(trial, failed.kind, self._rests, now, *hurry, chance=random())
         return None if isinstance(following, GiveUp) else following
 
 

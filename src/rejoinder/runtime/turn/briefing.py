@@ -13,9 +13,9 @@ from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import (
     BY_DEFAULT,
     Effective,
+    chosen_model,
     effective_exec,
     effective_level,
-    effective_model,
 )
 from rejoinder.inbound.groups import active_mode, group_intro
 from rejoinder.inbound.media import Shown, show_media
@@ -24,11 +24,11 @@ from rejoinder.inbound.rooms import members, room_notice
 from rejoinder.inbound.rules import AgentProfile, ChannelRules, channel_rules
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.notice import abilities_notice
-from rejoinder.outbound.template import fill, values_of
 from rejoinder.runtime.answer.files import OutboxFolder
 from rejoinder.runtime.entropy import sixteen
 from rejoinder.runtime.lanes.lane import Run
 from rejoinder.runtime.lanes.turn_inputs import Asked
+from rejoinder.runtime.prefixes import filled
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.turn.fetching import all_files, sees_images
@@ -47,7 +47,6 @@ from rejoinder.turns.prompt import (
 )
 
 BOUNDARY_BYTES = 8
-LONGEST_FILLED = 500
 HANDLED = frozenset({"send_message", "send_file"})
 """Directives that work anywhere once granted; the agent is not told of others that need a grant."""
 FOLDER = "Your outbox folder is {path}: put a file there to send it, and name it by its path within."
@@ -119,13 +118,12 @@ def brief(scene: Scene) -> Turn:
         passed_over=run.start.passed_over,
         untrusted_context=tuple([text for asked in run.asked for text in asked.message.inbound.untrusted_context]),
     )
-    model = effective_model(chosen, session, profile)
     return assemble(
         run.session,
         system_part(scene),
         user,
         boundary=_boundary(),
-        model=model.value if profile.models.default or session.model or "model" in chosen else None,
+        model=chosen_model(chosen, session, profile),
         think=scene.chosen("think") if profile.think_levels else None,
         permissions=_stricter(effective_exec(chosen, session)),
     )
@@ -165,16 +163,6 @@ def _stricter(chosen: ExecChoice) -> Strictness | None:
     return "list" if chosen.security == "allowlist" else None
 
 
-def filled(words: str, here: Surroundings) -> str:
-    """The operator's template, filled from the message that is answered (DE-5). Each value is put on one line, so that
-    a user's chosen name cannot begin a new paragraph of the system prompt."""
-    if "{{" not in words:
-        return words
-    message, key, is_new = here.message, here.session.key, is_untouched(here.session)
-    values = values_of(message.inbound, key, stripped=message.agent_text, is_new=is_new)
-    return fill(words, {name: " ".join(value.split())[:LONGEST_FILLED] for name, value in values.items()})
-
-
 def _interrupted(run: Run) -> tuple[str, ...]:
     """What the agent has to know when a turn is run again (DU-2)."""
     if run.resumed is None:
@@ -202,7 +190,7 @@ def system_part(where: Surroundings) -> SystemPart:
         extra.append(group_settings(channel, inbound.chat).extra_system_prompt)
     folder = outbox_folder(where.session.key, settings)
     return SystemPart(
-        system_prompt=filled(settings.system_prompts.get(agent.name, ""), where),
+        system_prompt=filled(settings.system_prompts.get(agent.name, ""), message, where.session),
         metadata=_metadata(inbound, agent),
         abilities=_notice(settings.directives, here.can, settings.granted & _handled(settings, among=bool(among))),
         notices=(
@@ -211,7 +199,7 @@ def system_part(where: Surroundings) -> SystemPart:
         ),
         group=group,
         group_intro=intro,
-        extra_system_prompt=filled("\n\n".join(filter(None, extra)), where),
+        extra_system_prompt=filled("\n\n".join(filter(None, extra)), message, where.session),
     )
 
 

@@ -55,7 +55,7 @@ class Chores:
         said = NOT_SHORTENED if shortened is None else MEMORY_SHORTENED
         unit = Unit(
             EndRun(run.claim, "answered" if shortened is not None else "failed", now),
-            run.conversation.to_say((said,), now, stem=said_about(event)),
+            run.conversation.to_say((run.prefix(said),), now, stem=said_about(event)),
             Trace(event, now, (step,)),
         )
         async with self._sessions.changing(run.session, run.agent, now) as held:

@@ -31,6 +31,9 @@ from rejoinder.runtime.abilities import can
 EARLIER = "The conversation so far:\n\n{said}\n\nAnswer what comes now:\n\n"
 
 
+CRASHED = "The agent failed and could not answer."
+
+
 class Line(Struct, frozen=True):
     """One message of the conversation that the caller passes in."""
 
@@ -87,6 +90,8 @@ async def _generator(run: AsyncIterator[AgentEvent]) -> AsyncGenerator[AgentEven
     try:
         async for event in run:
             yield event
+    except (KeyboardInterrupt, SystemExit) as problem:  # an agent may be foreign code, and must not end the gateway
+        yield Failed("crashed", CRASHED, f"{type(problem).__name__}: {problem}")
     finally:
         if (close := getattr(run, "aclose", None)) is not None:
             await close()

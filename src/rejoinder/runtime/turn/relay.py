@@ -90,12 +90,14 @@ class Relay:
     async def attempt(self, turn: Turn, answers: Answers) -> Failed | None:
         """One try at the turn; None when it was answered, or the run may no longer speak."""
         self._answers = answers
+        task = asyncio.current_task()
         try:
             return await self._hear(turn)
-        except (Exception, asyncio.CancelledError) as error:  # an agent may be foreign code
-            task = asyncio.current_task()
+        except BaseException as error:  # an agent may be foreign code, and must not end the gateway
             if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
                 raise  # this run itself was cancelled, not something the agent waited for
+            if isinstance(error, GeneratorExit) and not _is_running(task):
+                raise  # this run is being thrown away, unfinished
             log.exception("%s failed in %s", self._agent.name, turn.session)
             return Failed("crashed", CRASHED.format(agent=self._agent.name), f"{type(error).__name__}: {error}")
 
@@ -191,6 +193,13 @@ class Relay:
         for asked in self._run.asked:
             if asked.signs is not None:
                 asked.signs.became(state)
+
+
+def _is_running(task: "asyncio.Task[object] | None") -> bool:
+    try:
+        return asyncio.current_task() is task
+    except RuntimeError:  # no event loop is running
+        return False
 
 
 def _added(known: Usage, told: Usage) -> Usage:

@@ -177,8 +177,8 @@ def _speech(name: str, channel: Channel, kind: ChannelKind, settings: schema.Set
     pace = _pace(kind.pace, common.pace)
     modes = common.reply_to_mode
     by_kind = modes if isinstance(modes, ReplyToModes) else ReplyToModes(modes, modes)
-    shows = isinstance(channel, CanStream | CanEdit)
-    mode = common.streaming or ("edits" if shows else "blocks" if defaults.block_streaming_default else "off")
+    grows = "edits" if isinstance(channel, CanStream | CanEdit) else "off"
+    mode = common.streaming or ("blocks" if defaults.block_streaming_default else grows)
     delay = defaults.human_delay
     return Speech(
         manner=RenderOptions(kind.renderer, channel.limits.length, channel.limits.unit, common.tables),

@@ -88,7 +88,7 @@ class Errands:
 
     async def _context(self, asking: Asking, session: Session) -> str:
         agent, conversation = self._agents[asking.agent], asking.conversation
-        here = surroundings_of(asking.message, session, self._settings, agent)
+        here = surroundings_of(asking.message, session, self._settings, agent, conversation)
         handle = conversation.messages.handle(asking.message.inbound.message_id)
         overheard = conversation.overheard(agent.name)
         specimen = Asked("", asking.event.id, asking.message, conversation, handle, overheard)

@@ -34,7 +34,7 @@ TRACES = 50
 KEPT = 2000
 PATIENCE = 5.0
 """Seconds for which the caller of `send` waits for the platform; the message is sent all the same."""
-COMMANDING = frozenset({"abort", "inline_directives", "commands"})
+COMMANDING = frozenset({"abort", "inline_directives", "skills", "inline_commands", "commands"})
 """Stages that answer requests to the gateway itself."""
 OVERHEARD = "overheard"
 """The prefix of the reason with which an overheard event is settled: the next turn here is told of it (IN-32)."""

@@ -161,6 +161,7 @@ class Workers:
                     relay.attempt,
                     lambda: relay.begun or not run.may_speak(),
                     notice,
+                    aloud=answer.add_line if _chose_model(scene) else notice,
                 )
                 crashpoint("K14")
                 self._note_failure(run, failed)
@@ -345,6 +346,12 @@ def _shows(scene: Scene) -> Shows:
         tools = display_for(run.conversation.how.tool_display, group=in_group, trusted=trusted)
     output = verbose == "full" and tools == "full" and not in_group
     return Shows(tools, output)
+
+
+def _chose_model(scene: Scene) -> bool:
+    """Whether a person chose the model of this turn, and so has to hear that another one answers."""
+    chosen = scene.session.model is not None or scene.choices.get("model") is not None
+    return chosen and not scene.run.message.heartbeat
 
 
 def _step(agent: Agent, ended: str, reason: str | None, began: float) -> Step:

@@ -129,7 +129,7 @@ SHAPES: tuple[Shape, ...] = (
             r"(?<![a-z0-9])[a-z][a-z0-9+.-]{1,15}://[^\s/:@]{0,100}:(?P<secret>[^\s/@]{1,200}+)@", re.IGNORECASE
         ),
         _is_password,
-        hints=("://",),
+        hints=("@",),
     ),
     Shape(
         "named key",
@@ -145,7 +145,7 @@ SHAPES: tuple[Shape, ...] = (
             re.IGNORECASE,
         ),
         _is_chosen,
-        hints=("=",),
+        hints=("password", "passwd", "pwd", "secret", "token"),
     ),
 )
 

@@ -21,12 +21,12 @@ from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
 from rejoinder.outbound import plan
 from rejoinder.outbound.draft import PLACEHOLDER
-from rejoinder.outbound.enclosures import closing_of
 from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.prefix import Speaker, prefixed
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.outbound.reveal import Reveal
-from rejoinder.outbound.white_space import is_seen
+from rejoinder.rendering.enclosures import closing_of
+from rejoinder.rendering.white_space import is_seen
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.acting import Acting, HandOver, Occasion
 from rejoinder.runtime.answer.drafting import Drafting, foresee, streaming_for
@@ -188,7 +188,8 @@ class Answer:
         elif not self._acting.asked and self._says_when_empty:
             await self._drafting.close()
             taken_over = self._drafting.draft.slots
-            own = self._settled(NO_RESPONSE, f"{self._stem}/own") if taken_over else self._say(NO_RESPONSE)
+            words = prefixed(NO_RESPONSE, self._prefix, self._speaker())
+            own = self._settled(words, f"{self._stem}/own") if taken_over else self._say(NO_RESPONSE)
             await self._post(own, final=True)
         else:
             await self._withdraw(handed, () if self._acting.asked else self._beside)
@@ -341,7 +342,8 @@ class Answer:
         wording = self._acting.wording()
         target = wording.reply_to if not self._has_words else None
         plain = Wording(target, author=wording.author, is_error=is_error)
-        return plan.say(sentence, self._conversation.route, self._manner, plain, f"{self._stem}/own")
+        words = prefixed(sentence, self._prefix, self._speaker())
+        return plan.say(words, self._conversation.route, self._manner, plain, f"{self._stem}/own")
 
     async def _withdraw(self, handed: Sequence[Planned], beside: Sequence[Slot] = ()) -> None:
         """Removes all that was shown, where the channel can (OD-41); what was handed over stays."""
@@ -360,7 +362,7 @@ class Answer:
         return self._beat is not None and not await self._beat.is_news(self._words)
 
     def _kept(self) -> Unit:
-        unit = Unit(*self._kept_with_it(), *(self._beat.kept_with_it() if self._beat is not None else ()))
+        unit = Unit(*self._kept_with_it(), *(self._beat.kept_with_it(self._stem) if self._beat is not None else ()))
         unit.include(self._acting.kept)
         return unit
 

@@ -24,8 +24,8 @@ from rejoinder.session import (
     Session,
     SessionSettings,
     entries_for,
+    grown_old,
     inherits_from,
-    is_fresh,
     last_boundary,
     lifetimes,
     reset_policy,
@@ -280,7 +280,23 @@ def test_pending_events(events):
 )
 def test_freshness(policy, idle, fresh):
     """IN-41: never, daily at an hour of a zone, idle after minutes."""
-    assert is_fresh(session(touched=NOW - idle), policy, NOW) is fresh
+    assert (grown_old(session(touched=NOW - idle), policy, NOW) is None) is fresh
+
+
+@pytest.mark.parametrize(
+    ("idle", "why"),
+    [
+        (timedelta(minutes=30), None),
+        (timedelta(minutes=31), "idle"),
+        (timedelta(hours=1), "idle"),
+        (timedelta(hours=1, microseconds=1), "daily"),
+        (timedelta(days=3), "daily"),
+    ],
+)
+def test_daily_and_idle_together(idle, why):
+    """IN-41: whichever comes first ends the session; a day that has passed says more than the minutes."""
+    policy = ResetPolicy("both", at_hour=11, idle_minutes=30)
+    assert grown_old(session(touched=NOW - idle), policy, NOW) == why
 
 
 IDLE = ResetOverride(mode="idle", idle_minutes=5)
@@ -392,7 +408,7 @@ def test_fresh_means_no_boundary_between(data):
     between = watched_boundaries(name, hour, start - timedelta(days=1), now)
     stale = any(touched < boundary for boundary in between)
     policy = ResetPolicy("daily", hour, name)
-    assert is_fresh(session(touched=touched), policy, now) is not stale
+    assert (grown_old(session(touched=touched), policy, now) == "daily") is stale
 
 
 @pytest.mark.parametrize(

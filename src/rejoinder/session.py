@@ -21,7 +21,7 @@ from rejoinder.keys import Count, Text
 
 # --- settings -----------------------------------------------------------------------------------
 
-ResetMode = Literal["never", "daily", "idle"]
+ResetMode = Literal["never", "daily", "idle", "both"]
 TypingMode = Literal["never", "instant", "thinking", "message"]
 Hour = Annotated[int, Meta(ge=0, le=23)]
 
@@ -30,15 +30,15 @@ class ResetPolicy(Struct, frozen=True, forbid_unknown_fields=True):
     """When a session has grown old and the next message begins a new one."""
 
     mode: ResetMode = "never"
-    """When a session ends by itself: `never`, `daily` at an hour, or `idle` after minutes without a message.
-    The new one begins with the next message."""
+    """When a session ends by itself: `never`, `daily` at an hour, `idle` after minutes without a message, or `both`,
+    whichever comes first. The new one begins with the next message."""
     at_hour: Hour = 4
     """The hour of the daily boundary. Where clocks skip the hour, the moment of the skip counts; where they
     repeat it, its first occurrence."""
     zone: str = "UTC"
     """The time zone of `at_hour`, by its IANA name: `Europe/Berlin`."""
     idle_minutes: Count = 60
-    """Count without a message after which `idle` ends the session."""
+    """Minutes without a message after which `idle` and `both` end the session."""
 
 
 class ResetOverride(Struct, frozen=True, forbid_unknown_fields=True):
@@ -283,15 +283,14 @@ def is_untouched(session: Session) -> bool:
     return session.touched == session.started
 
 
-def is_fresh(session: Session, policy: ResetPolicy, now: datetime) -> bool:
-    """Whether a message that comes now still belongs to the session as it is."""
-    match policy.mode:
-        case "never":
-            return True
-        case "idle":
-            return now - session.touched <= timedelta(minutes=policy.idle_minutes)
-        case "daily":
-            return session.touched >= last_boundary(policy.at_hour, ZoneInfo(policy.zone), now)
+def grown_old(session: Session, policy: ResetPolicy, now: datetime) -> Literal["daily", "idle"] | None:
+    """Why a message that comes now does not belong to the session any more; None: it still does."""
+    idle, daily = policy.mode in ("idle", "both"), policy.mode in ("daily", "both")
+    if daily and session.touched < last_boundary(policy.at_hour, ZoneInfo(policy.zone), now):
+        return "daily"
+    if idle and now - session.touched > timedelta(minutes=policy.idle_minutes):
+        return "idle"
+    return None
 
 
 def last_boundary(hour: int, zone: ZoneInfo, now: datetime) -> datetime:

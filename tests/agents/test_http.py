@@ -89,6 +89,8 @@ async def test_the_turn_arrives_whole():
         "model": "m",
         "think": "low",
         "permissions": None,
+        "host": None,
+        "node": None,
         "authorization": "Bearer x",
     }
 

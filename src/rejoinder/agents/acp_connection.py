@@ -86,6 +86,7 @@ class Connection:
         self._runs: dict[str, Run] = {}
         self._questions: dict[str, _Asked] = {}
         self._question_number = 0
+        self.announced: frozenset[str] = frozenset()  # the slash commands it has
         self._paused = False
         self._process: AgentProcess | None = None
         self._peer = Peer(self._send, self)
@@ -178,6 +179,7 @@ class Connection:
 
     def notified(self, method: str, params: Any) -> None:
         if method == "session/update" and is_object(params):
+            self.announced = wire.announced(params, self.announced)
             run = self._runs.get(str(params.get("sessionId")))
             if run is not None:
                 for event in run.translation.events(params):

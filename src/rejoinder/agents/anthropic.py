@@ -26,22 +26,20 @@ class AnthropicAgent(ModelAgent):
     _models_path = "/v1/models"
 
     def __init__(self, name: str, settings: Settings) -> None:
-        self._key = settings.api_key.reveal()
-        headers = {"anthropic-version": VERSION, "x-api-key": self._key}
-        super().__init__(name, settings, self._key, "/v1/messages", headers)
+        super().__init__(name, settings, settings.api_key, "/v1/messages", _headers)
         self._settings = settings
 
     def _content(self, parts: tuple[PromptPart, ...]) -> list[dict[str, Any]]:
         return [_part(part) for part in parts]
 
-    def _request(self, turn: Turn, messages: list[Raw], thinking: Setting) -> dict[str, Any]:
+    def _request(self, turn: Turn, messages: list[Raw], thinking: Setting, options: Setting) -> dict[str, Any]:
         settings = self._settings
         body: dict[str, Any] = {
             "model": self._known_as(turn.model),
             "max_tokens": settings.max_tokens,
             "messages": messages,
             "stream": True,
-            **settings.options,
+            **options,
             **thinking,
         }
         if "thinking" in thinking and turn.think is not None:
@@ -50,8 +48,12 @@ class AnthropicAgent(ModelAgent):
             body["system"] = system
         return body
 
-    def _reading(self) -> "MessageReading":
-        return MessageReading(self._key)
+    def _reading(self, secret: str) -> "MessageReading":
+        return MessageReading(secret)
+
+
+def _headers(key: str) -> dict[str, str]:
+    return {"anthropic-version": VERSION, "x-api-key": key}
 
 
 def _part(part: PromptPart) -> dict[str, Any]:

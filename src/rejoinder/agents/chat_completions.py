@@ -19,9 +19,7 @@ class ChatAgent(ModelAgent):
     provider = "openai"
 
     def __init__(self, name: str, settings: OpenAISettings) -> None:
-        self._key = settings.api_key.reveal() if settings.api_key is not None else ""
-        key = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        super().__init__(name, settings, self._key, "/chat/completions", key)
+        super().__init__(name, settings, settings.api_key, "/chat/completions", _authorisation)
         self._settings = settings
 
     def _content(self, parts: tuple[PromptPart, ...]) -> str | list[dict[str, Any]]:
@@ -31,20 +29,23 @@ class ChatAgent(ModelAgent):
             return "\n\n".join(texts)
         return [_part(part) for part in parts]
 
-    def _request(self, turn: Turn, messages: list[Raw], thinking: Setting) -> dict[str, Any]:
-        settings = self._settings
-        system = turn.system or settings.system_prompt
+    def _request(self, turn: Turn, messages: list[Raw], thinking: Setting, options: Setting) -> dict[str, Any]:
+        system = turn.system or self._settings.system_prompt
         return {
             "model": self._known_as(turn.model),
             "messages": [{"role": "system", "content": system}, *messages] if system else messages,
             "stream": True,
             "stream_options": {"include_usage": True},
-            **settings.options,
+            **options,
             **thinking,
         }
 
-    def _reading(self) -> "ChatReading":
-        return ChatReading(self._key)
+    def _reading(self, secret: str) -> "ChatReading":
+        return ChatReading(secret)
+
+
+def _authorisation(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def _part(part: PromptPart) -> dict[str, Any]:

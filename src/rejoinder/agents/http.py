@@ -44,6 +44,7 @@ class HttpAgent:
         self.models = (settings.model,) if settings.model else ()
         self.fallbacks = settings.fallbacks
         self.limits = Limits()
+        self.takes_exec = ("host", "node") if settings.takes_exec else ()
         self._settings = settings
         self._endpoint = Endpoint(settings.url, {name: value.reveal() for name, value in settings.headers.items()})
 

@@ -44,6 +44,7 @@ class PythonAgent:
     def __init__(self, name: str, settings: Settings, call: Callable[..., Any]) -> None:
         self.name = name
         self.limits = Limits()
+        self.takes_exec = ("host", "node") if settings.takes_exec else ()
         self._call = call
         self._signature = signature_of(call, name)
         self._running: dict[str, Further] = {}

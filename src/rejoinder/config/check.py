@@ -11,8 +11,9 @@ from zoneinfo import available_timezones
 
 from rejoinder.config.ids import objection
 from rejoinder.config.jobs import HeartbeatSettings
+from rejoinder.config.kinds import Kinds
 from rejoinder.config.positions import Path
-from rejoinder.config.schema import Kinds, Settings
+from rejoinder.config.schema import Settings
 from rejoinder.config.wording import did_you_mean, dotted, listed, quoted, shown
 from rejoinder.inbound.ids import Whom
 from rejoinder.inbound.patterns import pattern_problem

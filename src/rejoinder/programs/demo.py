@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rejoinder.agents.base import Agent
 from rejoinder.agents.cast import ASIDE, PARTS, REQUEST, CastAgent, Part
 from rejoinder.app import MEMORY, Gateway
-from rejoinder.channels.settings import WebSettings
+from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import reading
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.channels.web.faces import person_id

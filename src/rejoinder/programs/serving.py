@@ -13,16 +13,16 @@ import rejoinder
 from rejoinder.agents.base import Agent, Failed
 from rejoinder.agents.base import Usage as Spent
 from rejoinder.app import MEMORY, SELF, Gateway, Told
-from rejoinder.channels.settings import WebSettings
+from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import open_channel
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.events import PromptImage
 from rejoinder.garbage import settle_memory
-from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.programs import debug_settings
 from rejoinder.programs.reloading import Reloading, Source
+from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.deciding.restarting import Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.turn.completions import Line, complete
@@ -129,7 +129,7 @@ async def serve(
         return await gateway.serve_until_told()
 
 
-async def _rehearse_later(manners: tuple[Manner, ...]) -> None:
+async def _rehearse_later(manners: tuple[RenderOptions, ...]) -> None:
     """Leaves the first seconds to messages that came while no gateway ran, and by its thread the loop to later ones."""
     await asyncio.sleep(REHEARSED_AFTER)
     await asyncio.to_thread(rehearse, MARKUP, manners)

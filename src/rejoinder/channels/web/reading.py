@@ -15,6 +15,9 @@ from rejoinder.events import Choice, Inbound
 MOST_RESUMED = 1000
 """The most events that are replayed to a browser that comes back; with more, starting afresh is faster."""
 
+MOST_TEXT = 500_000
+"""Characters on one page of messages, which a browser reads in one go; one message is a page whatever its length."""
+
 
 class Details(Struct, frozen=True, omit_defaults=True):
     """What a message has besides its text."""
@@ -35,6 +38,7 @@ class Kept(Struct, frozen=True):
 
 _details = msgspec.json.Decoder(Details)
 _COLUMNS = "seq, id, room, thread, author, at, text, details, audience, only_for, state, edited, deleted"
+_TEXT = _COLUMNS.split(", ").index("text")
 
 
 def _kept(row: Any) -> Kept:
@@ -168,8 +172,21 @@ def history(
         f"SELECT {_COLUMNS} FROM messages WHERE room = ? AND thread IS ? AND seq < ? AND {_SEEN}"
         " ORDER BY seq DESC LIMIT ?",
         (room, thread, before if before is not None else 1 << 62, person, limit + 1),
-    ).fetchall()
-    return tuple(reversed(_whole(db, rows[:limit], person))), len(rows) > limit
+    )
+    page, more = _page(rows, limit)
+    return tuple(reversed(_whole(db, page, person))), more
+
+
+def _page(rows: Iterable[Any], limit: int) -> tuple[list[Any], bool]:
+    """As many rows as make a page, and whether there are more."""
+    page: list[Any] = []
+    left = MOST_TEXT
+    for row in rows:
+        left -= len(row[_TEXT])
+        if len(page) == limit or (page and left < 0):
+            return page, True
+        page.append(row)
+    return page, False
 
 
 def around(db: sqlite3.Connection, person: str, id: str, limit: int) -> tuple[tuple[Message, ...], bool]:
@@ -182,8 +199,9 @@ def around(db: sqlite3.Connection, person: str, id: str, limit: int) -> tuple[tu
     rows = db.execute(
         f"SELECT {_COLUMNS} FROM messages WHERE room = ? AND thread IS ? AND seq > ? AND {_SEEN} ORDER BY seq LIMIT ?",
         (middle.room, middle.thread, middle.seq, person, limit // 2),
-    ).fetchall()
-    return (*older, *_whole(db, rows, person)), more
+    )
+    newer, _ = _page(rows, limit)
+    return (*older, *_whole(db, newer, person)), more
 
 
 def search(
@@ -198,8 +216,9 @@ def search(
     rows = db.execute(
         f"SELECT {_COLUMNS} FROM messages WHERE {here} {matches} AND seq < ? AND {_SEEN} ORDER BY seq DESC LIMIT ?",
         (*([room] if room is not None else []), *words, before if before is not None else 1 << 62, person, limit + 1),
-    ).fetchall()
-    return tuple(_whole(db, rows[:limit], person)), len(rows) > limit
+    )
+    page, more = _page(rows, limit)
+    return tuple(_whole(db, page, person)), more
 
 
 def _literal(word: str) -> str:

@@ -24,7 +24,7 @@ from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.prefix import Speaker, prefixed
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.outbound.reveal import Reveal
-from rejoinder.outbound.white_space import is_seen
+from rejoinder.rendering.white_space import is_seen
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.acting import Acting, HandOver, Occasion
 from rejoinder.runtime.answer.drafting import Drafting, foresee, streaming_for
@@ -175,7 +175,8 @@ class Answer:
         elif not self._acting.asked and self._says_when_empty:
             await self._drafting.close()
             taken_over = self._drafting.draft.slots
-            own = self._settled(NO_RESPONSE, f"{self._stem}/own") if taken_over else self._say(NO_RESPONSE)
+            words = prefixed(NO_RESPONSE, self._prefix, self._speaker())
+            own = self._settled(words, f"{self._stem}/own") if taken_over else self._say(NO_RESPONSE)
             await self._post(own, final=True)
         else:
             await self._withdraw(handed, () if self._acting.asked else self._beside)
@@ -295,7 +296,8 @@ class Answer:
         wording = self._acting.wording()
         target = wording.reply_to if not self._has_words else None
         plain = Wording(target, author=wording.author, is_error=is_error)
-        return plan.say(sentence, self._conversation.route, self._manner, plain, f"{self._stem}/own")
+        words = prefixed(sentence, self._prefix, self._speaker())
+        return plan.say(words, self._conversation.route, self._manner, plain, f"{self._stem}/own")
 
     async def _withdraw(self, handed: Sequence[Planned], beside: Sequence[Slot] = ()) -> None:
         """Removes all that was shown, where the channel can (OD-41); what was handed over stays."""

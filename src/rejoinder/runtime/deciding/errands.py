@@ -8,14 +8,15 @@ from rejoinder.channels.base import CanSendFiles
 from rejoinder.events import Attachment, ChangeDebug, ExportSession, RestartGateway, RunShell, ShowContext
 from rejoinder.letters import mended
 from rejoinder.outbound import plan
-from rejoinder.outbound.fence import fenced
 from rejoinder.outbound.plan import Wording
 from rejoinder.outbound.redact import redact
+from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.deciding.effects import Asking, Errand, Performed
 from rejoinder.runtime.deciding.restarting import Restarting
 from rejoinder.runtime.deciding.shell import Shell
 from rejoinder.runtime.lanes.turn_inputs import Asked
+from rejoinder.runtime.prefixes import prefix_of
 from rejoinder.runtime.sending.performing import intent
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.turn.briefing import next_parts, surroundings_of, system_part
@@ -66,13 +67,14 @@ class Errands:
             case RestartGateway():
                 return await self._restarting.perform(asking.event)
             case RunShell(command=command):
-                return self._shell.perform(command, asking.conversation)
+                prefix = prefix_of(asking.message, session, self._settings)
+                return self._shell.perform(command, asking.conversation, prefix)
             case ChangeDebug():
                 return Performed(says=NO_FILE if self.debug is None else await self.debug(errand))
 
     async def _context(self, asking: Asking, session: Session) -> str:
         agent, conversation = self._agents[asking.agent], asking.conversation
-        here = surroundings_of(asking.message, session, self._settings, agent)
+        here = surroundings_of(asking.message, session, self._settings, agent, conversation)
         handle = conversation.messages.handle(asking.message.inbound.message_id)
         overheard = conversation.overheard(agent.name)
         specimen = Asked("", asking.event.id, asking.message, conversation, handle, overheard)

@@ -21,6 +21,7 @@ from rejoinder.events import PromptPart, Route
 from rejoinder.runtime.deciding.waiting import unpack_told
 from rejoinder.runtime.lanes.slots import Slots
 from rejoinder.runtime.lanes.turn_inputs import Asked, Granted, Resumed
+from rejoinder.runtime.prefixes import Prefix, no_prefix
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import Run as Claim
 from rejoinder.store.base import StoredPart
@@ -125,6 +126,7 @@ class Run:
         self.told: list[tuple[PromptPart, ...]] = []  # what the agent was given
         self.said: list[str] = []  # what it said, in the pieces in which it came
         self.model: str | None = None  # the model that answers, as reported by the agent
+        self.prefix: Prefix = no_prefix  # of what the gateway says in its place
         self._lane = lane
 
     @property

@@ -209,7 +209,8 @@ def _house(gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks
 
     async def answer(agent: str, asked: tuple[Asked, ...]) -> AsyncIterator[str | Usage]:
         with gateway.lend(agent) as lent:
-            async for piece in complete(lent, tuple(map(line, asked)), gateway.silence, gateway.directives):
+            most = gateway.max_answer_chars(agent)
+            async for piece in complete(lent, tuple(map(line, asked)), gateway.silence, gateway.directives, most):
                 match piece:
                     case Failed(sentence=sentence):
                         raise Unanswered(sentence)

@@ -61,7 +61,7 @@ def routes(house: House, quota: Quota) -> list[BaseRoute]:
         except BaseException as problem:
             await keeper.ask(files.drop, id)
             if isinstance(problem, QuotaReached):
-                return JSONResponse({"error": str(problem)}, 507, {"connection": "close"})
+                return JSONResponse({"error": str(problem)}, 507)
             raise
         if not file.size:
             await keeper.ask(files.drop, id)

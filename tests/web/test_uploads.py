@@ -32,9 +32,9 @@ async def test_a_large_file_goes_through_in_pieces(monkeypatch: pytest.MonkeyPat
     sizes: list[int] = []
     add, piece = files.add, files.piece
 
-    def added(db: sqlite3.Connection, id: str, content: bytes, quota: Quota) -> None:
+    def added(db: sqlite3.Connection, id: str, number: int, content: bytes, received: int, quota: Quota) -> None:
         sizes.append(len(content))
-        add(db, id, content, quota)
+        add(db, id, number, content, received, quota)
 
     def read(db: sqlite3.Connection, id: str, number: int) -> bytes | None:
         found = piece(db, id, number)
@@ -116,9 +116,9 @@ async def test_what_no_message_names_is_gone_after_a_day() -> None:
     ask, change = channel.keeper.ask, channel.keeper.change
 
     async def uploaded() -> str:
-        id = await change(Journal.begin_file, "a", "text/plain", "ann")
-        await ask(files.add, id, b"words", PLENTY)
-        await ask(files.finish, id)
+        id = await change(Journal.begin_file, "a", "text/plain", "ann", 0, PLENTY)
+        await ask(files.add, id, 0, b"words", 5, PLENTY)
+        await ask(files.finish, id, 5)
         return id
 
     async def there(*ids: str) -> list[bool]:
@@ -148,14 +148,19 @@ async def test_one_persons_quota_is_not_anothers() -> None:
     channel = a_channel()
     ask, change = channel.keeper.ask, channel.keeper.change
     try:
-        mine = await change(Journal.begin_file, "a", "text/plain", "ann")
-        await ask(files.add, mine, b"12345", Quota(5, 9))
+        quota = Quota(5, 9)
+        mine = await change(Journal.begin_file, "a", "text/plain", "ann", 0, quota)
+        await ask(files.add, mine, 0, b"12345", 5, quota)
         with pytest.raises(QuotaReached):
-            await ask(files.add, mine, b"6", Quota(5, 9))
-        yours = await change(Journal.begin_file, "a", "text/plain", "bob")
-        await ask(files.add, yours, b"1234", Quota(5, 9))
+            await ask(files.add, mine, 1, b"6", 6, quota)
         with pytest.raises(QuotaReached):
-            await ask(files.add, yours, b"5", Quota(5, 9))
+            await change(Journal.begin_file, "a", "text/plain", "ann", 1, quota)
+        yours = await change(Journal.begin_file, "a", "text/plain", "bob", 4, quota)
+        await ask(files.add, yours, 0, b"1234", 4, quota)
+        with pytest.raises(QuotaReached):
+            await ask(files.add, yours, 1, b"5", 5, quota)
+        await ask(files.finish, yours, 3)
+        await change(Journal.begin_file, "a", "text/plain", "bob", 1, quota)
     finally:
         await channel.close()
 

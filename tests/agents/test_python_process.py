@@ -148,7 +148,7 @@ async def test_a_process_is_kept_while_its_runs_are_cancelled_in_good_order():
 
 
 async def test_it_can_be_steered():
-    """TU-11: as any function with `further`."""
+    """As any function with `further` can."""
     async with asked("steered") as agent, begun(agent, a_turn()) as run:
         assert await agent.steer(a_turn("and this")) is True
         assert text_of([event async for event in run]) == "And 1 more."

@@ -38,9 +38,9 @@ AHEAD = 64
 
 def open_agent(name: str, settings: Settings) -> "PythonAgent | IsolatedAgent":
     if settings.isolate:
-        from rejoinder.agents.python_process import open_isolated  # noqa: PLC0415 - most are not isolated
+        from rejoinder.agents.python_process import isolated  # noqa: PLC0415 - most are not isolated
 
-        return open_isolated(name, settings)
+        return isolated(name, settings)
     return PythonAgent(name, settings, _find(name, settings))
 
 

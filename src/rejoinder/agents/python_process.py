@@ -41,7 +41,7 @@ _BOOT = (
 )
 
 
-def open_isolated(name: str, settings: Settings) -> "IsolatedAgent":
+def isolated(name: str, settings: Settings) -> "IsolatedAgent":
     """Nothing of the module is run here; only its first turn can tell whether the function is there."""
     folder = str(Path(settings.path).expanduser().resolve()) if settings.path else ""
     module = settings.call.partition(":")[0].partition(".")[0]

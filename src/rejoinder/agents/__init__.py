@@ -5,5 +5,5 @@ for all      base: the contract; guard enforces it; failures, settings; discover
 of python    python_call, further
 of acp       acp_sessions, acp_connection, acp_wire, acp_permissions; process, jsonrpc, lines
 of models    model_agent, chat_completions, endpoint, profiles, sse, history, wording, think
-of the demo  cast
+of the demo  cast, cast_lines
 """

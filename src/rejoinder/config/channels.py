@@ -51,7 +51,7 @@ class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid
     streaming: Literal["edits", "preview", "blocks", "off"] | None = None
     """How an answer is shown while it is written: one message that is changed (`edits`), the platform's own preview
     of a message to come where it has one, else edits (`preview`), whole pieces (`blocks`), or not at all (`off`).
-    Unset: edits where the channel can, else as `agents.defaults.block_streaming_default`."""
+    Unset: blocks with `agents.defaults.block_streaming_default`, else edits where the channel can."""
     pace: PaceSettings = PaceSettings()
     """How often the platform is called: for a local server without limits, or an account whose limits were raised."""
     tables: TableStyle = "code"

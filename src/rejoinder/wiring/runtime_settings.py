@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 import rejoinder
 from rejoinder import plugins
-from rejoinder.agents.base import Agent
+from rejoinder.agents.base import MAX_ANSWER_CHARS, Agent
 from rejoinder.channels.base import (
     CanEdit,
     CanReact,
@@ -80,6 +80,9 @@ def runtime_settings(
         acknowledgements=_acknowledgements(settings),
         typing_mode=settings.session.typing_mode,
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
+        answers={
+            name: getattr(said.settings, "max_answer_chars", MAX_ANSWER_CHARS) for name, said in settings.agents.items()
+        },
         silence=settings.directives.silence,
         granted=frozenset(settings.directives.allow).union(each.name for each in brought),  # installed is allowed
         directives=registry_with(brought),
@@ -177,8 +180,8 @@ def _speech(name: str, channel: Channel, kind: ChannelKind, settings: schema.Set
     pace = _pace(kind.pace, common.pace)
     modes = common.reply_to_mode
     by_kind = modes if isinstance(modes, ReplyToModes) else ReplyToModes(modes, modes)
-    shows = isinstance(channel, CanStream | CanEdit)
-    mode = common.streaming or ("edits" if shows else "blocks" if defaults.block_streaming_default else "off")
+    grows = "edits" if isinstance(channel, CanStream | CanEdit) else "off"
+    mode = common.streaming or ("blocks" if defaults.block_streaming_default else grows)
     delay = defaults.human_delay
     return Speech(
         manner=RenderOptions(kind.renderer, channel.limits.length, channel.limits.unit, common.tables),

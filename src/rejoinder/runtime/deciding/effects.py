@@ -20,6 +20,7 @@ from rejoinder.events import (
     ApprovePairing,
     AskPairing,
     ChangeDebug,
+    ChangeInvitations,
     CompactSession,
     EditAllowList,
     Effect,
@@ -87,7 +88,7 @@ class Asking(Struct, frozen=True):
     now: datetime
 
 
-Errand = ShowContext | ExportSession | RestartGateway | RunShell | ChangeDebug | WriteConfig
+Errand = ShowContext | ExportSession | RestartGateway | RunShell | ChangeDebug | ChangeInvitations | WriteConfig
 RunErrand = Callable[[Errand, Asking], Awaitable[Performed]]
 
 
@@ -161,7 +162,9 @@ class Effects:
                 return Performed(says=f"Sent again: {count}." if count else "Nothing here waits to be sent again.")
             case UseTool(tool=tool):
                 return Performed(says=f"There is no tool {tool}.")
-            case ShowContext() | ExportSession() | RestartGateway() | RunShell() | ChangeDebug() | WriteConfig():
+            case ShowContext() | ExportSession() | RestartGateway() | RunShell():
+                return await self._attempted(effect, asking)
+            case ChangeDebug() | ChangeInvitations() | WriteConfig():
                 return await self._attempted(effect, asking)
             case _:
                 assert_never(effect)

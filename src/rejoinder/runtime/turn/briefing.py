@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.events import Inbound, PromptImage, PromptPart, Said, Strictness, Turn
@@ -17,7 +17,7 @@ from rejoinder.inbound.directives.effective import (
     effective_exec,
     effective_level,
 )
-from rejoinder.inbound.groups import active_mode, group_intro
+from rejoinder.inbound.groups import MOST_OVERHEARD, active_mode, group_intro, participants
 from rejoinder.inbound.media import Shown, show_media
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.rooms import members, room_notice
@@ -65,6 +65,8 @@ class Surroundings(Struct, frozen=True):
     settings: RuntimeSettings
     room: tuple[str, ...]
     """Our agents in the group it speaks in, if there are several."""
+    participants: tuple[str, ...]
+    """Who takes part in the group (IN-34)."""
 
 
 class Scene(Surroundings, frozen=True):
@@ -86,18 +88,25 @@ class Scene(Surroundings, frozen=True):
         return effective_level(name, self.choices, self.session, self.settings.rules, self.profile)
 
 
-def surroundings_of(message: Message, session: Session, settings: RuntimeSettings, agent: Agent) -> Surroundings:
+def surroundings_of(
+    message: Message, session: Session, settings: RuntimeSettings, agent: Agent, conversation: Conversation
+) -> Surroundings:
     rules = settings.rules
-    channel = channel_rules(rules, message.inbound.channel)
-    return Surroundings(message, session, agent, rules.agents[agent.name], channel, settings, _room(message, channel))
+    channel, profile = channel_rules(rules, message.inbound.channel), rules.agents[agent.name]
+    there = _participants(message, agent, conversation) if message.in_group else ()
+    return Surroundings(message, session, agent, profile, channel, settings, _room(message, channel), there)
+
+
+def _participants(message: Message, agent: Agent, conversation: Conversation) -> tuple[str, ...]:
+    latest = conversation.messages.latest(MOST_OVERHEARD)
+    heard = ((each.author, each.author_name) for each in latest)
+    return participants(message.inbound.participants, heard, {agent.name, message.facts.me.id})
 
 
 def scene_of(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> Scene:
-    here = surroundings_of(run.message, session, settings, agent)
+    here = surroundings_of(run.message, session, settings, agent, run.conversation)
     choices = {name: value for asked in run.asked for name, value in asked.message.choices.items()}
-    return Scene(
-        here.message, session, agent, here.profile, here.channel, settings, here.room, run=run, choices=choices
-    )
+    return Scene(**asdict(here), run=run, choices=choices)
 
 
 def brief(scene: Scene) -> Turn:
@@ -188,7 +197,7 @@ def system_part(where: Surroundings) -> SystemPart:
     group, intro, extra = None, "", [here.extra_system_prompt]
     if message.in_group:
         mode = active_mode(message, where.session, channel)
-        group = Group(inbound.chat.title, inbound.participants, mode)
+        group = Group(inbound.chat.title, where.participants, mode)
         intro = group_intro(mode)
         extra.append(group_settings(channel, inbound.chat).extra_system_prompt)
     folder = outbox_folder(where.session.key, settings)

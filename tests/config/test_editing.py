@@ -65,8 +65,7 @@ def test_a_new_key_comes_into_its_table(key, value):
     assert found == value
     for line in FILE.splitlines():
         assert line in text or "allow" in key or line.startswith("group")
-    if "allow" not in key:
-        assert tomllib.loads(without_key(text, key)).get("channels") == tomllib.loads(FILE)["channels"]
+    assert str(value) not in str(tomllib.loads(without_key(text, key)))
 
 
 @pytest.mark.parametrize(

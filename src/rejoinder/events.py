@@ -306,6 +306,13 @@ class ChangeDebug(Struct, frozen=True, tag="change_debug"):
     value: str = ""
 
 
+class ChangeInvitations(Struct, frozen=True, tag="change_invitations"):
+    """Invite a person to the chat page, end their login, or answer with who is invited."""
+
+    what: Literal["list", "invite", "revoke"] = "list"
+    name: str = ""
+
+
 Effect = (
     StopRun
     | ResetSession
@@ -325,6 +332,7 @@ Effect = (
     | RunShell
     | ReportFailure
     | ChangeDebug
+    | ChangeInvitations
 )
 
 

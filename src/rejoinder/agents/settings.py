@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from rejoinder.agents.acp_permissions import Policy
+from rejoinder.agents.base import MAX_ANSWER_CHARS
 from rejoinder.keys import Count, Seconds, Text, ThinkLevel, Url
 from rejoinder.secret import Secret
 
@@ -22,6 +23,9 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     `{{SessionId}}`, `{{IsNewSession}}` and every other field of the message stand for what it says."""
     startup_notes: str = ""
     """What the agent is told once more after its conversation was shortened."""
+    max_answer_chars: Count = MAX_ANSWER_CHARS
+    """Where an answer is cut that is longer than people read. If the agent may send files, the whole goes with it as
+    one."""
 
 
 class ModelSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):

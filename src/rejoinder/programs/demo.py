@@ -14,7 +14,7 @@ from rejoinder.app import MEMORY, Gateway
 from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import reading
 from rejoinder.channels.web.channel import WebChannel
-from rejoinder.channels.web.faces import person_id
+from rejoinder.channels.web.faces import person_named
 from rejoinder.channels.web.journal import LOBBY, Journal
 from rejoinder.channels.web.protocol import TypingNow
 from rejoinder.config import schema
@@ -83,8 +83,9 @@ async def play(gateway: Gateway, web: WebChannel, names: tuple[str, ...]) -> Non
     gateway.on("turn_ended", ended)
     await web.hub.came.wait()
     await asyncio.sleep(BEFORE)
-    person = person_id(PERSON, gateway.agents)
-    await web.keeper.change(Journal.arrive, person, PERSON)
+    arrived = person_named(PERSON, gateway.agents)
+    person = arrived.id
+    await web.keeper.change(Journal.arrive, arrived)
     first, second, third = names
 
     async def says(text: str, client: str, thread: str | None = None) -> None:

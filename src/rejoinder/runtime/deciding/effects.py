@@ -20,6 +20,7 @@ from rejoinder.events import (
     ApprovePairing,
     AskPairing,
     ChangeDebug,
+    ChangeInvitations,
     CompactSession,
     EditAllowList,
     Effect,
@@ -86,7 +87,7 @@ class Asking(Struct, frozen=True):
     now: datetime
 
 
-Errand = ShowContext | ExportSession | RestartGateway | RunShell | ChangeDebug
+Errand = ShowContext | ExportSession | RestartGateway | RunShell | ChangeDebug | ChangeInvitations
 RunErrand = Callable[[Errand, Asking], Awaitable[Performed]]
 
 
@@ -160,7 +161,7 @@ class Effects:
                 return Performed(says=f"Sent again: {count}." if count else "Nothing here waits to be sent again.")
             case UseTool(tool=tool):
                 return Performed(says=f"There is no tool {tool}.")
-            case ShowContext() | ExportSession() | RestartGateway() | RunShell() | ChangeDebug():
+            case ShowContext() | ExportSession() | RestartGateway() | RunShell() | ChangeDebug() | ChangeInvitations():
                 return await self._attempted(effect, asking)
             case _:
                 assert_never(effect)

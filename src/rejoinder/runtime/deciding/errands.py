@@ -5,7 +5,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from rejoinder.agents.base import Agent, CanTellMemory, Exchange
 from rejoinder.channels.base import CanSendFiles
-from rejoinder.events import Attachment, ChangeDebug, ExportSession, RestartGateway, RunShell, ShowContext
+from rejoinder.events import (
+    Attachment,
+    ChangeDebug,
+    ChangeInvitations,
+    ExportSession,
+    RestartGateway,
+    RunShell,
+    ShowContext,
+)
 from rejoinder.letters import mended
 from rejoinder.outbound import plan
 from rejoinder.outbound.plan import Wording
@@ -29,6 +37,7 @@ from rejoinder.turns import context
 from rejoinder.turns.context import Budget, Past
 
 NO_FILE = "This gateway was given its settings by another program: there is nothing to lay others over."
+NO_PAGE = "This gateway has no chat page to invite anybody to."
 EVERYTHING = -1
 MOST_SHOWN = 6000
 """Characters of a transcript that a chat is given as text."""
@@ -53,6 +62,9 @@ class Errands:
         self.debug: Callable[[ChangeDebug], Awaitable[str]] | None = None
         """Overrides settings of the configuration; None where they did not come from a file."""
 
+        self.invite: Callable[[ChangeInvitations], Awaitable[str]] | None = None
+        """Invites people to the chat page; None where there is none."""
+
     def heed(self, settings: RuntimeSettings) -> None:
         self._settings = settings
 
@@ -71,6 +83,8 @@ class Errands:
                 return self._shell.perform(command, asking.conversation, prefix)
             case ChangeDebug():
                 return Performed(says=NO_FILE if self.debug is None else await self.debug(errand))
+            case ChangeInvitations():
+                return Performed(says=NO_PAGE if self.invite is None else await self.invite(errand))
 
     async def _context(self, asking: Asking, session: Session) -> str:
         agent, conversation = self._agents[asking.agent], asking.conversation

@@ -128,6 +128,9 @@ class Gateway:
     def silence(self) -> Silence:
         return self._settings.silence
 
+    def max_answer_chars(self, agent: str) -> int:
+        return self._settings.max_answer_chars(agent)
+
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
         if not hasattr(self, "engine"):

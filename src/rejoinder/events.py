@@ -220,6 +220,13 @@ class ShowConfig(Struct, frozen=True, tag="show_config"):
     key: str = ""
 
 
+class WriteConfig(Struct, frozen=True, tag="write_config"):
+    """Set a key in the configuration's file, or remove it (`value` None); answer with what holds."""
+
+    key: str
+    value: str | None
+
+
 class EditAllowList(Struct, frozen=True, tag="edit_allow_list"):
     """Let a person in on a channel, or no longer; `entry` is written as in `allow`."""
 
@@ -308,11 +315,19 @@ class ChangeDebug(Struct, frozen=True, tag="change_debug"):
     value: str = ""
 
 
+class ChangeInvitations(Struct, frozen=True, tag="change_invitations"):
+    """Invite a person to the chat page, end their login, or answer with who is invited."""
+
+    what: Literal["list", "invite", "revoke"] = "list"
+    name: str = ""
+
+
 Effect = (
     StopRun
     | ResetSession
     | CompactSession
     | ShowConfig
+    | WriteConfig
     | EditAllowList
     | AskPairing
     | ApprovePairing
@@ -327,6 +342,7 @@ Effect = (
     | RunShell
     | ReportFailure
     | ChangeDebug
+    | ChangeInvitations
 )
 
 

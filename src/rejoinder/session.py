@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, time, timedelta
 from enum import Enum
 from typing import Annotated, Any, Literal, get_type_hints
+from zlib import crc32
 from zoneinfo import ZoneInfo
 
 from msgspec import Meta, Struct
@@ -191,6 +192,21 @@ def session_key(inbound: Inbound, settings: SessionSettings, agent: str) -> str:
     return _joined(agent, *_place(inbound, settings))
 
 
+def home(inbound: Inbound, settings: SessionSettings) -> str:
+    """What is owned as a whole (SC-1): a group chat with all its threads, or the direct chats that share a session.
+
+    It is the session's key without the agent, and without what divides a group, so what shares a session shares a home.
+    """
+    if inbound.chat.kind == "direct":
+        return _joined(*_place(inbound, settings))
+    return _joined(*_room(inbound))
+
+
+def shard_of(home: str, shards: int) -> int:
+    """Which of so many shards a home is in: the same in every process and every version (SC-2)."""
+    return crc32(home.encode("utf-8", "surrogatepass")) % shards
+
+
 def job_key(agent: str, job: str) -> str:
     """The session that a job of the clock has to itself."""
     return _joined(agent, "cron", job)
@@ -214,13 +230,18 @@ def _place(inbound: Inbound, settings: SessionSettings) -> tuple[str, ...]:
         if person := _linked_name(inbound, settings):
             return ("person", person)
         return (inbound.channel, inbound.account, "direct", sender.id)
-    room = (inbound.channel, inbound.account, chat.kind, chat.former or chat.id)
+    room = _room(inbound)
     if settings.group_scope == "per-sender":
         person = _linked_name(inbound, settings)
         return (*room, "person", person) if person else (*room, "from", sender.id)
     if _has_own_thread(inbound, settings):
         return (*room, "thread", inbound.thread or "")
     return room
+
+
+def _room(inbound: Inbound) -> tuple[str, ...]:
+    chat = inbound.chat
+    return (inbound.channel, inbound.account, chat.kind, chat.former or chat.id)
 
 
 def _has_own_thread(inbound: Inbound, settings: SessionSettings) -> bool:

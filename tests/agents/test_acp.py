@@ -433,7 +433,7 @@ async def test_a_question_of_a_cancelled_run_is_closed():
     [
         ("exit", "crashed", "status 3; its last words: panic: out of cheese"),
         ("exit-with-child", "crashed", "status 4"),
-        ("flood", "crashed", "a line longer than 16 MB"),
+        ("flood", "crashed", "a line longer than 8 MB"),
         ("close", "crashed", "closed its output"),
         ("error", "rate_limit", "Rate limit reached"),
     ],

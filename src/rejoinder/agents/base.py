@@ -312,6 +312,10 @@ class HasProcess(Protocol):
     async def rest(self) -> None: ...
 
 
+MAX_ANSWER_CHARS = 200_000
+"""Where an answer is cut, if its agent's section says nothing else."""
+
+
 class Limits(Struct, frozen=True):
     """Seconds an agent may be silent, take altogether, and wait for a person's permission (TU-20)."""
 

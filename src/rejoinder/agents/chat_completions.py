@@ -5,14 +5,14 @@ from typing import Any
 
 from msgspec import Raw, Struct
 
-from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
+from rejoinder.agents.base import MAX_ANSWER_CHARS, AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.endpoint import decoded, no_answer, reads, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
+from rejoinder.agents.history import Said
 from rejoinder.agents.model_agent import ModelAgent, end_of_answer
 from rejoinder.agents.settings import OpenAISettings
 from rejoinder.agents.think import Setting
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
-from rejoinder.letters import mended
 
 
 class ChatAgent(ModelAgent):
@@ -41,7 +41,7 @@ class ChatAgent(ModelAgent):
         }
 
     def _reading(self, secret: str) -> "ChatReading":
-        return ChatReading(secret)
+        return ChatReading(secret, self._settings.max_answer_chars)
 
 
 def _authorisation(key: str) -> dict[str, str]:
@@ -124,16 +124,16 @@ def _joined(parts: list[_Part] | None) -> str:
 
 
 class ChatReading:
-    def __init__(self, secret: str = "") -> None:
+    def __init__(self, secret: str = "", most: int = MAX_ANSWER_CHARS) -> None:
         self.complete = False
         self._secret = secret
-        self._said: list[str] = []
+        self._said = Said(most)
         self._tools: dict[int | str, str] = {}
         self._stop: str | None = None
 
     @property
     def answer(self) -> str:
-        return mended("".join(self._said))
+        return str(self._said)
 
     def feed(self, data: str) -> list[AgentEvent]:
         if data.strip() == "[DONE]":
@@ -172,7 +172,7 @@ class ChatReading:
                 if self._tools:
                     events += [ToolEnded(id, True) for id in self._tools.values()]
                     self._tools.clear()
-                self._said.append(text)
+                self._said.add(text)
                 events.append(TextDelta(text))
             for call in said.tool_calls or ():
                 events += self._tool(call)

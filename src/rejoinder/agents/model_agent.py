@@ -26,7 +26,7 @@ from rejoinder.agents.base import (
     TextDelta,
     ToolEnded,
 )
-from rejoinder.agents.endpoint import CHECK_SECONDS, Posted, content_type, no_answer
+from rejoinder.agents.endpoint import CHECK_SECONDS, CHUNK_BYTES, Posted, content_type, no_answer, whole_body
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.history import Histories, fitting, tokens_of
@@ -217,12 +217,14 @@ class ModelAgent:
                 if kind == "text/html":
                     raise no_answer("it is a web page", await response.content.read(200))
                 if kind == "application/json":
-                    for event in reading.whole(await response.read()):
+                    for event in reading.whole(await whole_body(response)):
                         yield event
                 events = EventReader()
-                while not reading.complete and (chunk := await response.content.readany()):
+                while not reading.complete and (chunk := await response.content.read(CHUNK_BYTES)):
                     for event in together(_read(events.feed(chunk), reading)):
                         yield event
+                    if len(chunk) == CHUNK_BYTES:
+                        await asyncio.sleep(0)  # more is there already: the others get their turn first
                 await _drained(response)
             for event in reading.finish():
                 yield event
@@ -280,7 +282,8 @@ async def _drained(response: aiohttp.ClientResponse) -> None:
     if not response.content.is_eof():
         with suppress(TimeoutError):
             async with asyncio.timeout(LAST_BYTES):
-                await response.content.read()
+                while await response.content.readany():
+                    pass
 
 
 def end_of_answer(answer: str, tools: list[str], *, wanted: bool, done: Done) -> list[AgentEvent]:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from rejoinder.agents.acp_permissions import Policy
+from rejoinder.agents.base import MAX_ANSWER_CHARS
 from rejoinder.keys import Count, Seconds, Text, ThinkLevel, Url
 from rejoinder.secret import Secret
 
@@ -22,6 +23,9 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     `{{SessionId}}`, `{{IsNewSession}}` and every other field of the message stand for what it says."""
     startup_notes: str = ""
     """What the agent is told once more after its conversation was shortened."""
+    max_answer_chars: Count = MAX_ANSWER_CHARS
+    """Where an answer is cut that is longer than people read. If the agent may send files, the whole goes with it as
+    one."""
 
 
 class ModelSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -145,6 +149,10 @@ class PythonSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fi
     """The function, as `module:name`."""
     path: str = ""
     """A folder to look for the module in, beside where Python looks anyway."""
+    isolate: bool = False
+    """Run it in a process of its own: whatever the function does, the gateway goes on."""
+    pass_env: tuple[Text, ...] = ()
+    """Names of variables of our own environment that it may see in a process of its own."""
     takes_exec: bool = False
     """The function obeys the `host` and `node` of a turn, so `/exec host=` and `node=` may be used."""
 

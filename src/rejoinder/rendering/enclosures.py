@@ -45,6 +45,14 @@ def enclosures(text: str) -> list[Enclosure]:
     return found
 
 
+def closing_of(text: str) -> str:
+    """What closes the fence that a text ends in, if it ends in one."""
+    found = enclosures(text)
+    if not found or found[-1].end < found[-1].stop or text[found[-1].stop :].strip():
+        return ""
+    return found[-1].closing
+
+
 def lists_and_code(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Where lists stand, and where lines are code because of their indentation."""
     starts = _line_starts(text)

@@ -5,6 +5,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from rejoinder.agents.base import MAX_ANSWER_CHARS
 from rejoinder.events import ReplyMode
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.budget import Rate
@@ -82,6 +83,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     on_crash: OnCrash = "rerun"
     acknowledgements: Mapping[str, int] = {}
     """Up to how many characters beside HEARTBEAT_OK go unsaid, for agents that differ from the default."""
+    answers: Mapping[str, int] = {}
+    """After how many characters an answer is cut, by the name of its agent."""
     outbox_of: Callable[[str], OutboxFolder] | None = None
     """The folder from which a session's agent sends files."""
     version: str = ""
@@ -92,6 +95,9 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
 
     def channel(self, name: str) -> ChannelFacts:
         return self.channels.get(name, _UNKNOWN)
+
+    def max_answer_chars(self, agent: str) -> int:
+        return self.answers.get(agent, MAX_ANSWER_CHARS)
 
     def ack_max_chars(self, agent: str) -> int:
         return self.acknowledgements.get(agent, ACK_MAX_CHARS)

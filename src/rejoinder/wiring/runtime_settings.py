@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 import rejoinder
 from rejoinder import plugins
-from rejoinder.agents.base import Agent
+from rejoinder.agents.base import MAX_ANSWER_CHARS, Agent
 from rejoinder.channels.base import (
     CanEdit,
     CanReact,
@@ -80,6 +80,9 @@ def runtime_settings(
         acknowledgements=_acknowledgements(settings),
         typing_mode=settings.session.typing_mode,
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
+        answers={
+            name: getattr(said.settings, "max_answer_chars", MAX_ANSWER_CHARS) for name, said in settings.agents.items()
+        },
         silence=settings.directives.silence,
         granted=frozenset(settings.directives.allow).union(each.name for each in brought),  # installed is allowed
         directives=registry_with(brought),

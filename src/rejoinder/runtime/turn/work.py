@@ -123,6 +123,7 @@ class Workers:
     async def _take_turn(self, run: Run, scene: Scene) -> None:
         began = monotonic()
         agent, session, asked = scene.agent, scene.session, run.message.inbound
+        most = scene.settings.max_answer_chars(agent.name)
         await self.reminder.remind(run.session, agent, session.started)
         answer = Answer(
             run.conversation,
@@ -136,6 +137,7 @@ class Workers:
             speaker=lambda: Speaker(agent.name, run.model or turn.model or "", scene.level("think")),
             kept_with_it=lambda: transcript(run, self._clock()),
             beat=self._beat(run),
+            most=most,
             hand_over=lambda to, words, id: self._hand_over(
                 handed_over(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id),
                 lambda: run.released,
@@ -150,7 +152,7 @@ class Workers:
                 turn = brief(scene)
                 run.told.append(turn.parts)
                 ears, thoughts = self._ears(run, agent, scene, answer), self._thoughts(scene, answer)
-                relay = Relay(run, agent, answer, typing, _shows(scene), ears, thoughts)
+                relay = Relay(run, agent, answer, typing, _shows(scene), ears, thoughts, most)
                 run.begun(can_steer=can(agent, CanSteer))
                 crashpoint("K9")
                 _became(run, State.THINKING)

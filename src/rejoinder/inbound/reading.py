@@ -140,7 +140,8 @@ def _read_first_prompt(text: str, reset: Reset, before: tuple[Token, ...], known
         return Reading(reset=reset, tokens=before)
     alone = directives_alone(text, known, reset.end, names.own, names.mentions, lambda _: False)
     tokens = alone[0] if alone else find_tokens(text, known, reset.end, names.own)
-    return Reading(reset=reset, tokens=(*before, *tokens), alone=alone is not None)
+    stop = "inline" if any(token.kind == "stop" for token in tokens) else None
+    return Reading(stop=stop, reset=reset, tokens=(*before, *tokens), alone=alone is not None)
 
 
 def _find_reset(text: str, start: int, triggers: tuple[str, ...], our_name: str) -> Reset | None:

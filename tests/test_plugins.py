@@ -48,7 +48,7 @@ def test_a_module_that_is_no_plugin(monkeypatch):
 
 def test_one_of_ours_whose_package_is_missing(monkeypatch, tmp_path):
     """A channel that needs a package of others names its extra, and the command that installs it here."""
-    (tmp_path / "local.py").write_text("import not_there_at_all\n\ndef open_channel(): ...\n")
+    (tmp_path / "local.py").write_text("import not_there_at_all\n\nCHANNEL = None\n")
     monkeypatch.setattr(channels, "__path__", [*channels.__path__, str(tmp_path)])
     expected = r"^the channel 'local' needs the extra 'local'; it is not installed: .* -m pip install 'xllamacpp"
     with pytest.raises(BadConfiguration, match=expected):

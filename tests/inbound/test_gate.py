@@ -83,6 +83,7 @@ COMMANDS = {
     "elevated": "owner",
     "exec": "owner",
     "allowlist": "owner",
+    "invite": "owner",
     "config": "owner",
     "debug": "owner",
     "restart": "owner",

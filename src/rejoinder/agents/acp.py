@@ -47,7 +47,9 @@ class AcpAgent:
         self.name = name
         self.models = tuple(dict.fromkeys((*filter(None, (settings.model,)), *settings.models)))
         self.fallbacks = settings.fallbacks
+        self.aliases = settings.models
         self.allowed = settings.allow
+        self.takes_exec = tuple(settings.exec_options)
         self.limits = Limits()
         self._settings = settings
         self._saved: Bounded[str, str] = Bounded(REMEMBERED)
@@ -88,6 +90,13 @@ class AcpAgent:
     async def answer(self, question: str, option: str | None) -> None:
         if self._sessions is not None:
             self._sessions.answer(question, option)
+
+    async def offered(self) -> tuple[str, ...]:
+        """The models it named in the last session it opened; before that it is not asked, for that would start it."""
+        return () if self._sessions is None else self._sessions.models
+
+    def announced(self) -> frozenset[str]:
+        return frozenset() if self._sessions is None else self._sessions.announced()
 
     def last_words(self) -> str:
         return "" if self._sessions is None else self._sessions.last_words()

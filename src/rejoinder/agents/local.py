@@ -63,8 +63,8 @@ class LocalAgent:
         if self._agent is not None:
             self._agent.forget(session)
 
-    async def compact(self, session: str) -> Exchange | bool:
-        return await (await self._started()).compact(session)
+    async def compact(self, session: str, instructions: str = "") -> Exchange | bool:
+        return await (await self._started()).compact(session, instructions)
 
     async def close(self) -> None:
         async with self._starting:

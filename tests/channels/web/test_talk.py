@@ -7,9 +7,8 @@ import pytest
 import pytest_asyncio
 
 from rejoinder.channels.base import Delivered
-from rejoinder.channels.web import reading, sockets
+from rejoinder.channels.web import files, reading, sockets
 from rejoinder.channels.web.channel import WebChannel
-from rejoinder.channels.web.journal import Journal
 from rejoinder.events import Part, Route
 from tests.channels.web.browser import Browser, Inlet, a_channel, browsers, listening
 
@@ -281,7 +280,7 @@ async def test_people_make_rooms(channel):
 async def test_files_come_along(channel):
     """What was uploaded reaches the gateway with its bytes."""
     inlet = Inlet()
-    file = await channel.keeper.change(Journal.keep_file, "plan.txt", "text/plain", b"the plan")
+    file = await channel.keeper.ask(files.keep, "plan.txt", "text/plain", b"the plan", 0)
     async with browsers(channel, "") as [page], listening(channel, inlet):
         await page.ask("say", room="lobby", text="", files=[file.id])
         assert (await page.told("message"))["message"]["files"][0]["name"] == "plan.txt"

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from rejoinder.environment import passed
 from rejoinder.letters import harmless
-from rejoinder.outbound.fence import fenced
+from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.deciding.effects import Performed
 from rejoinder.runtime.prefixes import Prefix, no_prefix
 from rejoinder.runtime.runs import Runs

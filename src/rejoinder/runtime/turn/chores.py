@@ -41,7 +41,7 @@ class Chores:
         began, ended = monotonic(), "cancelled"
         try:
             run.begun(can_steer=False)
-            shortened = await self._compaction.shorten(run.session, agent)
+            shortened = await self._compaction.shorten(run.session, agent, run.message.prompt or "")
             run.ending = True
             ended: Literal["answered", "failed", "cancelled"] = "failed" if shortened is None else "answered"
             await self._end(run, shortened, _step(agent, ended, began))

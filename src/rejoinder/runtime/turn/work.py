@@ -43,6 +43,7 @@ from rejoinder.runtime.turn.questions import Questions
 from rejoinder.runtime.turn.relay import Ears, Relay, Shows, Watcher
 from rejoinder.runtime.turn.reminding import Reminder
 from rejoinder.runtime.turn.thoughts import Thoughts
+from rejoinder.runtime.turn.thread_past import with_thread
 from rejoinder.runtime.unit import Unit
 from rejoinder.session import Session, is_untouched, with_event
 from rejoinder.store.base import (
@@ -122,6 +123,7 @@ class Workers:
     async def _take_turn(self, run: Run, scene: Scene) -> None:
         began = monotonic()
         agent, session, asked = scene.agent, scene.session, run.message.inbound
+        most = scene.settings.max_answer_chars(agent.name)
         await self.reminder.remind(run.session, agent, session.started)
         answer = Answer(
             run.conversation,
@@ -135,6 +137,7 @@ class Workers:
             speaker=lambda: Speaker(agent.name, run.model or turn.model or "", scene.level("think")),
             kept_with_it=lambda: transcript(run, self._clock()),
             beat=self._beat(run),
+            most=most,
             hand_over=lambda to, words, id: self._hand_over(
                 handed_over(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id),
                 lambda: run.released,
@@ -144,11 +147,12 @@ class Workers:
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
         try:
             with self._typing(run, scene) as typing:
+                run.asked = await with_thread(run, session, self._clock())
                 run.asked = await with_files(run.asked, agent, self._describer)
                 turn = brief(scene)
                 run.told.append(turn.parts)
                 ears, thoughts = self._ears(run, agent, scene, answer), self._thoughts(scene, answer)
-                relay = Relay(run, agent, answer, typing, _shows(scene), ears, thoughts)
+                relay = Relay(run, agent, answer, typing, _shows(scene), ears, thoughts, most)
                 run.begun(can_steer=can(agent, CanSteer))
                 crashpoint("K9")
                 _became(run, State.THINKING)
@@ -161,6 +165,7 @@ class Workers:
                     relay.attempt,
                     lambda: relay.begun or not run.may_speak(),
                     notice,
+                    aloud=answer.add_line if _chose_model(scene) else notice,
                 )
                 crashpoint("K14")
                 self._note_failure(run, failed)
@@ -345,6 +350,12 @@ def _shows(scene: Scene) -> Shows:
         tools = display_for(run.conversation.how.tool_display, group=in_group, trusted=trusted)
     output = verbose == "full" and tools == "full" and not in_group
     return Shows(tools, output)
+
+
+def _chose_model(scene: Scene) -> bool:
+    """Whether a person chose the model of this turn, and so has to hear that another one answers."""
+    chosen = scene.session.model is not None or scene.choices.get("model") is not None
+    return chosen and not scene.run.message.heartbeat
 
 
 def _step(agent: Agent, ended: str, reason: str | None, began: float) -> Step:

@@ -12,7 +12,7 @@ from rejoinder.outbound.actions import LONGEST
 from rejoinder.outbound.code_reader import CodeReader
 from rejoinder.outbound.directives.declaration import Declaration, Registry
 from rejoinder.outbound.line_reader import hold
-from rejoinder.outbound.silence import SILENT
+from rejoinder.outbound.silence import ACKNOWLEDGED, SILENT, cut_short
 from rejoinder.outbound.visible import Visible
 from rejoinder.outbound.white_space import BLANKS, WHITE
 
@@ -23,9 +23,10 @@ _LONGEST_NAME = 64
 _CLOSER = re.compile(r"</([A-Za-z][A-Za-z0-9_-]{0,63})(?:[ \t\r\n/][^<>]{0,255})?>")
 _UNFINISHED_CLOSER = re.compile(r"</?\Z|</[A-Za-z][A-Za-z0-9_-]{0,63}(?:[ \t\r\n/][^<>]{0,255})?\Z")
 _CLOSER_LENGTH = 2 + 64 + 256 + 1
-_TOKEN_LINE = re.compile(
-    rf"(?:{'|'.join(SILENT[:size] for size in range(len(SILENT), 0, -1))})[ \t\r]{{0,64}}(?:\n|\Z)"
-)
+_TOKEN = f"(?:{SILENT}|{ACKNOWLEDGED})"
+_TOKEN_FIRST = re.compile(rf"{_TOKEN}(?!\w)")
+_TOKEN_ALONE = re.compile(rf"{_TOKEN}[ \t\r]{{0,64}}(?:\n|\Z)")
+_TOKEN_UNFINISHED = re.compile(rf"(?:{cut_short(SILENT, ACKNOWLEDGED)})[ \t\r]{{0,64}}\Z")
 _NEXT_TAG = re.compile(rf"[{WHITE}]*{actions.ANY_TAG}")
 _MOST_SUGGESTIONS = 20  # finding a near name is slow; nobody reads the twenty-first
 
@@ -317,10 +318,10 @@ class TagReader(CodeReader):
             return self._in_tag(text, at, final, actions.TAG.match(text, at + 1))
         if text[at:] == "\\" and not final:
             return hold(at)
-        token = _TOKEN_LINE.match(text, at)
-        if token and not (final or token[0].endswith("\n")):
+        if not final and _TOKEN_UNFINISHED.match(text, at):
             return hold(at)
-        self._settle_bare(filled=bool(token) and text.startswith(SILENT, at))  # `<react .../> NO_REPLY` is no sentence
+        token = (_TOKEN_FIRST if self._header else _TOKEN_ALONE).match(text, at)
+        self._settle_bare(filled=token is not None)  # `<react .../> NO_REPLY` is no sentence
         return at
 
     def _settle_bare(self, *, filled: bool) -> None:

@@ -36,7 +36,8 @@ _EITHER = f"{SILENT}|{ACKNOWLEDGED}"
 
 def cut_short(*words: str) -> str:
     """Matches the beginnings of these words, the longest first."""
-    return "|".join(sorted({word[:size] for word in words for size in range(1, len(word) + 1)}, key=len)[::-1])
+    beginnings = {word[:size] for word in words for size in range(1, len(word) + 1)}
+    return "|".join(map(re.escape, sorted(beginnings, key=len, reverse=True)))
 
 
 _TOKEN_CUT_SHORT = cut_short(SILENT, ACKNOWLEDGED)
@@ -47,6 +48,7 @@ _OPENING = re.compile(rf"{_OPEN}*\Z")
 _PARTIAL = re.compile(rf"{_OPEN}*(?:{_TOKEN_CUT_SHORT}|{_PARTIAL_TAG})?\Z")
 _PARTIAL_IN_TAIL = re.compile(rf"(?:{_TOKEN_CUT_SHORT}|</?[A-Za-z]{{0,10}})\Z")
 _NO_WORD = re.compile(r"(?:[^\w`<]|_|</?[A-Za-z]{1,10}>|<(?=[^/A-Za-z]))+")
+_NO_WORD_AT_END = re.compile(r"(?:[^\w`<]|_|</?[A-Za-z]{1,10}>|<(?![/A-Za-z]))+")
 _FOLLOWED = re.compile(r"['’]?\w")
 _GOES_WITH = {
     True: re.compile(rf"(?:{_STOPS}|{_CLOSE}){{0,{_MOST_AROUND}}}"),
@@ -244,7 +246,7 @@ class Silence:
 
     def _read_tail(self, text: str, at: int, over: Over) -> tuple[str, int]:
         """Waits on while no word comes; else what was waiting is text. Returns that, and the place reached."""
-        run = _NO_WORD.match(text, at)
+        run = (_NO_WORD if over is None else _NO_WORD_AT_END).match(text, at)
         if run:
             self._wait(run[0])
             at = run.end()

@@ -2,6 +2,8 @@
 .DEFAULT_GOAL := run
 VENV ?= .venv
 BIN  := $(VENV)/bin
+# One process for each core, in an order that is new each time; `make test ORDER=--randomly-seed=1234` repeats one.
+PYTEST := python -m pytest -n auto --dist loadgroup $(ORDER)
 
 .PHONY: run demo chat test test-agents test-versions deep crash check format docs bench fuzz clean
 
@@ -15,10 +17,10 @@ chat: $(VENV)/.run
 	@$(BIN)/rejoinder chat
 
 test: check
-	$(BIN)/python -m pytest
+	$(BIN)/$(PYTEST)
 
 deep: $(VENV)/.dev
-	$(BIN)/python -m pytest -m deep
+	$(BIN)/$(PYTEST) -m deep
 
 # Kills the gateway at every point of DU-20 and prints what people saw of it.
 crash: $(VENV)/.dev
@@ -36,7 +38,7 @@ test-versions:
 	@for version in 3.12 3.13; do \
 	  if python$$version -c '' 2>/dev/null; then \
 	    echo "Python $$version"; \
-	    PYTHON=python$$version scripts/install .venv-$$version '.[dev]' --dev && .venv-$$version/bin/python -m pytest || exit 1; \
+	    PYTHON=python$$version scripts/install .venv-$$version '.[dev]' --dev && .venv-$$version/bin/$(PYTEST) || exit 1; \
 	  fi; \
 	done
 

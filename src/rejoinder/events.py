@@ -10,8 +10,6 @@ from msgspec import Struct
 ChatKind = Literal["direct", "group", "channel"]
 Ability = Literal["reply", "react", "send", "files", "voice", "ephemeral", "silent", "previews", "threads"]
 """What a platform lets a channel do, as directives ask for it (OD-72)."""
-ReactionStyle = Literal["unicode", "telegram", "slack"]
-"""How a platform names a reaction: any emoji, one of its own set, a short name."""
 LengthUnit = Literal["characters", "utf16", "bytes"]
 """What a platform counts a message in."""
 ReplyMode = Literal["off", "first", "all"]
@@ -208,7 +206,10 @@ class ResetSession(Struct, frozen=True, tag="reset_session"):
 
 
 class CompactSession(Struct, frozen=True, tag="compact_session"):
+    """Shorten what the agent remembers; `instructions`: what the summary is to keep."""
+
     session: str
+    instructions: str = ""
 
 
 class ShowConfig(Struct, frozen=True, tag="show_config"):
@@ -290,12 +291,26 @@ class RunShell(Struct, frozen=True, tag="run_shell"):
     command: str
 
 
+class ReportFailure(Struct, frozen=True, tag="report_failure"):
+    """A command raised: the person has been told in a sentence, this is for the log."""
+
+    what: str
+    detail: str
+
+
 class ChangeDebug(Struct, frozen=True, tag="change_debug"):
     """Lay a setting over the configuration until the next start, or take it away; answer with what holds."""
 
     what: Literal["show", "set", "unset", "reset"] = "show"
     key: str = ""
     value: str = ""
+
+
+class ChangeInvitations(Struct, frozen=True, tag="change_invitations"):
+    """Invite a person to the chat page, end their login, or answer with who is invited."""
+
+    what: Literal["list", "invite", "revoke"] = "list"
+    name: str = ""
 
 
 Effect = (
@@ -315,7 +330,9 @@ Effect = (
     | ExportSession
     | RestartGateway
     | RunShell
+    | ReportFailure
     | ChangeDebug
+    | ChangeInvitations
 )
 
 
@@ -344,6 +361,10 @@ class Turn(Struct, frozen=True):
     think: str | None = None
     permissions: Strictness | None = None
     """Where this session is stricter than the agent's settings."""
+    host: str | None = None
+    """Where to run what it runs (`/exec host=`): sandbox, gateway or node; for agents that declare they obey it."""
+    node: str | None = None
+    """On which node (`/exec node=`)."""
 
 
 # --- what is sent -------------------------------------------------------------------------------
@@ -357,6 +378,8 @@ class Reply(Struct, frozen=True):
     silent: bool = False
     is_error: bool = False
     """It says that there is no answer, and why."""
+    media: tuple[Attachment, ...] = ()
+    """The files that come with it."""
 
 
 EntityType = Literal["bold", "italic", "strikethrough", "code", "pre", "text_link", "blockquote"]

@@ -44,9 +44,9 @@ def store_url(file: str | None) -> str:
     """The store of the configuration that was named, or of the one in this folder, or the default one."""
     import os
 
+    from rejoinder.config.kinds import store_to_come
     from rejoinder.config.load import load_gateway, mistakes
     from rejoinder.config.schema import GatewaySettings
-    from rejoinder.config.to_come import store_to_come
     from rejoinder.errors import BadConfiguration
 
     found = configuration(file)

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rejoinder.events import Entry
 from rejoinder.inbound.commands.parse import Invocation, read_invocation
@@ -13,11 +14,12 @@ from rejoinder.inbound.stop_words import LONGEST, is_stop_command, is_stop_word
 
 
 class Reset(Struct, frozen=True):
-    """A reset trigger and its span; what follows is the first prompt."""
+    """A reset trigger and its span; what follows is the first prompt. In brackets the rest of the text is, too."""
 
     trigger: str
     start: int
     end: int
+    closes: tuple[int, int] | None = None  # where its brackets end; None: it begins the text
 
 
 Called = Reset | Invocation
@@ -27,7 +29,7 @@ class Reading(Struct, frozen=True):
     """`tokens` are the directives and commands found, by position; `alone` says that the text holds nothing else, or
     only the command that follows them."""
 
-    stop: Literal["command", "word"] | None = None
+    stop: Literal["command", "word", "inline"] | None = None
     reset: Reset | None = None
     invocation: Invocation | None = None
     tokens: tuple[Token, ...] = ()
@@ -36,11 +38,13 @@ class Reading(Struct, frozen=True):
     @property
     def is_command(self) -> bool:
         """Whether the whole message is a control command (IN-31)."""
-        return self.alone or self.invocation is not None or self.reset is not None or self.stop == "command"
+        begins = self.reset is not None and self.reset.closes is None
+        return self.alone or self.invocation is not None or begins or self.stop == "command"
 
 
 NOTHING_READ = Reading()
 COMMANDS_BEGIN = ("/", "!")
+CLOSING = "]]"
 
 
 class Names(Struct, frozen=True):
@@ -73,11 +77,22 @@ def read(text: str, rules: Rules, known: Vocabulary, names: Names, *, entry: Ent
         return NOTHING_READ
     found = directives_alone(text, known, start, names.own, names.mentions, lambda at: called(at) is not None)
     if found is None:
-        return Reading(tokens=find_tokens(text, known, start, names.own))
+        return _with_bodies(Reading(tokens=find_tokens(text, known, start, names.own)))
     before, end = found
     if command := called(end):
         return _read_command(text, command, before, known, names)
-    return Reading(tokens=before, alone=True)
+    return _with_bodies(Reading(tokens=before, alone=True))
+
+
+def _with_bodies(reading: Reading) -> Reading:
+    """With the reset or the stop that stands in brackets; of several resets the last counts."""
+    kinds = {token.kind: token for token in reading.tokens if token.kind in ("reset", "stop")}
+    if "stop" in kinds:
+        return replace(reading, stop="inline")
+    if (token := kinds.get("reset")) is not None:
+        closing = (token.end - len(CLOSING), token.end)
+        return replace(reading, reset=Reset(token.name, token.start, token.after, closing))
+    return reading
 
 
 _SHORT = 4 * LONGEST  # a stop word between mentions

@@ -69,6 +69,18 @@ class Folder:
         mime = mimetypes.guess_type(steps[-1])[0] or "application/octet-stream"
         return Attachment("", steps[-1], mime, len(content), content=content)
 
+    def write(self, name: str, text: str, append: bool) -> None:
+        """Makes a file of the gateway's own, or adds to it. Raises `FileRefused` when it cannot be written."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | (os.O_APPEND if append else os.O_TRUNC)
+        try:
+            with ExitStack() as stack:
+                here = self._enter([name], name, stack)
+                file = os.open(name, flags | os.O_NONBLOCK, 0o600, dir_fd=here)
+                with open(file, "w", encoding="utf-8", errors="replace", newline="") as writing:
+                    writing.write(text)
+        except OSError as error:
+            raise FileRefused(f"{name!r} cannot be written: {error.strerror}") from None
+
     def remove(self, name: str) -> None:
         """Removes a file that has been sent. Raises `FileRefused` when it cannot be removed."""
         steps = self._steps(name)

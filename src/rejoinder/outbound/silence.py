@@ -12,7 +12,7 @@ Rule 4: a token in the middle is text, and is released with the first character 
 import re
 from typing import Literal
 
-from rejoinder.outbound.white_space import MOST_WHITE, WHITE
+from rejoinder.rendering.white_space import MOST_WHITE, WHITE
 
 SILENT = "NO_REPLY"
 ACKNOWLEDGED = "HEARTBEAT_OK"

@@ -11,7 +11,7 @@ from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.line_reader import hold
 from rejoinder.outbound.tag_reader import BLOCK, CLOSER, CLOSER_LENGTH, UNFINISHED_CLOSER, TagReader
 from rejoinder.outbound.visible import Visible
-from rejoinder.outbound.white_space import BLANKS
+from rejoinder.rendering.white_space import BLANKS
 
 _MOST_BLANKS = 1024
 

@@ -37,7 +37,7 @@ class _Collected:
         """Nothing comes in: the only message is dispatched by the caller."""
 
     async def send(self, part: Part) -> Outcome:
-        self.replies.append(Reply(part.text, part.reply_to, part.silent, part.is_error))
+        self.replies.append(Reply(part.text, part.reply_to, part.silent, part.is_error, part.files))
         await tell(self._on_block, part.text)
         return Delivered(f"reply-{len(self.replies)}")
 

@@ -19,6 +19,7 @@ from rejoinder.store.jobs import (
     Originate,
     PassTick,
     PauseJob,
+    SaidBefore,
     Tick,
     WantJob,
 )
@@ -236,6 +237,10 @@ class StoreReader(Protocol):
         """What is kept of the jobs of the clock, by name."""
         ...
 
+    async def said_before(self, job: str, digest: str) -> SaidBefore | None:
+        """When this job last said what has this digest, as far back as `NoteSaid` keeps it (TU-26)."""
+        ...
+
     # the store itself
     async def put_aside(self, limit: int = 1000) -> tuple[PutAside, ...]:
         """What is no longer processed, the latest first."""
@@ -386,6 +391,7 @@ __all__ = [
     "RetryPart",
     "RouteEvent",
     "Run",
+    "SaidBefore",
     "SaveAgentSession",
     "SetSessionAside",
     "SettleEvent",

@@ -8,7 +8,7 @@ import pytest_asyncio
 from rejoinder.channels import base
 from rejoinder.channels.base import Delivered, Rejected
 from rejoinder.channels.web.channel import WebChannel
-from rejoinder.channels.web.faces import person_id
+from rejoinder.channels.web.faces import OWNER, person_id
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Choice, Part, Route
 from tests.channels.web.browser import Inlet, a_channel, browsers, listening
@@ -51,7 +51,7 @@ async def test_a_key_is_taken_once(channel):
 @pytest.mark.parametrize("name", ["", "Ann B."])
 async def test_a_direct_chat_is_there_before_somebody_opens_the_page(channel, name):
     """TU-28: what a job says is found there, once, and by nobody else."""
-    person = person_id(name, {})
+    person = person_id(name, {}) if name else OWNER
     for key in ("k1", "k1"):
         assert isinstance(await channel.send(Part(Route("web", f"helper~{person}"), "Tea.", key=key)), Delivered)
     async with browsers(channel, name, "Bob") as [page, other]:

@@ -20,6 +20,8 @@ from rejoinder.events import Attachment, Choice, Part, Route
 OWN_ID = "rejoinder"
 PAUSE = 1.0
 """Seconds before we deliver again to a gateway that could not store anything."""
+FILES_PAUSE = 3600.0
+"""Seconds between two searches for files that nobody needs."""
 
 
 class WebChannel:
@@ -80,6 +82,14 @@ class WebChannel:
             with suppress(StoreUnavailable):
                 await self.keeper.change(Journal.was_taken, self._taken)
             await asyncio.get_running_loop().run_in_executor(None, self.keeper.close)
+
+    async def remove_unnamed_files(self) -> None:
+        """Runs for ever: uploads that no message names take up no room for longer than a day."""
+        while not self._closed:
+            with suppress(StoreUnavailable):
+                while await self.keeper.change(Journal.drop_unnamed_files):
+                    pass
+            await asyncio.sleep(FILES_PAUSE)
 
     # --- out ----------------------------------------------------------------------------------------
 

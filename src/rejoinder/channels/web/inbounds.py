@@ -12,16 +12,14 @@ from rejoinder.events import Attachment, Chat, Entry, Inbound, Mention, Quote, S
 _MENTION = re.compile(r"(?<![\w@])@([\w.-]*\w)")
 
 
-def mentions(text: str, room: Room, agents: tuple[str, ...]) -> tuple[Mention, ...]:
-    """The agents of the room that a text names by `@id`; `@all` names all of them."""
+def mentions(text: str, room: Room) -> tuple[Mention, ...]:
+    """The agents of the room that a text names by `@id`; `@all` is everybody in it."""
     ids = {agent.casefold(): agent for agent in room.agents}
     found: dict[str, Mention] = {}
     for match in _MENTION.finditer(text):
         name = match[1].casefold()
-        if name == EVERYBODY and room.agents == agents:
+        if name == EVERYBODY:
             found[EVERYBODY] = Mention(EVERYBODY, "everyone", match[0])
-        elif name == EVERYBODY:  # not all agents there are, but all in this room
-            found.update({agent: Mention(agent, token=match[0][:1]) for agent in room.agents})
         elif name in ids:
             found.setdefault(ids[name], Mention(ids[name], token=match[0]))
     return tuple(found.values())
@@ -53,7 +51,7 @@ def inbound(
     author = sender or message.author
     said = message.text if text is None else text
     is_agent = author in agents
-    named = mentions(said, room, agents)
+    named = mentions(said, room)
     pressed = entry == "button"
     quoted = Quoted(message.id, message.author, message.text) if pressed else message.reply_to
     answered = quoted is not None and quoted.author in room.agents

@@ -9,7 +9,7 @@ Rule 4: no failure here fails a delivery or becomes a message in the chat (OD-51
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from hashlib import blake2b
 from typing import Any, Literal
 
@@ -24,10 +24,10 @@ from rejoinder.outbound.deeds import React, keyed
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Declaration, Given, Registry
 from rejoinder.outbound.echo import is_echo
-from rejoinder.outbound.emoji import project
 from rejoinder.outbound.plan import Planned, Wording
 from rejoinder.outbound.prefix import AUTO, Speaker, prefixed
 from rejoinder.outbound.redact import redact
+from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.files import OutboxFolder, file_key, kept_for
 from rejoinder.runtime.answer.handoff import HandedRow
@@ -259,6 +259,21 @@ class Acting:
         await self._do(what, "send_file", shown, self._conversation.outbox.at(route))
         if args.get("cleanup"):
             await self._clean_up(folder, path)
+
+    async def show_whole(self, path: str) -> Sequence[Planned]:
+        """The message with the file that has the whole of an answer; none where it cannot be sent, and it stays in its
+        folder."""
+        folder, here = self._occasion.folder, self._conversation
+        if folder is None or not can(here.channel, CanSendFiles):
+            return ()
+        key = f"{self._stem}/whole"
+        try:
+            file = await kept_for(key, path, None, folder, here.channel)
+        except (FileRefused, StoreUnavailable) as why:
+            self.outcomes.note(f"send_file {path}", "failed", str(why))
+            return ()
+        wording = Wording(author=self._occasion.agent, silent=True, only_for=self._only_for)
+        return plan.show_file(file, "", here.route, here.how.speech.manner, wording, key)
 
     async def _clean_up(self, folder: OutboxFolder, path: str) -> None:
         """The channel has its own copy by now, so the file may go; removing an agent's files needs its own grant."""

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from rejoinder.agents.base import CanTellMore
+from rejoinder.agents.base import AnnouncesCommands, CanTellModels, CanTellMore
 from rejoinder.channels.base import KnowsItself
 from rejoinder.events import Inbound, Route, Step
 from rejoinder.inbound.activation import group_settings
@@ -23,6 +23,7 @@ from rejoinder.runtime.turn.work import Workers
 from rejoinder.store.base import Store
 
 LAST_WORDS = 1000
+NONE: frozenset[str] = frozenset()
 
 
 class World:
@@ -86,9 +87,22 @@ class World:
             sender_turns_today=of_sender,
             runs=runs,
             last_trace=trace,
+            offered=await self._offered(inbound, agent),
+            announced=self._announced(agent),
             random=sixteen(),
             version=self._settings.version,
         )
+
+    async def _offered(self, inbound: Inbound, agent: str) -> tuple[str, ...]:
+        """The models the agent says it has, asked for only where somebody may be choosing one."""
+        speaker = self._workers.agents.get(agent)
+        if "/" not in inbound.text or "/model" not in inbound.text.lower() or not can(speaker, CanTellModels):
+            return ()
+        return await speaker.offered()
+
+    def _announced(self, agent: str) -> frozenset[str]:
+        speaker = self._workers.agents.get(agent)
+        return speaker.announced() if can(speaker, AnnouncesCommands) else NONE
 
     def is_member(self, inbound: Inbound) -> bool:
         """Whether one of our own agents in a room said it: to the others it is a message (IN-25)."""

@@ -16,9 +16,9 @@ from rejoinder.inbound.groups import overhear
 from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import React, keyed
-from rejoinder.outbound.emoji import project
 from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.redact import redact
+from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.deciding.precedence import Arrival
 from rejoinder.runtime.sending.fates import Fate, message_of
@@ -34,7 +34,7 @@ TRACES = 50
 KEPT = 2000
 PATIENCE = 5.0
 """Seconds for which the caller of `send` waits for the platform; the message is sent all the same."""
-COMMANDING = frozenset({"abort", "inline_directives", "commands"})
+COMMANDING = frozenset({"abort", "inline_directives", "skills", "inline_commands", "commands"})
 """Stages that answer requests to the gateway itself."""
 OVERHEARD = "overheard"
 """The prefix of the reason with which an overheard event is settled: the next turn here is told of it (IN-32)."""

@@ -39,6 +39,7 @@ from rejoinder.store.base import (
     PlaceFacts,
     PutAside,
     Recovery,
+    SaidBefore,
     Sighting,
     StoredPart,
     Traced,
@@ -210,6 +211,9 @@ class SqliteReader:
 
     async def jobs(self) -> tuple[KeptJob, ...]:
         return await self._read(jobs.jobs)
+
+    async def said_before(self, job: str, digest: str) -> SaidBefore | None:
+        return await self._read(jobs.said_before, job, digest)
 
     async def put_aside(self, limit: int = 1000) -> tuple[PutAside, ...]:
         return await self._read(lookups.put_aside, limit)

@@ -5,7 +5,7 @@ BIN  := $(VENV)/bin
 # One process for each core, in an order that is new each time; `make test ORDER=--randomly-seed=1234` repeats one.
 PYTEST := python -m pytest -n auto --dist loadgroup $(ORDER)
 
-.PHONY: run demo chat test test-agents test-versions deep crash check format docs bench fuzz clean
+.PHONY: run demo chat wheel test test-agents test-versions deep crash check format docs bench fuzz clean
 
 run: $(VENV)/.run
 	@$(BIN)/python scripts/gateway run
@@ -15,6 +15,11 @@ demo: $(VENV)/.run
 
 chat: $(VENV)/.run
 	@$(BIN)/rejoinder chat
+
+# One file in dist/ with everything, the pages too, to install elsewhere.
+wheel: $(VENV)/.run
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	@ls dist/*.whl
 
 test: check
 	$(BIN)/$(PYTEST)

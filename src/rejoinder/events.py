@@ -218,6 +218,13 @@ class ShowConfig(Struct, frozen=True, tag="show_config"):
     key: str = ""
 
 
+class WriteConfig(Struct, frozen=True, tag="write_config"):
+    """Set a key in the configuration's file, or remove it (`value` None); answer with what holds."""
+
+    key: str
+    value: str | None
+
+
 class EditAllowList(Struct, frozen=True, tag="edit_allow_list"):
     """Let a person in on a channel, or no longer; `entry` is written as in `allow`."""
 
@@ -318,6 +325,7 @@ Effect = (
     | ResetSession
     | CompactSession
     | ShowConfig
+    | WriteConfig
     | EditAllowList
     | AskPairing
     | ApprovePairing

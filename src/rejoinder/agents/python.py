@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, M
 from contextlib import aclosing
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 
@@ -29,11 +29,18 @@ from rejoinder.agents.think import LEVELS
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
 
+if TYPE_CHECKING:
+    from rejoinder.agents.python_process import IsolatedAgent
+
 AHEAD = 64
 """How many pieces a plain generator may be ahead of its reader."""
 
 
-def open_agent(name: str, settings: Settings) -> "PythonAgent":
+def open_agent(name: str, settings: Settings) -> "PythonAgent | IsolatedAgent":
+    if settings.isolate:
+        from rejoinder.agents.python_process import isolated  # noqa: PLC0415 - most are not isolated
+
+        return isolated(name, settings)
     return PythonAgent(name, settings, _find(name, settings))
 
 
@@ -48,6 +55,8 @@ class PythonAgent:
         self._call = call
         self._signature = signature_of(call, name)
         self._running: dict[str, Further] = {}
+        self.threads: set[threading.Thread] = set()
+        """Those that run the function, also for a run that nobody reads any more."""
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
@@ -62,7 +71,7 @@ class PythonAgent:
         if self._signature.steers:
             self._running[turn.session] = further
         try:
-            async with aclosing(_said(call)) as pieces:
+            async with aclosing(_said(call, self.threads)) as pieces:
                 async for said in pieces:
                     event = _as_event(said)
                     if event is not None:
@@ -80,7 +89,7 @@ class PythonAgent:
         yield Done()
 
 
-async def _said(call: Callable[[], Any]) -> AsyncGenerator[Any, None]:
+async def _said(call: Callable[[], Any], threads: set[threading.Thread]) -> AsyncGenerator[Any, None]:
     if inspect.isasyncgenfunction(call):
         async with aclosing(call()) as pieces:
             async for said in pieces:
@@ -90,7 +99,7 @@ async def _said(call: Callable[[], Any]) -> AsyncGenerator[Any, None]:
             async for said in pieces:
                 yield said
     else:
-        async with aclosing(_in_a_thread(call)) as pieces:
+        async with aclosing(_in_a_thread(call, threads)) as pieces:
             async for handed in pieces:
                 # A plain function may still return an awaitable.
                 said = await handed if inspect.isawaitable(handed) else handed
@@ -109,7 +118,7 @@ async def _unfolded(said: Any) -> AsyncGenerator[Any, None]:
         yield said
 
 
-async def _in_a_thread(call: Callable[[], Any]) -> AsyncGenerator[Any, None]:
+async def _in_a_thread(call: Callable[[], Any], threads: set[threading.Thread]) -> AsyncGenerator[Any, None]:
     """Pieces of a plain call or generator. A thread cannot be killed: an abandoned one ends at its next piece."""
     loop = asyncio.get_running_loop()
     pieces: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
@@ -137,9 +146,13 @@ async def _in_a_thread(call: Callable[[], Any]) -> AsyncGenerator[Any, None]:
             put("end", None)
         except BaseException as problem:  # noqa: BLE001 - carried over to the reader, who waits; sys.exit() too
             put("error", problem)
+        finally:
+            threads.discard(thread)
 
     # A daemon: a function that never returns must not keep the gateway from ending.
-    threading.Thread(target=work, name="rejoinder-python-agent", daemon=True).start()
+    thread = threading.Thread(target=work, name="rejoinder-python-agent", daemon=True)
+    threads.add(thread)
+    thread.start()
     try:
         while True:
             kind, value = await pieces.get()

@@ -149,6 +149,10 @@ class PythonSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fi
     """The function, as `module:name`."""
     path: str = ""
     """A folder to look for the module in, beside where Python looks anyway."""
+    isolate: bool = False
+    """Run it in a process of its own: whatever the function does, the gateway goes on."""
+    pass_env: tuple[Text, ...] = ()
+    """Names of variables of our own environment that it may see in a process of its own."""
     takes_exec: bool = False
     """The function obeys the `host` and `node` of a turn, so `/exec host=` and `node=` may be used."""
 

@@ -36,7 +36,7 @@ def chat(
     logging.getLogger("rejoinder").addHandler(logging.NullHandler())
     settle_memory()
     overlay: dict[tuple[str, ...], Any] = {}
-    source = Source(watch, lambda: with_agent(read_settings(watch.path, overlay), agent)[0], overlay)
+    source = Source(watch, lambda: with_agent(read_settings(watch.path, overlay), agent)[0], overlay, read_settings)
     run(one_conversation.chat(settings, name, source))
 
 

@@ -60,7 +60,7 @@ def run_gateway(
             return serving.with_page(with_agent(settings_to_serve(watch.path, overlay), None)[0], port)
 
         made = serving.with_page(settings, port)
-        source = Source(watch, read, overlay)
+        source = Source(watch, read, overlay, settings_to_serve)
         told = run(serving.serve(made, say, beginning=beginning, new_token=new_token, source=source, reviving=reviving))
     if isinstance(told, app.Restart):
         begin_again(told.obeyed)

@@ -13,6 +13,7 @@ wording.py      the nearest name, a list of choices, a key as one would type it
 floors.py       the part that each floor gets
 live.py         which changes of the file take effect at once, and which at the next start
 overlay.py      single keys laid over the file by `/debug`
+editing.py      one key of the file set or removed by `/config`, comments kept
 show.py         Settings back to TOML or JSON, without secrets
 describe.py     the JSON schema and the tables of the docs
 """

@@ -20,7 +20,7 @@ from rejoinder.config.channels import ChannelSettings
 from rejoinder.events import PromptImage
 from rejoinder.garbage import settle_memory
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
-from rejoinder.programs import debug_settings
+from rejoinder.programs import config_writing, debug_settings
 from rejoinder.programs.invitations import Invitations, public_address
 from rejoinder.programs.reloading import Reloading, Source
 from rejoinder.rendering import RenderOptions
@@ -127,6 +127,7 @@ async def serve(
         if source is not None:
             tasks.start("reloading", Reloading(gateway, source).run())
             debug_settings.attach(gateway, source)
+            config_writing.attach(gateway, source)
         return await gateway.serve_until_told()
 
 

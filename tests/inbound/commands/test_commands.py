@@ -19,6 +19,7 @@ from rejoinder.events import (
     ShowConfig,
     ShowContext,
     Step,
+    WriteConfig,
 )
 from rejoinder.inbound.commands.command import Arg, Command, read_arguments
 from rejoinder.inbound.commands.registry import BUILT_IN, native_menu
@@ -57,7 +58,16 @@ EVERYTHING_ON = {"config": True, "debug": True, "bash": True, "elevated": ELEVAT
         ("/config", (ShowConfig(),)),
         ("/config get channels.web", (ShowConfig("channels.web"),)),
         ("/config get", ()),
-        ("/config set a.b=c", ()),
+        ("/config show channels.web", (ShowConfig("channels.web"),)),
+        ("/config set a.b=c", (WriteConfig("a.b", "c"),)),
+        ("/config set a.b c d", (WriteConfig("a.b", "c d"),)),
+        ("/config set a.b = [1, 2]", (WriteConfig("a.b", "[1, 2]"),)),
+        ("/config unset a.b", (WriteConfig("a.b", None),)),
+        ("/config set a.b", ()),
+        ("/config set", ()),
+        ("/config unset", ()),
+        ("/config unset a.b c", ()),
+        ("/config get a.b c", ()),
         ("/debug", (ChangeDebug(),)),
         ("/debug show", (ChangeDebug(),)),
         ("/debug reset", (ChangeDebug("reset"),)),

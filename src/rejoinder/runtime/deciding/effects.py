@@ -39,6 +39,7 @@ from rejoinder.events import (
     ShowContext,
     StopRun,
     UseTool,
+    WriteConfig,
 )
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.commands.session import MEMORY_SHORTENED
@@ -87,7 +88,7 @@ class Asking(Struct, frozen=True):
     now: datetime
 
 
-Errand = ShowContext | ExportSession | RestartGateway | RunShell | ChangeDebug | ChangeInvitations
+Errand = ShowContext | ExportSession | RestartGateway | RunShell | ChangeDebug | ChangeInvitations | WriteConfig
 RunErrand = Callable[[Errand, Asking], Awaitable[Performed]]
 
 
@@ -161,7 +162,9 @@ class Effects:
                 return Performed(says=f"Sent again: {count}." if count else "Nothing here waits to be sent again.")
             case UseTool(tool=tool):
                 return Performed(says=f"There is no tool {tool}.")
-            case ShowContext() | ExportSession() | RestartGateway() | RunShell() | ChangeDebug() | ChangeInvitations():
+            case ShowContext() | ExportSession() | RestartGateway() | RunShell():
+                return await self._attempted(effect, asking)
+            case ChangeDebug() | ChangeInvitations() | WriteConfig():
                 return await self._attempted(effect, asking)
             case _:
                 assert_never(effect)

@@ -13,6 +13,7 @@ from rejoinder.events import (
     RestartGateway,
     RunShell,
     ShowContext,
+    WriteConfig,
 )
 from rejoinder.letters import mended
 from rejoinder.outbound import plan
@@ -36,7 +37,7 @@ from rejoinder.transcripts import Transcript, as_markdown, latest
 from rejoinder.turns import context
 from rejoinder.turns.context import Budget, Past
 
-NO_FILE = "This gateway was given its settings by another program: there is nothing to lay others over."
+NO_FILE = "This gateway was given its settings by another program: there is no file of its own."
 NO_PAGE = "This gateway has no chat page to invite anybody to."
 EVERYTHING = -1
 MOST_SHOWN = 6000
@@ -61,7 +62,8 @@ class Errands:
         self._shell = shell
         self.debug: Callable[[ChangeDebug], Awaitable[str]] | None = None
         """Overrides settings of the configuration; None where they did not come from a file."""
-
+        self.write_config: Callable[[WriteConfig], Awaitable[str]] | None = None
+        """Writes one key into the file, or removes it; None likewise."""
         self.invite: Callable[[ChangeInvitations], Awaitable[str]] | None = None
         """Invites people to the chat page; None where there is none."""
 
@@ -83,6 +85,8 @@ class Errands:
                 return self._shell.perform(command, asking.conversation, prefix)
             case ChangeDebug():
                 return Performed(says=NO_FILE if self.debug is None else await self.debug(errand))
+            case WriteConfig():
+                return Performed(says=NO_FILE if self.write_config is None else await self.write_config(errand))
             case ChangeInvitations():
                 return Performed(says=NO_PAGE if self.invite is None else await self.invite(errand))
 

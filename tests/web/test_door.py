@@ -19,8 +19,9 @@ from tests.web.running import Site, running, settings
 Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-async def knock(site: Site, said: bytes = b"") -> Ends:
-    reader, writer = await asyncio.open_connection(*site.url.removeprefix("http://").split(":"))
+async def knock(site: Site, said: bytes = b"", source: str = "127.0.0.1") -> Ends:
+    host, port = site.url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port), local_addr=(source, 0))
     writer.write(said)
     return reader, writer
 
@@ -54,9 +55,11 @@ async def test_who_says_nothing_is_put_out(monkeypatch: pytest.MonkeyPatch, said
 
 
 async def test_a_flood_of_half_open_connections_shuts_nobody_out(small: None) -> None:
-    """They make room for each other and for whoever has something to say, even at the same address."""
+    """They make room for each other and for whoever has something to say, even at the same address, and if they come
+    from many addresses."""
     async with running(settings()) as site, site.page() as page:
-        flood = [await knock(site) for _ in range(40)]
+        sources = (*["127.0.0.1"] * 40, *map("127.0.0.{}".format, range(2, 42)))
+        flood = [await knock(site, source=source) for source in sources]
         for _ in range(5):
             assert (await site.get("/health"))[0] == 200
         await page.send(type="say", client="1", room="helper~you", text="Hi")

@@ -1,6 +1,7 @@
 """The folders out of which agents send files, one for each session (DE-37).
 
-Rule 1: only what lies in the session's own folder is sent: no path leads out of it, no link is followed.
+Rule 1: only what lies in the session's own folder is sent: no path leads out of it, no link is followed, and a file
+        that has another name too (a hard link) is not sent.
 Rule 2: a file is opened directory by directory, through descriptors; the file that was opened is the one that is
         checked, read and sent, whatever happens to its name meanwhile.
 Rule 3: only a regular file within the limit is sent: nothing that blocks, grows for ever, or is no file.
@@ -58,8 +59,11 @@ class Folder:
             here = self._enter(steps, name, stack)
             file = _opened(steps[-1], here, name)
             stack.callback(os.close, file)
-            if not stat.S_ISREG(os.fstat(file).st_mode):
+            found = os.fstat(file)
+            if not stat.S_ISREG(found.st_mode):
                 raise FileRefused(f"{name!r} is no regular file", denied=True)
+            if found.st_nlink > 1:  # it has another name, which may be anywhere
+                raise FileRefused(f"{name!r} is a link: it has another name elsewhere; copy the file", denied=True)
             with open(file, "rb", closefd=False) as reading:
                 content = reading.read(limit + 1)  # not by its size: it may be growing
         if len(content) > limit:

@@ -1,5 +1,6 @@
 """The chat page's own doors: its socket, and files up and down."""
 
+import asyncio
 import mimetypes
 from collections.abc import AsyncIterator
 from itertools import count
@@ -14,7 +15,7 @@ from starlette.websockets import WebSocket
 from rejoinder.channels.web import UPLOAD_LIMIT, files
 from rejoinder.channels.web.files import Quota, QuotaReached
 from rejoinder.channels.web.journal import Journal
-from rejoinder.channels.web.nouns import Person
+from rejoinder.channels.web.nouns import File, Person
 from rejoinder.channels.web.protocol import Command
 from rejoinder.channels.web.sockets import LEFT
 from rejoinder.channels.web.talk import Greeting, Receive, Talk
@@ -26,11 +27,14 @@ from rejoinder.web.writing import write_frames
 SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
 """Kinds that are served under their own name; everything else is served as plain bytes."""
 LONGEST_NAME = 200
+MOST_UPLOADING = 2
+"""Pieces of uploads in one commit: messages wait for the disk together with them."""
 
 
 def routes(house: House, quota: Quota) -> list[BaseRoute]:
     channel = house.channel
     keeper = channel.keeper
+    uploading = asyncio.Semaphore(MOST_UPLOADING)
 
     async def socket(socket: WebSocket) -> None:
         commands = tuple(Command(name, help, channel.aliases.get(name, ())) for name, help in channel.menu)
@@ -52,21 +56,32 @@ def routes(house: House, quota: Quota) -> list[BaseRoute]:
         mime = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
         if "/" not in mime:
             mime = mimetypes.guess_type(name)[0] or "application/octet-stream"
-        person: Person | None = request.scope[PERSON]
-        id = await keeper.change(Journal.begin_file, name, mime, "" if person is None else person.id)
         try:
-            async for piece in _pieces(request):
-                await keeper.ask(files.add, id, piece, quota)
-            file = await keeper.ask(files.finish, id)
-        except BaseException as problem:
-            await keeper.ask(files.drop, id)
-            if isinstance(problem, QuotaReached):
-                return JSONResponse({"error": str(problem)}, 507, {"connection": "close"})
-            raise
-        if not file.size:
-            await keeper.ask(files.drop, id)
+            file = await keep(request, name, mime)
+        except QuotaReached as problem:
+            return JSONResponse({"error": str(problem)}, 507)
+        if file is None:
             return JSONResponse({"error": "the file is empty"}, 400)
         return Response(msgspec.json.encode(file), 201, media_type="application/json")
+
+    async def keep(request: Request, name: str, mime: str) -> File | None:
+        person: Person | None = request.scope[PERSON]
+        who = "" if person is None else person.id
+        announced = int(length) if (length := request.headers.get("content-length", "0")).isdecimal() else 0
+        id = await keeper.change(Journal.begin_file, name, mime, who, announced, quota)
+        received = 0
+        try:
+            numbers = count()
+            async for piece in _pieces(request):
+                received += len(piece)
+                async with uploading:
+                    await keeper.ask(files.add, id, next(numbers), piece, received, quota)
+            if received:
+                return await keeper.ask(files.finish, id, received)
+        except BaseException:
+            await keeper.ask(files.drop, id)
+            raise
+        return await keeper.ask(files.drop, id)
 
     async def download(request: Request) -> Response:
         file = await keeper.ask(files.file, request.path_params["id"])

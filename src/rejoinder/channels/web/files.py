@@ -33,35 +33,47 @@ class QuotaReached(Exception):
     """The text is a sentence for the person."""
 
 
-def begin(db: sqlite3.Connection, name: str, mime: str, person: str | None, now: int) -> str:
-    """Begins an upload; returns its id. `person` None: it is an agent's."""
+def begin(db: sqlite3.Connection, name: str, mime: str, person: str, announced: int, quota: Quota, now: int) -> str:
+    """Begins a person's upload; returns its id. Room is kept for as many bytes as are announced."""
+    _reserve(db, person, announced, quota)
+    return _begin(db, name, mime, person, announced, now)
+
+
+def _begin(db: sqlite3.Connection, name: str, mime: str, person: str | None, size: int, now: int) -> str:
     id = secrets.token_urlsafe(18)
-    db.execute("INSERT INTO files VALUES (?, ?, ?, 0, ?, ?, 0)", (id, name, mime, person, now))
+    db.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, 0)", (id, name, mime, size, person, now))
     return id
 
 
-def add(db: sqlite3.Connection, id: str, piece: bytes, quota: Quota) -> None:
-    (person,) = db.execute("SELECT person FROM files WHERE id = ?", (id,)).fetchone()
+def add(db: sqlite3.Connection, id: str, number: int, piece: bytes, received: int, quota: Quota) -> None:
+    """`received`: bytes of the file, with this piece."""
+    person, size = db.execute("SELECT person, size FROM files WHERE id = ?", (id,)).fetchone()
+    if received > size:
+        _reserve(db, person, received - size, quota)
+        db.execute("UPDATE files SET size = ? WHERE id = ?", (received, id))
+    db.execute("INSERT INTO file_pieces VALUES (?, ?, ?)", (id, number, piece))
+
+
+def _reserve(db: sqlite3.Connection, person: str, more: int, quota: Quota) -> None:
     own, total = db.execute(
         "SELECT coalesce(sum(CASE WHEN person = ? THEN size END), 0), coalesce(sum(size), 0) FROM files"
         " WHERE person IS NOT NULL",
         (person,),
     ).fetchone()
-    if own + len(piece) > quota.person:
+    if own + more > quota.person:
         raise QuotaReached(
             f"your files here take the {quota.person >> 20} MB that one person may keep (channels.web.person_files_mb);"
             " delete messages with files that are no longer needed"
         )
-    if total + len(piece) > quota.all:
+    if total + more > quota.all:
         raise QuotaReached(
             f"the files here take the {quota.all >> 20} MB that may be kept; the owner can allow more "
             "(channels.web.files_mb)"
         )
-    _put(db, id, [piece])
 
 
-def finish(db: sqlite3.Connection, id: str) -> File:
-    db.execute("UPDATE files SET whole = 1 WHERE id = ?", (id,))
+def finish(db: sqlite3.Connection, id: str, size: int) -> File:
+    db.execute("UPDATE files SET whole = 1, size = ? WHERE id = ?", (size, id))
     found = file(db, id)
     assert found is not None, "only begun uploads are finished"
     return found
@@ -69,18 +81,11 @@ def finish(db: sqlite3.Connection, id: str) -> File:
 
 def keep(db: sqlite3.Connection, name: str, mime: str, content: bytes, now: int) -> File:
     """An agent's file, at once."""
-    id = begin(db, name, mime, None, now)
-    _put(db, id, [content[start : start + PIECE] for start in range(0, len(content), PIECE)])
-    return finish(db, id)
-
-
-def _put(db: sqlite3.Connection, id: str, pieces: Iterable[bytes]) -> None:
-    for piece in pieces:
-        db.execute(
-            "INSERT INTO file_pieces SELECT ?, coalesce(max(number) + 1, 0), ? FROM file_pieces WHERE file = ?",
-            (id, piece, id),
-        )
-        db.execute("UPDATE files SET size = size + ? WHERE id = ?", (len(piece), id))
+    id = _begin(db, name, mime, None, len(content), now)
+    starts = range(0, len(content), PIECE)
+    pieces = [(id, number, content[start : start + PIECE]) for number, start in enumerate(starts)]
+    db.executemany("INSERT INTO file_pieces VALUES (?, ?, ?)", pieces)
+    return finish(db, id, len(content))
 
 
 def file(db: sqlite3.Connection, id: str) -> File | None:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from rejoinder.channels.web import files, inbounds, logins, reading
 from rejoinder.channels.web.faces import OWNER, person_id, person_member, seen_by_others
+from rejoinder.channels.web.files import Quota
 from rejoinder.channels.web.nouns import File, Member, Message, Person, Quoted, Room
 from rejoinder.channels.web.protocol import (
     Deleted,
@@ -260,8 +261,8 @@ class Journal:
             self.db.execute("INSERT OR REPLACE INTO reads VALUES (?, ?, ?)", (person, room, seq))
             self._record(lambda number: WasRead(number, room, seq), person, None)
 
-    def begin_file(self, name: str, mime: str, person: str) -> str:
-        return files.begin(self.db, name, mime, person, self._now())
+    def begin_file(self, name: str, mime: str, person: str, announced: int, quota: Quota) -> str:
+        return files.begin(self.db, name, mime, person, announced, quota, self._now())
 
     def drop_unnamed_files(self) -> bool:
         return files.drop_unnamed(self.db, self._now())

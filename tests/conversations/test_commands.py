@@ -495,3 +495,25 @@ async def test_default_unsets_a_level_for_the_session_or_one_turn():
         await chat.says("and now?")
         await chat.hears("Three.")
     assert [turn.think for turn in agent.turns] == [None, "high", None]
+
+
+class Nicknamed(ScriptedAgent):
+    """Its configuration has a short name for a model."""
+
+    models = ("gpt-x", "best")
+    fallbacks = ()
+    aliases = {"best": "vendor/gpt-y"}  # noqa: RUF012 - as a settings record has it
+
+
+async def test_a_configured_alias_is_a_directive_of_its_own():
+    """IN-50: `/best` alone chooses the model, before other words for one turn."""
+    agent = Nicknamed("One.", "Two.")
+    async with conversation(agent) as chat:
+        await chat.says("/best hello")
+        await chat.hears("For this turn: model vendor/gpt-y.")
+        await chat.hears("One.")
+        await chat.says("/best")
+        await chat.hears("Model: vendor/gpt-y.")
+        await chat.says("hello")
+        await chat.hears("Two.")
+    assert [turn.model for turn in agent.turns] == ["vendor/gpt-y", "vendor/gpt-y"]

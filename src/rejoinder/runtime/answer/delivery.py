@@ -233,8 +233,7 @@ class Answer:
                 case Problem(code=code, level="info", detail=detail):
                     log.info("%s %s: %s: %s", self._conversation.channel.name, self._occasion.trigger, code, detail)
                 case Problem(detail=detail):
-                    log.warning("%s %s: %s", self._conversation.channel.name, self._occasion.trigger, detail)
-                    await self._conversation.note(detail)
+                    await self._acting.warn(detail)
                 case Silent():
                     pass  # the last event: `finish` withdraws the answer
 

@@ -138,6 +138,9 @@ class SqliteReader:
     async def turn(self, turn: int) -> OpenTurn | None:
         return await self._read(reads.turn, turn)
 
+    async def first_turn(self, session: str, route: Route) -> int | None:
+        return await self._read(reads.first_turn, session, route)
+
     async def turns_since(self, since: datetime, route: Route, sender: str | None = None) -> int:
         return await self._read(reads.turns_since, since, route, sender)
 

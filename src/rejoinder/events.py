@@ -43,7 +43,7 @@ class Problem(Struct, frozen=True):
     """Something in the output that was not obeyed, and why: for logs, traces and agent authors."""
 
     code: str
-    level: Literal["debug", "warning"]
+    level: Literal["debug", "info", "warning"]
     detail: str
 
 
@@ -169,8 +169,10 @@ class Inbound(Struct, frozen=True):
     command_text: str | None = None
     agent_text: str | None = None
     transcript: str | None = None
-    thread_starter: str | None = None
+    thread_starter: Said | str | None = None
+    """The message its thread hangs under; a string where the platform tells only the words."""
     thread_history: tuple[Said, ...] = ()
+    """What was said in its thread before it, where the platform tells that by itself."""
     untrusted_context: tuple[str, ...] = ()
     participants: tuple[str, ...] = ()
     reply_to: Quote | None = None

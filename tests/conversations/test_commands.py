@@ -310,6 +310,26 @@ class WithFiles(FakeMessenger):
         return self.kept.setdefault(key, replace(file, id=key))
 
 
+class Broken(WithFiles):
+    """Cannot keep files today."""
+
+    async def kept_file(self, key):
+        raise LookupError("the folder of files")
+
+
+async def test_a_command_that_cannot_be_carried_out_says_so(caplog):
+    """IN-60: the person gets one sentence without the details, the log has them, and the chat goes on."""
+    async with conversation(ScriptedAgent("One.", "Two."), Broken()) as chat:
+        await chat.says("one")
+        await chat.hears("One.")
+        await chat.rests()
+        await chat.says("/export-session")
+        await chat.hears("That did not work (LookupError); the gateway's log says more.")
+        await chat.says("two")
+        await chat.hears("Two.")
+    assert "the folder of files" in caplog.text
+
+
 async def test_a_session_is_exported_as_a_file():
     """IN-61: once, with what was said in this session and in no other; no directive and no secret in it."""
     channel = WithFiles()
@@ -495,3 +515,25 @@ async def test_default_unsets_a_level_for_the_session_or_one_turn():
         await chat.says("and now?")
         await chat.hears("Three.")
     assert [turn.think for turn in agent.turns] == [None, "high", None]
+
+
+class Nicknamed(ScriptedAgent):
+    """Its configuration has a short name for a model."""
+
+    models = ("gpt-x", "best")
+    fallbacks = ()
+    aliases = {"best": "vendor/gpt-y"}  # noqa: RUF012 - as a settings record has it
+
+
+async def test_a_configured_alias_is_a_directive_of_its_own():
+    """IN-50: `/best` alone chooses the model, before other words for one turn."""
+    agent = Nicknamed("One.", "Two.")
+    async with conversation(agent) as chat:
+        await chat.says("/best hello")
+        await chat.hears("For this turn: model vendor/gpt-y.")
+        await chat.hears("One.")
+        await chat.says("/best")
+        await chat.hears("Model: vendor/gpt-y.")
+        await chat.says("hello")
+        await chat.hears("Two.")
+    assert [turn.model for turn in agent.turns] == ["vendor/gpt-y", "vendor/gpt-y"]

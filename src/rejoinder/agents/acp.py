@@ -47,6 +47,7 @@ class AcpAgent:
         self.name = name
         self.models = tuple(dict.fromkeys((*filter(None, (settings.model,)), *settings.models)))
         self.fallbacks = settings.fallbacks
+        self.aliases = settings.models
         self.allowed = settings.allow
         self.takes_exec = tuple(settings.exec_options)
         self.limits = Limits()

@@ -5,7 +5,7 @@ An agent is one object with a `name` and `run(turn)`. It declares further abilit
 run is cancelled and nothing more may come from it.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -225,6 +225,13 @@ class CanSetModel(Protocol):
 
     models: tuple[str, ...]
     fallbacks: tuple[str, ...]
+
+
+@runtime_checkable
+class HasAliases(Protocol):
+    """Has short names for models, each with the name it stands for: `/NAME` alone chooses one, too."""
+
+    aliases: Mapping[str, str]
 
 
 @runtime_checkable

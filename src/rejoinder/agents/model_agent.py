@@ -96,7 +96,7 @@ class ModelAgent:
         self.sees_images = settings.sees_images
         self.limits = Limits()
         self._model = settings.model
-        self._aliases = settings.models
+        self.aliases = settings.models
         self._path = path
         self._thinking = Thinking(self.provider, {**settings.think})
         self._histories = Histories(settings.history_tokens)
@@ -109,7 +109,7 @@ class ModelAgent:
     def _known_as(self, model: str | None) -> str:
         """The endpoint's name for the model a turn asks for."""
         wanted, _ = self._ways.parted(model or self._model)
-        return self._aliases.get(wanted, wanted)
+        return self.aliases.get(wanted, wanted)
 
     def _way(self, model: str | None) -> Way:
         return self._ways.parted(model or self._model)[1]

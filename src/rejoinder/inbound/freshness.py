@@ -42,10 +42,11 @@ def _start(message: Message, fresh: Session, reset: Reset, channel: ChannelRules
         fresh = replace(fresh, model=model)
         end = message.text.index(word, end) + len(word)
         said = f"New session with {model}."
+    again = [(token.start, token.end) for token in message.reading.tokens if token.kind == "reset"]
     if reset.closes is None:
-        changed, prompt = take(message, ((reset.start, end),)), message.text[end:].strip()
+        changed, prompt = take(message, ((reset.start, end), *again)), message.text[end:].strip()
     else:
-        changed, prompt = take(message, ((reset.start, reset.closes[1]),)), rest_of(message)
+        changed, prompt = take(message, tuple(again)), rest_of(message)
         if first := message.text[end : reset.closes[0]].strip():
             prompt = f"{first}\n\n{prompt}".strip()
             changed = replace(changed, prompt=prompt)

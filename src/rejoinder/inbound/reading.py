@@ -34,12 +34,13 @@ class Reading(Struct, frozen=True):
     invocation: Invocation | None = None
     tokens: tuple[Token, ...] = ()
     alone: bool = False
+    only: bool = False  # besides commands and directives there is nothing in the text but our name
 
     @property
     def is_command(self) -> bool:
         """Whether the whole message is a control command (IN-31)."""
         begins = self.reset is not None and self.reset.closes is None
-        return self.alone or self.invocation is not None or begins or self.stop == "command"
+        return self.alone or self.only or self.invocation is not None or begins or self.stop == "command"
 
 
 NOTHING_READ = Reading()
@@ -77,11 +78,21 @@ def read(text: str, rules: Rules, known: Vocabulary, names: Names, *, entry: Ent
         return NOTHING_READ
     found = directives_alone(text, known, start, names.own, names.mentions, lambda at: called(at) is not None)
     if found is None:
-        return _with_bodies(Reading(tokens=find_tokens(text, known, start, names.own)))
+        tokens = find_tokens(text, known, start, names.own)
+        return _with_bodies(Reading(tokens=tokens, only=_is_all(text, start, tokens, names.mentions)))
     before, end = found
     if command := called(end):
         return _read_command(text, command, before, known, names)
-    return _with_bodies(Reading(tokens=before, alone=True))
+    return _with_bodies(Reading(tokens=before, alone=True, only=True))
+
+
+def _is_all(text: str, start: int, tokens: tuple[Token, ...], mentions: tuple[str, ...]) -> bool:
+    if not tokens:
+        return False
+    ends = (start, *(token.end for token in tokens))
+    starts = (*(token.start for token in tokens), len(text))
+    between = (text[end:begins].strip() for end, begins in zip(ends, starts, strict=True))
+    return all(not words or words in mentions for words in between)
 
 
 def _with_bodies(reading: Reading) -> Reading:
@@ -129,7 +140,8 @@ def _read_first_prompt(text: str, reset: Reset, before: tuple[Token, ...], known
         return Reading(reset=reset, tokens=before)
     alone = directives_alone(text, known, reset.end, names.own, names.mentions, lambda _: False)
     tokens = alone[0] if alone else find_tokens(text, known, reset.end, names.own)
-    return Reading(reset=reset, tokens=(*before, *tokens), alone=alone is not None)
+    stop = "inline" if any(token.kind == "stop" for token in tokens) else None
+    return Reading(stop=stop, reset=reset, tokens=(*before, *tokens), alone=alone is not None)
 
 
 def _find_reset(text: str, start: int, triggers: tuple[str, ...], our_name: str) -> Reset | None:

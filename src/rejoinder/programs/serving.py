@@ -29,7 +29,8 @@ from rejoinder.runtime.deciding.restarting import Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.turn.completions import Line, complete
 from rejoinder.store.base import ApproveKnock, DropPart, Knock, PauseJob, ResendPart, Store, StoredPart, WantJob
-from rejoinder.wiring.opening import aliases, menu, open_channels, open_store
+from rejoinder.wiring.opening import aliases, menu, open_channels
+from rejoinder.wiring.stores import open_store
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel

@@ -1,11 +1,14 @@
 """What the inbound floor has to know about an agent, taken from what the agent declares (IN-59)."""
 
+from collections.abc import Mapping
+
 from rejoinder.agents.base import (
     Agent,
     CanAnswer,
     CanSetModel,
     CanShowThoughts,
     CanThink,
+    HasAliases,
     HasAllowList,
     HasProfiles,
     TakesExec,
@@ -19,7 +22,9 @@ def profile_of(agent: Agent) -> AgentProfile:
     if isinstance(agent, CanSetModel):
         default = agent.models[0] if agent.models else None
         profiles = agent.profiles if isinstance(agent, HasProfiles) else ()
-        models = Models(default, agent.fallbacks, {name: name for name in agent.models[1:]}, profiles=profiles)
+        short: Mapping[str, str] = agent.aliases if isinstance(agent, HasAliases) else {}
+        aliases = {**{name: name for name in agent.models[1:]}, **short}
+        models = Models(default, agent.fallbacks, aliases, profiles=profiles)
     return AgentProfile(
         agent.name,
         models,

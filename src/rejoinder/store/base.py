@@ -153,6 +153,10 @@ class StoreReader(Protocol):
         """A turn in whatever state, with its inputs and parts."""
         ...
 
+    async def first_turn(self, session: str, route: Route) -> int | None:
+        """The earliest turn of this session in this conversation that is still known."""
+        ...
+
     async def turns_since(self, since: datetime, route: Route, sender: str | None = None) -> int:
         """How many turns were begun in this chat, threads included; those of one person if named (IN-33)."""
         ...

@@ -15,7 +15,7 @@ from rejoinder.channels.web.protocol import Note, TypingNow
 from rejoinder.channels.web.sockets import Growing, Hub
 from rejoinder.crashpoint import answer_unread, crashpoint
 from rejoinder.errors import StoreUnavailable
-from rejoinder.events import Attachment, Choice, Part, Route
+from rejoinder.events import Attachment, Choice, Part, Route, Said
 
 OWN_ID = "rejoinder"
 PAUSE = 1.0
@@ -166,6 +166,12 @@ class WebChannel:
             return RetryAfter(reason=str(fault))
         answer_unread()
         return Delivered(message) if done else Rejected(f"there is no message {message}", "target")
+
+    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[Said, ...]:
+        if route.thread is None:
+            return ()
+        where = (route.chat, route.thread, message)
+        return await self.keeper.ask_then(lambda journal: journal.thread_before(*where, limit), lambda _: None)
 
     # --- live ---------------------------------------------------------------------------------------
 

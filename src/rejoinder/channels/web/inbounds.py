@@ -7,7 +7,7 @@ import msgspec
 
 from rejoinder.channels.web.faces import EVERYBODY
 from rejoinder.channels.web.nouns import Message, Quoted, Room
-from rejoinder.events import Attachment, Chat, Entry, Inbound, Mention, Quote, Sender
+from rejoinder.events import Attachment, Chat, Entry, Inbound, Mention, Quote, Said, Sender
 
 _MENTION = re.compile(r"(?<![\w@])@([\w.-]*\w)")
 
@@ -41,10 +41,10 @@ def inbound(
     entry: Entry = "text",
     sender: str | None = None,
     text: str | None = None,
-    starter: str | None = None,
+    starter: Said | None = None,
 ) -> Inbound:
     """`sender` and `text`, if they are not the message's own: who reacted, and with what; or what a button says.
-    `starter`: the text of the message that began the thread.
+    `starter`: the message that began the thread.
 
     A pressed button speaks for the person, as a reply to the message it belongs to.
     """

@@ -30,13 +30,13 @@ from rejoinder.channels.web.protocol import (
 )
 from rejoinder.channels.web.reading import Details, Kept
 from rejoinder.channels.web.schema import VERSION
-from rejoinder.events import Choice, Entry, Inbound, Part
+from rejoinder.events import Choice, Entry, Inbound, Part, Said
 
 KEPT_EVENTS = 50_000
 """How many of the last events are kept for browsers that resume; older ones are removed once the gateway has them."""
 LOBBY = "lobby"
-LONGEST_STARTER = 4_000
-"""How many characters of the message that began a thread are delivered with each message of the thread."""
+LONGEST_SAID = 4_000
+"""How many characters of an earlier message an agent is told in a thread."""
 
 
 class Told(Struct, frozen=True):
@@ -412,16 +412,28 @@ class Journal:
         self, message: Message, room: Room, entry: Entry, sender: str | None = None, text: str | None = None
     ) -> Callable[[int], Inbound]:
         author = sender or message.author
-        agent = self.agents.get(author)
-        name = agent.name if agent else reading.person_name(self.db, author)
+        name = self._name_of(author)
         starter = self._starter(message)
         return lambda seq: inbounds.inbound(
             self.channel, seq, message, room, name, self._ids, entry=entry, sender=sender, text=text, starter=starter
         )
 
-    def _starter(self, message: Message) -> str | None:
+    def _starter(self, message: Message) -> Said | None:
         kept = reading.message(self.db, message.thread) if message.thread is not None else None
-        return None if kept is None or kept.deleted else kept.message.text[:LONGEST_STARTER]
+        return None if kept is None or kept.deleted else self._said(kept.message)
+
+    def thread_before(self, room: str, thread: str, id: str, limit: int) -> tuple[Said, ...]:
+        """The latest messages of a thread before this one, those for one person alone left out."""
+        return tuple(map(self._said, reading.thread_before(self.db, room, thread, id, self._person_of(room), limit)))
+
+    def _said(self, message: Message) -> Said:
+        author = message.author
+        text = message.text[:LONGEST_SAID]
+        return Said(message.id, author, self._name_of(author), text, is_bot=not author or author in self.agents)
+
+    def _name_of(self, author: str) -> str:
+        agent = self.agents.get(author)
+        return agent.name if agent is not None else reading.person_name(self.db, author)
 
     def _interrupted(self) -> None:
         """Ends the messages that were growing when the last process ended; the gateway may complete them later."""

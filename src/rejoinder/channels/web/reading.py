@@ -189,6 +189,18 @@ def _page(rows: Iterable[Any], limit: int) -> tuple[list[Any], bool]:
     return page, False
 
 
+def thread_before(
+    db: sqlite3.Connection, room: str, thread: str, id: str, person: str | None, limit: int
+) -> tuple[Message, ...]:
+    """The latest whole messages of a thread before this one, oldest first. `person`: the one a direct chat is for."""
+    rows = db.execute(
+        f"SELECT {_COLUMNS} FROM messages WHERE room = ? AND thread = ? AND {_SEEN} AND only_for IS NULL"
+        " AND state <> 'growing' AND seq < (SELECT seq FROM messages WHERE id = ?) ORDER BY seq DESC LIMIT ?",
+        (room, thread, person, id, limit),
+    ).fetchall()
+    return tuple(_kept(row).message for row in reversed(rows))
+
+
 def around(db: sqlite3.Connection, person: str, id: str, limit: int) -> tuple[tuple[Message, ...], bool]:
     """A message with those before and after it in its room or thread."""
     kept = message(db, id)

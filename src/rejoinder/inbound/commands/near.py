@@ -19,6 +19,8 @@ _SHORTEST = 3
 _LONG = 7
 _LONGEST = 32
 _FAR = 200  # a mention and a command fit into this many characters
+_AFTER_A_NAME = " \t\n,:"
+_SENT_BY_PLATFORMS = frozenset({"start"})  # Telegram sends it for everybody who opens the chat
 
 
 def nearest(message: "Message", rules: Rules) -> tuple[str, tuple[str, ...]] | None:
@@ -30,7 +32,7 @@ def nearest(message: "Message", rules: Rules) -> tuple[str, tuple[str, ...]] | N
         return None
     if typed[2] and typed[2].lower() != message.facts.me.name.lower():
         return None
-    if name in message.facts.announced or name in rules.skills or name in _names(rules):
+    if any(name in theirs for theirs in (_SENT_BY_PLATFORMS, message.facts.announced, rules.skills, _names(rules))):
         return None
     near = [(off, each) for each in _offered(message, rules) if (off := mistakes(name, each)) <= _allowed(each)]
     best = min((off for off, _ in near), default=0)
@@ -42,7 +44,7 @@ def _bare(message: "Message") -> str:
     text = message.text if len(message.text) <= 2 * _FAR else ""
     for mention in message.inbound.mentions:
         text = text.replace(mention.token, " ") if mention.token else text
-    return text.strip()
+    return text.lstrip(_AFTER_A_NAME).rstrip()
 
 
 def _names(rules: Rules) -> set[str]:

@@ -32,7 +32,7 @@ from rejoinder.runtime.prefixes import filled
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.turn.fetching import all_files, sees_images
-from rejoinder.session import ExecChoice, Session, is_untouched
+from rejoinder.session import ExecChoice, Session
 from rejoinder.turns.prompt import (
     Group,
     Media,
@@ -114,13 +114,11 @@ def brief(scene: Scene) -> Turn:
     run, session, chosen, profile = scene.run, scene.session, scene.choices, scene.profile
     overheard = [said for asked in run.asked for said in asked.overheard]
     first = run.asked[0].message.inbound
-    begins = is_untouched(session) or _opens_thread(run.asked[0])
-    earlier = (*(first.thread_history if begins else ()), *overheard)
-    starter = Quoted(first.thread_starter) if begins and first.thread_starter else None
+    starter = first.thread_starter
     user = UserPart(
         messages=_all_spoken(run.asked, scene),
-        thread_starter=starter,
-        history=_quotes(earlier),
+        thread_starter=_quotes((starter,))[0] if isinstance(starter, Said) else None,
+        history=_quotes(_each_once((*first.thread_history, *overheard))),
         system_events=(*session.system_events, *_interrupted(run)),
         after_abort=run.start.after_abort or session.aborted_last_run,
         overflow=run.start.overflow,
@@ -141,12 +139,6 @@ def brief(scene: Scene) -> Turn:
     )
 
 
-def _opens_thread(asked: Asked) -> bool:
-    """The message is the first of its thread, even if the thread uses the session of its chat."""
-    known = asked.conversation.messages.get(asked.message.inbound.message_id)
-    return asked.conversation.route.thread is not None and known is not None and known.number == 1
-
-
 def next_parts(here: Surroundings, asked: Asked) -> tuple[PromptPart, ...]:
     """What the agent would be told with a message from here, besides the words of that message."""
     user = UserPart(
@@ -162,8 +154,15 @@ def _boundary() -> str:
     return sixteen()[:BOUNDARY_BYTES].hex()
 
 
+def _each_once(earlier: Iterable[Said]) -> Iterable[Said]:
+    """What was overheard in a thread may have been fetched with its history."""
+    return {said.message_id or (said.author_id, said.text): said for said in earlier}.values()
+
+
 def _quotes(earlier: Iterable[Said]) -> tuple[Quoted, ...]:
-    return tuple([Quoted(s.text, s.author_name or s.author_id, s.handle or None, s.message_id) for s in earlier])
+    return tuple(
+        [Quoted(s.text, s.author_name or s.author_id, s.handle or None, s.message_id or None) for s in earlier]
+    )
 
 
 def _stricter(chosen: ExecChoice) -> Strictness | None:

@@ -43,6 +43,7 @@ from rejoinder.runtime.turn.questions import Questions
 from rejoinder.runtime.turn.relay import Ears, Relay, Shows, Watcher
 from rejoinder.runtime.turn.reminding import Reminder
 from rejoinder.runtime.turn.thoughts import Thoughts
+from rejoinder.runtime.turn.thread_past import with_thread
 from rejoinder.runtime.unit import Unit
 from rejoinder.session import Session, is_untouched, with_event
 from rejoinder.store.base import (
@@ -146,6 +147,7 @@ class Workers:
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
         try:
             with self._typing(run, scene) as typing:
+                run.asked = await with_thread(run, session, self._clock())
                 run.asked = await with_files(run.asked, agent, self._describer)
                 turn = brief(scene)
                 run.told.append(turn.parts)

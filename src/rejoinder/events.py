@@ -43,7 +43,7 @@ class Problem(Struct, frozen=True):
     """Something in the output that was not obeyed, and why: for logs, traces and agent authors."""
 
     code: str
-    level: Literal["debug", "warning"]
+    level: Literal["debug", "info", "warning"]
     detail: str
 
 

@@ -17,7 +17,7 @@ import { welcome } from "./welcome.js";
 import { wordsOf } from "./words.js";
 
 const PROTOCOL = 1;
-const CLOSED = { OTHER_PROTOCOL: 4002 };
+const CLOSED = { OTHER_PROTOCOL: 4002, LOGGED_OUT: 4003 };
 const SAY_IT_AFTER = 2; // failures before the banner appears: a restart of the server is no news
 
 export class App {
@@ -122,6 +122,7 @@ export class App {
   /** @param {number} code @param {number} tries */
   #down(code, tries) {
     if (code === CLOSED.OTHER_PROTOCOL) return this.#reload();
+    if (code === CLOSED.LOGGED_OUT) return location.assign("/login");
     this.#asked.clear();
     for (const { timeline } of [this.pane, this.panel.thread]) {
       timeline.answered();

@@ -27,7 +27,7 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     store: Annotated[
         str,
         Meta(
-            pattern="^(sqlite:.|postgresql://.)",
+            pattern="^[a-z][a-z0-9_]*:.",
             extra={"expected": '"sqlite:FILE"'},
         ),
     ] = "sqlite:rejoinder.db"

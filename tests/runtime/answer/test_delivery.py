@@ -99,6 +99,26 @@ HANDS_OVER = Occasion("id-0", "bot", "ann", peers=("critic",), granted=frozenset
 HANDOFF = '<handoff to="critic">Look at it.</handoff>'
 
 
+async def test_a_hand_off_by_header_says_its_words_once():
+    """OD-58: the answer's text is what the other agent gets; people read it once, and who takes over."""
+    happened = []
+    async with place(Bare()) as here:
+        run, hand_over = await here.turn(), handed_row(here, happened)
+        await here.says("[[handoff:critic]]\nLook at it.", run=run, occasion=HANDS_OVER, hand_over=hand_over)
+        await here.rests()
+        assert [part.text for part in here.channel.sent] == ["Look at it.", "@critic"]
+    assert [text for text, _ in happened] == ["@critic Look at it."]
+
+
+async def test_another_spelling_is_told_in_the_log_only(caplog):
+    """OD-51, OD-58: of level info; no warning, no note in the trace."""
+    caplog.set_level("INFO")
+    async with place(Bare()) as here:
+        await here.says("Hi\n[[reply_to_current]]", run=await here.turn())
+        assert [part.text for part in here.channel.sent] == ["Hi"]
+    assert [r.levelname for r in caplog.records if "belongs on the first line" in r.getMessage()] == ["INFO"]
+
+
 def handed_row(here, happened, *, is_left=False):
     """What an agent hands over here, decided by noting what people had read by then."""
 

@@ -122,6 +122,7 @@ class Acting:
             author=occasion.agent,
             addressed=occasion.addressed,
             only_for=self._only_for,
+            answers=occasion.trigger,
         )
 
     async def obey(self, directive: Directive) -> None:
@@ -130,7 +131,7 @@ class Acting:
         self.asked = self.asked or not declared.shapes_reply
         if declared.granted and name not in self._occasion.granted:
             return await self._deny(name, "nothing grants it here")
-        if declared.granted and is_echo(directive, declared, self._occasion.texts, known):
+        if declared.granted and is_echo(directive, self._occasion.texts, known):
             return await self._deny(name, "it stands in a message of this turn: an echo")
         match name:
             case "reply_to":
@@ -314,8 +315,10 @@ class Acting:
 
     # --- at the end ---------------------------------------------------------------------------------
 
-    def hand_over(self) -> list[Planned]:
+    def hand_over(self, answer: str = "") -> list[Planned]:
         """Plans the hand-offs as messages that follow the answer (DE-21), and adds their rows to `kept`.
+
+        Words that the answer says already are not said again (OD-58).
 
         Where the channel tells agents of each other's messages, the message itself wakes the other agent. Where the
         channel does not know the agents, the message mentions no one: the name may be a stranger's there (OD-64).
@@ -325,7 +328,8 @@ class Acting:
         speech, route, name = self._conversation.how.speech, self._conversation.route, self._occasion.agent
         for handed in self._handed:
             wording = Wording(author=name, addressed=(handed.to,) if knows_agents else ())
-            words = f"@{handed.to} {handed.words}".rstrip()
+            is_said = bool(handed.words) and answer.strip().startswith(handed.words)
+            words = f"@{handed.to}" if is_said else f"@{handed.to} {handed.words}".rstrip()
             if speech.prefix == AUTO:
                 words = prefixed(words, AUTO, Speaker(name))
             planned += plan.say(words, route, speech.manner, wording, handed.id)

@@ -125,6 +125,7 @@ class Acting:
             author=occasion.agent,
             addressed=occasion.addressed,
             only_for=self._only_for,
+            answers=occasion.trigger,
         )
 
     async def obey(self, directive: Directive) -> None:

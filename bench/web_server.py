@@ -38,6 +38,7 @@ async def main() -> None:
             channels=lambda: (),
             complete=no_answer,  # type: ignore[arg-type]
             resend=nothing,
+            rerun=nothing,
             approve=nothing,  # type: ignore[arg-type]
             start=runs.start,
         )

@@ -26,7 +26,18 @@ from rejoinder.programs.reloading import Reloading, Source
 from rejoinder.runtime.deciding.restarting import Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.turn.completions import Line, complete
-from rejoinder.store.base import ApproveKnock, DropPart, Knock, PauseJob, ResendPart, Store, StoredPart, WantJob
+from rejoinder.store.base import (
+    ApproveKnock,
+    DropPart,
+    Knock,
+    PauseJob,
+    ResendPart,
+    Store,
+    StoredPart,
+    WantEvent,
+    WantJob,
+    WantTurn,
+)
 from rejoinder.wiring.opening import aliases, menu, open_channels, open_store
 
 if TYPE_CHECKING:
@@ -229,6 +240,10 @@ def _house(gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks
     async def drop(part: StoredPart) -> None:
         await store.write(DropPart(part))
 
+    async def rerun(verb: WantEvent | WantTurn) -> None:
+        await store.write(verb)
+        gateway.engine.foreign_changes.changed()
+
     async def jog(verb: WantJob | PauseJob) -> None:
         await store.write(verb)
         if gateway.clockwork is not None:
@@ -249,6 +264,7 @@ def _house(gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks
         complete=answer,
         resend=resend,
         drop=drop,
+        rerun=rerun,
         jog=jog,
         unheeded=lambda: gateway.unheeded,
         approve=approve,

@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from rejoinder.errors import StoreUnavailable, Superseded
-from rejoinder.store.base import PART_STATES, UNENDED, PartState, PauseJob, StoredPart, WantJob
+from rejoinder.errors import StoreUnavailable, Superseded, Unreadable
+from rejoinder.store.base import PART_STATES, UNENDED, PartState, PauseJob, StoredPart, WantEvent, WantJob, WantTurn
 from rejoinder.web import views
 from rejoinder.web.flow import Flow
 from rejoinder.web.house import House
@@ -98,6 +98,20 @@ async def _with_stuck(house: House, request: Request, do: Callable[[StoredPart],
     raise NotFound(f"no dead or unconfirmed part has the number {wanted}")
 
 
+async def _quarantine(house: House, _: Flow, request: Request) -> Struct:
+    return views.Quarantine(tuple(map(views.quarantined_view, await house.store.quarantined(MOST_PARTS))))
+
+
+async def _rerun(house: House, _: Flow, request: Request) -> Struct:
+    kind, wanted = request.path_params["kind"], request.path_params["number"]
+    for each in await house.store.quarantined():
+        if each.number and (each.kind, str(each.number)) == (kind, wanted):
+            with suppress(Superseded):  # another writer was faster
+                await house.rerun(WantTurn(each.number) if kind == "turn" else WantEvent(each.number))
+                return views.Accepted()
+    raise NotFound(f"no {kind} {wanted} is quarantined")
+
+
 async def _jobs(house: House, _: Flow, request: Request) -> Struct:
     return views.Jobs(tuple(views.job_view(job) for job in await house.store.jobs() if job.schedule))
 
@@ -162,6 +176,8 @@ _STATE = Parameter(
     {"type": "string", "enum": list(PART_STATES)},
 )
 _PART = Parameter("part", "The number of a part.", schema={"type": "integer", "minimum": 1, "maximum": LARGEST_NUMBER})
+_KIND = Parameter("kind", "What is quarantined.", schema={"type": "string", "enum": ["turn", "message"]})
+_NUMBER = Parameter("number", "Its number.", schema={"type": "integer", "minimum": 1, "maximum": LARGEST_NUMBER})
 _JOB = Parameter("job", "The name of a job; a heartbeat's is `heartbeat/` and its agent.")
 
 ENDPOINTS = (
@@ -173,6 +189,22 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", "/api/outbox/{part}/drop", "Give a dead part up for good.", views.Accepted, _drop, (_PART,), (404,)
+    ),
+    Endpoint(
+        "GET",
+        "/api/quarantine",
+        "What ended the gateway each time, or cannot be read: left alone.",
+        views.Quarantine,
+        _quarantine,
+    ),
+    Endpoint(
+        "POST",
+        "/api/quarantine/{kind}/{number}/retry",
+        "Run it again.",
+        views.Accepted,
+        _rerun,
+        (_KIND, _NUMBER),
+        (404, 409),
     ),
     Endpoint(
         "GET",
@@ -246,6 +278,8 @@ def _served(endpoint: Endpoint, house: House, flow: Flow) -> Callable[[Request],
             return _json(views.Problem(str(problem)), 404)
         except Wrong as problem:
             return _json(views.Problem(str(problem)), 400)
+        except Unreadable as problem:
+            return _json(views.Problem(str(problem)), 409)
         except StoreUnavailable as problem:
             return _json(views.Problem(str(problem)), 503)
 
@@ -286,6 +320,7 @@ _TOLD = {
     401: "Log in first.",
     403: "The header is missing, or another site asks.",
     404: "There is no such thing.",
+    409: "It cannot be read.",
     503: "The store cannot be read now.",
 }
 

@@ -31,6 +31,11 @@ def _debug(call: Call) -> Answer:
 
 
 def _resend(call: Call) -> Answer:
+    """For people in their own direct chat, and for an owner anywhere (IN-61)."""
+    if call.args.get("where") == "all":
+        return Answer((), effects=(ResendParts(None),))
+    if call.message.in_group and call.message.actor.role != "owner":
+        return Answer(("In a group only the owner may use /resend.",))
     return Answer((), effects=(ResendParts(call.message.route),))
 
 
@@ -66,10 +71,12 @@ COMMANDS = (
     ),
     Command(
         "resend",
-        "Send again what was not confirmed here, or was given up.",
+        "Send again what may not have arrived here, and run again what is quarantined; `all`: in every chat.",
         "operate",
-        auth="owner",
+        auth="anyone",
+        args=(Arg("where", ("all",)),),
         handle=_resend,
+        owner_when=lambda args: "where" in args,
     ),
     Command(
         "restart",

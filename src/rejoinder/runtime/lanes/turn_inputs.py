@@ -1,5 +1,7 @@
 """What goes into a turn: the messages, the claim on it, and what is left of an earlier attempt."""
 
+from typing import Final
+
 from msgspec import Struct
 
 from rejoinder.events import Said
@@ -9,6 +11,9 @@ from rejoinder.runtime.turn.presence import StatusSigns
 from rejoinder.session import Session
 from rejoinder.store.base import Run as Claim
 from rejoinder.store.base import StoredPart, StoredTurn
+
+SUSPECTED_AFTER: Final = 2
+"""Crashes in which a turn was under way, before it is suspected of them and tried one at a time (DU-2)."""
 
 
 class Asked(Struct, frozen=True):
@@ -36,3 +41,7 @@ class Resumed(Struct, frozen=True):
     turn: StoredTurn
     parts: tuple[StoredPart, ...] = ()
     said: str = ""
+
+    @property
+    def is_suspect(self) -> bool:
+        return self.turn.crashes >= SUSPECTED_AFTER

@@ -96,10 +96,13 @@ class Outbox:
         """What people have read of these parts: no drafts, nothing that was given up (DU-2)."""
         return "\n\n".join(words(decode(part.body)) for part in parts if part.kind == "say" and part.state == "sent")
 
-    async def resend(self, route: Route, *states: PartState) -> int:
-        """Sends once more the parts that were not confirmed here, or were given up; returns how many."""
-        rows = [row for row in await self._store.parts_in(*(states or ("held", "dead"))) if row.route == route]
-        return await self.at(route).resend(rows)
+    async def resend(self, route: Route | None, *states: PartState) -> int:
+        """Sends once more what was not confirmed here, or was given up; returns how many parts. None: everywhere."""
+        by_place: dict[Route, list[StoredPart]] = {}
+        for row in await self._store.parts_in(*(states or ("held", "dead"))):
+            if route in (None, row.route) and row.route.channel in self._channels:
+                by_place.setdefault(row.route, []).append(row)
+        return sum([await self.at(place).resend(rows) for place, rows in by_place.items()])
 
     def trouble(self, channel: str) -> str:
         """Why the platform refuses an account of this channel, if it does (DE-32)."""

@@ -37,7 +37,7 @@ from rejoinder.store.base import (
     PartState,
     Pending,
     PlaceFacts,
-    PutAside,
+    Quarantined,
     Recovery,
     Sighting,
     StoredPart,
@@ -211,8 +211,11 @@ class SqliteReader:
     async def jobs(self) -> tuple[KeptJob, ...]:
         return await self._read(jobs.jobs)
 
-    async def put_aside(self, limit: int = 1000) -> tuple[PutAside, ...]:
-        return await self._read(lookups.put_aside, limit)
+    async def quarantined(self, limit: int = 1000) -> tuple[Quarantined, ...]:
+        return await self._read(lookups.quarantined, limit)
+
+    async def wanted(self) -> tuple[Quarantined, ...]:
+        return await self._read(lookups.wanted)
 
     async def load(self) -> Load:
         return await self._read(reads.load)

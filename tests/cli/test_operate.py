@@ -279,7 +279,11 @@ def test_retry_and_drop(folder):
     [
         (1, ["--retry", "99"], "there is no part 99; `rejoinder dead` lists those that are dead or held"),
         (1, ["--retry", "1"], "part 1 is sent, not dead or held; it was left as it is"),
-        (2, ["--retry", "some"], "--retry takes an id that `rejoinder dead` lists, such as 7, t7 or e7, or all; not 'some'"),
+        (
+            2,
+            ["--retry", "some"],
+            "--retry takes an id that `rejoinder dead` lists, such as 7, t7 or e7, or all; not 'some'",
+        ),
         (1, ["--retry", "t9"], "nothing quarantined has the id t9; `rejoinder dead` lists what is"),
         (2, ["--retry", "3", "--drop", "3"], "part 3 cannot be sent again and dropped at once"),
     ],

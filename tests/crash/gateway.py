@@ -6,7 +6,7 @@ import signal
 import sqlite3
 import sys
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -156,16 +156,6 @@ class Machine:
             return []
         finally:
             await reader.close()
-
-    def is_fresh(self) -> bool:
-        """Nothing was begun twice that has not ended: what is interrupted a third time is put aside (DU-2)."""
-        with closing(sqlite3.connect(self.folder / "rejoinder.db")) as db, suppress(sqlite3.OperationalError):
-            sql = (
-                "SELECT 1 FROM turn WHERE state = 'open' AND attempts > 1 "
-                "UNION SELECT 1 FROM inbox WHERE state = 'new' AND attempts > 1"
-            )
-            return db.execute(sql).fetchone() is None
-        return True
 
     async def is_done(self, messages: int) -> bool:
         """So many messages have come in, and everything has come to its end."""

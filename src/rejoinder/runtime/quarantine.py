@@ -64,6 +64,7 @@ class Quarantine:
         notice = notices.quarantined(conversation, messages, now, parts) if told else None
         verbs = (QuarantineTurn(turn.id, now, ENDS_THE_PROCESS), WithdrawParts(turn.id))
         await self._write(conversation, verbs, notice, messages[-1].message_id)
+        notices.clear(conversation, parts)
 
     async def put_event(self, event: InboxEvent) -> None:
         inbound = event.inbound
@@ -125,6 +126,7 @@ class Quarantine:
         await unit.write(self._store)
         if conversation is not None:
             notices.wake((conversation,))
+            notices.clear(conversation, parts)
 
     async def _close(self, turn: int) -> None:
         now = self._clock()

@@ -30,7 +30,7 @@ from rejoinder.runtime.quarantine import PLANNED_BEFORE, Quarantine
 from rejoinder.runtime.readmission import Readmission
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending import notices
-from rejoinder.runtime.sending.conversations import Conversations
+from rejoinder.runtime.sending.conversations import Conversation, Conversations
 from rejoinder.runtime.sending.offers import close_left_open
 from rejoinder.runtime.sending.outbox import Outbox
 from rejoinder.runtime.settings import OnCrash
@@ -147,12 +147,14 @@ class Recovery:
         if turn.state == "answered":
             await self._close(open, "answered", PLANNED_BEFORE)
         elif conversation is None or not inputs or (decided := unpack(inputs[0].payload)).agent not in self._agents:
-            await self._close(open, "dropped", "its channel or its agent is no longer configured")
+            gone = "its channel or its agent is no longer configured"
+            await self._close(open, "dropped", gone, *self._removal(open, conversation))
         elif self._on_crash != "rerun":
             about, told = inputs[-1].event.inbound.message_id, self._on_crash == "ask" and not decided.listening
             notice = notices.interrupted(conversation, about, self._clock(), open.parts, told=told)
             await self._close(open, "dropped", "a restart interrupted it", WithdrawParts(turn.id), notice)
             notices.wake((conversation,))
+            notices.clear(conversation, open.parts)
         elif turn.alone >= MOST_ATTEMPTS:
             asked_for = [put.event.inbound for put in inputs]
             await self._quarantine.put_turn(turn, asked_for, open.parts, conversation, told=not decided.listening)
@@ -164,6 +166,14 @@ class Recovery:
             queue = self._queueing.of(turn.route.channel, session)
             lane = self._lanes.lane(turn.session, decided.agent, queue, turn.route)
             lane.resume(asked, in_line, Resumed(turn, open.parts, self._outbox.said(open.parts)))
+
+    def _removal(self, open: OpenTurn, conversation: Conversation | None) -> tuple[Verb[Any], ...]:
+        """Nobody will go on with what this turn has begun to say."""
+        if conversation is None:
+            return ()
+        notices.clear(conversation, open.parts)
+        removed = notices.interrupted(conversation, "", self._clock(), open.parts, told=False)
+        return WithdrawParts(open.turn.id), removed
 
     async def _close(
         self, open: OpenTurn, outcome: Literal["answered", "dropped"], detail: str, *also: Verb[Any]

@@ -160,7 +160,7 @@ class StoreBooks:
         if run.released:
             unit = Unit(ReleaseRun(run.claim)) if run.granted is not None else Unit()
         elif run.granted is None and run.resumed is not None:
-            unit = await self._giving_up(run.resumed.turn.id, now)
+            unit = await self._giving_up(run, run.resumed, now)
         elif run.granted is None:
             unit = Unit(DropInputs(run.session, run.events, "stopped"))
         else:
@@ -172,16 +172,21 @@ class StoreBooks:
             unit.add_all((run.conversation.to_say(told, now),))
         await self._superseded(unit)
         run.closed = True
-        if told:
+        if unit.is_written:
             notices.wake((run.conversation,))
 
-    async def _giving_up(self, turn: int, now: datetime) -> Unit:
-        """For a turn that was stopped before it could be resumed: the next process must not resume it either."""
-        unit = Unit()
+    async def _giving_up(self, run: Run, resumed: Resumed, now: datetime) -> Unit:
+        """For a turn that was stopped before it could be resumed: the next process must not resume it either, and what
+        it had begun to say is removed."""
+        turn, unit = resumed.turn.id, Unit()
         claimed = unit.add(ResumeTurn(turn, now, now))
         await self._superseded(unit)
         claim = claimed() if unit.is_written else None  # None: the turn is no longer open
-        return Unit(WithdrawParts(turn), EndRun(claim, "stopped", now)) if isinstance(claim, Claim) else Unit()
+        if not isinstance(claim, Claim):
+            return Unit()
+        notices.clear(run.conversation, resumed.parts)
+        removed = notices.interrupted(run.conversation, run.trigger, now, resumed.parts, told=False)
+        return Unit(WithdrawParts(turn), EndRun(claim, "stopped", now), removed)
 
     async def renew(self, runs: Iterable[Run]) -> None:
         """Renews the claims of these runs. A run that has lost its claim may not speak any more."""

@@ -6,6 +6,7 @@ Rule 2: after the commit, the same code wakes the sender of the conversation.
 Rule 3: where the agent only listens, no notice is owed (IN-33).
 """
 
+import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
@@ -15,10 +16,11 @@ from msgspec import DecodeError
 from rejoinder.events import Inbound
 from rejoinder.letters import one_line
 from rejoinder.outbound.deeds import Open, decode
-from rejoinder.outbound.plan import Slot
+from rejoinder.outbound.plan import Slot, withdraw
 from rejoinder.runtime.lanes.turn_inputs import Asked
 from rejoinder.runtime.sending.conversations import Conversation
-from rejoinder.store.base import MOST_ATTEMPTS, PlanParts, StoredPart
+from rejoinder.runtime.sending.fates import Fate, message_of
+from rejoinder.store.base import IN_FLIGHT, MOST_ATTEMPTS, PlanParts, StoredPart
 from rejoinder.turns.signals import Reason
 
 QUARANTINED: Final = (
@@ -72,6 +74,18 @@ def interrupted(
     conversation: Conversation, message: str, now: datetime, parts: tuple[StoredPart, ...], *, told: bool
 ) -> PlanParts:
     return _instead_of(parts, conversation, INTERRUPTED if told else "", message, now)
+
+
+def clear(conversation: Conversation, parts: tuple[StoredPart, ...]) -> None:
+    """Removes the drafts of an abandoned turn of which it is not known yet whether they are there, when it is."""
+
+    def remove(fate: "asyncio.Future[Fate]") -> None:
+        if message := message_of(fate):
+            conversation.sender.post(withdraw((Slot(message, ""),), conversation.outbox.new_stem()))
+
+    for part in parts:
+        if part.kind == "open" and part.state in IN_FLIGHT:
+            conversation.sender.follow(part).add_done_callback(remove)
 
 
 def _instead_of(

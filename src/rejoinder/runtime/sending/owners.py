@@ -26,6 +26,8 @@ GIVEN_UP: Final = (
     "A message to {channel} {chat} was given up: {why}\n`/resend` there sends it again; `rejoinder dead` lists it."
 )
 
+MAY_HAVE_BEEN_LOST: Final = "My last answer may not have arrived; /resend repeats it."
+
 _kept = msgspec.json.Decoder(Route)
 
 

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
-from rejoinder.runtime.sending.owners import MAY_HAVE_BEEN_LOST
+from rejoinder.runtime.sending.losses import MAY_HAVE_BEEN_LOST
 from rejoinder.store.sqlite import open_reader
 from rejoinder.testing.platform import FakePlatform, oracles
 from rejoinder.testing.platform.truth import BOT, standing

@@ -98,7 +98,7 @@ class Engine:
         self.outbox = Outbox(places, store, runs, settings.channel, clock, self._tell)
         self.conversations = Conversations(places, store, self.outbox, settings.channel)
         owners = Owners(self.conversations, channels, store, clock)
-        self.outbox.owed = owners.owed
+        self.outbox.losses.owners = owners
         questions, access = Questions(runs, settings.question_seconds, store.generation), Access(settings.rules, store)
         self.workers = workers = Workers(
             agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell, self._hand_over

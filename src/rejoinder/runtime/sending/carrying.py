@@ -9,12 +9,12 @@ Which part is sent when is decided by the line (`sender`), not here.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from random import random
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
-from msgspec import DecodeError, Struct
+from msgspec import DecodeError
 from msgspec.structs import replace
 
 from rejoinder.channels.base import CanFind, CanFindOpening, Delivered, Outcome, Rejected, RetryAfter, Unknown
@@ -27,6 +27,7 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending.fates import Fate, Sent, Unsent
+from rejoinder.runtime.sending.losses import Losses, is_notice
 from rejoinder.runtime.sending.pacing import Account, Pace
 from rejoinder.runtime.sending.performing import form_of, intent, perform
 from rejoinder.runtime.sending.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, conceded_in, judge, remembered
@@ -58,13 +59,6 @@ LATEST_MESSAGES = 50
 OPENING: Final = "open"
 
 
-class GivesUp(Struct, frozen=True):
-    """What follows when a part is given up: `verbs` are written in the same commit, `then` is called after it."""
-
-    then: Callable[[], None]
-    verbs: tuple[Verb[Any], ...] = ()
-
-
 class Line(Protocol):
     """The queue in which the parts of the conversation wait."""
 
@@ -90,7 +84,7 @@ class Carrying:
         runs: Runs,
         clock: Callable[[], datetime],
         tell: Tell,
-        gives_up: Callable[[StoredPart, Deed, str], Awaitable[GivesUp]],
+        losses: Losses,
         line: Line,
     ) -> None:
         self.noted: Callable[[Message], None] | None = None
@@ -111,7 +105,8 @@ class Carrying:
         self._name = f"{route.channel}:{route.chat}"
         self._clock = clock
         self._tell = tell
-        self._gives_up = gives_up
+        self._losses = losses
+        self._untold: StoredPart | None = None  # a notice of unknown fate
         self._line = line
         self._looks = 0
 
@@ -164,19 +159,16 @@ class Carrying:
                 await self._keep(MarkUnknown(row, error))
                 await self._look(replace(row, state="unknown", error=error), deed)
             case Hold(error=error):
-                unknown = replace(row, state="unknown")
-                await self._keep(MarkUnknown(row, error), HoldPart(unknown))
-                self._line.over(row, Unsent(error, held=True))
-                log.warning("%s: it is not known whether %s arrived: %s", self._channel.name, row.key, error)
+                await self._hold(replace(row, state="unknown"), deed, error, MarkUnknown(row, error))
             case Forget(error=error):
                 unknown = replace(row, state="unknown")
                 await self._keep(MarkUnknown(row, error), HoldPart(unknown), DropPart(replace(row, state="held")))
                 self._line.over(row, Unsent(error))
             case GiveUp(error=error):
-                known = await self._gives_up(row, deed, error)
-                await self._keep(BuryPart(row, error), *known.verbs)
+                loss = await self._losses.given_up(row, deed, error)
+                await self._keep(BuryPart(row, error), *loss.verbs)
                 self._line.over(row, Unsent(error))
-                known.then()
+                loss.then()
 
     async def _arrived(self, row: StoredPart, deed: Deed, message: str, now: datetime, *also: Verb[object]) -> None:
         """`also`: what is written with its receipt."""
@@ -186,6 +178,9 @@ class Carrying:
         # Waiting callers go on before the receipt is safe: what they write comes after it, mostly in the same commit.
         sent = self.arriving[row.key] = Sent(message)
         self._line.over(row, sent)
+        if (untold := self._untold) is not None and (notice := self._losses.said_again(untold)) is not None:
+            also, self._untold = (*also, notice), None
+            self._line.has_more()
         if isinstance(deed, Remove):
             also = (*also, ForgetMessage(self._route, deed.message))
         try:
@@ -260,8 +255,7 @@ class Carrying:
                     self.looking.discard(row.id)
                     self._line.has_more()
                 else:
-                    await self._keep(HoldPart(row))
-                    self._line.over(row, Unsent(row.error, held=True))
+                    await self._hold(row, deed, row.error)
 
     async def _find_opening(self, row: StoredPart, part: Part, channel: CanFindOpening) -> Outcome:
         """Looks only where nothing else of ours can be: what may have arrived meanwhile is not touched."""
@@ -284,6 +278,17 @@ class Carrying:
         removed = Planned(*keyed(Remove(message), f"{row.key}/left"))
         self._line.has_more()
         return (PlanParts((intent(removed, self._route),), now),)
+
+    async def _hold(self, row: StoredPart, deed: Deed, error: str, *before: Verb[object]) -> None:
+        """`before`: what makes the part one of unknown fate. A notice is not held but said again later (losses.py)."""
+        if is_notice(row):
+            self._untold = row
+            await self._keep(*before, HoldPart(row), DropPart(replace(row, state="held")))
+            return self._line.over(row, Unsent(error))
+        loss = await self._losses.held(row, deed, error)
+        await self._keep(*before, HoldPart(row), *loss.verbs)
+        self._line.over(row, Unsent(error, held=True))
+        loss.then()
 
     async def _forget(self, row: StoredPart, error: str) -> None:
         await self._keep(HoldPart(row), DropPart(replace(row, state="held")))
@@ -310,9 +315,7 @@ class Carrying:
                 case Look():
                     await self._look(row, deed)
                 case Hold():
-                    await self._keep(HoldPart(row))
-                    self._line.over(row, Unsent(error, held=True))
-                    log.warning("%s: it is not known whether %s arrived: %s", self._channel.name, row.key, error)
+                    await self._hold(row, deed, error)
                 case Forget():
                     await self._forget(row, error)
                 case _:

@@ -60,12 +60,9 @@ async def _amend(deed: Amend, channel: Channel, route: Route, conceded: frozense
 
 
 async def _have_arrived(keys: tuple[str, ...], store: StoreReader) -> bool:
-    """Whether all parts that replace a message have arrived: only then is it removed (OD-61).
-
-    A held one may have: the person is told of it, and can have it sent again; half of its words would stay for ever.
-    """
+    """Whether all parts that replace a message have arrived: only then is it removed (OD-61)."""
     stem = keys[0].rsplit("/", 2)[0]  # keys of one answer: they differ only in number and digest
-    return {part.key for part in await store.parts_under(stem) if part.state in ("sent", "held")}.issuperset(keys)
+    return {part.key for part in await store.parts_under(stem) if part.state == "sent"}.issuperset(keys)
 
 
 async def _remove(message: str, channel: Channel, route: Route) -> Outcome:

@@ -251,7 +251,11 @@ class SqliteStore(SqliteReader):
         self._in_memory = lock is None
         self._misread = False
         self._db = db  # for reads in memory, where it is the only connection and nothing has to be waited for
-        self._writer = Writer(db, path, patience, None if lock is None else partial(_again, path, patience, db))
+        if lock is None:
+            self._writer = Writer(db, path, patience, None)
+        else:
+            again = partial(_again, path, patience, db)
+            self._writer = Writer(db, path, patience, again, lock.is_in_place)
 
     async def write(self, verb: Verb[Any], /, *others: Verb[Any], known: Callable[[Any], None] | None = None) -> Any:
         results = await self._writer.write((verb, *others), None if known is None else lambda told: known(told[0]))

@@ -22,7 +22,7 @@ from rejoinder.channels.base import (
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.live import Taken, taken_over
-from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
+from rejoinder.errors import BadConfiguration, BadUse
 from rejoinder.events import Inbound, Part
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.plan import Manner
@@ -36,7 +36,6 @@ from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.turn.background import Background
 from rejoinder.runtime.turn.relay import Watcher
-from rejoinder.runtime.unit import PAUSE
 from rejoinder.store.base import Health, Store
 from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels, open_store
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
@@ -229,7 +228,7 @@ class Gateway:
 
     async def __aenter__(self) -> Self:
         opens = self._opens
-        self.store = await _opened(opens) if isinstance(opens, str) else opens
+        self.store = await asyncio.to_thread(open_store, opens) if isinstance(opens, str) else opens
         self._stack.push_async_callback(self.store.close)
         self.engine = Engine(
             self.agents,
@@ -361,18 +360,3 @@ def with_channel(settings: schema.Settings, name: str, agent: str, owners: tuple
     common = replace(common, agent=agent, agents=(), owners=(*common.owners, *owners))
     wired = replace(configured, common=common) if configured is not None else schema.Channel(name, common, {})
     return replace(settings, channels={**settings.channels, name: wired})
-
-
-async def _opened(url: str) -> Store:
-    """Waits for a store that only needs some time: what it says of itself, that it goes on, holds at the start too."""
-    told = False
-    while True:
-        try:
-            return await asyncio.to_thread(open_store, url)
-        except StoreUnavailable as fault:
-            if fault.fault not in ("full", "locked"):
-                raise
-            if not told:
-                log.error("%s Nothing is served until then.", fault)
-            told = True
-            await asyncio.sleep(PAUSE)

@@ -15,6 +15,7 @@ from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.runtime.engine import Engine
+from rejoinder.runtime.lanes.turn_inputs import STRONGLY_AFTER
 from rejoinder.runtime.quarantine import PLANNED_BEFORE
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending.notices import INTERRUPTED, QUARANTINED
@@ -25,9 +26,11 @@ from rejoinder.runtime.turn.work import Workers
 from rejoinder.store.base import (
     MOST_ATTEMPTS,
     Accept,
+    EndRun,
     Intent,
     PlanParts,
     QuarantineEvent,
+    ResumeTurn,
     TryEvents,
     WantEvent,
     WantTurn,
@@ -319,20 +322,33 @@ async def test_others_are_not_quarantined_for_it(tmp_path):
     assert "hello from b" in text_of(last.turns[0])
 
 
-async def test_others_wait_only_while_suspects_have_their_head_start(tmp_path, monkeypatch):
-    """DU-2, TU-21: a suspect that lives for a while is no reason to keep others waiting."""
+async def test_what_was_under_way_in_many_crashes_runs_before_anything_else(tmp_path, monkeypatch):
+    """DU-2, TU-21: so that it is found alone where people never cease to write; but one that lives for a while is no
+    reason to keep them waiting."""
     machine = Machine(tmp_path, open_to_all())
-    for attempt in range(2):
-        agent = ScriptedAgent([never])
+    for attempt in range(STRONGLY_AFTER):
+        agent = ScriptedAgent([never], [never])
         async with machine.running(agent, killed=True):
             if attempt == 0:
                 await machine.chat.says("hello", sender="a", chat="a")
             await machine.chat.asked(agent, 1)
+            await machine.chat.says("hello", sender=f"b{attempt}", chat=f"b{attempt}")
+            await machine.chat.asked(agent, 2)
+        store = open_store(machine.url)
+        for left in (await store.recover(datetime.now(UTC))).turns:
+            if left.turn.route.chat != "a":
+                claim = await store.write(ResumeTurn(left.turn.id, datetime.now(UTC), datetime.now(UTC)))
+                await store.write(EndRun(claim, "stopped", datetime.now(UTC)))
+        await store.close()
+    agent = ScriptedAgent([never], "Hi.")
+    async with machine.running(agent, killed=True) as gateway:
+        await machine.chat.asked(agent, 1)
+        await machine.chat.says("hello", sender="b", chat="b")
+        await until(gateway, lambda census: census.inputs.get("waiting", 0) == 1)
+        assert len(agent.turns) == 1
     monkeypatch.setattr("rejoinder.runtime.lanes.slots.HEAD_START", 0.05)
     agent = ScriptedAgent([never], "Hi.")
     async with machine.running(agent, killed=True):
-        await machine.chat.asked(agent, 1)
-        await machine.chat.says("hello", sender="b", chat="b")
         await machine.chat.hears("Hi.")
 
 

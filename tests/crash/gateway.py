@@ -6,7 +6,7 @@ import signal
 import sqlite3
 import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import msgspec
@@ -156,6 +156,12 @@ class Machine:
             return []
         finally:
             await reader.close()
+
+    def is_unsuspected(self) -> bool:
+        """No turn that is open was alone under way in two crashes: a third would be taken for its fault (DU-2)."""
+        with closing(sqlite3.connect(self.folder / "rejoinder.db")) as db, suppress(sqlite3.OperationalError):
+            return db.execute("SELECT 1 FROM turn WHERE state = 'open' AND alone > 1").fetchone() is None
+        return True
 
     async def is_done(self, messages: int) -> bool:
         """So many messages have come in, and everything has come to its end."""

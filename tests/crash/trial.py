@@ -223,9 +223,10 @@ async def _until_something_stands(machine: Machine) -> None:
 
 
 async def _until_it_goes_on(machine: Machine, platform: FakePlatform, events: int) -> None:
-    """People see something new of this gateway, if there is anything."""
+    """People see something new of this gateway, if there is anything; and a turn that was alone is not killed for ever:
+    nobody could tell it from one that ends the process."""
     seen = len(by_bot(platform.truth.frames))
-    while len(by_bot(platform.truth.frames)) == seen:
+    while len(by_bot(platform.truth.frames)) == seen or not machine.is_unsuspected():
         if await machine.is_done(events):
             return
         await asyncio.sleep(0.05)

@@ -38,7 +38,7 @@ from rejoinder.store.base import (
     WantJob,
     WantTurn,
 )
-from rejoinder.wiring.opening import aliases, menu, open_channels, open_store
+from rejoinder.wiring.opening import aliases, menu, open_channels, open_store_when_ready
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -106,7 +106,7 @@ async def serve(
     async with AsyncExitStack() as stack:
         listening: socket.socket | None = None
         channels = open_channels(settings)
-        store = await asyncio.to_thread(open_store, settings.gateway.store)  # first: a second gateway is refused here
+        store = await open_store_when_ready(settings.gateway.store)  # first: a second gateway is refused here
         stack.push_async_callback(store.close)
         web: WebChannel | None = None
         facts: WebSettings | None = None

@@ -2,9 +2,10 @@
 
 Rule 1: everything is in its queue before a channel is opened, so no new message can overtake it.
 Rule 2: no decision is made twice: what was routed goes on as it was decided.
-Rule 3: an attempt is counted before it is made, and a crash makes suspects of all that was under way (DU-2). What was
-        under way in two crashes is tried one at a time before anything else, turns first, then events; only what was
-        under way alone when the process died, and that three times, is quarantined. An orderly stop makes no suspects.
+Rule 3: an attempt is counted before it is made, and a crash makes suspects of all that was under way (DU-2). Turns that
+        were under way in two crashes run one at a time (slots.py), events that were tried before are decided before
+        any turn runs, one at a time. Only what was under way alone when the process died, and that three times, is
+        quarantined. An orderly stop makes no suspects.
 Rule 4: what is damaged, or was stored by another version in a format of its own, is quarantined (quarantine.py).
 """
 
@@ -25,7 +26,7 @@ from rejoinder.runtime.deciding.waiting import unpack
 from rejoinder.runtime.lanes.lanes import Lanes
 from rejoinder.runtime.lanes.sessions import Sessions
 from rejoinder.runtime.lanes.slots import Slots
-from rejoinder.runtime.lanes.turn_inputs import SUSPECTED_AFTER, Resumed
+from rejoinder.runtime.lanes.turn_inputs import Resumed, suspicion
 from rejoinder.runtime.quarantine import PLANNED_BEFORE, Quarantine
 from rejoinder.runtime.readmission import Readmission
 from rejoinder.runtime.runs import Runs
@@ -116,7 +117,7 @@ class Recovery:
         self.over.set()
 
     async def _put_in_line(self, found: Found) -> None:
-        for open in sorted(found.turns, key=_suspects_first):
+        for open in sorted(found.turns, key=_in_turn):
             try:
                 await self._go_on(open)
             except (MsgspecError, Unreadable) as problem:
@@ -221,6 +222,9 @@ class Recovery:
         await self._store.write(TryEvents(ids))
 
 
-def _suspects_first(open: OpenTurn) -> tuple[bool, int]:
-    """Of the suspects those come first that have the least against them: they end, and leave the others alone."""
-    return open.turn.crashes < SUSPECTED_AFTER, open.turn.alone
+def _in_turn(open: OpenTurn) -> tuple[bool, int, int]:
+    """Those come first beside which nothing may run. Of the suspects those that have the least against them come first:
+    they end, and leave the others alone."""
+    turn = open.turn
+    suspected = suspicion(turn)
+    return suspected != "strong", turn.alone, turn.crashes if suspected != "none" else 0

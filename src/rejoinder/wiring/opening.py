@@ -1,5 +1,7 @@
 """What a configuration names, opened: the store, its agents, its channels."""
 
+import asyncio
+import logging
 from typing import Any
 
 import msgspec
@@ -10,11 +12,13 @@ from rejoinder.agents.base import Agent, KeepsLimits, Limits
 from rejoinder.channels.base import Channel, ShowsMenu
 from rejoinder.config import schema
 from rejoinder.config.to_come import channel_to_come, store_to_come
-from rejoinder.errors import BadConfiguration
+from rejoinder.errors import BadConfiguration, StoreUnavailable
 from rejoinder.inbound.commands.registry import book, native_menu
 from rejoinder.secret import Secret
 from rejoinder.store.base import Store
 from rejoinder.wiring.kinds import kinds
+
+log = logging.getLogger(__name__)
 
 
 def open_store(url: str) -> Store:
@@ -26,6 +30,21 @@ def open_store(url: str) -> Store:
     from rejoinder.store import sqlite
 
     return sqlite.open_store(url)
+
+
+async def open_store_when_ready(url: str, pause: float = 1.0) -> Store:
+    """Waits for a store that needs no more than time: its fault says that rejoinder goes on by itself (DU-15)."""
+    told = False
+    while True:
+        try:
+            return await asyncio.to_thread(open_store, url)
+        except StoreUnavailable as fault:
+            if fault.fault not in ("full", "locked"):
+                raise
+            if not told:
+                log.error("%s Nothing is served until then.", fault)
+            told = True
+        await asyncio.sleep(pause)
 
 
 def open_agents(settings: schema.Settings) -> dict[str, Agent]:

@@ -293,8 +293,8 @@ class SessionLane:
                 run.granted, self._granted = self._granted, None
                 run.resumed, self._resumed = self._resumed, None
                 crashpoint("K7")
-                suspect = run.resumed is not None and run.resumed.is_suspect
-                self._slots.ask(self.key, self.agent, lambda: self._go(run), suspect=suspect)
+                suspicion = "none" if run.resumed is None else run.resumed.suspicion
+                self._slots.ask(self.key, self.agent, lambda: self._go(run), suspicion)
             case Steer(ids=ids):
                 asked = tuple(each for id in ids for each in self._asked[id])
                 # The offer is always answered, whatever became of it; a second answer is harmless.

@@ -1,13 +1,13 @@
 """Slots for runs, shared fairly between sessions (TU-21): requests wait in a queue, `turns.choose` picks the next.
 
-Suspects, the turns that were under way in two crashes, run one at a time, before anything else (DU-2): the one that
-ends the process is then found alone. The others wait for them, but not for long: a turn that has lived for `HEAD_START`
-is no longer suspected of ending the process at once.
+Suspects, the turns that were under way in two crashes, run one at a time beside the others (DU-2). One that was under
+way in many runs before anything else, so that it is found alone if it ends the process, also where people never cease
+to write. The others wait for it, but not for long: what has lived for `HEAD_START` does not end the process at once.
 """
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -21,9 +21,14 @@ HEAD_START: Final = 10.0
 """Seconds for which everything else waits for the suspects, all in all."""
 
 
+Suspicion = Literal["none", "some", "strong"]
+
+
 class _Asking(Struct):
     ask: Ask
     go: Callable[[], None]
+    strong: bool = False
+    """Nothing else may run beside it."""
 
 
 class Slots:
@@ -67,12 +72,12 @@ class Slots:
         self._held = False
         self._choose()
 
-    def ask(self, session: str, agent: str, go: Callable[[], None], *, suspect: bool = False) -> None:
+    def ask(self, session: str, agent: str, go: Callable[[], None], suspicion: Suspicion = "none") -> None:
         """`go` is called as soon as there is a slot; a session asks for one run at a time."""
-        if suspect:
-            process = agent if agent in self._processes else None
-            self._suspects[session] = _Asking(Ask(session, process), go)
-            if not self._running and self._head_start is None:
+        if suspicion != "none":
+            process, strong = agent if agent in self._processes else None, suspicion == "strong"
+            self._suspects[session] = _Asking(Ask(session, process), go, strong)
+            if strong and not self._running and self._head_start is None:
                 self._head_start = asyncio.get_running_loop().call_later(HEAD_START, self._end_head_start)
                 self.tried.clear()
             return self._next_suspect()
@@ -103,6 +108,8 @@ class Slots:
             return self._end_head_start()
         self._suspect, asking = next(iter(self._suspects.items()))
         del self._suspects[self._suspect]
+        if not asking.strong:
+            self._end_head_start()
         if self._head_start is not None:  # nothing else runs, so there is room
             self._running[self._suspect] = asking.ask.process
             asking.go()

@@ -1,6 +1,6 @@
 """What goes into a turn: the messages, the claim on it, and what is left of an earlier attempt."""
 
-from typing import Final
+from typing import Literal
 
 from msgspec import Struct
 
@@ -12,8 +12,9 @@ from rejoinder.session import Session
 from rejoinder.store.base import Run as Claim
 from rejoinder.store.base import StoredPart, StoredTurn
 
-SUSPECTED_AFTER: Final = 2
-"""Crashes in which a turn was under way, before it is suspected of them and tried one at a time (DU-2)."""
+SUSPECTED_AFTER, STRONGLY_AFTER = 2, 5
+"""Crashes in which a turn was under way, before it is tried one at a time, and before nothing runs beside it: chance
+hits a turn now and then, and one that ends the process is in every crash (DU-2)."""
 
 
 class Asked(Struct, frozen=True):
@@ -43,5 +44,11 @@ class Resumed(Struct, frozen=True):
     said: str = ""
 
     @property
-    def is_suspect(self) -> bool:
-        return self.turn.crashes >= SUSPECTED_AFTER
+    def suspicion(self) -> Literal["none", "some", "strong"]:
+        return suspicion(self.turn)
+
+
+def suspicion(turn: StoredTurn) -> Literal["none", "some", "strong"]:
+    if turn.crashes < SUSPECTED_AFTER:
+        return "none"
+    return "some" if turn.crashes < STRONGLY_AFTER else "strong"

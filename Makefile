@@ -2,8 +2,10 @@
 .DEFAULT_GOAL := run
 VENV ?= .venv
 BIN  := $(VENV)/bin
+# One process for each core, in an order that is new each time; `make test ORDER=--randomly-seed=1234` repeats one.
+PYTEST := python -m pytest -n auto --dist loadgroup $(ORDER)
 
-.PHONY: run demo chat test test-agents test-versions deep crash check format docs bench fuzz clean
+.PHONY: run demo chat wheel test test-agents test-versions deep crash check format docs bench fuzz clean
 
 run: $(VENV)/.run
 	@$(BIN)/python scripts/gateway run
@@ -14,11 +16,16 @@ demo: $(VENV)/.run
 chat: $(VENV)/.run
 	@$(BIN)/rejoinder chat
 
+# One file in dist/ with everything, the pages too, to install elsewhere.
+wheel: $(VENV)/.run
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	@ls dist/*.whl
+
 test: check
-	$(BIN)/python -m pytest
+	$(BIN)/$(PYTEST)
 
 deep: $(VENV)/.dev
-	$(BIN)/python -m pytest -m deep
+	$(BIN)/$(PYTEST) -m deep
 
 # Kills the gateway at every point of DU-20 and prints what people saw of it.
 crash: $(VENV)/.dev
@@ -36,7 +43,7 @@ test-versions:
 	@for version in 3.12 3.13; do \
 	  if python$$version -c '' 2>/dev/null; then \
 	    echo "Python $$version"; \
-	    PYTHON=python$$version scripts/install .venv-$$version '.[dev]' --dev && .venv-$$version/bin/python -m pytest || exit 1; \
+	    PYTHON=python$$version scripts/install .venv-$$version '.[dev]' --dev && .venv-$$version/bin/$(PYTEST) || exit 1; \
 	  fi; \
 	done
 

@@ -1,7 +1,7 @@
-"""The two bots that bench/telegram.py compares, each in a process of its own.
+"""The bots that bench/telegram.py compares, each in a process of its own.
 
-`python -m bench.bots relay BOT_API MODEL` is the least a Telegram bot can do. `python -m bench.bots gateway FILE` is
-`rejoinder run`, but for Telegram's own pace: thirty messages a second are no measure of anything here.
+`python -m bench.bots bare BOT_API MODEL FOLDER` is the least a Telegram bot can do, `durable` the least that loses
+nothing (bench/durable_relay.py). `python -m bench.bots gateway FILE` is `rejoinder run`.
 """
 
 import asyncio
@@ -17,28 +17,15 @@ from rejoinder.agents.sse import EventReader
 from rejoinder.testing.platform.telegram.world import TOKEN
 
 
-class TelegramRelay:
-    """No queue, no directive, no store: what is lost is lost."""
+class Bot:
+    """What every bot does: call the Bot API, ask the model."""
 
     def __init__(self, http: aiohttp.ClientSession, api: str, model: str) -> None:
         self._http = http
         self._api = f"{api}/bot{TOKEN}"
         self._model = f"{model}/v1/chat/completions"
-        self._histories: dict[int, list[dict[str, str]]] = defaultdict(list)
 
-    async def run(self) -> None:
-        offset = 0
-        async with asyncio.TaskGroup() as tasks:
-            while True:
-                question = {"offset": offset, "timeout": 30, "allowed_updates": ["message"]}
-                for update in await self._call("getUpdates", question):
-                    offset = update["update_id"] + 1
-                    message = update["message"]
-                    tasks.create_task(self._answer(message["chat"]["id"], message["text"]))
-
-    async def _answer(self, chat: int, text: str) -> None:
-        history = self._histories[chat]
-        history.append({"role": "user", "content": text})
+    async def ask(self, history: list[dict[str, str]]) -> str:
         body = msgspec.json.encode({"model": "any", "messages": history, "stream": True})
         reader, said = EventReader(), ""
         async with self._http.post(self._model, data=body) as response:
@@ -46,27 +33,47 @@ class TelegramRelay:
                 for event in reader.feed(chunk):
                     if event.data != "[DONE]":
                         said += msgspec.json.decode(event.data)["choices"][0]["delta"].get("content") or ""
-        history.append({"role": "assistant", "content": said})
-        await self._call("sendMessage", {"chat_id": chat, "text": said})
+        return said
 
-    async def _call(self, method: str, payload: dict[str, Any]) -> Any:
+    async def call(self, method: str, payload: dict[str, Any]) -> Any:
         body, headers = msgspec.json.encode(payload), {"Content-Type": "application/json"}
         async with self._http.post(f"{self._api}/{method}", data=body, headers=headers) as response:
             return msgspec.json.decode(await response.read())["result"]
 
 
-async def relay(api: str, model: str) -> None:
+class BareRelay(Bot):
+    """No queue, no directive, no store: what is lost is lost."""
+
+    def __init__(self, http: aiohttp.ClientSession, api: str, model: str) -> None:
+        super().__init__(http, api, model)
+        self._histories: dict[int, list[dict[str, str]]] = defaultdict(list)
+
+    async def run(self) -> None:
+        offset = 0
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                question = {"offset": offset, "timeout": 30, "allowed_updates": ["message"]}
+                for update in await self.call("getUpdates", question):
+                    offset = update["update_id"] + 1
+                    message = update["message"]
+                    tasks.create_task(self._answer(message["chat"]["id"], message["text"]))
+
+    async def _answer(self, chat: int, text: str) -> None:
+        history = self._histories[chat]
+        history.append({"role": "user", "content": text})
+        said = await self.ask(history)
+        history.append({"role": "assistant", "content": said})
+        await self.call("sendMessage", {"chat_id": chat, "text": said})
+
+
+async def bare_relay(api: str, model: str) -> None:
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
-        await TelegramRelay(http, api, model).run()
+        await BareRelay(http, api, model).run()
 
 
 def gateway(file: str) -> None:
-    from msgspec.structs import replace
-
-    from rejoinder.channels.platforms import PLATFORMS, Pace
     from rejoinder.cli import main
 
-    PLATFORMS["telegram"] = replace(PLATFORMS["telegram"], pace=Pace())
     sys.argv = ["rejoinder", "run", "--config", file]
     main()
 
@@ -77,7 +84,12 @@ def answer(_: str) -> str:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "relay":
-        asyncio.run(relay(*sys.argv[2:]))
-    else:
-        gateway(sys.argv[2])
+    match sys.argv[1:]:
+        case ["bare", api, model, _]:
+            asyncio.run(bare_relay(api, model))
+        case ["durable", api, model, folder]:
+            from bench.durable_relay import durable_relay
+
+            asyncio.run(durable_relay(api, model, folder))
+        case [_, file]:
+            gateway(file)

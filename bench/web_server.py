@@ -9,10 +9,12 @@ from rejoinder.channels.web import Settings, open_channel
 from rejoinder.events import Part, Route
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.sqlite import MEMORY, open_store
+from rejoinder.web.door import Room
 from rejoinder.web.house import House
 from rejoinder.web.login import Login
 from rejoinder.web.server import Pages, address, bind
 
+EVERYBODY = Room(per_address=100_000, in_all=100_000)
 PER_SECOND = 10
 WORDS = 40
 """Characters of a delta: about what a model says in a tenth of a second."""
@@ -42,7 +44,7 @@ async def main() -> None:
             approve=nothing,  # type: ignore[arg-type]
             start=runs.start,
         )
-        pages, listening = Pages(house, Login(None)), bind("127.0.0.1", 0)
+        pages, listening = Pages(house, Login(None), room=EVERYBODY), bind("127.0.0.1", 0)
         runs.start("pages", pages.serve(listening))
         await pages.up.wait()
         print(address(listening), flush=True)

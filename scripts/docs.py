@@ -16,19 +16,19 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from rejoinder import plugins
 from rejoinder.agents.failures import SENTENCES
 from rejoinder.agents.think import THINK
 from rejoinder.channels.base import Limits
-from rejoinder.channels.platforms import PLATFORMS
+from rejoinder.channels.telegram.emoji import NEAREST
 from rejoinder.cli import OPERATE
 from rejoinder.cli import app as command_line
 from rejoinder.config.describe import markdown_tables
-from rejoinder.events import Ability, ReactionStyle
+from rejoinder.config.kinds import channel_kind
+from rejoinder.events import Ability
 from rejoinder.inbound import tables as inbound
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Argument, Declaration
-from rejoinder.outbound.emoji import TELEGRAM_NEAREST, Projection, project
+from rejoinder.rendering.emoji import Projection, project
 from rejoinder.runtime.tables import BLOCKS as delivery_blocks
 from rejoinder.store.tables import BLOCKS as store_blocks
 from rejoinder.tables import table
@@ -75,6 +75,12 @@ def _effect(declared: Declaration) -> str:
     return declared.help + (" (needs a grant)" if declared.granted else "")
 
 
+CHANNELS = {
+    name: channel_kind(name)
+    for name in ("web", "terminal", "telegram", "discord", "slack", "matrix", "whatsapp", "signal")
+}
+"""What each channel declares, in the order of the tables."""
+
 COMMON_REACTIONS = """
 eyes thumbsup thumbsdown heart fire smile laughing joy tada clap ok_hand pray wave
 white_check_mark x thinking rocket hourglass memo 100 warning
@@ -83,13 +89,11 @@ white_check_mark x thinking rocket hourglass memo 100 warning
 
 def reactions() -> str:
     """The names agents use most, and what each channel is sent for them."""
-    channels = {
-        style: [known.name for known in PLATFORMS.values() if known.reactions == style]
-        for style in get_args(ReactionStyle)
-    }
+    styles = dict.fromkeys(known.reactions for known in CHANNELS.values())
+    channels = {style: [name for name, known in CHANNELS.items() if known.reactions == style] for style in styles}
     rows: list[list[str]] = []
     for name in COMMON_REACTIONS.split():
-        sent = [_sent(project(name, style), is_name=style == "slack") for style in channels]
+        sent = [_sent(project(name, style), is_name=style.words == "its names") for style in channels]
         rows.append([f"`{name}`", *sent])
     return table(["name", *map(", ".join, channels.values())], rows)
 
@@ -103,7 +107,7 @@ def _sent(projected: Projection, *, is_name: bool) -> str:
 
 def reactions_telegram() -> str:
     """Telegram's set is fixed: what each of its reactions also stands for."""
-    return table(["Telegram shows", "for"], [[allowed, others] for allowed, others in TELEGRAM_NEAREST.items()])
+    return table(["Telegram shows", "for"], [[allowed, others] for allowed, others in NEAREST.items()])
 
 
 def abilities() -> str:
@@ -111,16 +115,12 @@ def abilities() -> str:
     rows: list[list[str]] = []
     for ability in get_args(Ability):
         asking = [declared.name for declared in default_registry().declarations if declared.ability == ability]
-        can = ["yes" if ability in known.can else "" for known in PLATFORMS.values()]
+        can = ["yes" if ability in known.can else "" for known in CHANNELS.values()]
         rows.append([f"`{ability}`", ", ".join(f"`{name}`" for name in asking), *can])
-    rows.append(["", "longest message", *(_longest(known.limits) for known in PLATFORMS.values())])
-    rows.append(["", "reactions", *(EMOJI_OF[known.reactions] for known in PLATFORMS.values())])
-    built_in = plugins.names("channel")
-    rows.append(["", "the channel is", *("here" if name in built_in else "to come" for name in PLATFORMS)])
-    return table(["ability", "lets these act", *PLATFORMS], rows)
-
-
-EMOJI_OF: dict[ReactionStyle, str] = {"unicode": "any emoji", "telegram": "its set", "slack": "its names"}
+    rows.append(["", "longest message", *(_longest(known.limits) for known in CHANNELS.values())])
+    rows.append(["", "reactions", *(known.reactions.words for known in CHANNELS.values())])
+    rows.append(["", "the channel is", *("here" if known.open else "to come" for known in CHANNELS.values())])
+    return table(["ability", "lets these act", *CHANNELS], rows)
 
 
 def _longest(limits: Limits) -> str:

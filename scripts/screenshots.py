@@ -1,42 +1,43 @@
-"""Makes the README's pictures of the pages: `python scripts/screenshots.py [FOLDER]` (docs/images by default).
+"""Makes the pictures of README and docs: `python scripts/screenshots.py [FOLDER]` (docs/images by default).
 
-They show the scene of the browser tests, so that they are always current and never somebody's real chat.
+They show `rejoinder run --demo` as it is, played to its end: never a page that does not exist, never somebody's chat.
 """
 
 import asyncio
 import shutil
 import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from playwright.async_api import Browser, Page, async_playwright
 
+from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.ports import free_port
+
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
-
-from tests.browser.scenes import review  # noqa: E402 - the tests are no installed package
-from tests.browser.stage import server  # noqa: E402
-
-PORT = 8797
 CENTRE = "e => e.scrollIntoView({block: 'center'})"
+END = "That was the demo"
 WIDE, PHONE = (1180, 760), (360, 700)
 
 
-async def show_review(page: Page) -> None:
-    await page.goto(f"http://127.0.0.1:{PORT}/#lobby")
+async def show_review(page: Page, address: str) -> None:
+    """Somebody disagrees, somebody gives in and hands over; the thread is open beside them."""
+    await page.goto(address)
     await page.locator(".thread-link").click()
-    await page.locator("main .message", has_text="I disagree on 2").first.evaluate(CENTRE)
+    await page.locator("main .message", has_text="Good point, I take the third back").first.evaluate(CENTRE)
     await page.mouse.move(0, 0)
 
 
-async def show_room(page: Page) -> None:
-    await page.goto(f"http://127.0.0.1:{PORT}/#lobby")
-    await page.locator("main .message", has_text="Fair. Then only").evaluate(CENTRE)
+async def show_room(page: Page, address: str) -> None:
+    await page.goto(address)
+    await page.locator("main .message", has_text="On 3 I disagree").first.evaluate(CENTRE)
 
 
-async def show_console(page: Page) -> None:
-    await page.goto(f"http://127.0.0.1:{PORT}/console")
+async def show_console(page: Page, address: str) -> None:
+    await page.goto(f"{address}/console")
     await page.locator(".summary").nth(1).click()
-    await page.get_by_text("Let in").wait_for()
 
 
 PICTURES = (
@@ -48,30 +49,47 @@ PICTURES = (
 )
 
 
-async def take(browser: Browser, folder: Path) -> None:
+async def take(browser: Browser, address: str, folder: Path) -> None:
     for name, show, (width, height), scheme in PICTURES:
         context = await browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, locale="en-GB", reduced_motion="reduce"
         )
         page = await context.new_page()
-        await show(page)
+        await show(page, address)
         await page.wait_for_timeout(600)  # smooth things come to rest
         await page.screenshot(path=folder / f"{name}.png")
         await context.close()
         print(f"{folder / name}.png")
 
 
+@asynccontextmanager
+async def demo() -> AsyncIterator[str]:
+    """The address of a demo in a process and a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        port = free_port()
+        (Path(folder) / "rejoinder.toml").write_text(f"[channels.web]\nport = {port}\n")
+        program = Path(sys.executable).with_name("rejoinder")
+        process = await asyncio.create_subprocess_exec(
+            program, "run", "--demo", cwd=folder, stdout=asyncio.subprocess.PIPE
+        )
+        try:
+            assert process.stdout is not None
+            while not (line := await process.stdout.readline()).startswith(b"The console is at"):
+                assert line, "the demo has ended"
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            await process.wait()
+
+
 async def main(folder: Path) -> None:
-    playing = server(await review(), PORT)
-    task = asyncio.create_task(playing.serve())
-    while not playing.started:  # noqa: ASYNC110 - uvicorn tells it no other way
-        await asyncio.sleep(0.01)
-    async with async_playwright() as playwright:
+    async with demo() as address, async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        await take(browser, folder)
+        watching = await browser.new_page()
+        await watching.goto(address)  # the play begins when somebody looks
+        await watching.locator("main .message", has_text=END).wait_for(timeout=2 * PATIENCE * 1000)
+        await take(browser, address, folder)
         await browser.close()
-    playing.should_exit = True
-    await task
 
 
 if __name__ == "__main__":

@@ -1,7 +1,20 @@
 """What holds for all tests."""
 
+import pytest
 from hypothesis import settings
 
 # How long an example takes is the machine's business; benchmarks measure time, tests do not.
 settings.register_profile("rejoinder", deadline=None)
 settings.load_profile("rejoinder")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The order of the tests is shuffled; `random` is not seeded, for several processes would then draw the same."""
+    if hasattr(config.option, "randomly_reset_seed"):
+        config.option.randomly_reset_seed = False
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config) -> None:
+    seed = getattr(config.option, "randomly_seed", None)
+    if seed is not None and exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        terminalreporter.write_line(f"The same order again: --randomly-seed={seed}")

@@ -13,7 +13,7 @@ import rejoinder
 from rejoinder import testing
 
 HOUSE = Path(rejoinder.__file__).parent
-FLOORS = ("inbound", "turns", "outbound")
+FLOORS = ("inbound", "turns", "outbound", "rendering")
 WAITING = (ast.AsyncFunctionDef, ast.Await, ast.AsyncFor, ast.AsyncWith)
 NOT_ON_A_FLOOR = {
     "asyncio",
@@ -55,7 +55,7 @@ def test_floors_never_wait(name):
 RUNTIME = ["runtime", *(f"runtime/{room}" for room in ("deciding", "lanes", "turn", "answer", "sending"))]
 
 
-@pytest.mark.parametrize("room", ["agents", "config", "outbound", *RUNTIME, "turns"])
+@pytest.mark.parametrize("room", ["agents", "config", "outbound", "rendering", *RUNTIME, "turns"])
 def test_a_large_room_names_its_files(room):
     """Who opens it reads in its first lines what is where."""
     told = re.findall(r"\w+", ast.get_docstring(tree(f"{room}/__init__.py")) or "")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rejoinder import plugins
+from rejoinder import channels, plugins
 from rejoinder.errors import BadConfiguration
 
 
@@ -44,3 +44,12 @@ def test_a_module_that_is_no_plugin(monkeypatch):
     monkeypatch.setattr(plugins, "installed", lambda: {"rejoinder.agents": {"odd": "json"}})
     with pytest.raises(BadConfiguration, match=r"^json is no agent: it does not define open_agent$"):
         plugins.find("agent", "odd")
+
+
+def test_one_of_ours_whose_package_is_missing(monkeypatch, tmp_path):
+    """A channel that needs a package of others names its extra, and the command that installs it here."""
+    (tmp_path / "local.py").write_text("import not_there_at_all\n\nCHANNEL = None\n")
+    monkeypatch.setattr(channels, "__path__", [*channels.__path__, str(tmp_path)])
+    expected = r"^the channel 'local' needs the extra 'local'; it is not installed: .* -m pip install 'xllamacpp"
+    with pytest.raises(BadConfiguration, match=expected):
+        plugins.find("channel", "local")

@@ -24,12 +24,14 @@ from rejoinder.session import (
     Session,
     SessionSettings,
     entries_for,
+    grown_old,
+    home,
     inherits_from,
-    is_fresh,
     last_boundary,
     lifetimes,
     reset_policy,
     session_key,
+    shard_of,
     start_over,
     turn_taken,
     with_event,
@@ -164,6 +166,61 @@ def test_the_key_is_injective(one, other, scope, group_scope, main_key):
     assert same_key == same_place
 
 
+# --- the home -----------------------------------------------------------------------------------
+
+ANNA = {"identity_links": {"anna": ("telegram:7", "discord:9")}}
+
+
+@pytest.mark.parametrize(
+    ("given_settings", "given_message", "where"),
+    [
+        ({}, {}, "telegram:default:direct:7"),
+        ({}, {"account": "second"}, "telegram:second:direct:7"),
+        ({}, {"thread": "t1"}, "telegram:default:direct:7"),
+        ({"scope": "shared"}, {}, "main"),
+        ({"scope": "shared"}, {"channel": "discord", "sender": "8"}, "main"),
+        ({"scope": "shared", "main_key": "all"}, {}, "all"),
+        (ANNA, {}, "person:anna"),
+        (ANNA, {"channel": "discord", "sender": "9"}, "person:anna"),
+        ({}, IN_GROUP, "telegram:default:group:-100"),
+        ({}, {**IN_GROUP, "thread": "t1"}, "telegram:default:group:-100"),
+        ({}, {"chat": "-1001", "kind": "group", "former": "-100"}, "telegram:default:group:-100"),
+        ({"group_scope": "per-sender"}, IN_GROUP, "telegram:default:group:-100"),
+        ({"group_scope": "per-chat"}, {**IN_GROUP, "thread": "t1"}, "telegram:default:group:-100"),
+        ({"scope": "shared"}, IN_GROUP, "telegram:default:group:-100"),
+        ({}, {"channel": "matrix", "sender": "@a:b.org"}, "matrix:default:direct:@a%3Ab.org"),
+    ],
+)
+def test_a_home_is_a_group_chat_or_what_shares_a_direct_session(given_settings, given_message, where):
+    """SC-1: threads and people of a group are one home; for direct chats it follows the session without its agent."""
+    assert home(message(**given_message), SessionSettings(**given_settings)) == where
+
+
+@given(
+    messages,
+    messages,
+    st.sampled_from(["per-sender", "shared"]),
+    st.sampled_from(["per-thread", "per-chat", "per-sender"]),
+    ids.filter(bool),
+)
+def test_what_shares_a_session_shares_a_home(one, other, scope, group_scope, main_key):
+    """SC-1: whoever owns a home owns its sessions whole; and a group's threads are never divided."""
+    settings = SessionSettings(scope=scope, group_scope=group_scope, main_key=main_key)
+    same_home = home(one, settings) == home(other, settings)
+    if session_key(one, settings, "helper") == session_key(other, settings, "helper"):
+        assert same_home
+    if one.chat.kind != "direct" and one.chat.kind == other.chat.kind:
+        same_chat = (one.channel, one.account, one.chat.id) == (other.channel, other.account, other.chat.id)
+        assert same_home == same_chat
+
+
+def test_a_home_stays_in_its_shard():
+    """SC-2: the hash is the same in every process and version; these values are stored."""
+    assert [shard_of(f"telegram:default:direct:{id}", 64) for id in range(6)] == [56, 46, 20, 2, 33, 55]
+    assert {shard_of(f"telegram:default:direct:{id}", 4) for id in range(100)} == {0, 1, 2, 3}
+    assert shard_of("telegram:default:direct:\ud800", 1) == 0
+
+
 @given(st.tuples(ids, ids, ids), st.tuples(ids, ids, ids))
 def test_no_two_people_are_named_by_one_entry(one, other):
     """IN-13: an entry names one id of one channel, on one account or on any; never a second person."""
@@ -280,7 +337,23 @@ def test_pending_events(events):
 )
 def test_freshness(policy, idle, fresh):
     """IN-41: never, daily at an hour of a zone, idle after minutes."""
-    assert is_fresh(session(touched=NOW - idle), policy, NOW) is fresh
+    assert (grown_old(session(touched=NOW - idle), policy, NOW) is None) is fresh
+
+
+@pytest.mark.parametrize(
+    ("idle", "why"),
+    [
+        (timedelta(minutes=30), None),
+        (timedelta(minutes=31), "idle"),
+        (timedelta(hours=1), "idle"),
+        (timedelta(hours=1, microseconds=1), "daily"),
+        (timedelta(days=3), "daily"),
+    ],
+)
+def test_daily_and_idle_together(idle, why):
+    """IN-41: whichever comes first ends the session; a day that has passed says more than the minutes."""
+    policy = ResetPolicy("both", at_hour=11, idle_minutes=30)
+    assert grown_old(session(touched=NOW - idle), policy, NOW) == why
 
 
 IDLE = ResetOverride(mode="idle", idle_minutes=5)
@@ -392,7 +465,7 @@ def test_fresh_means_no_boundary_between(data):
     between = watched_boundaries(name, hour, start - timedelta(days=1), now)
     stale = any(touched < boundary for boundary in between)
     policy = ResetPolicy("daily", hour, name)
-    assert is_fresh(session(touched=touched), policy, now) is not stale
+    assert (grown_old(session(touched=touched), policy, now) == "daily") is stale
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rejoinder.events import PromptText
-from rejoinder.outbound.fence import fenced
-from rejoinder.outbound.markdown import parse_blocks
+from rejoinder.rendering.fence import fenced
+from rejoinder.rendering.markdown import parse_blocks
 from rejoinder.session import Session
 from rejoinder.store.base import Entry
 from rejoinder.transcripts import SILENT, Transcript, as_markdown, latest

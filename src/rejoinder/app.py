@@ -25,8 +25,8 @@ from rejoinder.config.live import Taken, taken_over
 from rejoinder.errors import BadConfiguration, BadUse
 from rejoinder.events import Inbound, Part
 from rejoinder.outbound.directives.declaration import Registry
-from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.silence import Mode as Silence
+from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.abilities import learn
 from rejoinder.runtime.deciding.inlet import ChannelInlet
 from rejoinder.runtime.deciding.restarting import Restart, Restarting, Reviving
@@ -37,8 +37,9 @@ from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.turn.background import Background
 from rejoinder.runtime.turn.relay import Watcher
 from rejoinder.store.base import Health, Store
-from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels, open_store
+from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
+from rejoinder.wiring.stores import open_store
 
 if TYPE_CHECKING:
     from rejoinder.runtime.turn.clockwork import Clockwork
@@ -128,6 +129,9 @@ class Gateway:
     def silence(self) -> Silence:
         return self._settings.silence
 
+    def max_answer_chars(self, agent: str) -> int:
+        return self._settings.max_answer_chars(agent)
+
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
         if not hasattr(self, "engine"):
@@ -142,7 +146,7 @@ class Gateway:
         return await self.store.health()
 
     @property
-    def manners(self) -> tuple[Manner, ...]:
+    def manners(self) -> tuple[RenderOptions, ...]:
         """How the channels are spoken to."""
         return tuple(facts.speech.manner for facts in self._settings.channels.values())
 

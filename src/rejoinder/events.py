@@ -10,8 +10,6 @@ from msgspec import Struct
 ChatKind = Literal["direct", "group", "channel"]
 Ability = Literal["reply", "react", "send", "files", "voice", "ephemeral", "silent", "previews", "threads"]
 """What a platform lets a channel do, as directives ask for it (OD-72)."""
-ReactionStyle = Literal["unicode", "telegram", "slack"]
-"""How a platform names a reaction: any emoji, one of its own set, a short name."""
 LengthUnit = Literal["characters", "utf16", "bytes"]
 """What a platform counts a message in."""
 ReplyMode = Literal["off", "first", "all"]
@@ -171,8 +169,10 @@ class Inbound(Struct, frozen=True):
     command_text: str | None = None
     agent_text: str | None = None
     transcript: str | None = None
-    thread_starter: str | None = None
+    thread_starter: Said | str | None = None
+    """The message its thread hangs under; a string where the platform tells only the words."""
     thread_history: tuple[Said, ...] = ()
+    """What was said in its thread before it, where the platform tells that by itself."""
     untrusted_context: tuple[str, ...] = ()
     participants: tuple[str, ...] = ()
     reply_to: Quote | None = None
@@ -208,13 +208,23 @@ class ResetSession(Struct, frozen=True, tag="reset_session"):
 
 
 class CompactSession(Struct, frozen=True, tag="compact_session"):
+    """Shorten what the agent remembers; `instructions`: what the summary is to keep."""
+
     session: str
+    instructions: str = ""
 
 
 class ShowConfig(Struct, frozen=True, tag="show_config"):
     """Answer with the effective configuration, without secrets, from this key on."""
 
     key: str = ""
+
+
+class WriteConfig(Struct, frozen=True, tag="write_config"):
+    """Set a key in the configuration's file, or remove it (`value` None); answer with what holds."""
+
+    key: str
+    value: str | None
 
 
 class EditAllowList(Struct, frozen=True, tag="edit_allow_list"):
@@ -291,6 +301,13 @@ class RunShell(Struct, frozen=True, tag="run_shell"):
     command: str
 
 
+class ReportFailure(Struct, frozen=True, tag="report_failure"):
+    """A command raised: the person has been told in a sentence, this is for the log."""
+
+    what: str
+    detail: str
+
+
 class ChangeDebug(Struct, frozen=True, tag="change_debug"):
     """Lay a setting over the configuration until the next start, or take it away; answer with what holds."""
 
@@ -299,11 +316,19 @@ class ChangeDebug(Struct, frozen=True, tag="change_debug"):
     value: str = ""
 
 
+class ChangeInvitations(Struct, frozen=True, tag="change_invitations"):
+    """Invite a person to the chat page, end their login, or answer with who is invited."""
+
+    what: Literal["list", "invite", "revoke"] = "list"
+    name: str = ""
+
+
 Effect = (
     StopRun
     | ResetSession
     | CompactSession
     | ShowConfig
+    | WriteConfig
     | EditAllowList
     | AskPairing
     | ApprovePairing
@@ -316,7 +341,9 @@ Effect = (
     | ExportSession
     | RestartGateway
     | RunShell
+    | ReportFailure
     | ChangeDebug
+    | ChangeInvitations
 )
 
 
@@ -345,6 +372,10 @@ class Turn(Struct, frozen=True):
     think: str | None = None
     permissions: Strictness | None = None
     """Where this session is stricter than the agent's settings."""
+    host: str | None = None
+    """Where to run what it runs (`/exec host=`): sandbox, gateway or node; for agents that declare they obey it."""
+    node: str | None = None
+    """On which node (`/exec node=`)."""
 
 
 # --- what is sent -------------------------------------------------------------------------------
@@ -358,6 +389,8 @@ class Reply(Struct, frozen=True):
     silent: bool = False
     is_error: bool = False
     """It says that there is no answer, and why."""
+    media: tuple[Attachment, ...] = ()
+    """The files that come with it."""
 
 
 EntityType = Literal["bold", "italic", "strikethrough", "code", "pre", "text_link", "blockquote"]

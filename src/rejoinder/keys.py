@@ -17,6 +17,14 @@ Url = Annotated[
 Interval = Annotated[str, Meta(pattern=INTERVAL, extra={"expected": 'a length of time such as "30m" or "1h30m"'})]
 Port = Annotated[int, Meta(ge=0, le=65535)]
 
+Network = Annotated[
+    str,
+    Meta(
+        pattern=r"^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$",
+        extra={"expected": 'an address or a network such as "10.0.0.2" or "10.0.0.0/8"'},
+    ),
+]
+
 DirectAccess = Literal["pairing", "allowlist", "open", "off"]
 GroupAccess = Literal["allowlist", "open", "off"]
 ThinkLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh"]

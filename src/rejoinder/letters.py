@@ -13,6 +13,9 @@ import msgspec
 
 T = TypeVar("T")
 
+LONGEST_REPAIRED = 1 << 20
+"""JSON longer than this is not read a second time, by the slow decoder: everybody would wait for it."""
+
 _FIRST_HALF = ("\ud800", "\udbff")
 _encode = msgspec.json.Encoder().encode
 # Control characters other than the newline, and the marks that change the direction of the text.
@@ -80,6 +83,8 @@ def from_json(data: str | bytes, decoder: msgspec.json.Decoder[T]) -> T:
     except msgspec.ValidationError:
         raise
     except (msgspec.DecodeError, UnicodeError, RecursionError) as problem:
+        if len(data) > LONGEST_REPAIRED:
+            raise msgspec.DecodeError(str(problem)) from problem
         try:
             document: Any = json.loads(data if isinstance(data, str) else data.decode("utf-8", "replace"))
         except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
 """Finds what can be plugged in, by file name or by entry point, and imports it only when asked for by name.
 
-A channel is a module with `Settings` and `open_channel(name, settings)`. A file in `channels/` is found by
+A channel is a module that declares itself: `CHANNEL = ChannelKind(...)`. A file or folder in `channels/` is found by
 its name, a module of another package by its entry point:
 
     [project.entry-points."rejoinder.channels"]
@@ -22,6 +22,7 @@ from typing import Any
 from msgspec import Struct
 
 from rejoinder.errors import BadConfiguration
+from rejoinder.extras import how_to_install, packages
 
 
 class Kind(Struct, frozen=True):
@@ -33,8 +34,9 @@ class Kind(Struct, frozen=True):
 
 
 KINDS = {
-    "channel": Kind("rejoinder.channels", "rejoinder.channels", "open_channel"),
+    "channel": Kind("rejoinder.channels", "rejoinder.channels", "CHANNEL"),
     "agent": Kind("rejoinder.agents", "rejoinder.agents", "open_agent"),
+    "store": Kind("rejoinder.store", "rejoinder.stores", "STORE"),
     "directive": Kind("rejoinder.outbound.directives", "rejoinder.directives", "DIRECTIVE"),
     "command": Kind("rejoinder.inbound.commands", "rejoinder.commands", "COMMANDS"),
     "hook": Kind(None, "rejoinder.hooks", "HOOKS"),
@@ -50,10 +52,14 @@ def find(kind: str, name: str) -> ModuleType:
     """The module of this name; ours come first, so that a package cannot take a built-in's name."""
     where = KINDS[kind]
     if _is_ours(where, name):
-        return import_module(f"{where.folder}.{name}")
+        return _imported(kind, name, f"{where.folder}.{name}")
     if name in theirs(kind):
-        return _loaded(kind, name)
+        return find_other(kind, name)
     raise BadConfiguration(_unknown(kind, name))
+
+
+def exists(kind: str, name: str) -> bool:
+    return _is_ours(KINDS[kind], name) or name in theirs(kind)
 
 
 def theirs(kind: str) -> Mapping[str, str]:
@@ -63,7 +69,7 @@ def theirs(kind: str) -> Mapping[str, str]:
 
 def others(kind: str) -> list[ModuleType]:
     """What other packages bring of a kind, all of it, in the order of their names."""
-    return [_loaded(kind, name) for name in sorted(theirs(kind))]
+    return [find_other(kind, name) for name in sorted(theirs(kind))]
 
 
 def commands_of_others() -> list[Any]:
@@ -71,7 +77,25 @@ def commands_of_others() -> list[Any]:
     return [command for module in others("command") for command in module.COMMANDS]
 
 
-def _loaded(kind: str, name: str) -> ModuleType:
+def _imported(kind: str, name: str, place: str) -> ModuleType:
+    """One of ours, which may need packages of others: they are an extra of the same name."""
+    try:
+        return import_module(place)
+    except ModuleNotFoundError as problem:
+        raise missing_extra(kind, name, problem) from problem
+
+
+def missing_extra(kind: str, name: str, problem: ModuleNotFoundError) -> Exception:
+    """What is said where a package is missing: the extra to install, if the kind has one."""
+    if not packages(name):
+        return problem
+    return BadConfiguration(
+        f"the {kind} {name!r} needs the extra {name!r}; it is not installed: {how_to_install(name)}"
+    )
+
+
+def find_other(kind: str, name: str) -> ModuleType:
+    """The module of this name that another package brings."""
     place = theirs(kind)[name]
     try:
         module = import_module(place)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, time, timedelta
 from enum import Enum
 from typing import Annotated, Any, Literal, get_type_hints
+from zlib import crc32
 from zoneinfo import ZoneInfo
 
 from msgspec import Meta, Struct
@@ -21,7 +22,7 @@ from rejoinder.keys import Count, Text
 
 # --- settings -----------------------------------------------------------------------------------
 
-ResetMode = Literal["never", "daily", "idle"]
+ResetMode = Literal["never", "daily", "idle", "both"]
 TypingMode = Literal["never", "instant", "thinking", "message"]
 Hour = Annotated[int, Meta(ge=0, le=23)]
 
@@ -30,15 +31,15 @@ class ResetPolicy(Struct, frozen=True, forbid_unknown_fields=True):
     """When a session has grown old and the next message begins a new one."""
 
     mode: ResetMode = "never"
-    """When a session ends by itself: `never`, `daily` at an hour, or `idle` after minutes without a message.
-    The new one begins with the next message."""
+    """When a session ends by itself: `never`, `daily` at an hour, `idle` after minutes without a message, or `both`,
+    whichever comes first. The new one begins with the next message."""
     at_hour: Hour = 4
     """The hour of the daily boundary. Where clocks skip the hour, the moment of the skip counts; where they
     repeat it, its first occurrence."""
     zone: str = "UTC"
     """The time zone of `at_hour`, by its IANA name: `Europe/Berlin`."""
     idle_minutes: Count = 60
-    """Count without a message after which `idle` ends the session."""
+    """Minutes without a message after which `idle` and `both` end the session."""
 
 
 class ResetOverride(Struct, frozen=True, forbid_unknown_fields=True):
@@ -191,6 +192,21 @@ def session_key(inbound: Inbound, settings: SessionSettings, agent: str) -> str:
     return _joined(agent, *_place(inbound, settings))
 
 
+def home(inbound: Inbound, settings: SessionSettings) -> str:
+    """What is owned as a whole (SC-1): a group chat with all its threads, or the direct chats that share a session.
+
+    It is the session's key without the agent, and without what divides a group, so what shares a session shares a home.
+    """
+    if inbound.chat.kind == "direct":
+        return _joined(*_place(inbound, settings))
+    return _joined(*_room(inbound))
+
+
+def shard_of(home: str, shards: int) -> int:
+    """Which of so many shards a home is in: the same in every process and every version (SC-2)."""
+    return crc32(home.encode("utf-8", "surrogatepass")) % shards
+
+
 def job_key(agent: str, job: str) -> str:
     """The session that a job of the clock has to itself."""
     return _joined(agent, "cron", job)
@@ -214,13 +230,18 @@ def _place(inbound: Inbound, settings: SessionSettings) -> tuple[str, ...]:
         if person := _linked_name(inbound, settings):
             return ("person", person)
         return (inbound.channel, inbound.account, "direct", sender.id)
-    room = (inbound.channel, inbound.account, chat.kind, chat.former or chat.id)
+    room = _room(inbound)
     if settings.group_scope == "per-sender":
         person = _linked_name(inbound, settings)
         return (*room, "person", person) if person else (*room, "from", sender.id)
     if _has_own_thread(inbound, settings):
         return (*room, "thread", inbound.thread or "")
     return room
+
+
+def _room(inbound: Inbound) -> tuple[str, ...]:
+    chat = inbound.chat
+    return (inbound.channel, inbound.account, chat.kind, chat.former or chat.id)
 
 
 def _has_own_thread(inbound: Inbound, settings: SessionSettings) -> bool:
@@ -283,15 +304,14 @@ def is_untouched(session: Session) -> bool:
     return session.touched == session.started
 
 
-def is_fresh(session: Session, policy: ResetPolicy, now: datetime) -> bool:
-    """Whether a message that comes now still belongs to the session as it is."""
-    match policy.mode:
-        case "never":
-            return True
-        case "idle":
-            return now - session.touched <= timedelta(minutes=policy.idle_minutes)
-        case "daily":
-            return session.touched >= last_boundary(policy.at_hour, ZoneInfo(policy.zone), now)
+def grown_old(session: Session, policy: ResetPolicy, now: datetime) -> Literal["daily", "idle"] | None:
+    """Why a message that comes now does not belong to the session any more; None: it still does."""
+    idle, daily = policy.mode in ("idle", "both"), policy.mode in ("daily", "both")
+    if daily and session.touched < last_boundary(policy.at_hour, ZoneInfo(policy.zone), now):
+        return "daily"
+    if idle and now - session.touched > timedelta(minutes=policy.idle_minutes):
+        return "idle"
+    return None
 
 
 def last_boundary(hour: int, zone: ZoneInfo, now: datetime) -> datetime:

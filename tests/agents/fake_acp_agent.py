@@ -189,6 +189,10 @@ def serve(message: dict[str, Any]) -> None:
             name = f"fake-{len(SESSIONS) + 1}"
             SESSIONS[name] = []
             write({"id": id, "result": {"sessionId": name, **offers()}})
+            if names := option("--announce"):
+                commands = [{"name": each, "description": each} for each in names.split(",")]
+                update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
+                write({"method": "session/update", "params": {"sessionId": name, "update": update}})
         case "session/load":
             if option("--load") == "never":
                 return

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-import pytest
 from msgspec import Struct
+
+from tests.peers import missing
 
 ROOT = Path(__file__).parents[2]
 NO_NPM = 69
@@ -83,7 +84,7 @@ def installed(agent: RealAgent) -> tuple[str, ...]:
         command = [str(ROOT / "scripts" / "agents"), sys.prefix, agent.package]
         result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         if result.returncode == NO_NPM:
-            pytest.skip(result.stderr.strip())
+            missing(result.stderr.strip())
         assert result.returncode == 0, result.stderr
     return (str(next(modules.glob(agent.program))), *agent.arguments)
 

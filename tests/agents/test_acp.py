@@ -310,6 +310,31 @@ async def test_options_of_the_configuration():
         assert "colour" in last_failure(await everything(agent)).detail
 
 
+async def test_where_it_runs_is_set_by_its_own_option():
+    """IN-59: `/exec host=` sets the option that the configuration names, and what it was comes back with its turn."""
+    async with fake(exec_options={"host": "effort"}) as agent:
+        assert agent.takes_exec == ("host",)
+        for host, seen in (("high", "high"), (None, "low"), (None, "low")):
+            events = await everything(agent, Turn("s", (PromptText("settings"),), host=host))
+            assert json.loads(text_of(events))["effort"] == seen
+
+
+async def test_it_tells_its_models_once_it_has_a_session():
+    """IN-52: before that it is not asked, for that would start it."""
+    async with fake() as agent:
+        assert await agent.offered() == ()
+        await everything(agent)
+        assert await agent.offered() == ("small", "large")
+
+
+async def test_the_commands_it_announces():
+    """IN-60: a name of the agent's own is no mistyped command of ours."""
+    async with fake("--announce", "review,Init") as agent:
+        assert agent.announced() == frozenset()
+        await everything(agent)
+        assert agent.announced() == {"review", "init"}
+
+
 async def asked(agent: AcpAgent, answer: str | None) -> tuple[Question, list[AgentEvent]]:
     events: list[AgentEvent] = []
     question = None
@@ -408,7 +433,7 @@ async def test_a_question_of_a_cancelled_run_is_closed():
     [
         ("exit", "crashed", "status 3; its last words: panic: out of cheese"),
         ("exit-with-child", "crashed", "status 4"),
-        ("flood", "crashed", "a line longer than 16 MB"),
+        ("flood", "crashed", "a line longer than 8 MB"),
         ("close", "crashed", "closed its output"),
         ("error", "rate_limit", "Rate limit reached"),
     ],

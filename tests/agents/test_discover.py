@@ -33,9 +33,9 @@ def test_a_key_comes_before_the_tour():
 
 def test_a_program_we_cannot_speak_to():
     """Without the protocol's package the next best is taken, and what is missing is named."""
-    choice = discover({"codex-acp"}, {"OPENAI_API_KEY": "o"}, can_acp=False)
+    choice = discover({"codex-acp"}, {"OPENAI_API_KEY": "o"}, to_get_acp="pip install acp")
     assert choice.kind == "openai"
-    assert choice.sentence.endswith("Codex is on your PATH; to answer with it: pip install 'rejoinder[acp]'.")
+    assert choice.sentence.endswith("Codex is on your PATH; to answer with it, run: pip install acp")
 
 
 @pytest.mark.parametrize("environment", [{}, {"OPENAI_API_KEY": ""}])

@@ -1,5 +1,7 @@
 """Errors of providers, classified."""
 
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
@@ -88,7 +90,7 @@ def test_an_error_inside_a_stream_is_classified_by_its_code_too(error: object, k
     [(500, True), (502, True), (408, True), (504, True), (400, False), (401, False), (429, False)],
 )
 def test_what_may_be_sent_once_more(status: int, transient: bool):
-    """TU-22: only an error of the server's own is worth an immediate retry."""
+    """TU-22: only an error of the server's own is worth a second try."""
     assert failed_response(status, "", {}).transient is transient
 
 
@@ -100,19 +102,29 @@ NOW = "Wed, 21 Oct 2015 07:28:00 GMT"
     [
         ("3", 3.0),
         ("0.5", 0.5),
-        ("Wed, 21 Oct 2015", None),
-        ("-1", None),
-        ("nan", None),
-        ("9e9", None),
+        ("9e9", 86_400.0),
         ("Wed, 21 Oct 2015 07:28:04 GMT", 4.0),
-        ("Wed, 21 Oct 2015 07:27:00 GMT", None),
-        ("Wed, 21 Oct 2015 07:28:04", None),
+        ("Wed, 21 Oct 2015 07:28:04", 4.0),
+        ("Wed, 21 Oct 2015 07:27:00 GMT", 0.0),
+        ("soon", 0.0),
+        ("Wed, 21 Oct 2015", 0.0),
+        ("Wed, 99 Oct 99999999999 07:28:04 GMT", 0.0),
+        ("-1", 0.0),
+        ("nan", 0.0),
+        ("", None),
     ],
 )
 def test_retry_after(value: str, seconds: float | None):
-    """TU-22: the wait a provider asks for is passed on; nonsense is not."""
+    """TU-22, DE-32: the wait a provider asks for is passed on; if nobody can tell how long, it is as short as ever."""
     assert failed_response(429, "", {"retry-after": value, "date": NOW}).retry_after == seconds
-    assert failed_response(429, "", {"retry-after": "Wed, 21 Oct 2015 07:28:04 GMT"}).retry_after is None
+
+
+def test_a_date_is_compared_with_our_clock_if_the_server_tells_none():
+    """TU-22: the wait until a date."""
+    then = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
+    wait = failed_response(429, "", {"retry-after": then}).retry_after
+    assert wait is not None
+    assert 90 < wait <= 100
 
 
 def test_the_key_is_not_in_the_detail():

@@ -89,6 +89,8 @@ async def test_the_turn_arrives_whole():
         "model": "m",
         "think": "low",
         "permissions": None,
+        "host": None,
+        "node": None,
         "authorization": "Bearer x",
     }
 
@@ -240,3 +242,32 @@ async def test_the_example_works():
         await agent.close()
     assert events[:2] == [ToolStarted("1", "counting the words"), ToolEnded("1", True, "3")]
     assert text_of(events) == "You said 3 words, and the last was three."
+
+
+@pytest.mark.parametrize(
+    ("kind", "beginning", "detail"),
+    [
+        ("application/json", b'[{"type": "text", "text": "', "an answer in one piece larger than 8 MB"),
+        ("text/event-stream", b'data: {"type": "text", "text": "', "one server-sent event is larger than"),
+        (NDJSON, b'{"type": "text", "text": "', "a line longer than 8 MB"),
+    ],
+)
+async def test_an_event_without_end_is_given_up(kind: str, beginning: bytes, detail: str):
+    """OD-5: no more is read of it than can be decoded without a stop."""
+    sent = 0
+
+    async def endless(request: web.Request) -> web.StreamResponse:
+        nonlocal sent
+        response = web.StreamResponse(headers={"Content-Type": kind})
+        await response.prepare(request)
+        await response.write(beginning)
+        while True:
+            await response.write(b"x" * 65536)
+            sent += 65536
+
+    async with agent_of(endless) as agent:
+        last = (await everything(agent))[-1]
+    assert isinstance(last, Failed)
+    assert last.kind == "format"
+    assert detail in last.detail
+    assert sent < 32 << 20

@@ -30,6 +30,7 @@ from rejoinder.agents.base import (
 )
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.model_agent import ModelAgent, together
+from rejoinder.agents.settings import Profile
 from rejoinder.events import PromptImage, PromptText, Turn
 from rejoinder.secret import Secret
 from rejoinder.testing.agent_contract import AgentContract, Agents, a_turn, begun, everything, text_of
@@ -225,6 +226,52 @@ async def test_models_and_aliases(server: ModelServer):
         assert (await everything(agent, turn))[0] == ModelSelected(sent)
         assert server.requests[-1].body["model"] == sent
     await agent.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_profile_has_its_own_key_endpoint_and_options(kind: str, server: ModelServer):
+    """IN-52: `name@profile` goes to the profile's endpoint with its key and options, and the model is only `name`."""
+    async with ModelServer() as other:
+        url = other.openai_url if kind == "openai" else other.url
+        profiles = {
+            "work": Profile(api_key=Secret("sk-work"), options={"temperature": 1}),
+            "away": Profile(base_url=url),
+        }
+        agent = open_agent(kind, server, models={"fast": "m-small"}, options={"top_p": 0.5}, profiles=profiles)
+        assert agent.profiles == ("work", "away")
+        for asked, sent, at, key in (
+            ("fast@work", "m-small", server, "sk-work"),
+            ("m-1@away", "m-1", other, ""),
+            ("m-1", "m-1", server, "sk-secret"),
+            ("cf/@cf/x", "cf/@cf/x", server, "sk-secret"),
+        ):
+            turn = Turn("s", (PromptText("hi"),), model=asked)
+            assert (await everything(agent, turn))[0] == ModelSelected(sent)
+            got = at.requests[-1]
+            assert got.body["model"] == sent
+            assert got.body["top_p"] == 0.5
+            assert ("temperature" in got.body) is asked.endswith("@work")
+            headers = {name.lower(): value for name, value in got.headers.items()}
+            told = headers.get("authorization", "").removeprefix("Bearer ") or headers.get("x-api-key", "")
+            assert told == key, "a key goes to no endpoint that it was not written for"
+        await agent.close()
+
+
+async def test_the_models_an_endpoint_lists(agent: Any, server: ModelServer):
+    """IN-52: an endpoint tells its models; one that is down tells none, and nobody waits for it again at once."""
+    assert await agent.offered() == ("echo",)
+    await server.__aexit__(None, None, None)
+    assert await agent.offered() == ("echo",), "what was read is good for a while"
+    agent._listed_until = 0.0
+    assert await agent.offered() == ()
+
+
+async def test_what_to_keep_is_in_the_request_for_a_summary(agent: Any, server: ModelServer):
+    """IN-61: `/compact <instructions>`."""
+    await everything(agent, a_turn("I am Ann"))
+    server.will(Say("Ann."))
+    assert await agent.compact("session-1", "the names")
+    assert "the names" in str(server.requests[-1].body["messages"])
 
 
 async def test_think_levels_arrive(server: ModelServer):

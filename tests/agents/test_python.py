@@ -1,7 +1,6 @@
 """A function as an agent."""
 
 import asyncio
-import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -140,20 +139,104 @@ async def test_what_is_no_answer(said: object, kind: str):
     assert f"not {kind}" in last.detail
 
 
-def leaving(turn: Turn) -> str:
-    sys.exit(3)
+def raises(problem: BaseException, way: str) -> Callable[[Turn], Any]:
+    def plain(turn: Turn) -> str:
+        raise problem
+
+    async def waiting(turn: Turn) -> str:
+        raise problem
+
+    async def streaming(turn: Turn) -> AsyncIterator[str]:
+        yield "Well, "
+        raise problem
+
+    async def while_ending(turn: Turn) -> AsyncIterator[Any]:
+        try:
+            yield Failed("crashed", "It went wrong.", f"{type(problem).__name__}: ")
+        finally:
+            raise problem
+
+    return {"plain": plain, "waiting": waiting, "streaming": streaming, "while ending": while_ending}[way]
 
 
-async def leaving_async(turn: Turn) -> str:
-    sys.exit(3)
-
-
-@pytest.mark.parametrize("call", [leaving, leaving_async])
-async def test_a_function_that_exits_ends_its_turn_and_nothing_else(call: Callable[[Turn], Any]):
-    """TU-20: neither the gateway nor the person's patience is what ends."""
-    last = (await everything(agent_of(call)))[-1]
+@pytest.mark.parametrize("way", ["plain", "waiting", "streaming", "while ending"])
+@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError, BaseException])
+async def test_whatever_a_function_raises_ends_its_turn_and_nothing_else(kind: type[BaseException], way: str):
+    """TU-20: the gateway goes on, and the person is told."""
+    last = (await everything(agent_of(raises(kind("stop"), way))))[-1]
     assert isinstance(last, Failed)
-    assert "SystemExit: 3" in last.detail
+    assert last.kind == "crashed"
+    assert kind.__name__ in last.detail or "cancelled" in last.detail
+
+
+def shouted(text: str) -> str:
+    return text.upper()
+
+
+async def shouted_in_pieces(text: "str", /) -> AsyncIterator[str]:
+    yield text.upper()
+
+
+def shouted_further(text: str | None, *, further: Any) -> str:
+    assert further.take() == []
+    return (text or "").upper()
+
+
+def annotated_for_checkers_only(turn: "Unknown") -> str:  # type: ignore[name-defined] # noqa: F821
+    return text_of(turn).upper()  # type: ignore[reportUnknownArgumentType]
+
+
+def annotated_with_a_turn(turn: Turn | None = None) -> str:
+    assert turn is not None
+    return text_of(turn).upper()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [shouted, shouted_in_pieces, shouted_further, annotated_for_checkers_only, annotated_with_a_turn],
+)
+async def test_a_function_that_asks_for_text_gets_it(call: Callable[..., Any]):
+    """TU-32: annotated `str`, it is given what people said; otherwise the turn."""
+    events = [event async for event in agent_of(call).run(as_asked("hello"))]
+    assert text_in(events) == "HELLO"
+
+
+def without_parameter() -> str:
+    return ""
+
+
+def with_two(turn: Turn, other: int) -> str:
+    return ""
+
+
+def further_first(further: Any, turn: Turn) -> str:
+    return ""
+
+
+def with_keyword(turn: Turn, *, key: str) -> str:
+    return ""
+
+
+def with_number(number: int) -> str:
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (without_parameter, "cannot be given a turn (too many positional arguments)"),
+        (with_two, "cannot be given a turn (missing a required argument: 'other')"),
+        (further_first, "cannot be given a turn (multiple values for argument 'further')"),
+        (with_keyword, "cannot be given a turn (missing a required"),
+        (with_number, "wants 'number' to be of type int, which nobody gives it"),
+    ],
+)
+def test_a_function_that_cannot_be_called_is_refused_at_the_start(call: Callable[..., Any], why: str):
+    """TU-32: not with its first turn; and it says how to write it."""
+    with pytest.raises(BadConfiguration) as refusal:
+        agent_of(call)
+    assert why in str(refusal.value)
+    assert "`def answer(text: str):`" in str(refusal.value)
 
 
 async def test_a_plain_function_runs_beside_the_loop():

@@ -28,6 +28,7 @@ from rejoinder.testing.model_server import Answer, Asked, ModelServer, Refuse, S
 
 from .real_agents import CODEX, HERMES, OPENCODE, RealAgent, installed
 
+pytestmark = pytest.mark.xdist_group("real agents")  # installed once, not twice at the same time
 ALL = (
     pytest.param(CODEX, id="codex", marks=pytest.mark.real_agent),
     pytest.param(OPENCODE, id="opencode", marks=pytest.mark.slow_agent),

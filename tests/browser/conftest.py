@@ -14,7 +14,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
 
@@ -22,6 +21,7 @@ from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.ports import free_port
 from tests.browser.scenes import empty, review
 from tests.browser.stage import Stage, server
+from tests.peers import missing
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 expect.set_options(timeout=PATIENCE * 1000)
@@ -33,7 +33,7 @@ PHONE = {"width": 360, "height": 740}
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
     if CHROMIUM is None:
-        pytest.skip("no Chromium here (Debian: apt-get install chromium)")
+        missing("no Chromium here (Debian: apt-get install chromium)")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser

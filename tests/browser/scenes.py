@@ -222,6 +222,7 @@ async def console(stage: Stage) -> None:
                 {"name": "slack", "kind": "slack", "listening": False, "problem": "the token was revoked"},
             ]
         },
+        "people": {"people": [{"person": "ann", "name": "Ann", "since": "2025-01-02T03:04:05Z"}]},
         "pairing": {
             "knocks": [
                 {"channel": "telegram", "account": "bot", "sender": "Noor (991)", "code": "K7QF2M", "asked": ago(120),

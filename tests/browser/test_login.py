@@ -41,3 +41,26 @@ async def test_the_form_lets_in_who_has_the_token(open_page: Open, tmp_path: Pat
         await expect(box(page)).to_be_visible()
     finally:
         await guarded.kill()
+
+
+async def test_an_invitation_is_a_person_and_a_broken_address_is_the_page(open_page: Open, tmp_path: Path) -> None:
+    """The owner invites on the console; the link opens the chat as that person, who cannot rename themselves."""
+    guarded = RealGateway(tmp_path, GUARDED)
+    await guarded.start()
+    try:
+        owner = await open_page(f"{guarded.url}/login?token=the token of this test")
+        await owner.goto(f"{guarded.url}/console")
+        people = owner.get_by_role("region", name="People")
+        await people.get_by_label("Name").fill("Ann")
+        await people.get_by_role("button", name="Invite").click()
+        await expect(people.get_by_role("button", name="End the login of Ann")).to_be_visible()
+        link = (await people.get_by_role("status").inner_text()).rpartition(" ")[2]
+        page = await open_page(link)
+        await page.get_by_role("button", name="You are Ann").click()
+        await expect(page.get_by_role("dialog")).to_contain_text("by the owner's invitation")
+        await page.get_by_role("button", name="Log out").click()
+        await expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+        await owner.goto(f"{guarded.url}/#%E0%A4%A")
+        await expect(box(owner)).to_be_visible()
+    finally:
+        await guarded.kill()

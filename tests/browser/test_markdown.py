@@ -1,8 +1,12 @@
 """The page's own reader of Markdown, run where it lives: in the browser, without a room."""
 
 import pytest
+from playwright.async_api import expect
 
+from bench.page import FAMILIES
+from rejoinder.channels.web.protocol import LONGEST_TEXT
 from tests.browser.conftest import Open, Playing
+from tests.browser.hands import message
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -93,6 +97,48 @@ async def test_any_text_has_a_reading_in_time(module_page) -> None:
         return read;
     }""")
     assert read > 0
+
+
+@pytest.mark.parametrize("growing", [True, False])
+async def test_no_text_costs_more_than_its_budget(module_page, growing: bool) -> None:
+    """Whatever 200,000 characters say, they make few nodes; what is over the budget is plain text, and all there."""
+    page = await module_page()
+    for name, unit in FAMILIES.items():
+        text = (unit * (LONGEST_TEXT // len(unit) + 1))[:LONGEST_TEXT]
+        nodes, letters, deepest = await page.evaluate(COUNT, [text, growing])
+        assert nodes < 6_000, name
+        assert deepest < 60, name
+        assert letters > 0, name
+        if name == "line breaks":
+            assert letters == text.count("a")
+
+
+COUNT = """async ([text, growing]) => {
+    const { markdown } = await import("/static/shared/markdown.js");
+    let [nodes, letters, deepest] = [0, 0, 0];
+    const visit = (tree, depth) => {
+        nodes += 1;
+        deepest = Math.max(deepest, depth);
+        if (typeof tree === "string") letters += tree.replace(/\\s/g, "").length;
+        else if (tree.tag !== "summary") for (const child of tree.children ?? []) visit(child, depth + 1);
+    };
+    for (const tree of markdown(text, { growing })) visit(tree, 1);
+    return [nodes, letters, deepest];
+}"""
+
+
+async def test_a_long_message_unfolds(open_page: Open, quiet: Playing) -> None:
+    """What is over the budget is a click away, whole, and stays unfolded when the message changes."""
+    log = "".join(f"line {i} of a long log\n" for i in range(4_000))
+    long = await quiet.stage.post("lobby", "ada", f"Here it is:\n\n{log}")
+    page = await open_page(f"{quiet.url}/#lobby")
+    rest = message(page, "Here it is").locator("details")
+    await expect(rest.locator("summary")).to_contain_text("Show the rest as plain text")
+    await expect(rest.get_by_text("line 3999 of")).to_be_hidden()
+    await rest.locator("summary").click()
+    await expect(rest.get_by_text("line 3999 of")).to_be_visible()
+    await quiet.stage.edit(long.id, f"Here it is:\n\n{log}Done.", edited=True)
+    await expect(rest.get_by_text("Done.")).to_be_visible()
 
 
 async def test_growing_never_takes_back_a_finished_block(module_page) -> None:

@@ -19,6 +19,7 @@ from playwright.async_api import Page, WebSocketRoute, expect
 from rejoinder.app import Gateway
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.channels.web.journal import Journal
+from rejoinder.channels.web.nouns import Person
 from rejoinder.config import schema
 from rejoinder.events import ReplyEvent, Text, TurnEnded
 from rejoinder.outbound.reading import read_reply
@@ -163,7 +164,7 @@ class Crowd:
             await ask(turn.session.rpartition(":")[2])
 
         for person in PEOPLE:
-            await web.keeper.change(Journal.arrive, person, person)
+            await web.keeper.change(Journal.arrive, Person(person, person))
         self.room = await web.keeper.change(Journal.make_room, PEOPLE[0], "room", "room", ())
         gateway.on("turn_ended", answered)
         await self._begin.wait()

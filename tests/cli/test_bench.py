@@ -1,5 +1,7 @@
 """`rejoinder bench`."""
 
+from pathlib import Path
+
 import msgspec
 import pytest
 from typer.testing import CliRunner
@@ -34,3 +36,13 @@ def test_it_reads_as_a_table(says):
     told = says("--messages", "1", "--sessions", "2")
     assert "messages/s, 2 sessions at once" in told
     assert "MB" in told
+
+
+@pytest.mark.skipif(not Path("/sys").is_dir(), reason="no folder here in which not even root may write")
+def test_a_folder_that_takes_nothing(monkeypatch):
+    """One sentence, before anything is measured."""
+    monkeypatch.chdir("/sys")
+    result = CliRunner().invoke(app, ["bench"])
+    assert result.exit_code == 2
+    assert result.output.startswith("rejoinder: nothing can be written in /sys (")
+    assert len(result.output.splitlines()) == 1

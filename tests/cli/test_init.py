@@ -105,11 +105,47 @@ def test_what_cannot_be_verified_is_said(folder):
     said = answered("2", "", "", "", "", "")
     assert "ANTHROPIC_API_KEY is not known here, so nothing could be verified." in said
     assert load("rejoinder.toml", {"ANTHROPIC_API_KEY": "x"}).agents["helper"].kind == "anthropic"
-    said = answered("4", "http://127.0.0.1:1/v1", "m", "n", "1", "", "", "", more=("--force",))
-    assert "That does not work: http://127.0.0.1:1/v1/models: nobody answers there (Connection refused)" in said
+    said = answered("4", "http://127.0.0.1:1/v1", "n", "1", "", "", "", more=("--force",))
+    assert "Nobody answers at http://127.0.0.1:1/v1 (" in said
     assert load("rejoinder.toml", {}).agents["helper"].kind == "tour"
-    answered("4", "http://127.0.0.1:1/v1", "m", "y", "", "", "", more=("--force",))
+    answered("4", "http://127.0.0.1:1/v1", "y", "m", "", "", "", more=("--force",))
     assert load("rejoinder.toml", {}).agents["helper"].settings.model == "m"
+
+
+@pytest.mark.parametrize(
+    ("typed", "wrong"),
+    [
+        ("localhost:11434", 'That is no address: expected an address that begins with http:// or https://, found "loc'),
+        ("http://127.0.0.1:99999/v1", "Nobody answers at http://127.0.0.1:99999/v1 (Port out of range 0-65535)."),
+        ("http://name.invalid/v1", "Nobody answers at http://name.invalid/v1 ("),
+    ],
+)
+def test_an_address_is_looked_at_as_soon_as_it_is_typed(folder, typed, wrong):
+    """Before the next question: nobody answers five of them to hear that the first was wrong."""
+    said = answered("4", typed, status=1)
+    before, _, after = said.partition(wrong)
+    assert after, said
+    assert "model" not in before.partition("base_url")[2]
+
+
+def test_who_is_at_an_address_is_asked_about_it(folder):
+    """The endpoint is looked at in full once the model is known, too."""
+    with telegram() as platform:
+        said = answered("4", f"{platform.url}/v1", "m", "", "", "n")
+    assert "the endpoint answers, and has no list of models" in said
+
+
+@pytest.mark.skipif(not Path("/sys").is_dir(), reason="no folder here in which not even root may write")
+def test_a_folder_that_takes_nothing_is_said_before_any_question(folder):
+    said = answered(status=2, more=("-c", "/sys/rejoinder.toml"))
+    assert said.startswith("rejoinder: nothing can be written in /sys (")
+    assert said.endswith("); go to another folder, or name a file elsewhere with -c\n")
+
+
+def test_a_folder_in_the_place_of_the_file(folder):
+    (folder / "mine").mkdir()
+    said = answered("", "", "", "", status=2, more=("--force", "-c", "mine"))
+    assert said.endswith("rejoinder: mine cannot be written (Is a directory); name another file with -c\n")
 
 
 def test_a_file_that_is_there_stays(folder):

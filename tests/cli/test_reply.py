@@ -157,12 +157,12 @@ def test_a_wrong_line_is_named(line: str, complaint: str) -> None:
     [
         (
             ["--channel", "discrod"],
-            "no platform called 'discrod'; did you mean discord? "
+            "no channel called 'discrod'; did you mean discord? "
             "there are: discord, matrix, signal, slack, telegram, terminal, web, whatsapp",
         ),
         (
             ["--channel", ""],
-            "no platform called ''; there are: discord, matrix, signal, slack, telegram, terminal, web, whatsapp",
+            "no channel called ''; there are: discord, matrix, signal, slack, telegram, terminal, web, whatsapp",
         ),
     ],
 )

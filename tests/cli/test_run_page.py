@@ -38,7 +38,7 @@ def started(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[st
 def test_without_configuration_there_is_a_page(tmp_path):
     """It says which agent answers and why, and serves at the address it tells, all on standard output."""
     with started(tmp_path) as (_, said):
-        assert said[0].startswith("Answering with the built-in tour, for want of an agent or a key.")
+        assert said[0].startswith("Answering with the built-in tour: no agent and no API key was found.")
         assert "`rejoinder run --demo`" in said[1]
         assert said[2] == "What is said is kept in rejoinder.db (gateway.store)."
         assert (tmp_path / "rejoinder.db").exists()

@@ -338,7 +338,7 @@ async def test_an_owner_changes_a_setting_until_the_next_start(tmp_path):
         await platform.says("ann", "ann", "hello")
         await platform.hears("ann", "Bot: One.", seconds=SECONDS)
         await platform.says("ann", "ann", "/restart")
-        await platform.hears("ann", "Restarting.", seconds=SECONDS)
+        await platform.hears("ann", "Bot: Restarting.", seconds=SECONDS)
         await platform.says("ann", "ann", "hello")
         await platform.hears("ann", "One.", seconds=SECONDS)
         assert (tmp_path / "rejoinder.toml").read_text() == file

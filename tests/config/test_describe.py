@@ -8,8 +8,9 @@ import jsonschema
 import pytest
 
 from rejoinder.config.describe import json_schema, markdown_tables, sentences
+from rejoinder.config.kinds import INSTALLED
 from rejoinder.config.load import read
-from rejoinder.config.schema import BUILT_IN, SECTIONS, AgentDefaults, ChannelSettings
+from rejoinder.config.schema import SECTIONS, AgentDefaults, ChannelSettings
 from rejoinder.errors import BadConfiguration
 
 HERE = Path(__file__).parent
@@ -21,11 +22,11 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 def test_the_schema_is_one():
     """It is a schema of draft 2020-12 whose references all lead somewhere."""
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    references = re.findall(r"'\$ref': '#/\$defs/(\w+)'", str(SCHEMA))
+    references = re.findall(r"'\$ref': '#/\$defs/([\w.]+)'", str(SCHEMA))
     assert set(references) == set(SCHEMA["$defs"])
 
 
-@pytest.mark.parametrize("record", [*SECTIONS.values(), *BUILT_IN.agents.values(), *BUILT_IN.channels.values()])
+@pytest.mark.parametrize("record", [*SECTIONS.values(), *INSTALLED.agents.values(), *INSTALLED.channels.values()])
 def test_every_key_has_a_sentence(record):
     """Each key says what it is for: in the schema, in the docs, for whoever completes it in an editor."""
     assert set(sentences(record)) == set(record.__struct_fields__)
@@ -84,7 +85,7 @@ def test_what_the_loader_refuses_the_schema_refuses(text):
 
 def test_the_schema_holds_no_value_but_defaults():
     """A schema is published: it knows nothing of this machine."""
-    assert SCHEMA["properties"]["channels"]["properties"].keys() == BUILT_IN.channels.keys()
+    assert SCHEMA["properties"]["channels"]["properties"].keys() == INSTALLED.channels.keys()
     assert str(HERE) not in str(SCHEMA)
 
 

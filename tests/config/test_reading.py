@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from rejoinder.agents.settings import OpenAISettings
 from rejoinder.config.channels import ReplyToModes
+from rejoinder.config.kinds import INSTALLED, Kinds
 from rejoinder.config.load import read
 from rejoinder.config.reading import Reader
 from rejoinder.config.schema import (
-    BUILT_IN,
     SECTIONS,
     AgentDefaults,
     ChannelSettings,
@@ -121,12 +121,11 @@ def test_what_follows_from_other_keys(text, agent, bot_messages):
 
 def test_kinds_of_others():
     """A kind that somebody else has made is read by its own record."""
-    from rejoinder.config.schema import Kinds
 
     class Zulip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         site: str
 
-    kinds = Kinds(BUILT_IN.agents, {"zulip": Zulip})
+    kinds = Kinds(INSTALLED.agents, {"zulip": Zulip})
     settings = read('[channels.zulip]\nsite = "s"\nallow = ["zulip:1"]', "x.toml", {}, kinds)
     assert settings.channels["zulip"].settings == Zulip("s")
     with pytest.raises(BadConfiguration, match='there is no such key; did you mean "site"'):
@@ -135,7 +134,7 @@ def test_kinds_of_others():
 
 def test_secrets_are_secret():
     """A key whose name says that it is a secret is one: it cannot be printed by mistake."""
-    for record in [*SECTIONS.values(), *BUILT_IN.agents.values(), *BUILT_IN.channels.values(), ChannelSettings]:
+    for record in [*SECTIONS.values(), *INSTALLED.agents.values(), *INSTALLED.channels.values(), ChannelSettings]:
         for field in msgspec.structs.fields(record):
             if field.name.endswith(("token", "key", "password", "secret", "env", "headers")):
                 assert "Secret" in str(field.type) or field.name in ("main_key", "pass_env"), (record, field.name)

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from rejoinder.config.kinds import INSTALLED
 from rejoinder.config.load import load, read
-from rejoinder.config.schema import BUILT_IN, SECTIONS, AgentDefaults, ChannelSettings
+from rejoinder.config.schema import SECTIONS, AgentDefaults, ChannelSettings
 from rejoinder.config.show import as_toml
 from rejoinder.config.syntax import IN_PLAIN_WORDS
 from rejoinder.errors import BadConfiguration
@@ -146,9 +147,9 @@ def test_any_text(text):
     assert "canary" not in read_or_refuse(text)
 
 
-RECORDS = [*SECTIONS.values(), *BUILT_IN.agents.values(), *BUILT_IN.channels.values(), ChannelSettings, AgentDefaults]
+RECORDS = [*SECTIONS.values(), *INSTALLED.agents.values(), *INSTALLED.channels.values(), ChannelSettings, AgentDefaults]
 FIELDS = sorted({field for record in RECORDS for field in record.__struct_fields__})
-keys = st.sampled_from([*SECTIONS, "agents", "channels", "defaults", "kind", *BUILT_IN.channels, *FIELDS])
+keys = st.sampled_from([*SECTIONS, "agents", "channels", "defaults", "kind", *INSTALLED.channels, *FIELDS])
 values = st.recursive(
     st.sampled_from(["tour", "openai", "telegram", "*", "@a", "telegram:1", "daily", "${TELEGRAM_TOKEN}", "${X}", ""])
     | st.booleans()

@@ -125,3 +125,18 @@ async def test_an_agent_whose_own_work_is_cancelled():
     async with conversation(Entangled()) as chat:
         await chat.says("hello")
         await chat.hears("scripted failed and could not answer.")
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, SystemExit, GeneratorExit])
+async def test_an_agent_that_would_end_the_gateway(problem: type[BaseException]):
+    """TU-20: what a foreign agent raises ends its turn and nothing else."""
+
+    class Leaving(ScriptedAgent):
+        async def run(self, turn):
+            raise problem
+            yield
+
+    async with conversation(Leaving()) as chat:
+        for _ in range(2):
+            await chat.says("hello")
+            await chat.hears("scripted failed and could not answer.")

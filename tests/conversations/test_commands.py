@@ -67,8 +67,8 @@ class Plain:
         ("/exec security=full", "The agent plain asks for no permission, so there is nothing to set."),
         ("/elevated full", "The agent plain asks for no permission, so there is nothing to lift."),
         ("/compact", "The agent plain keeps its memory itself: /new begins anew."),
-        ("/exec host=node", "The agent plain asks for no permission, so there is nothing to set."),
-        ("/compact shortly", "Usage: /compact"),
+        ("/exec host=node", "The agent plain does not take host; valid: default"),
+        ("/compact shortly", "The agent plain keeps its memory itself: /new begins anew."),
         ("/restart", "This gateway is a part of another program: it starts again with that one."),
         ("/tts on", "/tts does not work yet."),
         ("/config show", "/config is off; commands.config = true turns it on."),
@@ -399,3 +399,123 @@ async def test_a_command_ends_with_the_gateway():
         await chat.hears("A command is running already; it has 60 seconds in all.")
         await chat.gateway.drain()
         await chat.hears("It was ended with the gateway.")
+
+
+class Placed(ScriptedAgent):
+    """Lets people say where it runs things."""
+
+    takes_exec = ("host",)
+
+
+async def test_where_to_run_things_reaches_an_agent_that_takes_it():
+    """IN-53, IN-59: `host` is handed over, stored or for one turn; what it does not take is refused."""
+    agent = Placed("One.", "Two.", "Three.")
+    async with conversation(agent) as chat:
+        await chat.says("/exec host=sandbox")
+        await chat.hears("Exec: host=sandbox.")
+        await chat.says("hello")
+        await chat.hears("One.")
+        await chat.says("/exec node=mac")
+        await chat.hears("The agent scripted does not take node; valid: host=sandbox|gateway|node, or default")
+        await chat.says("/exec host=gateway hello")
+        await chat.hears("For this turn: exec host=gateway.")
+        await chat.hears("Two.")
+        await chat.says("/exec default")
+        await chat.hears("Exec: default.")
+        await chat.says("hello")
+        await chat.hears("Three.")
+    assert [(turn.host, turn.node) for turn in agent.turns] == [("sandbox", None), ("gateway", None), (None, None)]
+
+
+class Telling(ScriptedAgent):
+    """Says which models it has, and which commands."""
+
+    models = ("gpt-x",)
+    fallbacks = ()
+    profiles = ("work",)
+
+    async def offered(self):
+        return ("gpt-x", "gpt-y", "gpt-z-2030-01-02", "llama3:8b")
+
+    def announced(self):
+        return frozenset({"statu"})
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("/model gpt-y", "Model: gpt-y."),
+        ("/model GPT-Y@Work", "Model: gpt-y@work."),
+        ("/model openai/gpt-y", "Model: gpt-y."),
+        ("/model gpt-z", "Model: gpt-z."),
+        ("/model llama3", "Model: llama3."),
+        ("/model gpt-q", "gpt-q is not a model one may choose here; valid: gpt-y, gpt-x; /models lists more"),
+        ("/model nonexist hi there", "nonexist is not a model one may choose here; valid: "),
+        ("/model gpt-y@home", "There is no profile 'home'; there are: work."),
+        ("do /model gpt-y@home it", "There is no profile 'home'; there are: work."),
+        ("[[/model nonexist]]", "nonexist is not a model one may choose here; valid: "),
+        ("/models", "It also offers: gpt-y, gpt-z-2030-01-02, llama3:8b"),
+        ("/models", "/model <name>@work"),
+        ("/staus", "There is no /staus. Did you mean /status? Nothing was run."),
+    ],
+)
+async def test_a_model_the_agent_does_not_offer_is_refused(typed, answer):
+    """IN-52, IN-55, IN-60: with the nearest ones, before anything is written; the agent does not run."""
+    agent = Telling()
+    async with conversation(agent) as chat:
+        await chat.says(typed)
+        assert answer in (await chat.hears()).text
+    assert agent.turns == []
+
+
+async def test_a_name_the_agent_announces_is_the_agents():
+    """IN-60: however near it is to a command of ours."""
+    agent = Telling("My own.")
+    async with conversation(agent) as chat:
+        await chat.says("/statu")
+        await chat.hears("My own.")
+
+
+async def test_default_unsets_a_level_for_the_session_or_one_turn():
+    """IN-52: what would hold if nobody had chosen holds again."""
+    agent = ScriptedAgent("One.", "Two.", "Three.")
+    async with conversation(agent) as chat:
+        for typed, heard in (
+            ("/think high", "Thinking: high."),
+            ("/think default", "Thinking: default, which is off."),
+            ("/think high", "Thinking: high."),
+        ):
+            await chat.says(typed)
+            await chat.hears(heard)
+        await chat.says("/think default for this one")
+        await chat.hears("For this turn: thinking default.")
+        await chat.hears("One.")
+        await chat.says("and now?")
+        await chat.hears("Two.")
+        await chat.says("/t reset")
+        await chat.hears("Thinking: default, which is off.")
+        await chat.says("and now?")
+        await chat.hears("Three.")
+    assert [turn.think for turn in agent.turns] == [None, "high", None]
+
+
+class Nicknamed(ScriptedAgent):
+    """Its configuration has a short name for a model."""
+
+    models = ("gpt-x", "best")
+    fallbacks = ()
+    aliases = {"best": "vendor/gpt-y"}  # noqa: RUF012 - as a settings record has it
+
+
+async def test_a_configured_alias_is_a_directive_of_its_own():
+    """IN-50: `/best` alone chooses the model, before other words for one turn."""
+    agent = Nicknamed("One.", "Two.")
+    async with conversation(agent) as chat:
+        await chat.says("/best hello")
+        await chat.hears("For this turn: model vendor/gpt-y.")
+        await chat.hears("One.")
+        await chat.says("/best")
+        await chat.hears("Model: vendor/gpt-y.")
+        await chat.says("hello")
+        await chat.hears("Two.")
+    assert [turn.model for turn in agent.turns] == ["vendor/gpt-y", "vendor/gpt-y"]

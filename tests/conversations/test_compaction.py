@@ -33,8 +33,8 @@ class Forgetful(ScriptedAgent):
         async for event in super().run(turn):
             yield event
 
-    async def compact(self, session) -> bool:
-        self.log.append("shortened")
+    async def compact(self, session, instructions="") -> bool:
+        self.log.append(f"shortened {instructions}".strip())
         return next(self._works)
 
 
@@ -266,3 +266,13 @@ async def test_what_cannot_be_shortened_is_said():
     async with conversation(Forgetful(works=(False,))) as chat:
         await chat.says("/compact")
         await chat.hears("There was nothing to shorten, or it did not work.")
+
+
+async def test_what_to_keep_reaches_the_agent():
+    """IN-61: `/compact <instructions>`, also where it stands in brackets."""
+    agent = Forgetful("One.")
+    async with conversation(agent) as chat:
+        for typed in ("/compact keep the names", "[[/compact: the dates]]", "/compact"):
+            await chat.says(typed)
+            await chat.hears("The session's memory is shortened.")
+    assert agent.log == ["shortened keep the names", "shortened the dates", "shortened"]

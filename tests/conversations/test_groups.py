@@ -53,3 +53,22 @@ async def test_a_group_has_so_many_answers_a_day():
         await chat.channel.says("hello again", **ROOM)
         await chat.channel.says("hello", chat="den", kind="group")
         await chat.hears("Elsewhere.")
+
+
+async def test_who_takes_part_is_told_with_every_turn():
+    """IN-34: the people and bots of the last messages, also those who did not mean the agent; not the agent itself."""
+    agent = ScriptedAgent("One.", "Two.", "Elsewhere.")
+    common = ChannelSettings(dm="open", groups="open")
+    async with conversation(agent, settings=Settings(channels={"fake": Channel("fake", common, {})})) as chat:
+        await chat.channel.says("lunch?", sender="bob", **ROOM)
+        await chat.channel.says("it is noon", sender="clock", bot=True, **ROOM)
+        await chat.channel.says("@bot hello", mention=True, **ROOM)
+        await chat.hears("One.")
+        await chat.channel.says("@bot again", sender="bob", mention=True, **ROOM)
+        await chat.hears("Two.")
+        await chat.channel.says("@bot hello", mention=True, chat="den", kind="group")
+        await chat.hears("Elsewhere.")
+    first, second, elsewhere = (turn.system for turn in agent.turns)
+    assert '"participants":["ann","bob","clock"]' in first
+    assert first == second
+    assert '"participants":["ann"]' in elsewhere

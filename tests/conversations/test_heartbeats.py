@@ -4,14 +4,16 @@ import asyncio
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from rejoinder.agents.base import Failed
+from rejoinder.channels.base import Rejected
 from rejoinder.config.jobs import HeartbeatSettings
 from rejoinder.store.base import WantJob
 from rejoinder.testing import ScriptedAgent
 from rejoinder.turns.heartbeat import PROMPT
 from tests.conversations.agents import said
-from tests.conversations.timed import MORNING, Days, with_heartbeat
+from tests.conversations.timed import MORNING, Days, a_job, with_heartbeat
 
 ALARM = "The disk is nearly full: 97 %."
 
@@ -88,6 +90,30 @@ async def test_what_was_just_said_is_not_said_again(tmp_path):
     assert days.said == [ALARM, "Something else.", ALARM]
 
 
+async def test_two_texts_in_turn_are_each_said_once(tmp_path):
+    """TU-26: what counts is every text of a day, not the last one alone."""
+    days = Days(tmp_path, with_heartbeat())
+    async with days.running(ScriptedAgent(ALARM, "Something else.", ALARM, "Something else.")):
+        await days.known()
+        for _ in range(4):
+            await beat(days)
+    assert days.said == [ALARM, "Something else."]
+
+
+async def test_what_was_not_delivered_is_said_again(tmp_path):
+    """TU-26: only a delivered text is not repeated: nobody has read one that was given up."""
+    days = Days(tmp_path, with_heartbeat())
+    days.channel.fails(Rejected("blocked", "gone"))
+    async with days.running(ScriptedAgent(ALARM, ALARM, ALARM)) as gateway:
+        await days.known()
+        await beat(days)
+        assert await gateway.store.count_parts("dead") == 1
+        await beat(days)
+        await days.chat.hears(ALARM)
+        await beat(days)
+    assert days.said == [ALARM]
+
+
 @pytest.mark.parametrize(
     ("notes", "woken"),
     [
@@ -144,6 +170,49 @@ async def test_who_is_talked_to_is_left_alone(tmp_path, session):
         assert passed.reason == "somebody is talking to the agent"
         go.set()
         await days.chat.hears("One.")
+        assert (await beat(days)).outcome == "silent"
+
+
+async def test_a_job_is_nobody_talking(tmp_path):
+    """TU-26: while a job's turn runs in the same chat, the heartbeat has its own."""
+    settings = replace(with_heartbeat(), cron={"report": a_job(every="30m", agent="scripted")})
+    days, go = Days(tmp_path, settings), asyncio.Event()
+    async with days.running(ScriptedAgent(["Looking", go.wait, "."], "HEARTBEAT_OK")):
+        await days.known("report")
+        await days.known("heartbeat/scripted")
+        days.pass_by(minutes=30)
+        await days.chat.sees("Looking")
+        job = await days.job(lambda job: job.fired is not None and not job.is_open, "heartbeat/scripted")
+        assert (job.outcome, job.passed) == ("silent", None)
+        go.set()
+        await days.chat.hears("Looking.")
+
+
+async def test_a_session_is_not_shared_at_the_same_time(tmp_path):
+    """TU-26: where a job's turn runs in the heartbeat's own session, the reason for skipping says so."""
+    job = a_job(every="30m", agent="scripted", session="ours")
+    days, go = Days(tmp_path, replace(with_heartbeat(session="ours"), cron={"report": job})), asyncio.Event()
+    async with days.running(ScriptedAgent(["Looking", go.wait, "."])):
+        await days.known("report")
+        await days.known("heartbeat/scripted")
+        days.pass_by(minutes=30)
+        skipped = await days.job(lambda job: job.passed is not None, "heartbeat/scripted")
+        assert skipped.reason == "its session is busy with another job"
+        go.set()
+        await days.chat.hears("Looking.")
+
+
+async def test_a_stopped_run_silences_no_heartbeat(tmp_path):
+    """TU-26: after `/stop` the session remembers that, and has nothing to do."""
+    days = Days(tmp_path, with_heartbeat(session="scripted:fake:default:direct:ann"))
+    go = asyncio.Event()
+    async with days.running(ScriptedAgent(["One", go.wait, "."], "HEARTBEAT_OK")):
+        await days.known()
+        await days.chat.says("one")
+        await days.chat.sees("One")
+        await days.chat.says("/stop")
+        await days.chat.hears("One")
+        await days.chat.hears("Agent was aborted.")
         assert (await beat(days)).outcome == "silent"
 
 

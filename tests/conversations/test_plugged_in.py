@@ -56,6 +56,35 @@ def roll(call):
     return Answer((f"A die with {call.args.get('sides', '6')} sides.",))
 
 
+def broken(call):
+    raise LookupError("no dice")
+
+
+@pytest.mark.parametrize(("typed", "answer"), [("/break", None), ("[[/break]] hello", "Hi.")])
+async def test_a_command_that_raises_is_told_to_the_person_and_the_log(monkeypatch, caplog, typed, answer):
+    """IN-60: in one sentence without its details; what else was said is answered."""
+    plug_in(monkeypatch, "rejoinder.commands", COMMANDS=(Command("break", "Breaks.", "games", handle=broken),))
+    async with conversation(ScriptedAgent("Hi.")) as chat:
+        await chat.says(typed)
+        await chat.hears("/break did not work (LookupError); the gateway's log says more.")
+        if answer:
+            await chat.hears(answer)
+    assert "/break failed" in caplog.text
+    assert "no dice" in caplog.text
+
+
+async def test_why_after_a_skill_is_about_the_message_before(skilled):
+    """IN-64: `/skill` that was answered with the list of skills is a command like others."""
+    async with conversation(ScriptedAgent("Hi."), settings=skilled) as chat:
+        await chat.says("hello")
+        await chat.hears("Hi.")
+        for typed in ("/skill", "/skill nosuch", "[[/status]]"):
+            await chat.says(typed)
+            await chat.hears()
+        await chat.says("/why")
+        assert "agent scripted: answered" in (await chat.hears()).text
+
+
 async def test_a_command_of_a_plug_in_passes_the_gate(monkeypatch):
     """IN-65, IN-12: a sender's command answers the owner, a guest gets silence and no agent runs."""
     command = Command("roll", "Roll a die.", "games", args=(Arg("sides"),), handle=roll)

@@ -121,6 +121,19 @@ async def test_agents_that_talk_to_each_other_fall_silent_with_one_notice():
     assert (len(coder.turns), len(writer.turns)) == (2, 3)
 
 
+async def test_what_hits_the_limit_is_history_for_the_others():
+    """IN-23, IN-32: nobody is woken by it, and who was named reads it with the next turn."""
+    coder, writer = a_coder("@writer your turn", "I did."), a_writer("@coder did you see it?")
+    async with room(coder, writer, bot_turns=2) as chat:
+        await chat.channel.says("@coder begin", **LAB)
+        await chat.hears("@writer your turn")
+        await chat.hears("@coder did you see it?")
+        await chat.hears("2 bot turns in a row: I am silent until a human writes.")
+        await chat.channel.says("@coder well?", **LAB)
+        await chat.hears("I did.")
+    assert '"text":"@coder did you see it?","author":"writer"' in "".join(p.text for p in coder.turns[1].parts)
+
+
 async def test_an_agent_wakes_another_by_name_where_the_platform_tells_nobody():
     """IN-21, IN-25: the answer comes to who is named in it, with the author, and under its own id."""
     coder, writer = a_coder("Done. @Writer, describe it."), a_writer("[[reply_to:m2]]\nIt sorts.")

@@ -164,6 +164,23 @@ class Models(ScriptedAgent):
         return True
 
 
+@pytest.mark.parametrize("typed", ["/model ghost", None])
+async def test_who_chose_a_model_that_is_not_there_is_told(typed):
+    """IN-52: a fallback answers, and says so, once, in a session that is not verbose too."""
+    agent = Models([failed("model_not_found")], "One.", [failed("model_not_found")], "Two.")
+    async with conversation(agent) as chat:
+        if typed:
+            await chat.says(typed)
+            await chat.hears("Model: ghost.")
+        await chat.says("hello" if typed else "/model ghost hello")
+        if not typed:
+            await chat.hears("For this turn: model ghost.")
+        await chat.hears("Model fallback: second answers instead of ghost: there is no such model.\n\nOne.")
+        if typed:
+            await chat.says("again")
+            await chat.hears("Two.")
+
+
 @pytest.mark.parametrize("kind", ["billing", "rate_limit", "auth", "format", "model_not_found"])
 async def test_another_model_answers_when_the_first_cannot(kind):
     """TU-22: the selected model, then its fallbacks."""

@@ -4,10 +4,10 @@ import asyncio
 import threading
 
 from rejoinder.channels.base import Rejected
-from rejoinder.channels.platforms import platform as known
+from rejoinder.channels.telegram import LIMITS
 from rejoinder.config.schema import Settings
 from rejoinder.outbound import plan
-from rejoinder.outbound.render import messages
+from rejoinder.rendering import messages
 from rejoinder.runtime.sending import pacing
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.platform import oracles
@@ -77,7 +77,7 @@ async def test_a_long_answer_is_several_messages():
         said = [seen.text for seen in platform.truth.messages("ann")]
         assert " ".join(said) == words
         assert not oracles.refused(platform.truth.calls)
-        assert not oracles.over_length(platform.truth.frames, known("telegram").limits)
+        assert not oracles.over_length(platform.truth.frames, LIMITS)
 
 
 async def test_a_long_answer_holds_nobody_up(monkeypatch):

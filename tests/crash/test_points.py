@@ -8,6 +8,7 @@ from tests.crash.points import AT_RANDOM, PERSONALITIES, POINTS, point
 from tests.crash.suite import run_all, table, trials
 from tests.crash.trial import Result, Trial
 
+pytestmark = pytest.mark.xdist_group("crash points")  # the trials are run once, for all of these tests
 MESSAGES, CHATS, JOBS = 4, 2, 4
 ON_WEB = ("K2", "K4", "K8", "K9", "K10", "K14", "K15", "K19", "K22", "K23")
 """What no channel has to do with is tried where nothing is paced."""

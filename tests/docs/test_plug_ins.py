@@ -13,7 +13,6 @@ from rejoinder import plugins
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import read
 from rejoinder.testing.patience import PATIENCE
-from rejoinder.wiring.kinds import kinds
 from rejoinder.wiring.opening import open_channels
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -45,7 +44,7 @@ async def test_they_talk_to_each_other(monkeypatch):
     bring(monkeypatch, lines=("rejoinder.channels", lines), echo=("rejoinder.agents", echo))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    settings = read(of_channel.replace("7001", str(port)) + of_agent, "rejoinder.toml", {}, kinds())
+    settings = read(of_channel.replace("7001", str(port)) + of_agent, "rejoinder.toml", {})
     gateway = Gateway(settings, channels=open_channels(settings), store=MEMORY)
     async with asyncio.timeout(PATIENCE), gateway:
         gateway.runs.start("serve", gateway.serve())

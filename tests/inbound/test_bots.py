@@ -106,9 +106,12 @@ def test_in_our_own_room_a_mention_wakes() -> None:
     ],
 )
 def test_conversations_of_bots_end(turns: int, before: int, today: int, posted: bool, expected: str) -> None:
-    """IN-23: at the soft limit one notice, by who took part; then silence; the hard limit counts by day."""
+    """IN-23, IN-32: at the soft limit one notice, by who took part; then silence; the hard limit counts by day. What
+    was said stays in the history."""
     thread = ThreadFacts(posted=posted, bot_turns=turns, bot_turns_before=before, bot_turns_today=today)
-    assert outcome(send(bot_says("hi"), house(bot_messages="all"), thread=thread)) == expected
+    done = send(bot_says("hi"), house(bot_messages="all"), thread=thread)
+    assert outcome(done) == expected
+    assert [type(effect).__name__ for effect in done.effects] == ([] if expected == "turn" else ["Overhear"])
 
 
 def test_a_human_is_heard_whatever_bots_did() -> None:
@@ -266,6 +269,10 @@ def test_everybody_is_named_in_the_words() -> None:
     assert in_room("mail@all.example, hello").message.agents == ("ada",)
     bot = replace(says("@All good morning", group=True), sender=Sender("ada", is_bot=True))
     assert who_wakes(bot, ("ada", "bo"), "all") == ()
+    told = replace(bot, mentions=(Mention("all", "everyone", "@All"),))
+    assert who_wakes(told, ("ada", "bo", "cy"), "all") == ()
+    named = replace(told, text="@All good morning, @cy")
+    assert who_wakes(named, ("ada", "bo", "cy"), "all") == ("cy",)
 
 
 def test_a_room_without_the_lead() -> None:

@@ -1,4 +1,8 @@
-"""The sample cases of inbound decisions, through the command people use."""
+"""The sample cases of inbound decisions, through the command people use.
+
+`message.json` are samples of all numbers; `message_commands.json` has those of directives and commands, sentence by
+sentence, with words that have to be said (`says`).
+"""
 
 import json
 import subprocess
@@ -10,7 +14,11 @@ import pytest
 
 from rejoinder.testing.patience import PATIENCE
 
-CASES: list[dict[str, Any]] = json.loads(Path("tests/data/message.json").read_text())
+CASES: list[dict[str, Any]] = [
+    case
+    for file in ("message.json", "message_commands.json")
+    for case in json.loads(Path("tests/data", file).read_text("utf-8"))
+]
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +44,7 @@ def test_case(number: int, answers: list[dict[str, Any]]) -> None:
     assert answer["directives"] == case["directives"]
     if case["agent_text"] is not None:
         assert answer["agent_text"] == case["agent_text"]
+    assert case.get("says", "") in "\n".join(answer["replies"])
 
 
 def test_documents_have_the_promised_keys(answers: list[dict[str, Any]]) -> None:

@@ -72,6 +72,7 @@ def test_a_missing_type_is_octet_stream() -> None:
     [
         says("", OWNER, forwarded=Forward("/restart")),
         says("/restart", OWNER, forwarded=Forward("/restart")),
+        says("/restart", OWNER, forwarded=Forward("/restart"), attachments=(Attachment("1", mime="image/png"),)),
         says("what?", OWNER, reply_to=Quote("m0", text="/restart")),
         says("> /restart\nwhat?", OWNER),
         says("what?", OWNER, thread_starter="/restart", thread_history=(Said("m0", "5", text="/restart"),)),
@@ -84,6 +85,7 @@ def test_a_missing_type_is_octet_stream() -> None:
     ids=[
         "forward",
         "forward as text",
+        "caption of a forward",
         "quote",
         "quoted line",
         "history",
@@ -95,10 +97,23 @@ def test_a_missing_type_is_octet_stream() -> None:
     ],
 )
 def test_commands_are_read_from_the_senders_own_fresh_text_alone(message: Any) -> None:
-    """IN-6: not from a quote, forward, caption, history, link, file or edit: the agent runs, nothing else."""
+    """IN-6: not from a quote, forward, its caption, history, link, file or edit: the agent runs, nothing else."""
     done = send(message, house())
     assert outcome(done) == "turn"
     assert done.effects == ()
+
+
+def test_the_senders_own_caption_is_own_text() -> None:
+    """IN-6: the words under one's own file carry what text carries; the file is there to be answered as well."""
+    picture = (Attachment("1", mime="image/png"),)
+    restarted = send(says("/restart", OWNER, attachments=picture), house())
+    assert restarted.effects == send(says("/restart", OWNER), house()).effects != ()
+    mixed = send(says("/think high what is this?", OWNER, attachments=picture), house())
+    assert (outcome(mixed), mixed.message.choices, mixed.message.agent_text) == (
+        "turn",
+        {"think": "high"},
+        "what is this?",
+    )
 
 
 def test_a_transcript_is_own_text_without_the_owners_power() -> None:

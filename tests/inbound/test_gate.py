@@ -34,7 +34,6 @@ ENTRIES = {
     "edit": None,
     "forward": None,
     "quote": None,
-    "caption": None,
     "history": None,
     "agent": None,
 }
@@ -84,6 +83,7 @@ COMMANDS = {
     "elevated": "owner",
     "exec": "owner",
     "allowlist": "owner",
+    "invite": "owner",
     "config": "owner",
     "debug": "owner",
     "restart": "owner",

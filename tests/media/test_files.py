@@ -29,6 +29,7 @@ def folder(tmp_path: Path) -> Folder:
     (here / "link.txt").symlink_to(tmp_path / "secret.txt")
     (here / "way").symlink_to(tmp_path)
     (here / "inside").symlink_to(here / "in")
+    (here / "hard.txt").hardlink_to(tmp_path / "secret.txt")
     os.mkfifo(here / "pipe")
     return folder
 
@@ -62,6 +63,7 @@ def test_what_is_sent(folder: Folder, path: str, name: str, mime: str, content: 
         ("link.txt", True, "cannot be opened"),
         ("way/secret.txt", True, "cannot be opened"),
         ("inside/plan.txt", True, "cannot be opened"),
+        ("hard.txt", True, "has another name elsewhere"),
         ("pipe", True, "is no regular file"),
         ("in", True, "is no regular file"),
         ("chart.png/x", True, "cannot be opened"),

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from rejoinder.channels.telegram import CHANNEL
 from rejoinder.events import Route
-from rejoinder.outbound import chunk
 from rejoinder.outbound import draft as drafts
 from rejoinder.outbound.deeds import Amend, Remove, Say
 from rejoinder.outbound.draft import (
@@ -23,9 +23,10 @@ from rejoinder.outbound.draft import (
     Wait,
     next_step,
 )
-from rejoinder.outbound.plan import Manner, Wording, cut, settle
+from rejoinder.outbound.plan import Wording, cut, settle
+from rejoinder.rendering import RenderOptions, chunk
 
-MANNER = Manner("telegram", 40, "utf16")
+MANNER = RenderOptions(CHANNEL.renderer, 40, "utf16")
 EDITS = Streaming("edits", pace=1.0)
 
 
@@ -232,7 +233,7 @@ def test_what_was_refused_is_tried_at_its_time_or_not_before_the_end():
 
 def test_live_feeds_every_piece():
     """DE-20: web each delta."""
-    screen = Screen(Streaming("live"), Manner())
+    screen = Screen(Streaming("live"), RenderOptions())
     for piece in ("One", ", ", "two"):
         screen.grows(piece)
         screen.works()
@@ -263,7 +264,7 @@ BLOCKS = Streaming("blocks", least=20, most=40, idle=1.0)
 
 def test_blocks_are_cut_at_paragraphs_and_pause_between():
     """DE-22: between the least and the most, break preference, a delay before the second."""
-    screen = Screen(BLOCKS, Manner())
+    screen = Screen(BLOCKS, RenderOptions())
     screen.grows("A first paragraph here.\n\nAnd more of it, that is longer than the most there may be.")
     assert screen.works() == Wait(1.0)
     assert screen.messages == ["A first paragraph here."]
@@ -275,7 +276,7 @@ def test_blocks_are_cut_at_paragraphs_and_pause_between():
 
 def test_what_pauses_is_sent_after_a_while():
     """DE-22: coalescing over an idle second."""
-    screen = Screen(BLOCKS, Manner())
+    screen = Screen(BLOCKS, RenderOptions())
     screen.grows("Twenty characters and some")
     assert screen.works() == Wait(1.0)
     screen.now = 1.0
@@ -290,7 +291,7 @@ def test_what_pauses_is_sent_after_a_while():
 @example(["| h | h |\n|---|---|\n", "[a](xxxxs://e.org/xx)b"])
 def test_blocks_and_rest_are_the_source(pieces):
     """DE-2, DE-22: nothing is said twice and nothing is left out; what the cutter adds and white space aside."""
-    screen = Screen(BLOCKS, Manner())
+    screen = Screen(BLOCKS, RenderOptions())
     for piece in pieces:
         screen.grows(piece)
         screen.works()
@@ -315,7 +316,7 @@ def test_a_block_is_cut_without_reading_all_that_follows(monkeypatch):
 @pytest.mark.parametrize("fence", ["```py\n" + "x = 1\n" * 20 + "```"])
 def test_a_fence_is_closed_and_opened_again_between_blocks(fence):
     """DE-11: in blocks too."""
-    screen = Screen(BLOCKS, Manner())
+    screen = Screen(BLOCKS, RenderOptions())
     screen.grows(fence)
     while isinstance(screen.works(), Wait):
         screen.now += 1

@@ -3,9 +3,11 @@
 import pytest
 
 from rejoinder import Directive
-from rejoinder.events import ReactionStyle
+from rejoinder.channels.slack.emoji import REACTIONS as SLACK
+from rejoinder.channels.telegram.emoji import REACTIONS as TELEGRAM
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.fate import Fate, fate
+from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
 
 EVERYTHING = frozenset(declared.ability for declared in default_registry().declarations if declared.ability)
 GRANTED = frozenset(declared.name for declared in default_registry().declarations if declared.granted)
@@ -18,7 +20,7 @@ def fate_of(
     *,
     can: frozenset[str] = EVERYTHING,
     granted: frozenset[str] = frozenset(),
-    reactions: ReactionStyle = "unicode",
+    reactions: ReactionNames = ANY_EMOJI,
     **args: object,
 ) -> Fate:
     return fate(Directive(name, args), default_registry(), can=can, reactions=reactions, granted=granted)
@@ -56,24 +58,24 @@ def test_one_grant_is_not_another() -> None:
 @pytest.mark.parametrize(
     ("emoji", "reactions", "expected"),
     [
-        ("eyes", "unicode", Fate("done", "sent as 👀")),
-        ("eyes", "slack", Fate("done", "sent as eyes")),
-        ("thumbs_up", "slack", Fate("done", "sent as thumbsup")),
-        ("eyes", "telegram", Fate("done", "sent as 👀")),
+        ("eyes", ANY_EMOJI, Fate("done", "sent as 👀")),
+        ("eyes", SLACK, Fate("done", "sent as eyes")),
+        ("thumbs_up", SLACK, Fate("done", "sent as thumbsup")),
+        ("eyes", TELEGRAM, Fate("done", "sent as 👀")),
         (
             "✅",
-            "telegram",
+            TELEGRAM,
             Fate("done", "sent as 👍 (Telegram has no ✅ among its reactions; 👍 is the nearest)"),
         ),
         (
             "warning",
-            "telegram",
+            TELEGRAM,
             Fate("unsupported", "Telegram allows a fixed set of reactions, and none is near ⚠️"),
         ),
-        ("thumbup", "unicode", Fate("unsupported", "'thumbup' is not an emoji; did you mean thumbsup?")),
+        ("thumbup", ANY_EMOJI, Fate("unsupported", "'thumbup' is not an emoji; did you mean thumbsup?")),
     ],
 )
-def test_a_reaction_is_what_the_platform_is_sent(emoji: str, reactions: ReactionStyle, expected: Fate) -> None:
+def test_a_reaction_is_what_the_platform_is_sent(emoji: str, reactions: ReactionNames, expected: Fate) -> None:
     """OD-71: the emoji in the platform's own terms, and a word about it where it is another one."""
     assert fate_of("react", emoji=emoji, reactions=reactions) == expected
 

@@ -4,16 +4,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rejoinder.channels.telegram import CHANNEL
 from rejoinder.events import Directive, Part, Route
 from rejoinder.outbound.budget import LEAVES, Rate, full, take, wait
-from rejoinder.outbound.chunk import length
 from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, encode, keyed, kind, words
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.echo import is_echo
-from rejoinder.outbound.plan import Manner, Slot, Wording, reply_mode, say, settle, withdraw
+from rejoinder.outbound.plan import Slot, Wording, reply_mode, say, settle, withdraw
+from rejoinder.rendering import RenderOptions
+from rejoinder.rendering.chunk import length
 
 ROUTE = Route("telegram", "1")
-MANNER = Manner("telegram", 200, "utf16")
+MANNER = RenderOptions(CHANNEL.renderer, 200, "utf16")
 WORDING = Wording(reply_to="7", author="bot")
 TEXTS = st.text(st.sampled_from("abc def.\n*`_#-👍ü"), max_size=600)
 

@@ -31,7 +31,28 @@ def test_prefixes(prefix: str, text: str, shown: str) -> None:
     assert prefixed(text, prefix, MAYA) == shown
 
 
-@pytest.mark.parametrize("prefix", ["auto", "{identity.name}", "  "])
+@pytest.mark.parametrize(
+    ("prefix", "shown"),
+    [
+        ("[{model}]", "hi"),
+        ("[{provider}/{model}]", "hi"),
+        ("({thinkingLevel}) {identity.name}:", "Maya: hi"),
+        ("{identity.name} [{model}] >", "Maya > hi"),
+        ("[{identity.name} ({model})]", "[Maya ] hi"),
+        ("[{identity.name}|{model}]", "[Maya|] hi"),
+        ("<{model}>", "hi"),
+        ("[({model})]", "hi"),
+        ("[] {identity.name}", "[] Maya hi"),  # the operator's own
+        ("[{mood}]", "[{mood}] hi"),
+        ("[{model", "[{model hi"),
+    ],
+)
+def test_a_variable_without_a_value_leaves_no_empty_brackets(prefix: str, shown: str) -> None:
+    """DE-5: what stands in them besides stays."""
+    assert prefixed("hi", prefix, Speaker(name="Maya")) == shown
+
+
+@pytest.mark.parametrize("prefix", ["auto", "{identity.name}", "[{identity.name}]", "  "])
 def test_a_prefix_of_nothing_is_none(prefix: str) -> None:
     assert prefixed("hi", prefix, Speaker()) == "hi"
 

@@ -7,10 +7,11 @@ import pytest
 
 PROGRAM = """
 import re, sys
-from rejoinder.outbound.plan import Manner
+from rejoinder.config.kinds import channel_kind
+from rejoinder.rendering import RenderOptions
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 
-manners = [Manner({platform!r}, 4096, "utf16")]
+manners = [RenderOptions(channel_kind({platform!r}).renderer, 4096, "utf16")]
 rehearse({rehearsed}, manners)
 loaded, compile, compiled = set(sys.modules), re.compile, []
 re.compile = lambda *given, **named: compiled.append(given) or compile(*given, **named)

@@ -53,8 +53,12 @@ def file(tmp_path):
 
 
 async def says(chat, text, answer=None):
+    """The answer; that of a command without its prefix, which the tests change."""
     await chat.says(text, sender="1001")
-    return (await chat.hears(answer)).text
+    heard = (await chat.hears()).text.strip()
+    said = heard[len("A: ") :] if text.startswith("/") else heard
+    assert answer in (None, said)
+    return said
 
 
 async def test_a_setting_holds_until_it_is_taken_back(file):

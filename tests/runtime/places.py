@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from rejoinder.channels.base import CanEdit, CanStream
+from rejoinder.channels.telegram import CHANNEL
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.outbound.draft import Streaming
-from rejoinder.outbound.plan import Manner
+from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.answer.acting import Occasion
 from rejoinder.runtime.answer.delivery import Answer
 from rejoinder.runtime.runs import Runs
@@ -94,7 +95,7 @@ class Place:
 @asynccontextmanager
 async def place(channel, **speech) -> AsyncGenerator[Place]:
     speech.setdefault("streaming", Streaming("edits" if isinstance(channel, CanEdit | CanStream) else "off", pace=0.0))
-    speech.setdefault("manner", Manner("telegram"))
+    speech.setdefault("manner", RenderOptions(CHANNEL.renderer))
     store = open_store("sqlite::memory:")
     try:
         async with Runs() as runs:

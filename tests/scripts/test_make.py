@@ -75,6 +75,27 @@ def test_who_ends_make_ends_the_gateway(tmp_path):
         program.communicate(timeout=PATIENCE)  # until nobody holds the other end of what it says
 
 
+def test_sigterm_is_no_mistake(tmp_path):
+    """`docker stop` and supervisors send it to the whole group: it ends, and nobody complains."""
+    (tmp_path / "rejoinder.toml").write_text(SOMEWHERE)
+    with make_run(tmp_path) as program:
+        until_it_serves(program)
+        os.killpg(program.pid, signal.SIGTERM)
+        said, _ = program.communicate(timeout=PATIENCE)
+    assert "Error" not in said
+
+
+def test_sigterm_for_the_gateway_is_no_mistake(tmp_path):
+    """An operator's `kill` of the process that serves: make ends with 0."""
+    (tmp_path / "rejoinder.toml").write_text(SOMEWHERE)
+    with make_run(tmp_path) as program:
+        until_it_serves(program)
+        child = Path(f"/proc/{program.pid}/task/{program.pid}/children").read_text().split()[0]
+        os.kill(int(child), signal.SIGTERM)
+        said, _ = program.communicate(timeout=PATIENCE)
+    assert (program.returncode, "***" in said) == (0, False)
+
+
 def test_ctrl_c_is_no_mistake(tmp_path):
     """A terminal sends it to the whole group; nobody complains."""
     (tmp_path / "rejoinder.toml").write_text(SOMEWHERE)

@@ -13,8 +13,9 @@ from rejoinder.store.sqlite.beside import open_beside
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.testing.store_contract import StoreContract
 
-SMALL = {"gateway", "sqlite_sequence", "run", "job"}
-"""One row; one for each of a few tables; one for each run there is now; one for each job of the clock."""
+SMALL = {"gateway", "sqlite_sequence", "run", "job", "job_before"}
+"""One row; one for each of a few tables; one for each run there is now; one for each job of the clock, also in the
+migration that makes the table anew."""
 
 OF_WHAT_WAITS = {"inbox_new", "turn_open", "turn_input_untold", "part_in_flight", "part_unended", "session_touched"}
 """Indexes that hold only what is not over, or are read from one end for as long as asked."""

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rejoinder.agents.base import FailureKind
 from rejoinder.turns.fallback import (
+    BACK_OFF,
     ON_FAILURE,
     Candidate,
     GiveUp,
@@ -66,6 +67,18 @@ def test_who_says_when_to_come_back_is_tried_once_more_when_it_is_the_last(wait:
     following = after_failure(begin((BIG, OTHER), {}, 0), "rate_limit", {}, 0, retry_after=wait)
     assert isinstance(following, Trial)
     assert (following.current, following.wait) == (OTHER, 0)
+
+
+@pytest.mark.parametrize(("asked", "least"), [(None, BACK_OFF), (0.0, BACK_OFF), (3.0, 3.0)])
+@pytest.mark.parametrize("kind", ["overloaded", "unreachable", "rate_limit"])
+def test_no_second_try_comes_at_once(kind: str, asked: float | None, least: float) -> None:
+    """DE-32: back-off with jitter, at least as long as the provider asks for."""
+    if (kind, asked) == ("rate_limit", None):
+        return  # an account that asks too often is not asked again without being told to
+    waits = [
+        after_failure(begin((BIG,), {}, 0), kind, {}, 0, retry_after=asked, chance=chance) for chance in (0.0, 0.5, 1.0)
+    ]
+    assert [getattr(trial, "wait", None) for trial in waits] == [least, least + BACK_OFF / 2, least + BACK_OFF]
 
 
 @pytest.mark.parametrize("kind", ["aborted", "context_overflow", "crashed", "other", "never heard of"])

@@ -13,7 +13,7 @@ import aiohttp
 import msgspec
 
 from rejoinder.agents.base import Agent
-from rejoinder.channels.settings import WebSettings
+from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.programs.serving import Play, serve, with_page

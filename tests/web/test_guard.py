@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from types import SimpleNamespace
 
 import aiohttp
 import pytest
@@ -10,6 +11,7 @@ import yarl
 
 from rejoinder.secret import Secret
 from rejoinder.testing.patience import PATIENCE
+from rejoinder.web import throttle
 from rejoinder.web.server import LARGEST_FRAME
 from tests.web.running import Site, running, settings
 
@@ -202,12 +204,24 @@ async def test_a_cookie_opens_the_pages_and_cannot_be_made():
             assert await status_of_socket(site, Cookie=f"rejoinder_login={value}") == status
 
 
-async def test_guessing_ends():
-    """After ten wrong tokens in a minute not even the right one is taken."""
+async def test_guessing_is_slow_and_locks_nobody_out(monkeypatch):
+    """Wrong tokens are answered late and with 429 after ten in a minute; the right one is never refused."""
+    waited: list[float] = []
+
+    async def wait(seconds: float) -> None:
+        waited.append(seconds)
+
     async with running(settings(host="0.0.0.0")) as site:
-        for _ in range(10):
-            await site.get("/v1/models", headers={"Authorization": "Bearer guess"})
-        assert (await site.get("/v1/models", headers={"Authorization": f"Bearer {site.token}"}))[0] == 401
+        monkeypatch.setattr(throttle, "asyncio", SimpleNamespace(sleep=wait))
+        guess, right = {"Authorization": "Bearer guess"}, {"Authorization": f"Bearer {site.token}"}
+        assert [(await site.get("/v1/models", headers=guess))[0] for _ in range(10)] == [401] * 10
+        assert not waited
+        assert (await site.get("/v1/models", headers=guess))[0] == 429
+        assert waited == [throttle.PENALTY]
+        assert (await site.get("/v1/models", headers=right))[0] == 200
+        async with site.http.post(site.url + "/login", data={"token": site.token}, allow_redirects=False) as answer:
+            assert "rejoinder_login" in answer.cookies
+        assert len(waited) == 1
 
 
 async def test_a_token_of_the_configuration():

@@ -24,9 +24,12 @@ async def _at_once(_: float) -> None:
 
 
 async def test_the_review_on_the_page(monkeypatch):
-    """IN-21, IN-25, OD-21: A answers, B replies to A's message, C to the person, A to B; each sign has its agent."""
-    for pause in ("BEFORE", "TYPING", "QUIET"):
+    """IN-21, IN-25, OD-21, OD-50: A answers, B replies to A's message, A to B and hands over to C, who replies to A;
+    the person asks C in a thread, and is answered there. Each sign has its agent."""
+    for pause in ("BEFORE", "TYPING"):
         monkeypatch.setattr(demo, pause, 0.0)
+    tests_are_there = asyncio.Event()
+    monkeypatch.setattr(demo, "_until_quiet", lambda _: tests_are_there.wait())
     made, agents = demo.staged(schema.Settings())
     assert tuple(agents) == NAMES
     for part in PARTS:
@@ -48,7 +51,7 @@ async def test_the_review_on_the_page(monkeypatch):
             await up.wait()
             async with Site(said, http).page() as page:
                 posted, whole, signs = {}, {}, []
-                while len(whole) < 5 or not {"ada", "cleo"} <= {who for who, _ in signs}:
+                while len(whole) < 8 or not {"ada", "cleo"} <= {who for who, _ in signs}:
                     frame = (await page.socket.receive()).json()
                     match frame["type"]:
                         case "message":
@@ -57,6 +60,8 @@ async def test_the_review_on_the_page(monkeypatch):
                                 whole[frame["message"]["id"]] = frame["message"]["author"]
                         case "edited" if frame["message"] in posted:
                             whole[frame["message"]] = posted[frame["message"]]["author"]
+                            if whole[frame["message"]] == "cleo":
+                                tests_are_there.set()
                         case "reacted":
                             signs += [(who, frame["message"]) for each in frame["reactions"] for who in each["who"]]
     finally:
@@ -65,11 +70,12 @@ async def test_the_review_on_the_page(monkeypatch):
             await task
     lines = [
         (posted[id]["author"], posted[quoted["id"]]["author"] if (quoted := posted[id].get("reply_to")) else None)
-        for id in whole
+        for id in sorted(whole, key=list(posted).index)
     ]
-    assert sorted(lines, key=str) == sorted(
-        [("ann", None), ("ada", None), ("bo", "ada"), ("cleo", "ann"), ("ada", "bo")], key=str
-    )
+    room = [("ann", None), ("ada", None), ("bo", "ada"), ("ada", "bo"), ("ada", None), ("cleo", "ada")]
+    assert lines == [*room, ("ann", None), ("cleo", "ann")]
+    *_, tests, question, first = sorted(whole, key=list(posted).index)
+    assert posted[question]["thread"] == posted[first]["thread"] == tests
 
 
 def configured(server: ModelServer, *names: str) -> schema.Settings:
@@ -99,7 +105,7 @@ async def test_who_plays(ours: tuple[str, ...], cast: list[str]):
 def as_a_model(asked: Asked) -> Say:
     if "please review" in asked.text:
         return Say("I found one issue. @bo, do you agree?")
-    return Say("[[reply_to:m1]]\nThen I drop it.")
+    return Say('[[reply_to:m1]]\nThen I drop it.\n<actions><handoff to="cleo">Which tests, then?</handoff></actions>')
 
 
 async def curtain(monkeypatch, server: ModelServer, *names: str) -> tuple[dict[str, list[str]], str]:
@@ -139,7 +145,7 @@ async def test_a_demo_that_fails_says_so(monkeypatch):
     async with ModelServer(lambda _: Refuse(401)) as server:
         said, last = await curtain(monkeypatch, server, "helper")
     assert "does not accept this agent's key" in said["helper"][0]
-    assert last.startswith("The demo ends here, for helper could not answer.")
+    assert last.startswith("The demo ends here, because helper could not answer.")
 
 
 @pytest.mark.parametrize("name", ["all", "you"])

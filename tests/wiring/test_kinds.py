@@ -12,13 +12,13 @@ from typer.testing import CliRunner
 from rejoinder import plugins
 from rejoinder.agents.base import Done, TextDelta
 from rejoinder.app import MEMORY, Gateway
+from rejoinder.channels.declaration import ChannelKind
 from rejoinder.cli import app
 from rejoinder.cli.chat import read_settings
 from rejoinder.config.load import load
 from rejoinder.errors import BadConfiguration
 from rejoinder.secret import Secret
 from rejoinder.testing import FakeChannel
-from rejoinder.wiring.kinds import kinds
 from rejoinder.wiring.opening import open_channels
 
 CONFIGURED = """
@@ -62,7 +62,7 @@ def installed(monkeypatch):
 
     theirs = {
         "rejoinder.agents": {"parrot": bring("their_parrot", Settings=Word, open_agent=Parrot)},
-        "rejoinder.channels": {"ship": bring("their_ship", Settings=Berth, open_channel=Ship)},
+        "rejoinder.channels": {"ship": bring("their_ship", CHANNEL=ChannelKind(settings=Berth, open=Ship))},
     }
     monkeypatch.setattr(plugins, "installed", lambda: theirs)
 
@@ -76,7 +76,7 @@ def file(tmp_path):
 
 async def test_they_serve(file):
     """From the file to the answer, with their own settings."""
-    settings = load(file, {}, kinds())
+    settings = load(file, {})
     (channel,) = open_channels(settings)
     assert isinstance(channel, Ship)
     assert channel.settings.token.reveal() == "canary"
@@ -101,7 +101,7 @@ def test_mistakes_are_told_like_ours(file, wrong, right, sentence):
     with open(file, "w") as rewritten:
         rewritten.write(CONFIGURED.replace(wrong, right, 1))
     with pytest.raises(BadConfiguration, match=sentence):
-        load(file, {}, kinds())
+        load(file, {})
 
 
 def test_every_command_knows_them(file):
@@ -123,14 +123,14 @@ def test_one_without_settings_is_refused(monkeypatch, file, settings):
     monkeypatch.setitem(sys.modules, "their_odd", module)
     monkeypatch.setattr(plugins, "installed", lambda: {"rejoinder.agents": {"parrot": "their_odd"}})
     with pytest.raises(BadConfiguration, match=r"^their_odd is no agent: its Settings are no msgspec.Struct$"):
-        load(file, {}, kinds())
+        load(file, {})
 
 
 def test_whoever_is_not_named_is_not_imported(tmp_path, monkeypatch):
     monkeypatch.setattr(plugins, "installed", lambda: {"rejoinder.agents": {"parrot": "no_such_module"}})
     path = tmp_path / "rejoinder.toml"
     path.write_text('[agents.guide]\nkind = "tour"')
-    assert load(str(path), {}, kinds()).agents["guide"].kind == "tour"
+    assert load(str(path), {}).agents["guide"].kind == "tour"
     path.write_text('[agents.polly]\nkind = "parrot"')
     with pytest.raises(BadConfiguration, match="the agent 'parrot' cannot be loaded from no_such_module"):
-        load(str(path), {}, kinds())
+        load(str(path), {})

@@ -19,6 +19,7 @@ from rejoinder.agents.think import LEVELS
 from rejoinder.bounded import Bounded
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
+from rejoinder.extras import how_to_install
 
 if TYPE_CHECKING:
     from rejoinder.agents.acp_sessions import Sessions
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 def open_agent(name: str, settings: Settings) -> "AcpAgent":
     if find_spec("acp") is None:
         raise BadConfiguration(
-            f"agent {name!r} is of kind 'acp', which needs a package that is not installed: "
-            "pip install 'rejoinder[acp]'"
+            f"agent {name!r} is of kind 'acp', which needs the extra 'acp'; it is not installed: "
+            f"{how_to_install('acp')}"
         )
     if not settings.command:
         raise BadConfiguration(f"agent {name!r}: `command` is empty; it is the program and its arguments")
@@ -46,7 +47,9 @@ class AcpAgent:
         self.name = name
         self.models = tuple(dict.fromkeys((*filter(None, (settings.model,)), *settings.models)))
         self.fallbacks = settings.fallbacks
+        self.aliases = settings.models
         self.allowed = settings.allow
+        self.takes_exec = tuple(settings.exec_options)
         self.limits = Limits()
         self._settings = settings
         self._saved: Bounded[str, str] = Bounded(REMEMBERED)
@@ -87,6 +90,13 @@ class AcpAgent:
     async def answer(self, question: str, option: str | None) -> None:
         if self._sessions is not None:
             self._sessions.answer(question, option)
+
+    async def offered(self) -> tuple[str, ...]:
+        """The models it named in the last session it opened; before that it is not asked, for that would start it."""
+        return () if self._sessions is None else self._sessions.models
+
+    def announced(self) -> frozenset[str]:
+        return frozenset() if self._sessions is None else self._sessions.announced()
 
     def last_words(self) -> str:
         return "" if self._sessions is None else self._sessions.last_words()

@@ -16,15 +16,15 @@ from pydantic import ValidationError
 import rejoinder
 from rejoinder.agents import acp_wire as wire
 from rejoinder.agents.acp_permissions import Options, Policy, chosen, decide, denied, granted
-from rejoinder.agents.base import AgentEvent, Failed, Option, Question
+from rejoinder.agents.base import AgentEvent, Failed, Option, Question, TextDelta, Thought
 from rejoinder.agents.failures import RunFailed, failed, kind_of
 from rejoinder.agents.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Gone, Peer, Refused
 from rejoinder.agents.process import AgentProcess, start_process
 from rejoinder.documents import is_object
 from rejoinder.events import Strictness
 
-BACKLOG = 10_000
-"""How many events of a run may wait for a slow reader before the agent has to wait."""
+BACKLOG, BACKLOG_CHARS = 10_000, 4_000_000
+"""How many events of a run, or characters in them, may wait for a slow reader before the agent has to wait."""
 
 
 class Rules(Struct, frozen=True):
@@ -46,6 +46,7 @@ class Run:
         self.strict: Strictness | None = strict
         self.translation = wire.Translation()
         self.waiting: asyncio.Queue[AgentEvent | None] = asyncio.Queue()
+        self._waiting_chars = 0
         self._connection = connection
         prompt.add_done_callback(self._answered)
 
@@ -54,8 +55,17 @@ class Run:
             prompt.exception()  # marks it as retrieved: asyncio must not report an abandoned run's error as lost
         self.waiting.put_nowait(None)
 
+    def put(self, event: AgentEvent) -> None:
+        self._waiting_chars += _chars(event)
+        self.waiting.put_nowait(event)
+
+    @property
+    def is_behind(self) -> bool:
+        return self.waiting.qsize() > BACKLOG or self._waiting_chars > BACKLOG_CHARS
+
     async def events(self) -> AsyncGenerator[AgentEvent, None]:
         while (event := await self.waiting.get()) is not None:
+            self._waiting_chars -= _chars(event)
             self._connection.balance()
             yield event
         try:
@@ -66,6 +76,10 @@ class Run:
             raise RunFailed(self._connection.refusal(refused)) from refused
         for event in self.translation.finish(result):
             yield event
+
+
+def _chars(event: AgentEvent) -> int:
+    return len(event.text) if isinstance(event, TextDelta | Thought) else 0
 
 
 class _Asked(Struct, frozen=True):
@@ -86,6 +100,7 @@ class Connection:
         self._runs: dict[str, Run] = {}
         self._questions: dict[str, _Asked] = {}
         self._question_number = 0
+        self.announced: frozenset[str] = frozenset()  # the slash commands it has
         self._paused = False
         self._process: AgentProcess | None = None
         self._peer = Peer(self._send, self)
@@ -169,7 +184,7 @@ class Connection:
 
     def balance(self) -> None:
         """Makes the agent wait while a reader is far behind."""
-        paused = any(run.waiting.qsize() > BACKLOG for run in self._runs.values())
+        paused = any(run.is_behind for run in self._runs.values())
         if paused != self._paused and self._process is not None:
             self._paused = paused
             self._process.pause(paused)
@@ -178,10 +193,11 @@ class Connection:
 
     def notified(self, method: str, params: Any) -> None:
         if method == "session/update" and is_object(params):
+            self.announced = wire.announced(params, self.announced)
             run = self._runs.get(str(params.get("sessionId")))
             if run is not None:
                 for event in run.translation.events(params):
-                    run.waiting.put_nowait(event)
+                    run.put(event)
                 self.balance()
 
     def requested(self, id: Any, method: str, params: Any) -> None:
@@ -216,7 +232,7 @@ class Connection:
         timer = asyncio.get_running_loop().call_later(self._rules.seconds, self.answer, question, None)
         self._questions[question] = _Asked(request, run, asked.options, timer)
         text = f"May I use a tool ({asked.kind})? {title}".strip()
-        run.waiting.put_nowait(Question(question, text, tuple([Option(id, name) for id, name, _ in asked.options])))
+        run.put(Question(question, text, tuple([Option(id, name) for id, name, _ in asked.options])))
 
     def _drop_questions(self, run: Run) -> None:
         for question, asked in list(self._questions.items()):

@@ -11,7 +11,7 @@ restarted.
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ class _Session:
         self.options: dict[str, Option] = {}
         self.default_model: str | None = None
         self.default_level: str | None = None
+        self.own_options: dict[str, str | bool] = {}  # its own values of options that `/exec` has set
         self.told_system = ""
         self.abandoned: asyncio.Future[Any] | None = None
         self.ends_by = 0.0  # when an abandoned prompt has to have ended
@@ -59,6 +60,7 @@ class Sessions:
         self._sessions: dict[str, _Session] = {}
         self._connection: Connection | None = None
         self._connecting = asyncio.Lock()
+        self.models: tuple[str, ...] = ()
 
     def forget(self, session: str) -> None:
         self._sessions.pop(session, None)
@@ -83,6 +85,9 @@ class Sessions:
     @property
     def is_alive(self) -> bool:
         return self._connection is not None and self._connection.dead is None
+
+    def announced(self) -> frozenset[str]:
+        return frozenset() if self._connection is None else self._connection.announced
 
     def last_words(self) -> str:
         return "" if self._connection is None else self._connection.last_words()
@@ -186,12 +191,16 @@ class Sessions:
         session.options = wire.options(result)
         model = session.options.get("model")
         session.default_model = str(model.current) if model is not None else None
+        self.models = tuple(model.values) if model is not None else ()
         session.default_level = None
+        session.own_options.clear()
 
     async def _configure(self, connection: Connection, session: _Session, turn: Turn) -> str | None:
         """Sets options, model and thinking as wanted; returns the model if it changed."""
         for name, value in self._settings.options.items():
             await self._set(connection, session, name, value)
+        for key, name in self._settings.exec_options.items():
+            await self._place(connection, session, name, turn.host if key == "host" else turn.node)
         wanted = turn.model or self._settings.model or session.default_model or ""
         wanted = self._settings.models.get(wanted, wanted)
         changed = bool(wanted) and await self._set(connection, session, "model", wanted)
@@ -205,9 +214,18 @@ class Sessions:
                 await self._set(connection, session, "thought_level", level)
         return wanted if changed else None
 
+    async def _place(self, connection: Connection, session: _Session, name: str, value: str | None) -> None:
+        """Where it runs what it runs; without a wish, what it had before anybody had one."""
+        if value is None:
+            value = str(session.own_options.pop(name)) if name in session.own_options else None
+        elif name not in session.own_options and (option := _called(session.options, name)) is not None:
+            session.own_options[name] = option.current
+        if value is not None:
+            await self._set(connection, session, name, value)
+
     async def _set(self, connection: Connection, session: _Session, name: str, value: str | bool) -> bool:
         options = session.options
-        option = options.get(name) or next((o for o in options.values() if o.id == name), None)
+        option = _called(options, name)
         if option is not None and option.current == value:
             return False
         if option is None or (option.values and value not in option.values):
@@ -226,6 +244,11 @@ class Sessions:
     def _environment(self) -> dict[str, str]:
         theirs = {name: value.reveal() for name, value in self._settings.env.items()}
         return {**passed(os.environ, self._settings.pass_env), **theirs}
+
+
+def _called(options: Mapping[str, Option], name: str) -> Option | None:
+    """The option with this category or id."""
+    return options.get(name) or next((option for option in options.values() if option.id == name), None)
 
 
 def _now(option: Option, value: str | bool) -> Option:

@@ -197,6 +197,16 @@ STOP: dict[str, Done] = {
 _PLAN_MARK = {"completed": "[x]", "in_progress": "[~]", "pending": "[ ]"}
 
 
+def announced(params: dict[str, Any], before: frozenset[str]) -> frozenset[str]:
+    """The slash commands an agent has, after this update; `before`: those it announced earlier."""
+    update = params.get("update")
+    if not is_object(update) or update.get("sessionUpdate") != "available_commands_update":
+        return before
+    named = update.get("availableCommands")
+    commands = [each for each in named if is_object(each)] if is_array(named) else []
+    return frozenset(str(each.get("name", "")).lower().removeprefix("/") for each in commands)
+
+
 class Translation:
     """One turn's updates as events: it knows which message and which tools are open."""
 

@@ -5,14 +5,14 @@ from typing import Any
 
 from msgspec import Raw, Struct
 
-from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
+from rejoinder.agents.base import MAX_ANSWER_CHARS, AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.endpoint import decoded, no_answer, reads, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
+from rejoinder.agents.history import Said
 from rejoinder.agents.model_agent import ModelAgent, end_of_answer
 from rejoinder.agents.settings import AnthropicSettings as Settings
 from rejoinder.agents.think import THINK, Setting
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
-from rejoinder.letters import mended
 
 VERSION = "2023-06-01"
 
@@ -26,22 +26,20 @@ class AnthropicAgent(ModelAgent):
     _models_path = "/v1/models"
 
     def __init__(self, name: str, settings: Settings) -> None:
-        self._key = settings.api_key.reveal()
-        headers = {"anthropic-version": VERSION, "x-api-key": self._key}
-        super().__init__(name, settings, self._key, "/v1/messages", headers)
+        super().__init__(name, settings, settings.api_key, "/v1/messages", _headers)
         self._settings = settings
 
     def _content(self, parts: tuple[PromptPart, ...]) -> list[dict[str, Any]]:
         return [_part(part) for part in parts]
 
-    def _request(self, turn: Turn, messages: list[Raw], thinking: Setting) -> dict[str, Any]:
+    def _request(self, turn: Turn, messages: list[Raw], thinking: Setting, options: Setting) -> dict[str, Any]:
         settings = self._settings
         body: dict[str, Any] = {
             "model": self._known_as(turn.model),
             "max_tokens": settings.max_tokens,
             "messages": messages,
             "stream": True,
-            **settings.options,
+            **options,
             **thinking,
         }
         if "thinking" in thinking and turn.think is not None:
@@ -50,8 +48,12 @@ class AnthropicAgent(ModelAgent):
             body["system"] = system
         return body
 
-    def _reading(self) -> "MessageReading":
-        return MessageReading(self._key)
+    def _reading(self, secret: str) -> "MessageReading":
+        return MessageReading(secret, self._settings.max_answer_chars)
+
+
+def _headers(key: str) -> dict[str, str]:
+    return {"anthropic-version": VERSION, "x-api-key": key}
 
 
 def _part(part: PromptPart) -> dict[str, Any]:
@@ -115,17 +117,17 @@ _EVENT, _MESSAGE = reads(_Event), reads(_Message)
 
 
 class MessageReading:
-    def __init__(self, secret: str = "") -> None:
+    def __init__(self, secret: str = "", most: int = MAX_ANSWER_CHARS) -> None:
         self.complete = False
         self._secret = secret
-        self._said: list[str] = []
+        self._said = Said(most)
         self._tools: list[str] = []
         self._stop: str | None = None
         self._given = 0
 
     @property
     def answer(self) -> str:
-        return mended("".join(self._said))
+        return str(self._said)
 
     def feed(self, data: str) -> list[AgentEvent]:
         event = decoded(data, _EVENT)
@@ -184,7 +186,7 @@ class MessageReading:
         if piece.thinking:
             events.append(Thought(piece.thinking))
         if piece.text and piece.type in ("text", "text_delta"):
-            self._said.append(piece.text)
+            self._said.add(piece.text)
             events.append(TextDelta(piece.text))
         return events
 

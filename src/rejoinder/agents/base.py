@@ -5,7 +5,7 @@ An agent is one object with a `name` and `run(turn)`. It declares further abilit
 run is cancelled and nothing more may come from it.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -111,7 +111,7 @@ FailureKind = Literal[
 class Failed(Struct, frozen=True, tag="failed"):
     """The run failed. `sentence` is for the person in the chat, `detail` for the operator.
 
-    `transient` says that the same request may well succeed if it is retried at once; `retry_after` is the wait in
+    `transient` says that the same request may well succeed if it is tried once more; `retry_after` is the wait in
     seconds that the provider asked for.
     """
 
@@ -210,11 +210,13 @@ class CanForget(Protocol):
 class CanCompact(Protocol):
     """Shortens what it keeps of a session so that there is room again; False when it could not.
 
+    `instructions`: a person's words on what to keep; given only where there are any.
+
     An agent that has to be told the conversation again after a restart (CanRecall) returns what it keeps instead of
     True.
     """
 
-    async def compact(self, session: str) -> Exchange | bool: ...
+    async def compact(self, session: str, instructions: str = "") -> Exchange | bool: ...
 
 
 @runtime_checkable
@@ -223,6 +225,41 @@ class CanSetModel(Protocol):
 
     models: tuple[str, ...]
     fallbacks: tuple[str, ...]
+
+
+@runtime_checkable
+class HasAliases(Protocol):
+    """Has short names for models, each with the name it stands for: `/NAME` alone chooses one, too."""
+
+    aliases: Mapping[str, str]
+
+
+@runtime_checkable
+class CanTellModels(Protocol):
+    """Knows which models there are besides those of its settings; empty: it cannot tell, so any may be tried."""
+
+    async def offered(self) -> tuple[str, ...]: ...
+
+
+@runtime_checkable
+class HasProfiles(Protocol):
+    """Has other keys or endpoints, chosen together with a model: `turn.model` is then `name@profile`."""
+
+    profiles: tuple[str, ...]
+
+
+@runtime_checkable
+class TakesExec(Protocol):
+    """Obeys these of `turn.host` and `turn.node`, which say where to run what it runs."""
+
+    takes_exec: tuple[str, ...]
+
+
+@runtime_checkable
+class AnnouncesCommands(Protocol):
+    """Has slash commands of its own: the names it announced last, without the slash."""
+
+    def announced(self) -> frozenset[str]: ...
 
 
 @runtime_checkable
@@ -280,6 +317,10 @@ class HasProcess(Protocol):
     def is_alive(self) -> bool: ...
 
     async def rest(self) -> None: ...
+
+
+MAX_ANSWER_CHARS = 200_000
+"""Where an answer is cut, if its agent's section says nothing else."""
 
 
 class Limits(Struct, frozen=True):

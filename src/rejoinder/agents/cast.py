@@ -1,7 +1,8 @@
 """The cast of the demo: three agents without a model that review a function, and answer anyone who speaks to them.
 
 As with the tour, the reader handles their output like any agent's: it holds real directives. `PARTS` is the play;
-each entry is one agent's part, its lines tried from the first to the last.
+each entry is one agent's part, its lines tried from the first to the last. What they say to people who join in is in
+`cast_lines.py`.
 """
 
 import asyncio
@@ -11,16 +12,28 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent, Done, TextDelta
+from rejoinder.agents.cast_lines import (
+    LONGEST_READ,
+    Character,
+    Heard,
+    Line,
+    always,
+    asks,
+    asks_all,
+    is_told,
+    manners,
+    reply,
+    reply_with,
+)
 from rejoinder.agents.think import LEVELS
 from rejoinder.events import Turn
 from rejoinder.prompt_blocks import last_message
 
 PACE = 0.045
 """Seconds between two words: about reading speed."""
-LONGEST_QUOTE = 60
 
 REQUEST = """\
-@{first}, please review this function, and ask {second} whether they agree. @{third}, how would you test it?
+@{first}, please review this function, and ask {second} whether they agree. Then hand over to {third} for the tests.
 
 ```python
 def retry(call, times=3):
@@ -31,48 +44,14 @@ def retry(call, times=3):
             pass
 ```"""
 """The request to the cast; agents with a model understand it as well. The first agent wakes the second."""
-
-
-class Heard(Struct, frozen=True):
-    """A message as an agent of the cast hears it. `peers`: the other agents, in order."""
-
-    text: str
-    words: frozenset[str]
-    handle: str
-    by_bot: bool
-    who: str
-    peers: tuple[str, ...]
-
-
-class Line(Struct, frozen=True):
-    """`thinks`: seconds between what is done at once and what is said."""
-
-    fits: Callable[[Heard], bool]
-    says: Callable[[Heard], str]
-    does: Callable[[Heard], str] = lambda _: ""
-    thinks: float = 1.0
+ASIDE = "@{third}, in a thread, to keep the room readable: which test would you write first?"
+"""What the same person asks under the last message of the review."""
 
 
 class Part(Struct, frozen=True):
     name: str
     face: str
     lines: tuple[Line, ...]
-
-
-def _asks(*words: str) -> Callable[[Heard], bool]:
-    return lambda heard: not heard.by_bot and not heard.words.isdisjoint(words)
-
-
-def _is_asked_by_an_agent(heard: Heard) -> bool:
-    return heard.by_bot
-
-
-def _reply(heard: Heard) -> str:
-    return f"[[reply_to:{heard.handle}]]\n"
-
-
-def _reply_with(emoji: str) -> Callable[[Heard], str]:
-    return lambda heard: f'{_reply(heard)}<actions><react emoji="{emoji}"/></actions>\n'
 
 
 def _three_issues(heard: Heard) -> str:
@@ -88,13 +67,14 @@ I found three issues:
 
 def _two_of_three(heard: Heard) -> str:
     return f"""\
-On 1 and 2, yes. The third I would leave: how long to wait is for the caller to say, and tests would sleep. \
+On 1 and 2, yes. **On 3 I disagree**: how long to wait is for the caller to say, and every test would sleep. \
 @{heard.who}, would you drop it?"""
 
 
-def _revised(_: Heard) -> str:
-    return """\
-Good point, I take the third back. With the other two mended:
+def _revised(heard: Heard) -> str:
+    third = next((peer for peer in heard.peers if peer != heard.who), heard.who)
+    return f"""\
+Good point, I take the third back. With the other two fixed:
 
 ```python
 def retry(call, times=3, errors=(OSError,)):
@@ -104,47 +84,42 @@ def retry(call, times=3, errors=(OSError,)):
         except errors:
             if not left:
                 raise
-```"""
+```
+
+<actions><handoff to="{third}">Which tests does this version need?</handoff></actions>"""
 
 
-def _tests(_: Heard) -> str:
-    return """\
+TESTS = """\
 Three tests would do:
 
 - a call that succeeds is made **once**
 - one that fails twice is made three times, and its result comes back
 - after the last try the **error** comes out, not `None`"""
+FIRST_TEST = """\
+The last one, for it fails on the version Ann pasted:
 
+```python
+def test_the_error_comes_out():
+    with pytest.raises(OSError):
+        retry(always_failing)
+```"""
+ANY_TESTS = "Three: the usual case, the empty one, and the one that fails. Most bugs live in the third."
+SHORT_REVIEW = "It keeps silent about what went wrong. That is the one thing I would not let through."
 
-def _short_review(_: Heard) -> str:
-    return "It keeps silent about what went wrong. That is the one thing I would not let through."
-
-
-def _passes_on(heard: Heard) -> str:
-    return f"@{heard.peers[0]}, {heard.who} would like to hear from you."
-
-
-def _takes_note(heard: Heard) -> str:
-    return f"Noted, {heard.who}. I have nothing to add."
-
-
-def _lost(heard: Heard) -> str:
-    """Removes every @ from the text: a name with one would wake that agent."""
-    line = " ".join(re.sub(r"`+", "'", heard.text.replace("@", "")).split())
-    line = line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
-    other = heard.peers[0] if heard.peers else "everybody"
-    return f"""\
-I heard `{line}`, but I only play a part here. Try **thanks**, **stay silent**, **ask {other}**, or **review** with \
-some code; with an agent of your own in my place you can say anything."""
-
-
-_MANNERS = (
-    Line(_asks("thanks", "thank", "great", "nice", "cool", "wow"), lambda _: "NO_REPLY", _reply_with("heart"), 0.0),
-    Line(_asks("silent", "silence", "quiet", "hush"), lambda _: "NO_REPLY", thinks=0.0),
-    Line(_asks("ask", "tell", "forward"), _passes_on),
-    Line(_asks("hello", "hi", "hey", "hallo"), lambda heard: f"Hello, {heard.who}!", _reply),
-    Line(_is_asked_by_an_agent, _takes_note, _reply),
-    Line(lambda _: True, _lost, _reply),
+ADA = Character(
+    about="I am Ada, the one who reviews. No model is behind me: I come with the demo, so that it needs no key.",
+    joke="“Buy milk, and if they have eggs, get six.” The programmer came home with six bottles: they had eggs.",
+    opinion="I would ship it, once it says **what** went wrong. An error that nobody sees costs a night.",
+)
+BO = Character(
+    about="Bo. I disagree for a living. No model behind me, just a few lines of Python and strong opinions.",
+    joke="There are two hard things in programming: naming, invalidating caches, and off-by-one errors.",
+    opinion="Honestly? Half of it could go, and nobody would notice. Delete first, then look again.",
+)
+CLEO = Character(
+    about="I am Cleo, I write the tests. No model: what I say stands in a table that comes with the demo.",
+    joke="A tester orders 1 beer, 0 beers, -1 beers and a lizard. A guest asks for the toilet: the bar burns.",
+    opinion="Show me the test that fails without it, then I have an opinion.",
 )
 
 PARTS = (
@@ -152,24 +127,30 @@ PARTS = (
         "ada",
         "🦉",
         (
-            Line(_asks("review"), _three_issues, thinks=1.5),
-            Line(lambda heard: heard.by_bot and "drop" in heard.words, _revised, _reply_with("thumbsup"), 2.5),
-            *_MANNERS,
+            Line(asks_all("review", "retry"), _three_issues, thinks=1.5),
+            Line(is_told("drop"), _revised, reply_with("thumbsup"), 2.5),
+            *manners(ADA),
         ),
     ),
     Part(
         "bo",
         "🦊",
         (
-            Line(lambda heard: heard.by_bot and "agree" in heard.words, _two_of_three, _reply, 2.0),
-            Line(_asks("review"), _short_review, _reply),
-            *_MANNERS,
+            Line(is_told("agree"), _two_of_three, reply, 2.0),
+            Line(asks_all("review", "retry"), always(SHORT_REVIEW), reply),
+            *manners(BO),
         ),
     ),
     Part(
         "cleo",
         "🐝",
-        (Line(_asks("test", "tests", "review"), _tests, _reply_with("eyes"), 12.0), *_MANNERS),
+        (
+            Line(is_told("tests"), always(TESTS), reply_with("eyes"), 2.0),
+            Line(asks("first"), always(FIRST_TEST), reply, 1.5),
+            Line(asks_all("test", "retry"), always(TESTS), reply_with("eyes")),
+            Line(asks("test", "tests"), always(ANY_TESTS), reply_with("eyes")),
+            *manners(CLEO),
+        ),
     ),
 )
 
@@ -203,6 +184,7 @@ class CastAgent:
 
     def _hear(self, turn: Turn) -> Heard:
         text, teller = last_message(turn)
+        text = text[:LONGEST_READ]
         words = frozenset(re.findall(r"[a-z]+", text.lower()))
         who = teller.sender_id if teller.is_bot else teller.display_name or "you"
         return Heard(text, words, teller.handle, teller.is_bot, who, self._peers)

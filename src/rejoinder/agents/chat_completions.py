@@ -5,23 +5,21 @@ from typing import Any
 
 from msgspec import Raw, Struct
 
-from rejoinder.agents.base import AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
+from rejoinder.agents.base import MAX_ANSWER_CHARS, AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.endpoint import decoded, no_answer, reads, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
+from rejoinder.agents.history import Said
 from rejoinder.agents.model_agent import ModelAgent, end_of_answer
 from rejoinder.agents.settings import OpenAISettings
 from rejoinder.agents.think import Setting
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
-from rejoinder.letters import mended
 
 
 class ChatAgent(ModelAgent):
     provider = "openai"
 
     def __init__(self, name: str, settings: OpenAISettings) -> None:
-        self._key = settings.api_key.reveal() if settings.api_key is not None else ""
-        key = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        super().__init__(name, settings, self._key, "/chat/completions", key)
+        super().__init__(name, settings, settings.api_key, "/chat/completions", _authorisation)
         self._settings = settings
 
     def _content(self, parts: tuple[PromptPart, ...]) -> str | list[dict[str, Any]]:
@@ -31,20 +29,23 @@ class ChatAgent(ModelAgent):
             return "\n\n".join(texts)
         return [_part(part) for part in parts]
 
-    def _request(self, turn: Turn, messages: list[Raw], thinking: Setting) -> dict[str, Any]:
-        settings = self._settings
-        system = turn.system or settings.system_prompt
+    def _request(self, turn: Turn, messages: list[Raw], thinking: Setting, options: Setting) -> dict[str, Any]:
+        system = turn.system or self._settings.system_prompt
         return {
             "model": self._known_as(turn.model),
             "messages": [{"role": "system", "content": system}, *messages] if system else messages,
             "stream": True,
             "stream_options": {"include_usage": True},
-            **settings.options,
+            **options,
             **thinking,
         }
 
-    def _reading(self) -> "ChatReading":
-        return ChatReading(self._key)
+    def _reading(self, secret: str) -> "ChatReading":
+        return ChatReading(secret, self._settings.max_answer_chars)
+
+
+def _authorisation(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def _part(part: PromptPart) -> dict[str, Any]:
@@ -123,16 +124,16 @@ def _joined(parts: list[_Part] | None) -> str:
 
 
 class ChatReading:
-    def __init__(self, secret: str = "") -> None:
+    def __init__(self, secret: str = "", most: int = MAX_ANSWER_CHARS) -> None:
         self.complete = False
         self._secret = secret
-        self._said: list[str] = []
+        self._said = Said(most)
         self._tools: dict[int | str, str] = {}
         self._stop: str | None = None
 
     @property
     def answer(self) -> str:
-        return mended("".join(self._said))
+        return str(self._said)
 
     def feed(self, data: str) -> list[AgentEvent]:
         if data.strip() == "[DONE]":
@@ -171,7 +172,7 @@ class ChatReading:
                 if self._tools:
                     events += [ToolEnded(id, True) for id in self._tools.values()]
                     self._tools.clear()
-                self._said.append(text)
+                self._said.add(text)
                 events.append(TextDelta(text))
             for call in said.tool_calls or ():
                 events += self._tool(call)

@@ -75,16 +75,16 @@ KEYS: tuple[Key, ...] = (
 )  # fmt: skip
 
 
-def discover(installed: Collection[str], environment: Mapping[str, str], *, can_acp: bool = True) -> Choice:
-    """`installed` are names of programs on PATH; `can_acp`: whether we have the package for the protocol."""
+def discover(installed: Collection[str], environment: Mapping[str, str], *, to_get_acp: str = "") -> Choice:
+    """`installed` are names of programs on PATH; `to_get_acp`: the command that brings the protocol, if missing."""
     program = next((program for program in PROGRAMS if program.command[0] in installed), None)
-    if program is not None and can_acp:
+    if program is not None and not to_get_acp:
         return _with_program(program, environment)
     key = next((key for key in KEYS if environment.get(key.variable)), None)
     choice = _tour() if key is None else _with_key(key, environment)
     if program is None:
         return choice
-    missing = f"{program.title} is on your PATH; to answer with it: pip install 'rejoinder[acp]'."
+    missing = f"{program.title} is on your PATH; to answer with it, run: {to_get_acp}"
     return structs.replace(choice, sentence=f"{choice.sentence} {missing}")
 
 
@@ -121,7 +121,7 @@ def _tour() -> Choice:
         "tour",
         "tour",
         TourSettings(),
-        f"Answering with the built-in tour, for want of an agent or a key. {instead} {TO_CHOOSE}",
+        f"Answering with the built-in tour: no agent and no API key was found. {instead} {TO_CHOOSE}",
     )
 
 

@@ -3,22 +3,26 @@
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from typing import Any, TypeVar
 
 import aiohttp
 import msgspec
 
 from rejoinder.agents.failures import RunFailed, failed, failed_response
+from rejoinder.agents.lines import LINE_LIMIT
 from rejoinder.agents.sse import EventReader, EventTooLong, ServerEvent
 from rejoinder.letters import from_json
 
 T = TypeVar("T")
 
-CONNECT_SECONDS = 5.0
-"""For each of two attempts (TU-22), so that an unreachable address is reported within ten seconds. In five seconds the
-operating system sends three SYNs."""
+CONNECT_SECONDS = 4.5
+"""For each of two attempts (TU-22), with the pause between them: an unreachable address is reported within ten seconds.
+In this time the operating system sends three SYNs."""
 ERROR_BODY_BYTES = 64 << 10
 LOOKED_AT_BYTES = 1 << 20
+CHUNK_BYTES = 16 << 10
+"""What is read of a stream in one go: a few hundred events, which take some milliseconds."""
 CHECK_SECONDS = 15.0
 
 
@@ -144,11 +148,34 @@ def content_type(response: aiohttp.ClientResponse) -> str:
     return response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
 
 
+async def chunks(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
+    """The body as it comes. While more is there than is read at once, the others get their turn in between."""
+    while chunk := await response.content.read(CHUNK_BYTES):
+        yield chunk
+        if len(chunk) == CHUNK_BYTES:
+            await asyncio.sleep(0)
+
+
+async def whole_body(response: aiohttp.ClientResponse, limit: int = LINE_LIMIT) -> bytes:
+    """Raises RunFailed for a body larger than the limit: it would be decoded in one go, and everybody would wait."""
+    pieces: list[bytes] = []
+    left = limit
+    async with aclosing(chunks(response)) as body:
+        async for chunk in body:
+            left -= len(chunk)
+            if left < 0:
+                detail = f"{response.url}: an answer in one piece larger than {limit >> 20} MB; stream it instead"
+                raise RunFailed(failed("format", detail))
+            pieces.append(chunk)
+    return b"".join(pieces)
+
+
 async def server_events(response: aiohttp.ClientResponse) -> AsyncGenerator[ServerEvent, None]:
     reader = EventReader()
-    async for chunk in response.content.iter_any():
-        for event in reader.feed(chunk):
-            yield event
+    async with aclosing(chunks(response)) as body:
+        async for chunk in body:
+            for event in reader.feed(chunk):
+                yield event
 
 
 def reads(shape: type[T]) -> msgspec.json.Decoder[T]:

@@ -7,6 +7,7 @@ Rule 2: the sentence names nothing secret and blames nobody; it says what the pe
 
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -84,6 +85,9 @@ _STATUS: dict[int, FailureKind] = {
 }
 
 
+LONGEST_RETRY_AFTER = 86_400.0
+"""Seconds; a provider that asks for more is not asked again today."""
+
 _ANYTHING = msgspec.json.Decoder()
 
 
@@ -143,20 +147,29 @@ def _words_of(document: Any) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """A number of seconds, or a date, which is compared with the server's own `Date` header."""
-    value = headers.get("retry-after", "")
+    """Seconds, or the time until a date by the server's own clock; 0 where nobody can tell what is meant."""
+    value = headers.get("retry-after", "").strip()
+    if not value:
+        return None
     try:
         seconds = float(value)
     except ValueError:
         seconds = _until(value, headers.get("date", ""))
-    return seconds if 0 <= seconds < 86_400 else None
+    return min(max(seconds, 0.0), LONGEST_RETRY_AFTER) if seconds == seconds else 0.0  # NaN is not equal to itself
 
 
 def _until(then: str, now: str) -> float:
+    there = _date(then)
+    return 0.0 if there is None else (there - (_date(now) or datetime.now(UTC))).total_seconds()
+
+
+def _date(text: str) -> datetime | None:
+    """A date of HTTP, which is in GMT even where it does not say so."""
     try:
-        return (parsedate_to_datetime(then) - parsedate_to_datetime(now)).total_seconds()
-    except (ValueError, TypeError):  # not dates, or only one of them has a zone
-        return -1
+        date = parsedate_to_datetime(text)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return date if date.tzinfo is not None else date.replace(tzinfo=UTC)
 
 
 def _without(secret: str, text: str) -> str:

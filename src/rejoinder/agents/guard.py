@@ -1,19 +1,23 @@
 """Enforces the contract for every agent kind, so that each has to implement only what is its own.
 
 Rule 1: a run ends with exactly one Done or Failed, whatever the agent does.
-Rule 2: an error never leaves a run as an exception; it is a Failed with a sentence.
+Rule 2: an error never leaves a run as an exception; it is a Failed with a sentence. That includes sys.exit() and
+KeyboardInterrupt, which would end the gateway: an agent ends its own run and no more.
 Rule 3: silence longer than `idle`, or a run longer than `hard`, ends the run; while it waits for a person's answer,
 silence is fine.
 Rule 4: when closing the iterator returns, the agent's own iterator has been closed too.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from math import inf
 
 from rejoinder.agents.base import AgentEvent, Done, Failed, Question
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.alarms import Alarm, call_at
+
+log = logging.getLogger(__name__)
 
 CANCELLED_WITHIN = "something it waited for was cancelled"
 
@@ -39,19 +43,31 @@ async def guarded(
                 if late is None and _is_told_to_end():
                     raise
                 event = failed("timeout", late) if late is not None else failed("crashed", CANCELLED_WITHIN)
-            except Exception as problem:  # noqa: BLE001 - Rule 2: whatever it is, a person waits for a sentence
+            except BaseException as problem:  # Rule 2: whatever it is, a person waits for a sentence
+                if isinstance(problem, GeneratorExit) and not watch.is_watched():
+                    raise
                 event = failed("crashed", f"{type(problem).__name__}: {problem}")
             watch.end()
             asking = isinstance(event, Question)
             if isinstance(event, Done | Failed):
                 # Closed before the last event: its receiver may start the next run at once.
-                await events.aclose()
+                await _close(events)
                 yield event
                 return
             yield event
     finally:
         watch.close()
+        await _close(events)
+
+
+async def _close(events: AsyncGenerator[AgentEvent, None]) -> None:
+    """What an agent raises while its run is being ended changes nothing any more."""
+    try:
         await events.aclose()
+    except BaseException as problem:
+        if isinstance(problem, asyncio.CancelledError) and _is_told_to_end():
+            raise
+        log.warning("an agent failed while its run was ended: %s: %s", type(problem).__name__, problem)
 
 
 def _is_told_to_end() -> bool:
@@ -89,6 +105,13 @@ class _Watch:
         self._due = quiet if quiet < self._last else self._last
         if self._alarm is None or self._alarm.when > self._due:
             self._set_alarm()
+
+    def is_watched(self) -> bool:
+        """Whether the task that waits is running. If not, what it waits in is being thrown away, unfinished."""
+        try:
+            return asyncio.current_task() is self._task
+        except RuntimeError:  # no event loop is running
+            return False
 
     def end(self) -> str | None:
         """The wait is over. Returns how the run was late if this watch cancelled it, else None."""

@@ -8,12 +8,29 @@ sent only once.
 
 from msgspec import Raw
 
-from rejoinder.agents.base import REMEMBERED, Exchange
+from rejoinder.agents.base import MAX_ANSWER_CHARS, REMEMBERED, Exchange
 from rejoinder.agents.wording import Content, Wording
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText
+from rejoinder.letters import mended
 
 IMAGE_TOKENS = 1500
+
+
+class Said:
+    """What a model says in one turn. People are not shown more than `most` characters, and no more is remembered."""
+
+    def __init__(self, most: int = MAX_ANSWER_CHARS) -> None:
+        self._pieces: list[str] = []
+        self._left = most
+
+    def add(self, text: str) -> None:
+        if self._left > 0:
+            self._pieces.append(text[: self._left])
+            self._left -= len(text)
+
+    def __str__(self) -> str:
+        return mended("".join(self._pieces))
 
 
 class _Conversation:

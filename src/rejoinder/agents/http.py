@@ -15,7 +15,16 @@ import msgspec
 from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent, Done, Failed, Limits, Question, TextDelta
-from rejoinder.agents.endpoint import CHECK_SECONDS, Endpoint, content_type, server_events, stopped_in_the_middle
+from rejoinder.agents.endpoint import (
+    CHECK_SECONDS,
+    ERROR_BODY_BYTES,
+    Endpoint,
+    chunks,
+    content_type,
+    server_events,
+    stopped_in_the_middle,
+    whole_body,
+)
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.lines import Lines, LineTooLong
@@ -44,6 +53,7 @@ class HttpAgent:
         self.models = (settings.model,) if settings.model else ()
         self.fallbacks = settings.fallbacks
         self.limits = Limits()
+        self.takes_exec = ("host", "node") if settings.takes_exec else ()
         self._settings = settings
         self._endpoint = Endpoint(settings.url, {name: value.reveal() for name, value in settings.headers.items()})
 
@@ -63,7 +73,7 @@ class HttpAgent:
         """Also posted while the turn runs; taken in only if the server says so."""
         with suppress(RunFailed, msgspec.DecodeError):
             async with await self._endpoint.post("/steer", turn) as response:
-                said = msgspec.json.decode(await response.read())
+                said = msgspec.json.decode(await whole_body(response, ERROR_BODY_BYTES))
                 return is_object(said) and said.get("taken") is True
         return False
 
@@ -105,7 +115,7 @@ async def _read(response: aiohttp.ClientResponse) -> AsyncGenerator[AgentEvent, 
                     yield TextDelta(text)
             yield Done()
         case "application/json":
-            for event in _whole(await response.read()):
+            for event in _whole(await whole_body(response)):
                 yield event
             yield Done()
         case "text/event-stream":
@@ -125,9 +135,10 @@ async def _read(response: aiohttp.ClientResponse) -> AsyncGenerator[AgentEvent, 
 async def _texts(response: aiohttp.ClientResponse) -> AsyncGenerator[str, None]:
     """Pieces of text with whole characters, however the bytes were cut."""
     decoder = getincrementaldecoder("utf-8")("replace")
-    async for chunk in response.content.iter_any():
-        if text := decoder.decode(chunk):
-            yield text
+    async with aclosing(chunks(response)) as body:
+        async for chunk in body:
+            if text := decoder.decode(chunk):
+                yield text
     if text := decoder.decode(b"", final=True):
         yield text
 
@@ -135,10 +146,11 @@ async def _texts(response: aiohttp.ClientResponse) -> AsyncGenerator[str, None]:
 async def _json_lines(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
     lines = Lines()
     try:
-        async for chunk in response.content.iter_any():
-            for line in lines.feed(chunk):
-                if line.strip():
-                    yield line
+        async with aclosing(chunks(response)) as body:
+            async for chunk in body:
+                for line in lines.feed(chunk):
+                    if line.strip():
+                        yield line
         for line in lines.feed(b"\n"):
             if line.strip():
                 yield line

@@ -1,6 +1,7 @@
 """Lines out of bytes cut anywhere: in linear time, and within a limit whatever the input."""
 
-LINE_LIMIT = 16 << 20
+LINE_LIMIT = 8 << 20
+"""A line is decoded in one go, and meanwhile everybody waits: a line of this size takes some 20 ms."""
 
 
 class LineTooLong(ValueError):

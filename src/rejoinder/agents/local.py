@@ -20,6 +20,7 @@ from rejoinder.agents.settings import LocalSettings as Settings
 from rejoinder.agents.settings import OpenAISettings
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
+from rejoinder.extras import how_to_install
 from rejoinder.secret import Secret
 
 QUIET = -1
@@ -28,8 +29,8 @@ QUIET = -1
 def open_agent(name: str, settings: Settings) -> "LocalAgent":
     if find_spec("xllamacpp") is None:
         raise BadConfiguration(
-            f"agent {name!r} is of kind 'local', which needs a package that is not installed: "
-            "pip install 'rejoinder[local]'"
+            f"agent {name!r} is of kind 'local', which needs the extra 'local'; it is not installed: "
+            f"{how_to_install('local')}"
         )
     return LocalAgent(name, settings, _weights(name, settings))
 
@@ -62,8 +63,8 @@ class LocalAgent:
         if self._agent is not None:
             self._agent.forget(session)
 
-    async def compact(self, session: str) -> Exchange | bool:
-        return await (await self._started()).compact(session)
+    async def compact(self, session: str, instructions: str = "") -> Exchange | bool:
+        return await (await self._started()).compact(session, instructions)
 
     async def close(self) -> None:
         async with self._starting:

@@ -8,6 +8,7 @@ import asyncio
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
 from contextlib import suppress
+from time import monotonic
 from typing import Any, ClassVar, Protocol
 
 import aiohttp
@@ -25,15 +26,17 @@ from rejoinder.agents.base import (
     TextDelta,
     ToolEnded,
 )
-from rejoinder.agents.endpoint import CHECK_SECONDS, Endpoint, Posted, content_type, no_answer
+from rejoinder.agents.endpoint import CHECK_SECONDS, CHUNK_BYTES, Posted, content_type, no_answer, whole_body
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.history import Histories, fitting, tokens_of
+from rejoinder.agents.profiles import Headers, Way, Ways
 from rejoinder.agents.settings import EndpointSettings
 from rejoinder.agents.sse import EventReader, ServerEvent
 from rejoinder.agents.think import LEVELS, Provider, Setting, Thinking
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText, Turn
+from rejoinder.secret import Secret
 
 LAST_BYTES = 0.05
 """Seconds to wait for the end of a response whose answer is complete."""
@@ -44,6 +47,12 @@ TO_COMPACT = (
     "Summarise our conversation so far for yourself: it will replace the conversation. Keep names, facts, "
     "decisions, what was promised and what is still open. Write only the summary."
 )
+TO_KEEP = " Above all, obey these wishes about what to keep: "
+LIST_SECONDS = 3.0
+"""How long a person who chooses a model waits for the list of models."""
+LISTED_FOR = 600.0
+"""Seconds for which a list is good; an endpoint that gave none is asked again after a minute."""
+UNLISTED_FOR = 60.0
 COMPACTED = "Summary of our conversation so far:\n\n"
 
 
@@ -80,38 +89,46 @@ class ModelAgent:
     shows_thoughts = True
     _models_path = "/models"
 
-    def __init__(self, name: str, settings: EndpointSettings, key: str, path: str, headers: dict[str, str]) -> None:
+    def __init__(self, name: str, settings: EndpointSettings, key: Secret | None, path: str, headers: Headers) -> None:
         self.name = name
         self.models = (settings.model, *settings.models)
         self.fallbacks = settings.fallbacks
         self.sees_images = settings.sees_images
         self.limits = Limits()
         self._model = settings.model
-        self._aliases = settings.models
+        self.aliases = settings.models
         self._path = path
         self._thinking = Thinking(self.provider, {**settings.think})
         self._histories = Histories(settings.history_tokens)
         self._heard: Bounded[str, str | None] = Bounded(REMEMBERED)  # the model that last took a question, by session
-        headers = headers | {name: value.reveal() for name, value in settings.headers.items()}
-        self._endpoint = Endpoint(settings.base_url, headers, key)
+        self._ways = Ways(settings, key, headers)
+        self.profiles = self._ways.profiles
+        self._listed: tuple[str, ...] = ()
+        self._listed_until = 0.0
 
     def _known_as(self, model: str | None) -> str:
         """The endpoint's name for the model a turn asks for."""
-        wanted = model or self._model
-        return self._aliases.get(wanted, wanted)
+        wanted, _ = self._ways.parted(model or self._model)
+        return self.aliases.get(wanted, wanted)
+
+    def _way(self, model: str | None) -> Way:
+        return self._ways.parted(model or self._model)[1]
 
     @abstractmethod
     def _content(self, parts: tuple[PromptPart, ...]) -> Any:
         """A question in the format of the API."""
 
     @abstractmethod
-    def _request(self, turn: Turn, messages: list[Raw], thinking: Setting) -> dict[str, Any]: ...
+    def _request(self, turn: Turn, messages: list[Raw], thinking: Setting, options: Setting) -> dict[str, Any]: ...
 
     @abstractmethod
-    def _reading(self) -> Reading: ...
+    def _reading(self, secret: str) -> Reading: ...
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
-        return self._events(turn, self._histories.before(turn.session, turn.parts), self._reading())
+        return self._events(turn, self._histories.before(turn.session, turn.parts), self._reading_of(turn))
+
+    def _reading_of(self, turn: Turn) -> Reading:
+        return self._reading(self._way(turn.model).key)
 
     def recall(self, session: str, past: tuple[Exchange, ...]) -> None:
         self._histories.recall(session, past)
@@ -123,7 +140,7 @@ class ModelAgent:
         self._histories.forget(session)
         self._heard.pop(session, None)
 
-    async def compact(self, session: str) -> Exchange | bool:
+    async def compact(self, session: str, instructions: str = "") -> Exchange | bool:
         """TU-23: replaces the conversation with a summary by the model that last heard it: the agent's default model
         may be down, or not the one that was chosen.
 
@@ -132,7 +149,7 @@ class ModelAgent:
         """
         past = self._histories.before(session, ())
         while past:
-            said = await self._summary(session, past)
+            said = await self._summary(session, past, TO_COMPACT + (TO_KEEP + instructions if instructions else ""))
             if isinstance(said, str):
                 summary = Exchange((PromptText(COMPACTED + said),), "Understood.")
                 self._histories.recall(session, (summary,))
@@ -142,9 +159,9 @@ class ModelAgent:
             past = fitting(past[1:], sum(map(tokens_of, past)) // 2)
         return False
 
-    async def _summary(self, session: str, past: tuple[Exchange, ...]) -> str | Failed:
-        reading = self._reading()
-        aside = Turn(f"{session} (compacting)", (PromptText(TO_COMPACT),), model=self._heard.get(session))
+    async def _summary(self, session: str, past: tuple[Exchange, ...], asked: str) -> str | Failed:
+        aside = Turn(f"{session} (compacting)", (PromptText(asked),), model=self._heard.get(session))
+        reading = self._reading_of(aside)
         last = [event async for event in self._events(aside, past, reading)][-1]
         self.forget(aside.session)
         if isinstance(last, Failed):
@@ -153,11 +170,12 @@ class ModelAgent:
 
     async def check(self) -> str:
         """Asks for the list of models, which costs nothing; an endpoint without one has still answered."""
-        status, said = await self._endpoint.look(self._models_path, CHECK_SECONDS)
+        endpoint = self._ways.own.endpoint
+        status, said = await endpoint.look(self._models_path, CHECK_SECONDS)
         if status in NO_LIST:
             return "the endpoint answers, and has no list of models"
         if not 200 <= status < 300:
-            raise self._endpoint.refusal(status, said, {})
+            raise endpoint.refusal(status, said, {})
         model = self._known_as(None)
         with suppress(msgspec.MsgspecError):
             known = {each.id for each in msgspec.json.decode(said, type=_Models).data}
@@ -165,8 +183,20 @@ class ModelAgent:
                 return f"the endpoint takes the key; {model} is not among the {len(known)} models it lists"
         return f"the endpoint takes the key and serves {model}"
 
+    async def offered(self) -> tuple[str, ...]:
+        """The models the endpoint lists; none if it does not say so at once."""
+        if monotonic() < self._listed_until:
+            return self._listed
+        self._listed = ()
+        with suppress(RunFailed, msgspec.MsgspecError):
+            status, said = await self._ways.own.endpoint.look(self._models_path, LIST_SECONDS)
+            if 200 <= status < 300:
+                self._listed = tuple([each.id for each in msgspec.json.decode(said, type=_Models).data])
+        self._listed_until = monotonic() + (LISTED_FOR if self._listed else UNLISTED_FOR)
+        return self._listed
+
     async def close(self) -> None:
-        await self._endpoint.close()
+        await self._ways.close()
 
     def _events(self, turn: Turn, past: tuple[Exchange, ...], reading: Reading) -> AsyncIterator[AgentEvent]:
         answer = self._answer(turn, past, reading)
@@ -187,12 +217,14 @@ class ModelAgent:
                 if kind == "text/html":
                     raise no_answer("it is a web page", await response.content.read(200))
                 if kind == "application/json":
-                    for event in reading.whole(await response.read()):
+                    for event in reading.whole(await whole_body(response)):
                         yield event
                 events = EventReader()
-                while not reading.complete and (chunk := await response.content.readany()):
+                while not reading.complete and (chunk := await response.content.read(CHUNK_BYTES)):
                     for event in together(_read(events.feed(chunk), reading)):
                         yield event
+                    if len(chunk) == CHUNK_BYTES:
+                        await asyncio.sleep(0)  # more is there already: the others get their turn first
                 await _drained(response)
             for event in reading.finish():
                 yield event
@@ -208,10 +240,11 @@ class ModelAgent:
                 self._histories.remember(turn.session, turn.parts, reading.answer)
 
     async def _asked(self, turn: Turn, model: str, messages: list[Raw]) -> Posted:
+        way = self._way(turn.model)
         while True:
             thinking = self._thinking.setting(model, turn.think)
             try:
-                return await self._endpoint.post(self._path, self._request(turn, messages, thinking))
+                return await way.endpoint.post(self._path, self._request(turn, messages, thinking, way.options))
             except RunFailed as problem:
                 if not self._thinking.refused(model, turn.think, thinking, problem.failure):
                     raise
@@ -249,7 +282,8 @@ async def _drained(response: aiohttp.ClientResponse) -> None:
     if not response.content.is_eof():
         with suppress(TimeoutError):
             async with asyncio.timeout(LAST_BYTES):
-                await response.content.read()
+                while await response.content.readany():
+                    pass
 
 
 def end_of_answer(answer: str, tools: list[str], *, wanted: bool, done: Done) -> list[AgentEvent]:

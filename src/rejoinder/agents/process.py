@@ -80,6 +80,11 @@ class AgentProcess(asyncio.SubprocessProtocol):
         self._kill()
         await self._closed
 
+    def kill(self, reason: str) -> None:
+        """Ends it at once."""
+        self._gone(reason)
+        self._kill()
+
     # --- what happens to it ---------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

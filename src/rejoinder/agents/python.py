@@ -1,4 +1,4 @@
-"""A Python function as an agent: `module:function`, given a Turn.
+"""A Python function as an agent: `module:function`, given a Turn, or what people said if it asks for a `str`.
 
 It may return text or yield pieces of it, be plain or async, and give events of base.py where text is not enough. A
 plain function runs in a thread of its own, so that it cannot block other runs. A function with a parameter called
@@ -12,10 +12,9 @@ import threading
 import traceback
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing
-from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 
@@ -23,17 +22,25 @@ from rejoinder.agents.base import AgentEvent, Done, Failed, Limits, TextDelta
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.further import Further
 from rejoinder.agents.guard import guarded
+from rejoinder.agents.python_call import signature_of
+from rejoinder.agents.python_call import text_of as text_of  # it is imported from here by people's functions
 from rejoinder.agents.settings import PythonSettings as Settings
 from rejoinder.agents.think import LEVELS
 from rejoinder.errors import BadConfiguration
-from rejoinder.events import PromptText, Turn
-from rejoinder.prompt_blocks import own_words
+from rejoinder.events import Turn
+
+if TYPE_CHECKING:
+    from rejoinder.agents.python_process import IsolatedAgent
 
 AHEAD = 64
 """How many pieces a plain generator may be ahead of its reader."""
 
 
-def open_agent(name: str, settings: Settings) -> "PythonAgent":
+def open_agent(name: str, settings: Settings) -> "PythonAgent | IsolatedAgent":
+    if settings.isolate:
+        from rejoinder.agents.python_process import isolated  # noqa: PLC0415 - most are not isolated
+
+        return isolated(name, settings)
     return PythonAgent(name, settings, _find(name, settings))
 
 
@@ -44,9 +51,12 @@ class PythonAgent:
     def __init__(self, name: str, settings: Settings, call: Callable[..., Any]) -> None:
         self.name = name
         self.limits = Limits()
+        self.takes_exec = ("host", "node") if settings.takes_exec else ()
         self._call = call
-        self._steers = _wants_further(call)
+        self._signature = signature_of(call, name)
         self._running: dict[str, Further] = {}
+        self.threads: set[threading.Thread] = set()
+        """Those that run the function, also for a run that nobody reads any more."""
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
@@ -56,19 +66,21 @@ class PythonAgent:
         return further is not None and await further.offer(turn)
 
     async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
-        call, further = self._call, Further()
-        if self._steers:
-            call = partial(call, further=further)  # `inspect` still sees through it whether it is async or a generator
+        further = Further()
+        call = self._signature.bound(self._call, turn, further)
+        if self._signature.steers:
             self._running[turn.session] = further
         try:
-            async with aclosing(_said(call, turn)) as pieces:
+            async with aclosing(_said(call, self.threads)) as pieces:
                 async for said in pieces:
                     event = _as_event(said)
                     if event is not None:
                         yield event
                     if isinstance(event, Done | Failed):
                         return
-        except (Exception, SystemExit) as problem:
+        except (GeneratorExit, asyncio.CancelledError):
+            raise  # the guard knows whether the run is being ended, or the function has raised it
+        except BaseException as problem:
             raise RunFailed(_failure(problem)) from problem
         finally:
             further.close()
@@ -77,29 +89,17 @@ class PythonAgent:
         yield Done()
 
 
-def text_of(turn: Turn) -> str:
-    """Just what people said, without sender context or anything else the gateway adds."""
-    return "\n\n".join(part.text for part in own_words(turn.parts) if isinstance(part, PromptText))
-
-
-def _wants_further(call: Callable[..., Any]) -> bool:
-    try:
-        return "further" in inspect.signature(call).parameters
-    except ValueError:  # it has no signature to inspect
-        return False
-
-
-async def _said(call: Callable[[Turn], Any], turn: Turn) -> AsyncGenerator[Any, None]:
+async def _said(call: Callable[[], Any], threads: set[threading.Thread]) -> AsyncGenerator[Any, None]:
     if inspect.isasyncgenfunction(call):
-        async with aclosing(call(turn)) as pieces:
+        async with aclosing(call()) as pieces:
             async for said in pieces:
                 yield said
     elif inspect.iscoroutinefunction(call):
-        async with aclosing(_unfolded(await call(turn))) as pieces:
+        async with aclosing(_unfolded(await call())) as pieces:
             async for said in pieces:
                 yield said
     else:
-        async with aclosing(_in_a_thread(lambda: call(turn))) as pieces:
+        async with aclosing(_in_a_thread(call, threads)) as pieces:
             async for handed in pieces:
                 # A plain function may still return an awaitable.
                 said = await handed if inspect.isawaitable(handed) else handed
@@ -118,7 +118,7 @@ async def _unfolded(said: Any) -> AsyncGenerator[Any, None]:
         yield said
 
 
-async def _in_a_thread(call: Callable[[], Any]) -> AsyncGenerator[Any, None]:
+async def _in_a_thread(call: Callable[[], Any], threads: set[threading.Thread]) -> AsyncGenerator[Any, None]:
     """Pieces of a plain call or generator. A thread cannot be killed: an abandoned one ends at its next piece."""
     loop = asyncio.get_running_loop()
     pieces: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
@@ -146,9 +146,13 @@ async def _in_a_thread(call: Callable[[], Any]) -> AsyncGenerator[Any, None]:
             put("end", None)
         except BaseException as problem:  # noqa: BLE001 - carried over to the reader, who waits; sys.exit() too
             put("error", problem)
+        finally:
+            threads.discard(thread)
 
     # A daemon: a function that never returns must not keep the gateway from ending.
-    threading.Thread(target=work, name="rejoinder-python-agent", daemon=True).start()
+    thread = threading.Thread(target=work, name="rejoinder-python-agent", daemon=True)
+    threads.add(thread)
+    thread.start()
     try:
         while True:
             kind, value = await pieces.get()
@@ -189,7 +193,7 @@ def _find(name: str, settings: Settings) -> Callable[..., Any]:
             sys.path.insert(0, directory)
     try:
         module = import_module(module_name)
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         raise BadConfiguration(
             f"agent {name!r}: cannot import {module_name!r} for `call`: {type(problem).__name__}: {problem}"
         ) from problem

@@ -5,11 +5,12 @@ apart from the code that reads them, so that a file is checked before any provid
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
 from rejoinder.agents.acp_permissions import Policy
+from rejoinder.agents.base import MAX_ANSWER_CHARS
 from rejoinder.keys import Count, Seconds, Text, ThinkLevel, Url
 from rejoinder.secret import Secret
 
@@ -22,6 +23,9 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     `{{SessionId}}`, `{{IsNewSession}}` and every other field of the message stand for what it says."""
     startup_notes: str = ""
     """What the agent is told once more after its conversation was shortened."""
+    max_answer_chars: Count = MAX_ANSWER_CHARS
+    """Where an answer is cut that is longer than people read. If the agent may send files, the whole goes with it as
+    one."""
 
 
 class ModelSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -31,6 +35,17 @@ class ModelSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fie
     """Aliases for `/model`: the name people say, and the name the agent knows."""
     fallbacks: tuple[Text, ...] = ()
     """Models to try, in this order, when the first is down, refused or out of quota."""
+
+
+class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Another key, endpoint or set of options, chosen with `/model NAME@PROFILE`; what is left out is the agent's."""
+
+    api_key: Secret | None = None
+    """The key: `${WORK_API_KEY}`."""
+    base_url: Url | None = None
+    """The endpoint."""
+    options: dict[str, Any] = {}
+    """Added to every request, over the agent's own `options`."""
 
 
 class EndpointSettings(ModelSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -49,6 +64,8 @@ class EndpointSettings(ModelSettings, frozen=True, kw_only=True, forbid_unknown_
     """Added to every request as it is: `{ temperature = 0.3 }`."""
     headers: dict[str, Secret] = {}
     """Headers sent along, for endpoints that want more than a key."""
+    profiles: dict[str, Profile] = {}
+    """Other keys and endpoints, by name: `/model NAME@PROFILE` uses one."""
     think: dict[ThinkLevel, dict[str, Any]] = {}
     """What a level of `/think` adds to the request, for endpoints with words of their own."""
 
@@ -70,6 +87,8 @@ class AcpSettings(ModelSettings, frozen=True, kw_only=True, forbid_unknown_field
     """Id of the way to sign in, for agents that want one."""
     options: dict[str, str | bool] = {}
     """Config options of the agent, set in every session, by id or category."""
+    exec_options: dict[Literal["host", "node"], Text] = {}
+    """Which of its config options `/exec host=` and `node=` set, by id: `{ host = "sandbox" }`."""
     permissions: Policy = "ask"
     """What is done when it asks whether it may use a tool: the person is asked, or it may, or it may not."""
     allow: tuple[Text, ...] = ()
@@ -112,6 +131,8 @@ class HttpSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fiel
     """Models to try, in this order, when the first is down, refused or out of quota."""
     headers: dict[str, Secret] = {}
     """Headers sent along, such as `Authorization`."""
+    takes_exec: bool = False
+    """The service obeys the `host` and `node` of a turn, so `/exec host=` and `node=` may be used."""
 
 
 class PythonSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -128,6 +149,12 @@ class PythonSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fi
     """The function, as `module:name`."""
     path: str = ""
     """A folder to look for the module in, beside where Python looks anyway."""
+    isolate: bool = False
+    """Run it in a process of its own: whatever the function does, the gateway goes on."""
+    pass_env: tuple[Text, ...] = ()
+    """Names of variables of our own environment that it may see in a process of its own."""
+    takes_exec: bool = False
+    """The function obeys the `host` and `node` of a turn, so `/exec host=` and `node=` may be used."""
 
 
 class ScriptedSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -7,6 +7,8 @@ Rule 3: bounded. An event larger than `limit` ends the reading with EventTooLong
 
 from msgspec import Struct
 
+from rejoinder.agents.lines import LINE_LIMIT
+
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -24,7 +26,7 @@ class EventTooLong(ValueError):
 class EventReader:
     """`feed(bytes)` gives the events that became complete; an incomplete one at the end is dropped."""
 
-    def __init__(self, limit: int = 16 << 20) -> None:
+    def __init__(self, limit: int = LINE_LIMIT) -> None:
         self._limit = limit
         self._line: list[bytes] = []
         self._line_size = 0

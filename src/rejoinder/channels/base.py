@@ -10,7 +10,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from rejoinder.events import Attachment, Inbound, LengthUnit, Part, Route
+from rejoinder.events import Attachment, Inbound, LengthUnit, Part, Route, Said
 
 
 class Limits(Struct, frozen=True):
@@ -197,6 +197,15 @@ class CanFetch(Protocol):
 
     async def fetch(self, file: Attachment, limit: int) -> bytes | None:
         """Its content; None if it has more bytes than this, or cannot be fetched."""
+        ...
+
+
+@runtime_checkable
+class CanTellThread(Protocol):
+    """Can tell what was said in a thread. It is asked before an agent's first turn there (TU-31)."""
+
+    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[Said, ...]:
+        """The latest messages of the thread before this one, in order, as everybody there sees them."""
         ...
 
 

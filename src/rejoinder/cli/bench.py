@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rejoinder.cli.folders import must_be_writable
 from rejoinder.cli.options import AsJson, print_json
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def bench(
     from rejoinder.cli.errors import run
     from rejoinder.programs.measuring import measure
 
+    must_be_writable(Path.cwd(), "go to another folder: the store it measures with is in this one")
     with Console(stderr=True).status("Measuring ..."):  # animated on a terminal, silent elsewhere
         figures = run(measure(messages, sessions, Path.cwd()))
     if as_json:

@@ -36,7 +36,7 @@ def chat(
     logging.getLogger("rejoinder").addHandler(logging.NullHandler())
     settle_memory()
     overlay: dict[tuple[str, ...], Any] = {}
-    source = Source(watch, lambda: with_agent(read_settings(watch.path, overlay), agent)[0], overlay)
+    source = Source(watch, lambda: with_agent(read_settings(watch.path, overlay), agent)[0], overlay, read_settings)
     run(one_conversation.chat(settings, name, source))
 
 
@@ -56,17 +56,16 @@ def read_settings(file: str | None, overlay: "Overlay | None" = None) -> "Settin
 
     from rejoinder.config.load import load
     from rejoinder.config.schema import Settings
-    from rejoinder.wiring.kinds import kinds
 
     found = configuration(file)
-    return load(found, os.environ, kinds(), overlay or {}) if found else Settings()
+    return load(found, os.environ, overlay=overlay or {}) if found else Settings()
 
 
 def settings_to_serve(file: str | None, overlay: "Overlay | None" = None) -> "Settings":
     """Like `read_settings`, but refuses settings that do not work yet."""
+    from rejoinder.config.kinds import to_come
     from rejoinder.config.load import FILE, mistakes
     from rejoinder.errors import BadConfiguration
-    from rejoinder.wiring.kinds import to_come
 
     settings = read_settings(file, overlay)
     if complaints := tuple(to_come(settings)):

@@ -16,16 +16,16 @@ def show_config(
     import os
     import sys
 
+    from rejoinder.config.kinds import to_come
     from rejoinder.config.load import FILE, load, mistakes
     from rejoinder.config.schema import Settings
     from rejoinder.config.show import as_toml, effective
     from rejoinder.errors import BadConfiguration
-    from rejoinder.wiring.kinds import kinds, to_come
 
     if schema:
         from rejoinder.config.describe import json_schema
 
-        print_json(json_schema(kinds()))
+        print_json(json_schema())
         return
     try:
         found = configuration(file)
@@ -33,7 +33,7 @@ def show_config(
             print(f"There is no {FILE} here: these are the defaults.", file=sys.stderr)
             settings = Settings()
         else:
-            settings = load(found, os.environ, kinds())
+            settings = load(found, os.environ)
             if notices := mistakes(found, to_come(settings)):
                 print(f"rejoinder: {BadConfiguration(*notices)}", file=sys.stderr)
     except BadConfiguration as error:

@@ -88,12 +88,18 @@ def _is_no_text(argument: str) -> bool:
 
 
 def _say(error: RejoinderError) -> None:
-    print(f"rejoinder: {error}", file=sys.stderr)
+    from rejoinder.letters import harmless
+
+    print(f"rejoinder: {harmless(str(error))}", file=sys.stderr)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Runs it to its end, or until SIGTERM or SIGHUP ends it in good order."""
     import asyncio
+
+    from rejoinder.cli.log_lines import calm_last_resort
+
+    calm_last_resort()
 
     async def until_told() -> T:
         task = asyncio.current_task()

@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rejoinder.cli.folders import must_be_writable
 from rejoinder.cli.options import File
 from rejoinder.errors import BadUse
 
 if TYPE_CHECKING:
     from rejoinder.agents.discover import Offer
+    from rejoinder.cli.addresses import Found
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 TELEGRAM = "https://api.telegram.org"
+ADDRESSES = ("base_url",)
 LARGEST_ID = 2**52 - 1  # as Telegram promises
 ON_UNKNOWN = """\
   When the connection breaks while a message is sent, Telegram cannot be asked whether it arrived. `on_unknown` says
@@ -41,13 +44,17 @@ def make_configuration(
         raise BadUse(f"{target} exists already; change it by hand, name another one with -c, or say --force")
     if not target.absolute().parent.is_dir():
         raise BadUse(f"there is no folder {target.parent} for {target.name}; make it first")
+    must_be_writable(target.absolute().parent, "go to another folder, or name a file elsewhere with -c")
     given: dict[str, str] = {}
     sections = {"agents.helper": _agent(given)}
     if typer.confirm("Serve the chat page?", default=True):
         sections["channels.web"] = {"port": _number("  port", 8765, 0, 65535)}
     if typer.confirm("Serve a Telegram bot?", default=False):
         sections["channels.telegram"] = _telegram(given)
-    target.write_text(_written(sections), "utf-8")
+    try:
+        target.write_text(_written(sections), "utf-8")
+    except OSError as problem:
+        raise BadUse(f"{target} cannot be written ({problem.strerror}); name another file with -c") from None
     print(f"\n{target} is written.")
     for variable in dict.fromkeys(VARIABLE.findall(_written(sections))):
         if not os.environ.get(variable):
@@ -67,8 +74,8 @@ def _agent(given: dict[str, str]) -> dict[str, Any]:
         print("Who answers?")
         for number, offer in enumerate(offers, 1):
             print(f"  {number}  {offer.title}")
-        section = _asked(offers[_number("Number", 1, 1, len(offers)) - 1])
-        if _is_fine("agents.helper", section, given):
+        section, found = _asked(offers[_number("Number", 1, 1, len(offers)) - 1])
+        if found == "kept" or (found == "answers" and _is_fine("agents.helper", section, given)):
             return section
 
 
@@ -80,17 +87,36 @@ def _number(question: str, default: int, least: int, most: int) -> int:
         print(f"  It is a number from {least} to {most}.")
 
 
-def _asked(offer: "Offer") -> dict[str, Any]:
-    known = {key: typer.prompt(f"  {key}", default=offer.section[key] or None) for key in offer.asks}
-    return {**offer.section, **known}
+def _asked(offer: "Offer") -> tuple[dict[str, Any], "Found"]:
+    """Its section, and what was found at its address, if it has one: where that is dropped, no more is asked."""
+    section, found = dict(offer.section), "answers"
+    for key in offer.asks:
+        if key in ADDRESSES:
+            found = _address("agents.helper", section, key)
+        elif found != "dropped":
+            section[key] = typer.prompt(f"  {key}", default=section[key] or None)
+    return section, found
+
+
+def _address(name: str, section: dict[str, Any], key: str) -> "Found":
+    """Asks for an address, puts it into the section and looks who is there."""
+    from rejoinder.cli.addresses import ask_address
+
+    def misspelled(said: str) -> str | None:
+        return _mistake({name: {**section, key: said}}, f"{name}.{key}")
+
+    section[key], found = ask_address(f"  {key}", section[key] or None, misspelled)
+    return found
 
 
 def _telegram(given: dict[str, str]) -> dict[str, Any]:
     print("Write to @BotFather in Telegram: /newbot. It answers with a token.")
-    section = {"token": "${TELEGRAM_TOKEN}", "api_root": typer.prompt("  api_root", default=TELEGRAM)}
+    section: dict[str, Any] = {"token": "${TELEGRAM_TOKEN}", "api_root": TELEGRAM}
+    while (found := _address("channels.telegram", section, "api_root")) == "dropped":
+        section["api_root"] = TELEGRAM
     if section["api_root"] == TELEGRAM:
         del section["api_root"]
-    while not _is_fine("channels.telegram", section, given):
+    while found == "answers" and not _is_fine("channels.telegram", section, given):
         pass
     owner = _number("  Your own Telegram id, a number (0: `rejoinder pair` lets you in later)", 0, 0, LARGEST_ID)
     section["streaming"] = "preview"
@@ -130,6 +156,18 @@ def _ask_secret(variable: str, given: dict[str, str]) -> None:
         show_default=False,
         hide_input=hidden,
     ).strip()
+
+
+def _mistake(sections: Mapping[str, Mapping[str, Any]], key: str) -> str | None:
+    """What is wrong with the value of this key alone."""
+    from rejoinder.config.load import FILE, read
+    from rejoinder.errors import BadConfiguration
+
+    try:
+        read(_written(sections), FILE, os.environ)
+    except BadConfiguration as mistakes:
+        return next((each.sentence for each in mistakes.mistakes if each.key == key), None)
+    return None
 
 
 async def _look(text: str, environment: Mapping[str, str]) -> str | None:

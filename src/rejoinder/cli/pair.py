@@ -1,4 +1,4 @@
-"""`rejoinder pair`: lists strangers who wait to be let in, and lets them in."""
+"""`rejoinder pair`: who waits to be let in, and lets them in; who is invited to the chat page, and invites them."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
@@ -7,11 +7,20 @@ import typer
 from msgspec import Struct
 
 from rejoinder.cli.options import AsJson, File, print_json
-from rejoinder.cli.stores import finish, store_to_read, store_to_write, who_acts
+from rejoinder.cli.stores import finish, store_to_read, store_to_write, store_url, who_acts
 from rejoinder.errors import BadUse, RejoinderError
 
 if TYPE_CHECKING:
+    from rejoinder.channels.web.logins import Invited
     from rejoinder.store.base import Knock
+
+
+class Link(Struct, frozen=True):
+    """An invitation that was made just now, with the keys of `--json`."""
+
+    name: str
+    link: str
+    gateway: str | None
 
 
 class LetIn(Struct, frozen=True):
@@ -25,15 +34,25 @@ class LetIn(Struct, frozen=True):
 
 def pair(
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[approve] CODE", help="The code that is to be let in.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[[approve] CODE | invite NAME | revoke NAME]",
+            help="The code that is to be let in, or who gets a login to the chat page, or loses it.",
+        ),
     ] = None,
     as_json: AsJson = False,
     file: File = None,
 ) -> None:
-    """List the pairing codes that wait, or let in who has one: `rejoinder pair approve CODE`."""
+    """List who waits and who is invited; `approve CODE`, `invite NAME` to the chat page, or `revoke NAME`."""
     match words or []:
         case []:
-            _show(finish(_waiting(file)), as_json)
+            _show(finish(_waiting(file)), finish(_people(file)), as_json)
+        case ["invite" | "revoke"]:
+            raise BadUse("whom? `rejoinder pair invite NAME`, `rejoinder pair revoke NAME`")
+        case ["invite", *name]:
+            _tell_link(finish(_invite(file, " ".join(name))), as_json)
+        case ["revoke", *name]:
+            _tell_revoked(*finish(_revoke(file, " ".join(name))), as_json)
         case ["approve"]:
             raise BadUse("which code? `rejoinder pair` lists them, `rejoinder pair approve CODE` lets one in")
         case [code] | ["approve", code]:
@@ -59,6 +78,41 @@ async def _approve(file: str | None, code: str) -> LetIn:
         return LetIn(knock.channel, knock.account, knock.sender, await store.gateway())
 
 
+async def _people(file: str | None) -> "tuple[Invited, ...]":
+    from rejoinder.programs.invitations import invited_beside
+
+    return invited_beside(store_url(file))
+
+
+async def _invite(file: str | None, name: str) -> Link:
+    from rejoinder.programs.invitations import invite_beside
+
+    async with store_to_write(file) as store:
+        return Link(*invite_beside(store_url(file), name, datetime.now(UTC)), await store.gateway())
+
+
+async def _revoke(file: str | None, who: str) -> tuple[str, str | None]:
+    from rejoinder.programs.invitations import revoke_beside
+
+    async with store_to_write(file) as store:
+        return revoke_beside(store_url(file), who), await store.gateway()
+
+
+def _tell_link(made: Link, as_json: bool) -> None:
+    if as_json:
+        print_json(made)
+        return
+    print(f"{made.name} logs in by this link, which is not shown again: {made.link}")
+    print(who_acts(made.gateway, "knows it"))
+
+
+def _tell_revoked(name: str, gateway: str | None, as_json: bool) -> None:
+    if as_json:
+        print_json({"revoked": name, "gateway": gateway})
+    else:
+        print(f"{name} has no login any more. {who_acts(gateway, 'knows it')}")
+
+
 def _tell(let_in: LetIn, as_json: bool) -> None:
     from rejoinder.letters import one_line
 
@@ -69,7 +123,7 @@ def _tell(let_in: LetIn, as_json: bool) -> None:
         print(f"{who} is let in on {let_in.channel}. {who_acts(let_in.gateway, 'knows it')}")
 
 
-def _show(knocks: "tuple[Knock, ...]", as_json: bool) -> None:
+def _show(knocks: "tuple[Knock, ...]", invited: "tuple[Invited, ...]", as_json: bool) -> None:
     from rich.text import Text
 
     from rejoinder.cli.layout import ago, console, print_table
@@ -77,12 +131,12 @@ def _show(knocks: "tuple[Knock, ...]", as_json: bool) -> None:
     from rejoinder.letters import harmless
 
     if as_json:
-        print_json({"waiting": knocks})
+        people = [{"person": each.person.id, "name": each.person.name, "since": _since(each)} for each in invited]
+        print_json({"waiting": knocks, "invited": people})
         return
     out, now = console(), datetime.now(UTC)
     if not knocks:
         out.print("Nobody waits to be let in.")
-        return
 
     def row(knock: "Knock") -> list[Text]:
         account = "" if knock.account == "default" else f"/{knock.account}"
@@ -94,6 +148,15 @@ def _show(knocks: "tuple[Knock, ...]", as_json: bool) -> None:
             Text(f"in {lasted((knock.expires - now).total_seconds())}", "dim"),
         ]
 
-    print_table(out, ["code", "channel", "who", "asked", "expires"], map(row, knocks))
-    if out.is_terminal:
-        out.print("\nLet one in: rejoinder pair approve CODE", style="dim")
+    if knocks:
+        print_table(out, ["code", "channel", "who", "asked", "expires"], map(row, knocks))
+        if out.is_terminal:
+            out.print("\nLet one in: rejoinder pair approve CODE", style="dim")
+    if invited:
+        out.print()
+        rows = ([Text(each.person.id), Text(each.person.name), Text(ago(_since(each), now), "dim")] for each in invited)
+        print_table(out, ["invited", "name", "since"], rows)
+
+
+def _since(invited: "Invited") -> datetime:
+    return datetime.fromtimestamp(invited.made / 1000, UTC)

@@ -3,17 +3,17 @@
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from rejoinder.errors import BadUse
+from rejoinder.errors import BadConfiguration, BadUse
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from rejoinder.channels.platforms import Platform
+    from rejoinder.channels.declaration import ChannelKind
     from rejoinder.events import ReplyEvent
     from rejoinder.outbound.directives.declaration import Registry
     from rejoinder.outbound.reading import Reading
@@ -41,10 +41,9 @@ def reply(
     ] = 0,
 ) -> None:
     """Read agent output on standard input; print what people would see and what would be done."""
-    from rejoinder.channels.platforms import platform
     from rejoinder.cli import json_lines
 
-    on = platform(channel) if channel is not None else None
+    on = _on(channel) if channel is not None else None
     if jsonl:
         for number, asked in json_lines.read():
             json_lines.write(_document(_reading(_read(_segments(asked, number), stream)), on))
@@ -58,6 +57,22 @@ def reply(
         json_lines.write(_document(reading, on))
     else:
         _print_layout(reading, steps if stream else [], on)
+
+
+class _On(NamedTuple):
+    """The channel for which it is shown."""
+
+    name: str
+    kind: "ChannelKind"
+
+
+def _on(channel: str) -> _On:
+    from rejoinder.config.kinds import channel_kind
+
+    try:
+        return _On(channel, channel_kind(channel))
+    except BadConfiguration as problem:
+        raise BadUse(str(problem)) from None
 
 
 def _read(segments: list[str], size: int) -> "Iterator[tuple[str, list[ReplyEvent]]]":
@@ -89,7 +104,7 @@ def _registry() -> "Registry":
     return registry_with(module.DIRECTIVE for module in plugins.others("directive"))
 
 
-def _document(reading: "Reading", on: "Platform | None") -> dict[str, Any]:
+def _document(reading: "Reading", on: "_On | None") -> dict[str, Any]:
     return {
         "text": reading.text,
         "silent": reading.silent,
@@ -99,12 +114,11 @@ def _document(reading: "Reading", on: "Platform | None") -> dict[str, Any]:
     }
 
 
-def _chunks(reading: "Reading", on: "Platform | None") -> list[str]:
-    from rejoinder.channels.base import Limits
-    from rejoinder.outbound.render import messages
+def _chunks(reading: "Reading", on: "_On | None") -> list[str]:
+    from rejoinder.rendering import RenderOptions, messages
 
-    name, limits = (on.name, on.limits) if on else ("", Limits())
-    return [message.source for message in messages(reading.text, name, limits.length, limits.unit)]
+    options = RenderOptions(on.kind.renderer, on.kind.limits.length, on.kind.limits.unit) if on else RenderOptions()
+    return [message.source for message in messages(reading.text, options)]
 
 
 def _segments(asked: Any, number: int) -> list[str]:
@@ -122,7 +136,7 @@ def _segments(asked: Any, number: int) -> list[str]:
 # --- the layout for people ----------------------------------------------------------------------
 
 
-def _print_layout(reading: "Reading", steps: "list[tuple[str, list[ReplyEvent]]]", on: "Platform | None") -> None:
+def _print_layout(reading: "Reading", steps: "list[tuple[str, list[ReplyEvent]]]", on: "_On | None") -> None:
     from rich.console import Console
 
     console = Console(highlight=False, emoji=False, markup=False)
@@ -171,7 +185,7 @@ def _print_indented(console: "Console", text: "Text", by: int, first: "Text | No
         first = None
 
 
-def _print_seen(console: "Console", reading: "Reading", on: "Platform | None") -> None:
+def _print_seen(console: "Console", reading: "Reading", on: "_On | None") -> None:
     from rich.text import Text
 
     chunks = _chunks(reading, on)
@@ -195,7 +209,7 @@ def _why_nothing(reading: "Reading") -> str:
     return "_(no response)_, where a person asked: there is no text, and nothing that acts"
 
 
-def _print_done(console: "Console", reading: "Reading", on: "Platform | None") -> None:
+def _print_done(console: "Console", reading: "Reading", on: "_On | None") -> None:
     from rich.text import Text
 
     from rejoinder.outbound.fate import fate
@@ -207,7 +221,7 @@ def _print_done(console: "Console", reading: "Reading", on: "Platform | None") -
         if directive.body is not None:
             lines.append(Text(_clean(directive.body), style="italic"))
         if on:
-            fated = fate(directive, known, can=on.can, reactions=on.reactions, granted=known.self_acting)
+            fated = fate(directive, known, can=on.kind.can, reactions=on.kind.reactions, granted=known.self_acting)
             style = {"done": "green", "unsupported": "yellow", "denied": "red"}[fated.outcome]
             lines.append(Text.assemble((fated.outcome, style), f": {_clean(fated.note)}"))
         rows.append((Text(directive.name, style="cyan"), Text("\n").join(filter(None, lines))))

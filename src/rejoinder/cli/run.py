@@ -1,6 +1,5 @@
 """`rejoinder run`: the gateway."""
 
-import logging
 import os
 import signal
 import sys
@@ -10,6 +9,7 @@ import typer
 
 from rejoinder.cli.chat import folded, settings_to_serve
 from rejoinder.cli.errors import INTERRUPTED, TERMINATED, run
+from rejoinder.cli.log_lines import log_to_stderr
 from rejoinder.cli.options import File, configuration
 from rejoinder.errors import RejoinderError
 
@@ -43,7 +43,7 @@ def run_gateway(
     from rejoinder.programs.reloading import Source, Watch
 
     watch = Watch(configuration(file) or FILE)  # before it is read, so that a write meanwhile counts as a change
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
+    log_to_stderr()
 
     reviving = app.Reviving(lambda: settings_to_serve(file), tuple(os.environ.pop(OBEYED, "").split()))
     if demo:
@@ -60,7 +60,7 @@ def run_gateway(
             return serving.with_page(with_agent(settings_to_serve(watch.path, overlay), None)[0], port)
 
         made = serving.with_page(settings, port)
-        source = Source(watch, read, overlay)
+        source = Source(watch, read, overlay, settings_to_serve)
         told = run(serving.serve(made, say, beginning=beginning, new_token=new_token, source=source, reviving=reviving))
     if isinstance(told, app.Restart):
         begin_again(told.obeyed)

@@ -2,7 +2,7 @@
 
 load.py         a file becomes Settings, or every mistake in it becomes a sentence
 schema.py       the records, gathered from the rooms that read them; agents.py and channels.py what holds for all
-                agents and channels, jobs.py what the clock begins; to_come.py what does not work yet
+                agents and channels, jobs.py what the clock begins; kinds.py finds each kind's own
 syntax.py       TOML text to plain values; a syntax error in plain words
 positions.py    on which line each key stands
 environment.py  ${VAR}
@@ -13,6 +13,7 @@ wording.py      the nearest name, a list of choices, a key as one would type it
 floors.py       the part that each floor gets
 live.py         which changes of the file take effect at once, and which at the next start
 overlay.py      single keys laid over the file by `/debug`
+editing.py      one key of the file set or removed by `/config`, comments kept
 show.py         Settings back to TOML or JSON, without secrets
 describe.py     the JSON schema and the tables of the docs
 """

@@ -26,7 +26,7 @@ class AgentDefaults(LevelDefaults, frozen=True, forbid_unknown_fields=True):
     typing_interval_seconds: Annotated[float, Meta(gt=0)] = 6
     """How often typing is shown anew while a run is open."""
     block_streaming_default: bool = False
-    """Long answers go out in blocks as they are written, where the channel cannot edit messages."""
+    """Long answers go out in blocks as they are written, on every channel whose own `streaming` is unset."""
     context_tokens: Count | None = None
     """The budget of a session's context: a turn that fills it is followed by shortening the conversation, where
     the agent's kind can do that. Unset: when the model says that it is full."""

@@ -1,4 +1,4 @@
-"""The record of what all channels have; those of each kind stand in `rejoinder.channels.settings`."""
+"""The record of what all channels have; each kind declares its own."""
 
 from typing import Literal
 
@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from rejoinder.events import ReplyMode, TableStyle
 from rejoinder.inbound import settings as inbound
+from rejoinder.keys import Count, Seconds
 from rejoinder.outbound.tools import Display
 
 
@@ -16,6 +17,26 @@ class ReplyToModes(Struct, frozen=True, forbid_unknown_fields=True):
     """In direct chats; unset: off."""
     group: ReplyMode | None = None
     """In groups; unset: first, but off where another bot has posted."""
+
+
+class RateSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """How many calls a platform takes."""
+
+    burst: Count
+    """How many at once."""
+    per_second: Seconds
+    """How many a second after that."""
+
+
+class PaceSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """How often a platform is called, where it differs from what the platform usually allows."""
+
+    edit_seconds: Seconds | None = None
+    """Seconds between two edits of a message that is being written."""
+    chat: RateSettings | Literal["unlimited"] | None = None
+    """Calls to one chat: `{ burst = 5, per_second = 1.0 }`, or `"unlimited"`."""
+    account: RateSettings | Literal["unlimited"] | None = None
+    """Calls of the whole account."""
 
 
 class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -30,7 +51,9 @@ class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid
     streaming: Literal["edits", "preview", "blocks", "off"] | None = None
     """How an answer is shown while it is written: one message that is changed (`edits`), the platform's own preview
     of a message to come where it has one, else edits (`preview`), whole pieces (`blocks`), or not at all (`off`).
-    Unset: edits where the channel can, else as `agents.defaults.block_streaming_default`."""
+    Unset: blocks with `agents.defaults.block_streaming_default`, else edits where the channel can."""
+    pace: PaceSettings = PaceSettings()
+    """How often the platform is called: for a local server without limits, or an account whose limits were raised."""
     tables: TableStyle = "code"
     """What becomes of a table where the platform has none: aligned in a block of code, a list, or as written."""
     on_unknown: Literal["hold", "resend"] = "hold"

@@ -5,14 +5,15 @@ which a wrong value was replaced by its default; complaints about such keys are 
 """
 
 import re
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, Protocol, runtime_checkable
 from zoneinfo import available_timezones
 
 from rejoinder.config.ids import objection
 from rejoinder.config.jobs import HeartbeatSettings
+from rejoinder.config.kinds import Kinds, no_such_store
 from rejoinder.config.positions import Path
-from rejoinder.config.schema import Kinds, Settings
+from rejoinder.config.schema import Settings
 from rejoinder.config.wording import did_you_mean, dotted, listed, quoted, shown
 from rejoinder.inbound.ids import Whom
 from rejoinder.inbound.patterns import pattern_problem
@@ -39,6 +40,11 @@ def check(settings: Settings, agents: frozenset[str], served: frozenset[str], ki
         yield from ask(settings, known)
 
 
+def _store(settings: Settings, _: Known) -> Iterator[Complaint]:
+    if (why := no_such_store(settings.gateway.store)) is not None:
+        yield ("gateway", "store"), why
+
+
 def _names(settings: Settings, known: Known) -> Iterator[Complaint]:
     places = [("agents", name) for name in sorted(known.agents)]
     places += [("channels", name) for name in settings.channels]
@@ -58,6 +64,22 @@ def _one_of_a_kind(settings: Settings, known: Known) -> Iterator[Complaint]:
         if channel.kind in ONE_OF_A_KIND and other != name:
             here = dotted(("channels", other))
             yield ("channels", name), f"{ONE_OF_A_KIND[channel.kind]}, and it is [{here}]; keep one of the two"
+
+
+@runtime_checkable
+class Checked(Protocol):
+    """Settings of a channel that can be wrong together, where each by itself is right."""
+
+    def problems(self) -> Iterable[tuple[tuple[str | int, ...], str]]:
+        """Keys and sentences."""
+        ...
+
+
+def _sections(settings: Settings, known: Known) -> Iterator[Complaint]:
+    for name, channel in settings.channels.items():
+        if isinstance(channel.settings, Checked):
+            for key, sentence in channel.settings.problems():
+                yield ("channels", name, *key), sentence
 
 
 def _agents_of_channels(settings: Settings, known: Known) -> Iterator[Complaint]:
@@ -219,8 +241,10 @@ def _jobs(settings: Settings, known: Known) -> Iterator[Complaint]:
 
 
 CHECKS: tuple[Callable[[Settings, Known], Iterator[Complaint]], ...] = (
+    _store,
     _names,
     _one_of_a_kind,
+    _sections,
     _agents_of_channels,
     _describer,
     _channel_names,

@@ -13,8 +13,9 @@ from msgspec.json import schema_components
 
 from rejoinder.config import live
 from rejoinder.config.jobs import CronJob, EveryAgent
+from rejoinder.config.kinds import INSTALLED, Kinds
 from rejoinder.config.reading import describe, schema_of
-from rejoinder.config.schema import BUILT_IN, SECTIONS, AgentDefaults, ChannelSettings, Kinds
+from rejoinder.config.schema import SECTIONS, AgentDefaults, ChannelSettings
 from rejoinder.config.show import as_toml
 from rejoinder.secret import Secret
 from rejoinder.tables import table
@@ -65,7 +66,7 @@ def _sentences_in(record: ast.ClassDef) -> dict[str, str]:
 _FROM_ENVIRONMENT = {"type": "string", "pattern": r"\$\{[A-Za-z_][A-Za-z0-9_]*\}"}
 
 
-def json_schema(kinds: Kinds = BUILT_IN) -> dict[str, Any]:
+def json_schema(kinds: Kinds = INSTALLED) -> dict[str, Any]:
     """A JSON schema (draft 2020-12) of the file, for editors."""
     records = [
         *SECTIONS.values(),
@@ -195,7 +196,7 @@ def _open_to_environment(schema: Any) -> Any:
 # --- tables of the docs -------------------------------------------------------------------------
 
 
-def markdown_tables(kinds: Kinds = BUILT_IN) -> dict[str, str]:
+def markdown_tables(kinds: Kinds = INSTALLED) -> dict[str, str]:
     """Block name to Markdown table, for docs/configuration.md."""
     tables = {"config-reload": live.markdown_table()}
     tables |= {f"config-{name}": _table(record) for name, record in SECTIONS.items()}

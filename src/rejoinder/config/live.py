@@ -73,6 +73,7 @@ WHEN: Mapping[str, Mapping[str, str]] = {
         "streaming": AT_ONCE,
         "tables": AT_ONCE,
         "on_unknown": AT_ONCE,
+        "pace": AT_ONCE,
         "tool_display": AT_ONCE,
         "extra_system_prompt": AT_ONCE,
         "status_reactions": AT_ONCE,

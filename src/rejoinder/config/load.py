@@ -11,22 +11,20 @@ from rejoinder.config.channels import usual_bot_messages
 from rejoinder.config.check import check
 from rejoinder.config.environment import Unreadable, fill_in
 from rejoinder.config.jobs import CronJob, EveryAgent, agent_of
+from rejoinder.config.kinds import INSTALLED, Kinds
 from rejoinder.config.overlay import NO_OVERLAY, Overlay, laid_over
 from rejoinder.config.positions import Path, positions
 from rejoinder.config.reading import WRONG, Reader, found
 from rejoinder.config.schema import (
-    BUILT_IN,
     SECTIONS,
     Agent,
     AgentDefaults,
     Channel,
     ChannelSettings,
     GatewaySettings,
-    Kinds,
     Settings,
 )
 from rejoinder.config.syntax import parse
-from rejoinder.config.to_come import channel_to_come
 from rejoinder.config.wording import did_you_mean, dotted, listed, nearest, quoted, shown
 from rejoinder.errors import BadConfiguration, Mistake
 
@@ -35,7 +33,9 @@ PAGE_ALONE = frozenset({"web"})
 """What is served where no channel is configured."""
 
 
-def load(path: str, environment: Mapping[str, str], kinds: Kinds = BUILT_IN, overlay: Overlay = NO_OVERLAY) -> Settings:
+def load(
+    path: str, environment: Mapping[str, str], kinds: Kinds = INSTALLED, overlay: Overlay = NO_OVERLAY
+) -> Settings:
     """The settings in a file. Raises BadConfiguration with all that is wrong with it."""
     settings = read(_text_of(path), path, environment, kinds, overlay)
     return replace(settings, gateway=_kept_beside(path, settings.gateway))
@@ -72,7 +72,7 @@ def read(
     text: str,
     file: str,
     environment: Mapping[str, str],
-    kinds: Kinds = BUILT_IN,
+    kinds: Kinds = INSTALLED,
     overlay: Overlay = NO_OVERLAY,
 ) -> Settings:
     """The settings in a text; `file` is the name that mistakes carry."""
@@ -196,8 +196,6 @@ def _kind(
         reader.wrong(here, f"expected one of {choices}, found {found(kind)}")
     elif kind in kinds:
         return str(kind)
-    elif name is not None and (why := channel_to_come(kind, kinds)) is not None:
-        reader.wrong(path, why)
     elif "kind" not in table:
         if near := nearest(kind, kinds):
             sentence = f"there is no channel {shown(kind)}; did you mean {quoted(near)}? Or add its kind"

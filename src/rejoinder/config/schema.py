@@ -2,18 +2,14 @@
 
 Each field has its sentence under it: the JSON schema, the docs and the error messages are made from these
 records, so there is no second list of keys. A record stands in the room that reads it: those of each kind of agent
-and channel in `agents/settings.py` and `channels/settings.py`, light files, so that a configuration is checked before
-any provider or platform is loaded.
+is declared with it and found by its name (`kinds.py`).
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from rejoinder.agents.settings import AGENT_KINDS
-from rejoinder.channels.settings import CHANNEL_KINDS
-from rejoinder.config import to_come
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.jobs import CronJob, HeartbeatSettings
@@ -31,7 +27,7 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     store: Annotated[
         str,
         Meta(
-            pattern="^(sqlite:.|postgresql://.)",
+            pattern="^[a-z][a-z0-9_]*:.",
             extra={"expected": '"sqlite:FILE"'},
         ),
     ] = "sqlite:rejoinder.db"
@@ -89,8 +85,9 @@ class MessagesSettings(Struct, frozen=True, forbid_unknown_fields=True):
     send_policy: SendPolicy = SendPolicy()
     """Where the agent's answers go out at all; commands still answer."""
     response_prefix: str = ""
-    """Put before every answer; may name `{model}`, `{modelFull}`, `{provider}`, `{thinkingLevel}`,
-    `{identity.name}`, and `{{Name}}` as in `system_prompt` of an agent; `auto` is the agent's name in brackets."""
+    """Put before every answer and every reply of the gateway; may name `{model}`, `{modelFull}`, `{provider}`,
+    `{thinkingLevel}`, `{identity.name}`, and `{{Name}}` as in `system_prompt` of an agent; `auto` is the agent's name
+    in brackets."""
 
 
 # --- directives ---------------------------------------------------------------------------------
@@ -146,13 +143,3 @@ SECTIONS: Mapping[str, type[Struct]] = {
     "directives": DirectivesSettings,
 }
 """The sections that are one record each; `agents`, `channels` and `cron` hold named ones."""
-
-
-class Kinds(NamedTuple):
-    """The kinds of agent and channel there are, each with its record."""
-
-    agents: Mapping[str, type[Struct]]
-    channels: Mapping[str, type[Struct]]
-
-
-BUILT_IN = Kinds(AGENT_KINDS, {**CHANNEL_KINDS, **to_come.CHANNELS})

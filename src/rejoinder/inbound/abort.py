@@ -5,16 +5,17 @@ from datetime import datetime
 from rejoinder.events import StopRun
 from rejoinder.inbound.facts import RunFacts
 from rejoinder.inbound.gate import Action, Denied, authorise
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import Message, rest_of
 from rejoinder.inbound.outcome import PASS, Answer, Continue, Outcome
 from rejoinder.inbound.refusal import refuse
 from rejoinder.inbound.rules import Rules, channel_rules
 
 STOP = Action("/stop", "sender")
+NOT_RUN = "The rest of your message was not run."
 
 
 def abort(message: Message, session: None, rules: Rules, now: datetime) -> Outcome:
-    """`/stop` anywhere; a bare stop word in a direct chat, or in a group when it is said to us."""
+    """`/stop` or `[[/stop]]` anywhere; a bare stop word in a direct chat, or in a group when it is said to us."""
     asked = message.reading.stop
     if asked is None:
         return PASS
@@ -22,9 +23,11 @@ def abort(message: Message, session: None, rules: Rules, now: datetime) -> Outco
         return Continue(reason="a bare stop word in a group needs a mention or a reply")
     verdict = authorise(message.actor, STOP, channel_rules(rules, message.inbound.channel).door)
     if isinstance(verdict, Denied):
-        return refuse(message, STOP, verdict.reason) if asked == "command" else Continue(reason=verdict.reason)
+        is_all = asked == "command" or (asked == "inline" and not rest_of(message))
+        return refuse(message, STOP, verdict.reason) if is_all else Continue(reason=verdict.reason)
+    unread = (NOT_RUN,) if asked == "inline" and rest_of(message) else ()
     return Answer(
-        (_said(message.facts.runs),),
+        (" ".join((_said(message.facts.runs), *unread)),),
         effects=(StopRun(message.route, message.inbound.sender.id),),
         reason="asked to stop",
     )

@@ -8,6 +8,7 @@ from msgspec import Struct
 from rejoinder.events import AskPairing, Inbound
 from rejoinder.inbound.commands.command import read_arguments
 from rejoinder.inbound.directives.table import BY_NAME
+from rejoinder.inbound.directives.tokenise import Token
 from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.gate import Action, Auth, Denied, Role, authorise
 from rejoinder.inbound.ids import candidates
@@ -80,7 +81,7 @@ def access(message: Message, session: None, rules: Rules, now: datetime) -> Outc
     channel = channel_rules(rules, inbound.channel)
     if channel.settings.dm != "pairing" or message.in_group:
         return Drop(message.refusal)
-    if (wish := control_action(message)) is not None:
+    if (wish := control_action(message, rules)) is not None:
         verdict = authorise(message.actor, wish, channel.door)
         if wish.auth != "anyone" and isinstance(verdict, Denied):
             return Drop(verdict.reason)
@@ -103,18 +104,29 @@ def access(message: Message, session: None, rules: Rules, now: datetime) -> Outc
     )
 
 
-def control_action(message: Message) -> Action | None:
+def control_action(message: Message, rules: Rules) -> Action | None:
     """What the message asks for, if the whole of it is a control command."""
     reading = message.reading
     if reading.stop == "command":
         return Action("/stop", "sender")
-    if reading.reset:
+    if reading.reset and (reading.reset.closes is None or reading.only):
         return Action(reading.reset.trigger, "sender")
     actions: list[Action] = []
     if called := reading.invocation:
         auth = called.command.auth_for(read_arguments(called.command, called.line)) if called.command else "sender"
         actions.append(Action(f"/{called.name}", auth))
-    if reading.alone:
-        directives = (token.name for token in reading.tokens if token.kind == "directive")
-        actions += [Action(f"/{name}", BY_NAME[name].auth) for name in directives]
+    if reading.alone or reading.only:
+        actions += [_action_of(token, rules) for token in reading.tokens]
     return max(actions, key=lambda action: STRICTNESS[action.auth], default=None)
+
+
+def _action_of(token: Token, rules: Rules) -> Action:
+    match token.kind:
+        case "directive":
+            auth = BY_NAME[token.name].auth
+        case "command":
+            command = rules.commands[token.name]
+            auth = command.auth_for(read_arguments(command, token.value))
+        case "reset" | "stop":
+            auth = "sender"
+    return Action(f"/{token.name}", auth)

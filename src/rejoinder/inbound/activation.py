@@ -32,7 +32,7 @@ def activation(message: Message, session: Session, rules: Rules, now: datetime) 
         return Drop("this group is off")
     if (over := _over_limit(message, group)) and not _answers_itself(message):
         return Drop(over)
-    if (wish := control_action(message)) is not None:
+    if (wish := control_action(message, rules)) is not None:
         verdict = authorise(message.actor, wish, channel.door)
         if isinstance(verdict, Allowed):
             heard = replace(message, listening=True) if group.mode == "listen" else None
@@ -104,7 +104,8 @@ def _answers_itself(message: Message) -> bool:
     """Whether the message is a command that needs no agent, and so costs no turn."""
     reading = message.reading
     called = reading.invocation
-    return (reading.alone and reading.reset is None) or (called is not None and called.is_answered)
+    holds_nothing_else = (reading.alone or reading.only) and reading.reset is None
+    return holds_nothing_else or (called is not None and called.is_answered)
 
 
 def _over_limit(message: Message, group: GroupSettings) -> str | None:

@@ -49,7 +49,11 @@ def bot_rules(message: Message, session: None, rules: Rules, now: datetime) -> O
 
 def _only_heard(message: Message, reason: str) -> Drop:
     """In a group the agent sees it with its next turn, like anything people say to each other (IN-32)."""
-    return Drop(reason, effects=(Overhear(message.route, said_by(message)),) if message.in_group else ())
+    return Drop(reason, effects=_heard(message))
+
+
+def _heard(message: Message) -> tuple[Overhear, ...]:
+    return (Overhear(message.route, said_by(message)),) if message.in_group else ()
 
 
 def bot_policy(channel: ChannelRules) -> BotMessages:
@@ -68,7 +72,7 @@ def _limit(message: Message, channel: ChannelRules) -> Answer | Drop | None:
     if thread.bot_turns_before >= settings.bot_turns or not thread.posted:
         return _only_heard(message, reason)
     notice = f"{settings.bot_turns} bot turns in a row: I am silent until a human writes."
-    return Answer((notice,), reason=reason)
+    return Answer((notice,), effects=_heard(message), reason=reason)
 
 
 class Seen(Struct, frozen=True):

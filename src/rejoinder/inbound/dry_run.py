@@ -13,7 +13,7 @@ from rejoinder.events import Chat, Inbound, Mention, Sender
 from rejoinder.inbound import decide
 from rejoinder.inbound.commands.command import Command
 from rejoinder.inbound.directives.model import Models
-from rejoinder.inbound.directives.store import plain
+from rejoinder.inbound.directives.store import plain, takes_effect
 from rejoinder.inbound.facts import Facts, Me
 from rejoinder.inbound.gate import Role
 from rejoinder.inbound.message import Message
@@ -29,7 +29,8 @@ CHATS: tuple[Place, ...] = get_args(Place)
 
 CHANNEL = "rehearsal"
 _MENTION = re.compile(r"(?<![\w@./])@bot(?![\w\-]|\.\w)", re.IGNORECASE)
-_MODELS = ("opus", "sonnet", "haiku", "gpt", "gemini")
+_NAMES = ("opus", "sonnet", "haiku", "gpt", "gemini")
+_MODELS = Models("gpt-x", ("gpt-y",), {name: name for name in _NAMES}, profiles=("work",))
 
 
 def rehearsal_rules(plugins: Iterable[Command] = ()) -> Rules:
@@ -43,7 +44,7 @@ def rehearsal_rules(plugins: Iterable[Command] = ()) -> Rules:
             },
             commands=CommandsSettings(allow_from={CHANNEL: ("sender",)}),
         ),
-        agents=(AgentProfile("agent", Models("gpt-x", ("gpt-y",), {name: name for name in _MODELS})),),
+        agents=(AgentProfile("agent", _MODELS),),
         plugins=plugins,
     )
 
@@ -109,7 +110,8 @@ def as_document(walk: Walk) -> dict[str, Any]:
     """The walk as a document for scripts; its keys are stable."""
     outcome = walk.outcome
     is_turn = isinstance(outcome, Continue)
-    chosen = walk.message.choices if is_turn else {}
+    choices = walk.message.choices if is_turn else {}
+    chosen = {name: value for name, value in choices.items() if takes_effect(name, value)}
     return {
         "outcome": outcome_name(walk),
         "reason": None if is_turn else outcome.reason,

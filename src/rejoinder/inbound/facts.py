@@ -61,5 +61,7 @@ class Facts(Struct, frozen=True):
     sender_turns_today: int = 0
     runs: RunFacts = RunFacts()
     last_trace: tuple[Step, ...] = ()  # of the message before this one, or of the one it answers
+    offered: tuple[str, ...] = ()  # the models the agent says it has; empty: it does not say
+    announced: frozenset[str] = frozenset()  # the slash commands the agent itself understands
     random: bytes = b""  # fresh for each message, for a pairing code
     version: str = ""

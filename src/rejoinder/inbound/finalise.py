@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from rejoinder.events import Inbound
 from rejoinder.inbound.access import admit
 from rejoinder.inbound.activation import own_mentions, who_is_addressed
+from rejoinder.inbound.directives.tokenise import Vocabulary
 from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.gate import CARRIES, Actor, Source
 from rejoinder.inbound.message import Message
@@ -40,7 +41,7 @@ def finalise(message: Message, session: None, rules: Rules, now: datetime) -> Ou
         names = Names(facts.me.name, own_mentions(inbound, facts, channel, agent))
         if channel.is_room:
             names = replace(names, anyone=own_mentions(inbound, facts, channel, *members(inbound, channel), "all"))
-        reading = read(text, rules, channel.vocabularies[agent], names, entry=inbound.entry)
+        reading = read(text, rules, _known(channel.vocabularies[agent], facts), names, entry=inbound.entry)
     return Continue(
         Message(
             inbound=_with_types(inbound),
@@ -54,6 +55,11 @@ def finalise(message: Message, session: None, rules: Rules, now: datetime) -> Ou
             agents=(agent,),
         )
     )
+
+
+def _known(known: Vocabulary, facts: Facts) -> Vocabulary:
+    """With the models that the agent says it has."""
+    return replace(known, models=replace(known.models, offered=facts.offered)) if facts.offered else known
 
 
 def _texts(inbound: Inbound) -> tuple[str, str | None, Source]:

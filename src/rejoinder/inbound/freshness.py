@@ -6,12 +6,12 @@ from msgspec.structs import replace
 
 from rejoinder.events import ResetSession
 from rejoinder.inbound.gate import Action, Denied, authorise
-from rejoinder.inbound.message import Message, take
+from rejoinder.inbound.message import Message, rest_of, take
 from rejoinder.inbound.outcome import PASS, Continue, Outcome
 from rejoinder.inbound.reading import Reset
 from rejoinder.inbound.refusal import refuse
 from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
-from rejoinder.session import Session, is_fresh, reset_policy, start_over
+from rejoinder.session import Session, grown_old, reset_policy, start_over
 
 GREETING = "A new session has begun. Greet the user in one or two sentences and ask what they would like to do."
 
@@ -25,6 +25,8 @@ def freshness_and_reset(message: Message, session: Session, rules: Rules, now: d
     action = Action(reset.trigger, "sender")
     verdict = authorise(message.actor, action, channel.door)
     if isinstance(verdict, Denied):
+        if reset.closes is not None and rest_of(message):
+            return Continue(reason=verdict.reason)
         return refuse(message, action, verdict.reason)
     return _start(message, start_over(session, now), reset, channel)
 
@@ -33,27 +35,35 @@ def _start(message: Message, fresh: Session, reset: Reset, channel: ChannelRules
     effects = (ResetSession(fresh.key, "asked"),)
     end = reset.end
     said = "New session."
-    rest = message.text[end:]
+    rest = message.text[end : reset.closes[0] if reset.closes else None]
     word = rest.split(maxsplit=1)[0] if rest.strip() else ""
-    agent = channel.agent_called(fresh.agent)
-    if word and (model := agent.models.known(word)) and agent.changes_model:
+    agent = channel.agent_called(fresh.agent, message.facts.offered)
+    if word and agent.changes_model and agent.models.is_known(word) and (model := agent.models.choose(word)):
         fresh = replace(fresh, model=model)
         end = message.text.index(word, end) + len(word)
         said = f"New session with {model}."
-    changed = take(message, ((reset.start, end),))
-    if not message.text[end:].strip() and not message.brings_files:
+    again = [(token.start, token.end) for token in message.reading.tokens if token.kind == "reset"]
+    if reset.closes is None:
+        changed, prompt = take(message, ((reset.start, end), *again)), message.text[end:].strip()
+    else:
+        changed, prompt = take(message, tuple(again)), rest_of(message)
+        if first := message.text[end : reset.closes[0]].strip():
+            prompt = f"{first}\n\n{prompt}".strip()
+            changed = replace(changed, prompt=prompt)
+    if not prompt and not message.brings_files and not message.reading.tokens[1:]:
         changed = replace(changed, prompt=GREETING)
     return Continue(changed, fresh, replies=(said,), effects=effects, reason=f"asked by {reset.trigger}")
 
 
 def _rollover(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
     policy = reset_policy(message.inbound, rules.settings.session)
-    if policy.mode == "never" or message.facts.runs.running or is_fresh(session, policy, now):
+    old = None if policy.mode == "never" or message.facts.runs.running else grown_old(session, policy, now)
+    if old is None:
         return PASS
-    why = f"after {policy.idle_minutes} idle minutes" if policy.mode == "idle" else "for a new day"
+    why = f"after {policy.idle_minutes} idle minutes" if old == "idle" else "for a new day"
     return Continue(
         session=start_over(session, now),
         replies=() if message.listening else (f"A new session has begun {why}.",),
-        effects=(ResetSession(session.key, policy.mode),),
-        reason=f"the session was too old ({policy.mode})",
+        effects=(ResetSession(session.key, old),),
+        reason=f"the session was too old ({old})",
     )

@@ -23,7 +23,6 @@ Source = Literal[
     "edit",
     "forward",
     "quote",
-    "caption",
     "history",
     "agent",
 ]
@@ -36,7 +35,8 @@ MAY: dict[Auth, frozenset[Role]] = {
 
 # The highest authority each source can carry. A recorded voice can be played to a microphone, and a reaction is
 # easily made by mistake; a timer acts for the operator, but unattended. An edit is not a fresh wish, and the
-# sources below it are not the sender's own words.
+# sources below it are not the sender's own words. The sender's own caption is text; the caption of forwarded media is a
+# forward (IN-6).
 CARRIES: dict[Source, Auth | None] = {
     "text": "owner",
     "native": "owner",
@@ -49,7 +49,6 @@ CARRIES: dict[Source, Auth | None] = {
     "edit": None,
     "forward": None,
     "quote": None,
-    "caption": None,
     "history": None,
     "agent": None,
 }

@@ -1,5 +1,7 @@
 """What a group means for the agent: what it overheard, when it answers, how to behave there (IN-32, IN-34)."""
 
+from collections.abc import Collection, Iterable
+
 from rejoinder.events import Said
 from rejoinder.inbound.activation import group_settings, requires_mention
 from rejoinder.inbound.message import Message
@@ -7,6 +9,7 @@ from rejoinder.inbound.rules import ChannelRules
 from rejoinder.session import Activation, Session
 
 MOST_OVERHEARD = 50
+LONGEST_NAME = 64
 
 
 def overhear(history: tuple[Said, ...], said: Said) -> tuple[Said, ...]:
@@ -31,6 +34,18 @@ def active_mode(message: Message, session: Session, channel: ChannelRules) -> Ac
         return session.activation
     group = group_settings(channel, message.inbound.chat)
     return "mention" if requires_mention(channel, group) else "always"
+
+
+def participants(told: tuple[str, ...], heard: Iterable[tuple[str, str]], us: Collection[str]) -> tuple[str, ...]:
+    """Who takes part, as the platform tells; where it does not, the authors (id and name) of what was heard lately.
+
+    `us`: the ids and names under which the agent itself speaks. In alphabetical order: whoever spoke last, the agent is
+    told the same, so that its provider can cache it.
+    """
+    if told:
+        return told
+    people = {author: name for author, name in reversed([*heard]) if author and author not in us}
+    return tuple(sorted({" ".join((name or author).split())[:LONGEST_NAME] for author, name in people.items()}))
 
 
 def group_intro(mode: Activation) -> str:

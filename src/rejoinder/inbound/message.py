@@ -73,6 +73,14 @@ class Message(Struct, frozen=True):
         return self.inbound.chat.kind != "direct"
 
 
+def rest_of(message: Message) -> str:
+    """The sender's text without any of the directives and commands that were read in it, nor our own name."""
+    text = remove(message.text, [(token.start, token.end) for token in message.reading.tokens])
+    for mention in message.inbound.mentions:
+        text = text.replace(mention.token, "") if mention.token else text
+    return text.strip()
+
+
 def take(message: Message, spans: tuple[tuple[int, int], ...], **changes: Any) -> Message:
     """The message without these spans of its text."""
     return replace(message, taken=tuple(sorted((*message.taken, *spans))), **changes)

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rejoinder.events import Entry
 from rejoinder.inbound.commands.parse import Invocation, read_invocation
@@ -13,11 +14,12 @@ from rejoinder.inbound.stop_words import LONGEST, is_stop_command, is_stop_word
 
 
 class Reset(Struct, frozen=True):
-    """A reset trigger and its span; what follows is the first prompt."""
+    """A reset trigger and its span; what follows is the first prompt. In brackets the rest of the text is, too."""
 
     trigger: str
     start: int
     end: int
+    closes: tuple[int, int] | None = None  # where its brackets end; None: it begins the text
 
 
 Called = Reset | Invocation
@@ -27,20 +29,23 @@ class Reading(Struct, frozen=True):
     """`tokens` are the directives and commands found, by position; `alone` says that the text holds nothing else, or
     only the command that follows them."""
 
-    stop: Literal["command", "word"] | None = None
+    stop: Literal["command", "word", "inline"] | None = None
     reset: Reset | None = None
     invocation: Invocation | None = None
     tokens: tuple[Token, ...] = ()
     alone: bool = False
+    only: bool = False  # besides commands and directives there is nothing in the text but our name
 
     @property
     def is_command(self) -> bool:
         """Whether the whole message is a control command (IN-31)."""
-        return self.alone or self.invocation is not None or self.reset is not None or self.stop == "command"
+        begins = self.reset is not None and self.reset.closes is None
+        return self.alone or self.only or self.invocation is not None or begins or self.stop == "command"
 
 
 NOTHING_READ = Reading()
 COMMANDS_BEGIN = ("/", "!")
+CLOSING = "]]"
 
 
 class Names(Struct, frozen=True):
@@ -73,11 +78,32 @@ def read(text: str, rules: Rules, known: Vocabulary, names: Names, *, entry: Ent
         return NOTHING_READ
     found = directives_alone(text, known, start, names.own, names.mentions, lambda at: called(at) is not None)
     if found is None:
-        return Reading(tokens=find_tokens(text, known, start, names.own))
+        tokens = find_tokens(text, known, start, names.own)
+        return _with_bodies(Reading(tokens=tokens, only=_is_all(text, start, tokens, names.mentions)))
     before, end = found
     if command := called(end):
         return _read_command(text, command, before, known, names)
-    return Reading(tokens=before, alone=True)
+    return _with_bodies(Reading(tokens=before, alone=True, only=True))
+
+
+def _is_all(text: str, start: int, tokens: tuple[Token, ...], mentions: tuple[str, ...]) -> bool:
+    if not tokens:
+        return False
+    ends = (start, *(token.end for token in tokens))
+    starts = (*(token.start for token in tokens), len(text))
+    between = (text[end:begins].strip() for end, begins in zip(ends, starts, strict=True))
+    return all(not words or words in mentions for words in between)
+
+
+def _with_bodies(reading: Reading) -> Reading:
+    """With the reset or the stop that stands in brackets; of several resets the last counts."""
+    kinds = {token.kind: token for token in reading.tokens if token.kind in ("reset", "stop")}
+    if "stop" in kinds:
+        return replace(reading, stop="inline")
+    if (token := kinds.get("reset")) is not None:
+        closing = (token.end - len(CLOSING), token.end)
+        return replace(reading, reset=Reset(token.name, token.start, token.after, closing))
+    return reading
 
 
 _SHORT = 4 * LONGEST  # a stop word between mentions
@@ -114,7 +140,8 @@ def _read_first_prompt(text: str, reset: Reset, before: tuple[Token, ...], known
         return Reading(reset=reset, tokens=before)
     alone = directives_alone(text, known, reset.end, names.own, names.mentions, lambda _: False)
     tokens = alone[0] if alone else find_tokens(text, known, reset.end, names.own)
-    return Reading(reset=reset, tokens=(*before, *tokens), alone=alone is not None)
+    stop = "inline" if any(token.kind == "stop" for token in tokens) else None
+    return Reading(stop=stop, reset=reset, tokens=(*before, *tokens), alone=alone is not None)
 
 
 def _find_reset(text: str, start: int, triggers: tuple[str, ...], our_name: str) -> Reset | None:

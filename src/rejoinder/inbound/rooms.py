@@ -53,10 +53,12 @@ def who_is_named(inbound: Inbound, agents: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def names_everybody(inbound: Inbound) -> bool:
-    """Whether it says `@all`: as a platform mention, or in a person's text."""
+    """Whether a person says `@all`: as a platform mention, or in the text. A bot that says it wakes nobody."""
+    if inbound.sender.is_bot:
+        return False
     if any(mention.kind == "everyone" or mention.token == EVERYBODY for mention in inbound.mentions):
         return True
-    return not inbound.sender.is_bot and bool(words_for(inbound.text, EVERYBODY[1:]))
+    return bool(words_for(inbound.text, EVERYBODY[1:]))
 
 
 def whose_message(inbound: Inbound, channel: ChannelRules, answers: str = "") -> str:

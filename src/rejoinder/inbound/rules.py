@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rejoinder.errors import BadConfiguration
 from rejoinder.inbound.commands import registry
 from rejoinder.inbound.directives.levels import level_names
 from rejoinder.inbound.directives.model import Models
-from rejoinder.inbound.directives.tokenise import Vocabulary, vocabulary
+from rejoinder.inbound.directives.tokenise import BodyKind, Vocabulary, vocabulary
 from rejoinder.inbound.gate import Door
 from rejoinder.inbound.ids import NOBODY, Ids, Place, Whom, read_ids
 from rejoinder.inbound.patterns import compile_patterns
@@ -34,7 +35,7 @@ class AgentProfile(Struct, frozen=True):
     reasoning: str | None = None
     think_levels: tuple[str, ...] = level_names("think")
     shows_thoughts: bool = True
-    takes_exec_settings: bool = True
+    takes_exec: tuple[str, ...] = ("host", "node")
     has_allowlist: bool = True
     changes_model: bool = True
     asks_permission: bool = True
@@ -59,9 +60,10 @@ class ChannelRules(Struct, frozen=True):
     def agent(self) -> AgentProfile:
         return self.agents[0]
 
-    def agent_called(self, name: str) -> AgentProfile:
-        """The agent with this name; the first one if there is none."""
-        return next((agent for agent in self.agents if agent.name == name), self.agent)
+    def agent_called(self, name: str, offered: tuple[str, ...] = ()) -> AgentProfile:
+        """The agent with this name; the first one if there is none. `offered`: the models it says it has."""
+        agent = next((agent for agent in self.agents if agent.name == name), self.agent)
+        return replace(agent, models=replace(agent.models, offered=offered)) if offered else agent
 
     @property
     def is_room(self) -> bool:
@@ -93,15 +95,33 @@ def make_rules(
         if name in commands:
             raise BadConfiguration(f"the skill {name!r} has the name of the command /{name}; rename its folder")
     taken = {*commands, *own_skills}
-    channels = {
-        name: _channel(name, settings, by_name, taken, queues.get(name, USUAL_QUEUE)) for name in settings.channels
-    }
     triggers = tuple(trigger.lower() for trigger in settings.session.reset_triggers)
+    names = Names(taken, _bodies(commands, triggers))
+    channels = {
+        name: _channel(name, settings, by_name, names, queues.get(name, USUAL_QUEUE)) for name in settings.channels
+    }
     return Rules(settings, channels, by_name, commands, own_skills, triggers)
 
 
+class Names(Struct, frozen=True):
+    """The names that are taken, and what may stand in `[[/name words]]` besides directives."""
+
+    taken: set[str]
+    bodies: Mapping[str, tuple[BodyKind, str]]
+
+
+def _bodies(commands: "Mapping[str, Command]", triggers: tuple[str, ...]) -> dict[str, tuple[BodyKind, str]]:
+    bodies: dict[str, tuple[BodyKind, str]] = {
+        name: ("command", command.name)
+        for name, command in commands.items()
+        if command.stage == "commands" and command.scope != "native"
+    }
+    bodies |= {trigger[1:]: ("reset", trigger) for trigger in triggers if trigger.startswith("/")}
+    return {**bodies, "stop": ("stop", "stop")}
+
+
 def _channel(
-    name: str, settings: InboundSettings, agents: Mapping[str, AgentProfile], taken: set[str], queue: QueueChoice
+    name: str, settings: InboundSettings, agents: Mapping[str, AgentProfile], names: Names, queue: QueueChoice
 ) -> ChannelRules:
     said = settings.channels[name]
     where = f"channels.{name}"
@@ -121,7 +141,9 @@ def _channel(
         settings=said,
         door=Door(said.owner_only_commands),
         agents=here,
-        vocabularies={agent.name: vocabulary(agent.models, registry.INLINE, taken) for agent in here},
+        vocabularies={
+            agent.name: vocabulary(agent.models, registry.INLINE, names.taken, names.bodies) for agent in here
+        },
         allow=own("allow", said.allow),
         allow_groups=own("allow_groups", said.allow_groups, "group"),
         owners=owners[0] | owners[1],

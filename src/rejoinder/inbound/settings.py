@@ -100,7 +100,8 @@ class CommandsSettings(Struct, frozen=True, forbid_unknown_fields=True):
     bash: bool = False
     """Owners who are listed in `commands.elevated` may run commands beside the gateway, with `/bash` or `! command`."""
     config: bool = False
-    """Owners may read the configuration, without its secrets, with `/config`."""
+    """Owners may read the configuration, without its secrets, with `/config`, and change keys of its file; not who may
+    do what, nor what is run."""
     debug: bool = False
     """Owners may change settings until the next start, with `/debug`; not who may do what, nor what is run."""
     skills: Text | None = None

@@ -4,7 +4,8 @@ from typing import get_args
 
 from rejoinder.inbound import BEFORE_SESSION, WITH_SESSION
 from rejoinder.inbound.commands.registry import BUILT_IN
-from rejoinder.inbound.directives.levels import LEVELS, level_names
+from rejoinder.inbound.directives import exec, queue
+from rejoinder.inbound.directives.levels import ALSO_DEFAULT, DEFAULT, LEVELS, level_names
 from rejoinder.inbound.directives.table import DIRECTIVES
 from rejoinder.inbound.gate import CARRIES, MAY, Role
 from rejoinder.inbound.stop_words import STOP_WORDS
@@ -55,12 +56,20 @@ def directives() -> str:
 
 def levels() -> str:
     """Every level with its other spellings."""
-    rows = [
-        [f"`/{name}`", f"`{level}`", ", ".join(f"`{word}`" for word in table[level])]
-        for name, table in LEVELS.items()
-        for level in level_names(name)
-    ]
-    return table(("directive", "level", "also written"), rows)
+    rows = [(f"/{name}", level, words[level]) for name, words in LEVELS.items() for level in level_names(name)]
+    rows.append(("any of these", DEFAULT, ALSO_DEFAULT))
+    rows += [("/queue", mode, others) for mode, others in queue.ALSO_MODES.items()]
+    rows += [("/queue", f"drop={drop}", others) for drop, others in queue.ALSO_DROPS.items()]
+    for option, others in exec.ALSO.items():
+        for value in dict.fromkeys(others.values()):
+            words = tuple(word for word, meant in others.items() if meant == value)
+            rows.append(("/exec", f"{option}={value}", words))
+    said = [[name if " " in name else f"`{name}`", f"`{level}`", _code(words)] for name, level, words in rows]
+    return table(("directive", "level", "also written"), said)
+
+
+def _code(words: tuple[str, ...]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
 
 
 def who_may() -> str:

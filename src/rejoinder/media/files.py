@@ -1,6 +1,7 @@
 """The folders out of which agents send files, one for each session (DE-37).
 
-Rule 1: only what lies in the session's own folder is sent: no path leads out of it, no link is followed.
+Rule 1: only what lies in the session's own folder is sent: no path leads out of it, no link is followed, and a file
+        that has another name too (a hard link) is not sent.
 Rule 2: a file is opened directory by directory, through descriptors; the file that was opened is the one that is
         checked, read and sent, whatever happens to its name meanwhile.
 Rule 3: only a regular file within the limit is sent: nothing that blocks, grows for ever, or is no file.
@@ -58,8 +59,11 @@ class Folder:
             here = self._enter(steps, name, stack)
             file = _opened(steps[-1], here, name)
             stack.callback(os.close, file)
-            if not stat.S_ISREG(os.fstat(file).st_mode):
+            found = os.fstat(file)
+            if not stat.S_ISREG(found.st_mode):
                 raise FileRefused(f"{name!r} is no regular file", denied=True)
+            if found.st_nlink > 1:  # it has another name, which may be anywhere
+                raise FileRefused(f"{name!r} is a link: it has another name elsewhere; copy the file", denied=True)
             with open(file, "rb", closefd=False) as reading:
                 content = reading.read(limit + 1)  # not by its size: it may be growing
         if len(content) > limit:
@@ -68,6 +72,18 @@ class Folder:
             raise FileRefused(f"{name!r} is empty")
         mime = mimetypes.guess_type(steps[-1])[0] or "application/octet-stream"
         return Attachment("", steps[-1], mime, len(content), content=content)
+
+    def write(self, name: str, text: str, append: bool) -> None:
+        """Makes a file of the gateway's own, or adds to it. Raises `FileRefused` when it cannot be written."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | (os.O_APPEND if append else os.O_TRUNC)
+        try:
+            with ExitStack() as stack:
+                here = self._enter([name], name, stack)
+                file = os.open(name, flags | os.O_NONBLOCK, 0o600, dir_fd=here)
+                with open(file, "w", encoding="utf-8", errors="replace", newline="") as writing:
+                    writing.write(text)
+        except OSError as error:
+            raise FileRefused(f"{name!r} cannot be written: {error.strerror}") from None
 
     def remove(self, name: str) -> None:
         """Removes a file that has been sent. Raises `FileRefused` when it cannot be removed."""

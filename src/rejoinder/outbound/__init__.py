@@ -1,9 +1,8 @@
 """Floor 3, pure: agent output becomes deliveries.
 
 reading      reader, reading; its layers line_reader, code_reader, tag_reader; header, actions, code_spans, silence;
-             visible, gap, white_space; `directives`: the declaration of each directive
-judging      fate, echo, emoji, slack_names; notice: what the agent is told about directives
+             visible, gap; `directives`: the declaration of each directive
+judging      fate, echo; notice: what the agent is told about directives
 showing      draft, reveal, typing, tools
-saying       plan, deeds, prefix, template, redact, budget
-writing      markdown, markdown_parsers, `render` for each platform; chunk, atoms, enclosures, fence; rehearsal
+saying       plan, deeds, prefix, template, redact, budget; rehearsal
 """

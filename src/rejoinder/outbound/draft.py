@@ -15,10 +15,10 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.outbound import chunk
-from rejoinder.outbound.enclosures import enclosures
 from rejoinder.outbound.plan import Slot
-from rejoinder.outbound.white_space import is_seen
+from rejoinder.rendering import chunk
+from rejoinder.rendering.enclosures import enclosures
+from rejoinder.rendering.white_space import is_seen
 
 PLACEHOLDER = "…"
 SOON = 0.1

@@ -5,9 +5,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from rejoinder.events import Directive, ReactionStyle
+from rejoinder.events import Directive
 from rejoinder.outbound.directives.declaration import Registry
-from rejoinder.outbound.emoji import project
+from rejoinder.rendering.emoji import ReactionNames, project
 
 
 class Fate(Struct, frozen=True):
@@ -20,7 +20,7 @@ def fate(
     registry: Registry,
     *,
     can: Collection[str],
-    reactions: ReactionStyle,
+    reactions: ReactionNames,
     granted: Collection[str],
 ) -> Fate:
     """What a platform with these abilities makes of it, under these grants."""

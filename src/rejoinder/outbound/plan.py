@@ -11,22 +11,13 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.events import Attachment, Choice, LengthUnit, Part, Rendering, ReplyMode, Route, TableStyle
-from rejoinder.outbound.chunk import length
+from rejoinder.events import Attachment, Choice, Part, Rendering, ReplyMode, Route
 from rejoinder.outbound.deeds import Amend, Deed, Remove, Say, keyed
-from rejoinder.outbound.render import Message, messages
+from rejoinder.rendering import Message, RenderOptions, messages
+from rejoinder.rendering.chunk import length
 
 LONG, LONG_REMEMBERED = 4096, 8
 """A text with more characters than this takes long to cut; and how many such results are cached."""
-
-
-class Manner(Struct, frozen=True):
-    """How to write for a platform: its format, and how long a message may be (DE-10)."""
-
-    platform: str = ""
-    limit: int | None = None
-    unit: LengthUnit = "characters"
-    tables: TableStyle = "code"
 
 
 class Wording(Struct, frozen=True):
@@ -65,12 +56,12 @@ def reply_mode(configured: ReplyMode | None, *, direct: bool, other_bot: bool) -
     return configured or ("off" if direct or other_bot else "first")
 
 
-def cut(text: str, manner: Manner) -> list[Message]:
+def cut(text: str, manner: RenderOptions) -> list[Message]:
     return list(_cut_long(text, manner)) if len(text) > LONG else _cut(text, manner)
 
 
-def _cut(text: str, manner: Manner) -> list[Message]:
-    return messages(text, manner.platform, manner.limit, manner.unit, manner.tables)
+def _cut(text: str, manner: RenderOptions) -> list[Message]:
+    return messages(text, manner)
 
 
 _cut_long = lru_cache(LONG_REMEMBERED)(_cut)
@@ -103,7 +94,9 @@ def _both(message: Message, route: Route, wording: Wording, *, first: bool) -> t
     return part, _part(message.fallback, route, wording, first=first)
 
 
-def say(text: str, route: Route, manner: Manner, wording: Wording, stem: str, *, first: int = 0) -> list[Planned]:
+def say(
+    text: str, route: Route, manner: RenderOptions, wording: Wording, stem: str, *, first: int = 0
+) -> list[Planned]:
     """The messages of a text; `first`: how many messages of this answer went before."""
     said = [
         Say(*_both(message, route, wording, first=first + place == 0))
@@ -115,7 +108,7 @@ def say(text: str, route: Route, manner: Manner, wording: Wording, stem: str, *,
 
 
 def show_file(
-    file: Attachment, caption: str, route: Route, manner: Manner, wording: Wording, stem: str
+    file: Attachment, caption: str, route: Route, manner: RenderOptions, wording: Wording, stem: str
 ) -> list[Planned]:
     """A file and its caption. The file is attached to the first message, which is sent even if there is no caption."""
     first, *more = cut(caption, manner) or [Message("", Rendering(""), Rendering(""))]
@@ -130,7 +123,7 @@ def _with_choices(said: Say, choices: tuple[Choice, ...]) -> Say:
     return Say(replace(said.part, choices=choices), plain)
 
 
-def put_instead(text: str, shown: Sequence[str], route: Route, manner: Manner, stem: str) -> list[Planned]:
+def put_instead(text: str, shown: Sequence[str], route: Route, manner: RenderOptions, stem: str) -> list[Planned]:
     """Puts other words into these messages and removes their buttons; does nothing for a message that is gone."""
     chunks = cut(text, manner)
     amended = [
@@ -157,7 +150,7 @@ def settle(
     text: str,
     slots: tuple[Slot, ...],
     route: Route,
-    manner: Manner,
+    manner: RenderOptions,
     wording: Wording,
     stem: str,
     *,

@@ -8,6 +8,8 @@ from msgspec import Struct
 AUTO = "auto"
 """The agent's name in brackets."""
 _VARIABLE = re.compile(r"\{([A-Za-z.]+)\}")
+_NOTHING = "\0"
+_AROUND_NOTHING = re.compile(r"\[[^\w\[\]]*\0[^\w\[\]]*\]|\([^\w()]*\0[^\w()]*\)|<[^\w<>]*\0[^\w<>]*>")
 _BLOCK = re.compile(r"\s*(?:```|~~~|#{1,6}\s|[-*+>|]|[0-9]{1,9}[.)]\s)")
 
 
@@ -35,13 +37,23 @@ def prefixed(text: str, prefix: str, speaker: Speaker) -> str:
     if prefix == AUTO:
         shown = f"[{speaker.name}]" if speaker.name else ""
     else:
-        shown = _VARIABLE.sub(lambda found: _resolved(found, speaker), prefix).strip()
+        shown = resolved(prefix, speaker)
     if not shown or not text.strip() or text.lstrip().startswith(shown):
         return text
     # A fence, a list or a heading must begin its own line.
     return f"{shown}\n\n{text}" if _BLOCK.match(text) else f"{shown} {text.lstrip()}"
 
 
-def _resolved(found: re.Match[str], speaker: Speaker) -> str:
-    value = _BY_NAME.get(found[1].lower())
-    return value(speaker) if value else found[0]
+def resolved(prefix: str, speaker: Speaker) -> str:
+    """The prefix with its variables filled in. Brackets around nothing but variables without a value go with them."""
+
+    def value(found: re.Match[str]) -> str:
+        known = _BY_NAME.get(found[1].lower())
+        return (known(speaker) or _NOTHING) if known else found[0]
+
+    shown = _VARIABLE.sub(value, prefix)
+    if _NOTHING not in shown:
+        return shown.strip()
+    while (without := _AROUND_NOTHING.sub(_NOTHING, shown)) != shown:
+        shown = without
+    return re.sub(" {2,}", " ", shown.replace(_NOTHING, "")).strip()

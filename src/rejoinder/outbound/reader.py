@@ -25,7 +25,7 @@ from rejoinder.outbound.line_reader import hold
 from rejoinder.outbound.silence import Mode, Silence
 from rejoinder.outbound.tag_reader import BLOCK, TagReader
 from rejoinder.outbound.visible import Visible
-from rejoinder.outbound.white_space import BLANKS, WHITE, WHITES, WITHOUT_WIDTH
+from rejoinder.rendering.white_space import BLANKS, WHITE, WHITES, WITHOUT_WIDTH
 
 _MOST_UNFAMILIAR = 100  # how many unknown header lines are kept, to be shown if nothing else is
 

@@ -51,6 +51,8 @@ class Shape(Struct, frozen=True):
     pattern: re.Pattern[str]
     holds: Callable[[str], bool] = _always
     """What else must be true of the secret."""
+    hints: tuple[str, ...] = ("",)
+    """One of them, in any case, is in every text with such a secret: looking for them is many times faster."""
 
 
 def _token(shapes: str) -> re.Pattern[str]:
@@ -71,33 +73,55 @@ SHAPES: tuple[Shape, ...] = (
             rf"{_BASE64}{{16,}}+(?:{_BREAK}++{_BASE64}{{16,}}+)*+(?:{_BREAK}++{_BASE64}++)?"
             rf"(?:{_BREAK}*+-----END [A-Z ]{{0,24}}?{_KEY_NAME})?"
         ),
+        hints=("-----begin ",),
     ),
-    Shape("OpenAI, Anthropic and others", _token(r"sk-[A-Za-z0-9_-]{20,}+"), _is_random),
-    Shape("GitHub", _token(r"gh[opsur]_[A-Za-z0-9]{20,}+|github_pat_[A-Za-z0-9_]{22,}+")),
-    Shape("GitLab", _token(r"glpat-[A-Za-z0-9_.-]{20,}+")),
-    Shape("Slack", _token(r"xox[a-z]-[A-Za-z0-9-]{10,}+|xapp-[0-9]-[A-Za-z0-9-]{10,}+"), _is_mixed),
-    Shape("AWS", _token(r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])")),
-    Shape("Google", _token(r"AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}+")),
-    Shape("Stripe", _token(r"(?:[rs]k|whsec)_(?:(?:live|test)_)?[A-Za-z0-9]{24,}+"), _is_mixed),
-    Shape("Hugging Face, npm, PyPI", _token(r"(?:hf|npm)_[A-Za-z0-9]{30,}+|pypi-[A-Za-z0-9_-]{50,}+")),
-    Shape("Groq, xAI, Replicate", _token(r"(?:gsk_|xai-|r8_)[A-Za-z0-9]{30,}+"), _is_mixed),
-    Shape("SendGrid", _token(r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,}+")),
-    Shape("DigitalOcean", _token(r"do[opr]_v1_[a-f0-9]{64}")),
-    Shape("Telegram", re.compile(r"(?<![0-9])[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")),
-    Shape("Discord", _token(r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}+")),
-    Shape("Matrix", _token(r"syt_[A-Za-z0-9+/=]{2,}_[A-Za-z]{20}_[A-Za-z0-9]{6}")),
-    Shape("JSON Web Token", _token(r"eyJ[A-Za-z0-9_-]{10,}+\.eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+")),
+    Shape("OpenAI, Anthropic and others", _token(r"sk-[A-Za-z0-9_-]{20,}+"), _is_random, hints=("sk-",)),
+    Shape(
+        "GitHub",
+        _token(r"gh[opsur]_[A-Za-z0-9]{20,}+|github_pat_[A-Za-z0-9_]{22,}+"),
+        hints=("gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_"),
+    ),
+    Shape("GitLab", _token(r"glpat-[A-Za-z0-9_.-]{20,}+"), hints=("glpat-",)),
+    Shape(
+        "Slack", _token(r"xox[a-z]-[A-Za-z0-9-]{10,}+|xapp-[0-9]-[A-Za-z0-9-]{10,}+"), _is_mixed, hints=("xox", "xapp-")
+    ),
+    Shape("AWS", _token(r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"), hints=("akia", "asia")),
+    Shape("Google", _token(r"AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}+"), hints=("aiza", "ya29.")),
+    Shape(
+        "Stripe",
+        _token(r"(?:[rs]k|whsec)_(?:(?:live|test)_)?[A-Za-z0-9]{24,}+"),
+        _is_mixed,
+        hints=("rk_", "sk_", "whsec_"),
+    ),
+    Shape(
+        "Hugging Face, npm, PyPI",
+        _token(r"(?:hf|npm)_[A-Za-z0-9]{30,}+|pypi-[A-Za-z0-9_-]{50,}+"),
+        hints=("hf_", "npm_", "pypi-"),
+    ),
+    Shape(
+        "Groq, xAI, Replicate", _token(r"(?:gsk_|xai-|r8_)[A-Za-z0-9]{30,}+"), _is_mixed, hints=("gsk_", "xai-", "r8_")
+    ),
+    Shape("SendGrid", _token(r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,}+"), hints=("sg.",)),
+    Shape("DigitalOcean", _token(r"do[opr]_v1_[a-f0-9]{64}"), hints=("_v1_",)),
+    Shape("Telegram", re.compile(r"(?<![0-9])[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"), hints=(":",)),
+    Shape("Discord", _token(r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}+"), hints=(".",)),
+    Shape("Matrix", _token(r"syt_[A-Za-z0-9+/=]{2,}_[A-Za-z]{20}_[A-Za-z0-9]{6}"), hints=("syt_",)),
+    Shape(
+        "JSON Web Token", _token(r"eyJ[A-Za-z0-9_-]{10,}+\.eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+"), hints=("eyj",)
+    ),
     Shape(
         "webhook address",
         re.compile(
             r"(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks/[0-9]{10,}+)/"
             r"(?P<secret>[A-Za-z0-9_/-]{24,}+)"
         ),
+        hints=("hooks.slack.com/services", "/api/webhooks/"),
     ),
     Shape(
         "authorization",
         re.compile(r"\b(?:bearer|basic)\s{1,3}(?P<secret>[A-Za-z0-9._~+/=-]{20,}+)", re.IGNORECASE),
         _is_random,
+        hints=("bearer", "basic"),
     ),
     Shape(
         "credentials in an address",
@@ -105,11 +129,13 @@ SHAPES: tuple[Shape, ...] = (
             r"(?<![a-z0-9])[a-z][a-z0-9+.-]{1,15}://[^\s/:@]{0,100}:(?P<secret>[^\s/@]{1,200}+)@", re.IGNORECASE
         ),
         _is_password,
+        hints=("@",),
     ),
     Shape(
         "named key",
         re.compile(rf"{_SECRET_NAME}{_GIVEN}(?P<secret>[A-Za-z0-9+/=_.~-]{{16,}}+)", re.IGNORECASE),
         _is_random,
+        hints=("key", "token"),
     ),
     Shape(
         "named password",
@@ -119,6 +145,7 @@ SHAPES: tuple[Shape, ...] = (
             re.IGNORECASE,
         ),
         _is_chosen,
+        hints=("password", "passwd", "pwd", "secret", "token"),
     ),
 )
 
@@ -129,8 +156,10 @@ def redact(text: str, *, growing: bool = False) -> str:
         text = _settled(text)
     if not _may_hold_a_secret(text):
         return text
+    folded = text.casefold()
     for shape in SHAPES:
-        text = shape.pattern.sub(_replacement(shape), text)
+        if any(hint in folded for hint in shape.hints):
+            text = shape.pattern.sub(_replacement(shape), text)
     return text
 
 

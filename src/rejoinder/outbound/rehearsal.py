@@ -7,9 +7,8 @@ Rule 2: emoji are left out: only a gateway that sees a reaction should pay for t
 from collections.abc import Iterable
 from typing import Final
 
-from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.reading import read_reply
-from rejoinder.outbound.render import messages
+from rejoinder.rendering import RenderOptions, messages
 
 PROSE: Final = "Good morning, all is well.\n\nNothing else is new."
 """What most replies look like."""
@@ -33,8 +32,8 @@ print("<actions>")
 """Every kind of mark; and a tag outside and inside a block, outside and inside code."""
 
 
-def rehearse(reply: str, manners: Iterable[Manner]) -> None:
+def rehearse(reply: str, manners: Iterable[RenderOptions]) -> None:
     """Reads a reply and renders it for each of these platforms."""
     text = read_reply(reply).text
     for manner in manners:
-        messages(text, manner.platform, manner.limit, manner.unit, manner.tables)
+        messages(text, manner)

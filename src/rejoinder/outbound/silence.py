@@ -12,7 +12,7 @@ import re
 import unicodedata
 from typing import Literal
 
-from rejoinder.outbound.white_space import MOST_WHITE, WHITE, WHITES
+from rejoinder.rendering.white_space import MOST_WHITE, WHITE, WHITES
 
 SILENT = "NO_REPLY"
 ACKNOWLEDGED = "HEARTBEAT_OK"

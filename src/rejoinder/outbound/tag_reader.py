@@ -14,7 +14,7 @@ from rejoinder.outbound.directives.declaration import Declaration, Registry
 from rejoinder.outbound.line_reader import hold
 from rejoinder.outbound.silence import SILENT
 from rejoinder.outbound.visible import Visible
-from rejoinder.outbound.white_space import BLANKS, WHITE
+from rejoinder.rendering.white_space import BLANKS, WHITE
 
 BLOCK = "actions"
 MARKER = "no-reply"

@@ -8,7 +8,7 @@ from typing import Literal
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
 from rejoinder.outbound.gap import CUT, SEGMENT_END, closed
 from rejoinder.outbound.silence import Silence
-from rejoinder.outbound.white_space import MOST_WHITE, WHITE
+from rejoinder.rendering.white_space import MOST_WHITE, WHITE
 
 MOST_PROBLEMS = 100
 """How many problems of a turn are reported: an output that is all mistakes must not become a log that is all noise."""

@@ -10,17 +10,23 @@ from rejoinder import plugins
 from rejoinder.agents.discover import PROGRAMS, Offer, discover, offers
 from rejoinder.config import schema
 from rejoinder.errors import BadConfiguration
+from rejoinder.extras import how_to_install
 
 
 def discovered() -> tuple[str, schema.Agent, str]:
     """The agent for a person who chose none: its name, its settings, and a sentence that says which it is and why."""
-    choice = discover(_programs(), os.environ, can_acp=find_spec("acp") is not None)
+    missing = "" if _can_acp() else how_to_install("acp")
+    choice = discover(_programs(), os.environ, to_get_acp=missing)
     return choice.name, schema.Agent(choice.kind, choice.settings), choice.sentence
 
 
 def offered() -> tuple[Offer, ...]:
     """The agents a person may choose from here."""
-    return offers(_programs(), os.environ, can_acp=find_spec("acp") is not None)
+    return offers(_programs(), os.environ, can_acp=_can_acp())
+
+
+def _can_acp() -> bool:
+    return find_spec("acp") is not None
 
 
 def _programs() -> list[str]:

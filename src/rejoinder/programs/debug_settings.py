@@ -15,8 +15,8 @@ from rejoinder.config.show import effective, part
 from rejoinder.config.wording import dotted
 from rejoinder.errors import BadConfiguration, BadUse
 from rejoinder.events import ChangeDebug
-from rejoinder.outbound.fence import fenced
 from rejoinder.programs.reloading import Source
+from rejoinder.rendering.fence import fenced
 
 NOTHING = "Nothing is set: what holds is what the file says."
 

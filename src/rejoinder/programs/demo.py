@@ -9,11 +9,12 @@ import asyncio
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent
-from rejoinder.agents.cast import PARTS, REQUEST, CastAgent, Part
+from rejoinder.agents.cast import ASIDE, PARTS, REQUEST, CastAgent, Part
 from rejoinder.app import MEMORY, Gateway
-from rejoinder.channels.settings import WebSettings
+from rejoinder.channels.web import Settings as WebSettings
+from rejoinder.channels.web import reading
 from rejoinder.channels.web.channel import WebChannel
-from rejoinder.channels.web.faces import person_id
+from rejoinder.channels.web.faces import person_named
 from rejoinder.channels.web.journal import LOBBY, Journal
 from rejoinder.channels.web.protocol import TypingNow
 from rejoinder.config import schema
@@ -43,7 +44,8 @@ def staged(settings: schema.Settings) -> tuple[schema.Settings, dict[str, Agent]
     common = ChannelSettings(dm="open", groups="open", require_mention=False, agents=names)
     channels = {"web": schema.Channel("web", common, replace(page, faces=faces))}
     gateway = replace(settings.gateway, store=MEMORY)
-    return replace(settings, channels=channels, gateway=gateway), agents
+    granted = replace(settings.directives, allow=tuple({*settings.directives.allow, "handoff"}))
+    return replace(settings, channels=channels, gateway=gateway, directives=granted), agents
 
 
 def _parts_left(ours: tuple[str, ...]) -> list[Part]:
@@ -81,24 +83,36 @@ async def play(gateway: Gateway, web: WebChannel, names: tuple[str, ...]) -> Non
     gateway.on("turn_ended", ended)
     await web.hub.came.wait()
     await asyncio.sleep(BEFORE)
-    person = person_id(PERSON, gateway.agents)
-    await web.keeper.change(Journal.arrive, person, PERSON)
-    web.hub.show(TypingNow(LOBBY, person, None), None)
-    await asyncio.sleep(TYPING)
+    arrived = person_named(PERSON, gateway.agents)
+    person = arrived.id
+    await web.keeper.change(Journal.arrive, arrived)
     first, second, third = names
-    request = REQUEST.format(first=first, second=second, third=third)
-    await web.keeper.change(Journal.say, person, "demo", LOBBY, request, None, None, ())
-    await _until_quiet(gateway)
+
+    async def says(text: str, client: str, thread: str | None = None) -> None:
+        web.hub.show(TypingNow(LOBBY, person, thread), None)
+        await asyncio.sleep(TYPING)
+        await web.keeper.change(Journal.say, person, client, LOBBY, text, thread, None, ())
+        await _until_quiet(gateway)
+
+    await says(REQUEST.format(first=first, second=second, third=third), "demo")
+    if not failed:
+        await says(ASIDE.format(third=third), "demo-aside", await _last(web, person))
     said = (
-        f"That was the demo: every arrow and reaction was an agent's own choice. Your turn: **@{second} hello**, "
-        f"answer one of their messages, or **@all thanks**."
+        f"That was the demo: every reply, reaction and hand-off was an agent's own choice. Your turn: "
+        f"**@{second} tell me a joke**, paste some code, answer one of their messages, or **@all thanks**."
     )
     if failed:
         said = (
-            f"The demo ends here, for {' and '.join(sorted(failed))} could not answer. What went wrong stands above, "
-            f"and in full in the log. Mend it in rejoinder.toml and start again."
+            f"The demo ends here, because {' and '.join(sorted(failed))} could not answer. What went wrong stands "
+            f"above, and in full in the log. Fix it in rejoinder.toml and start again."
         )
     await web.send(Message(Route(web.name, LOBBY), said, key="demo-end"))
+
+
+async def _last(web: WebChannel, person: str) -> str | None:
+    """The last message of the room, under which a thread can be opened."""
+    messages, _ = await web.keeper.ask(reading.history, person, LOBBY, None, None, 1)
+    return messages[-1].id if messages else None
 
 
 async def _until_quiet(gateway: Gateway) -> None:

@@ -11,7 +11,7 @@ from rejoinder.channels.base import Limits as Lengths
 from rejoinder.config import schema
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Inbound, Part, Reply, Route
-from rejoinder.programs import debug_settings
+from rejoinder.programs import config_writing, debug_settings
 from rejoinder.programs.reloading import Reloading, Source
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.turn.relay import Hears, Watcher, tell
@@ -37,7 +37,7 @@ class _Collected:
         """Nothing comes in: the only message is dispatched by the caller."""
 
     async def send(self, part: Part) -> Outcome:
-        self.replies.append(Reply(part.text, part.reply_to, part.silent, part.is_error))
+        self.replies.append(Reply(part.text, part.reply_to, part.silent, part.is_error, part.files))
         await tell(self._on_block, part.text)
         return Delivered(f"reply-{len(self.replies)}")
 
@@ -79,6 +79,7 @@ async def chat(settings: schema.Settings, agent: str, source: Source) -> None:
         note = partial(channel.note, Route("terminal", ""))
         beside.start("reloading", Reloading(gateway, source, note).run())
         debug_settings.attach(gateway, source)
+        config_writing.attach(gateway, source)
         await gateway.serve()
 
 

@@ -54,11 +54,12 @@ class Watch:
 
 class Source(NamedTuple):
     """Where settings come from. `read` makes them from the file as at the start, with `overlay` laid over it; None:
-    nothing can be laid over it."""
+    nothing can be laid over it. `check` reads another file as this one; None: this one cannot be written."""
 
     watch: Watch
     read: Callable[[], Settings]
     overlay: dict[tuple[str, ...], Any] | None = None
+    check: Callable[[str], Settings] | None = None
 
 
 class Reloading:

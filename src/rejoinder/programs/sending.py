@@ -2,15 +2,14 @@
 
 from uuid import uuid4
 
-from rejoinder.channels.base import Limits
-from rejoinder.channels.platforms import PLATFORMS
 from rejoinder.config import schema
+from rejoinder.config.kinds import channel_kind
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Route
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import encode, kind
-from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.redact import redact
+from rejoinder.rendering import RenderOptions
 from rejoinder.store.base import Intent
 
 
@@ -20,8 +19,7 @@ def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool =
     if said is None:
         there = ", ".join(sorted(settings.channels)) or "none"
         raise BadConfiguration(f"no channel called {route.channel!r} is configured; there are: {there}")
-    platform = PLATFORMS.get(said.kind)
-    limits = platform.limits if platform is not None else Limits()
-    manner = Manner(said.kind, limits.length, limits.unit, said.common.tables)
+    declared = channel_kind(said.kind)
+    manner = RenderOptions(declared.renderer, declared.limits.length, declared.limits.unit, said.common.tables)
     planned = plan.say(redact(text), route, manner, plan.Wording(silent=silent), f"operator:{uuid4()}")
     return tuple(Intent(each.key, route, encode(each.deed), kind(each.deed)) for each in planned)

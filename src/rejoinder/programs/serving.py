@@ -13,16 +13,17 @@ import rejoinder
 from rejoinder.agents.base import Agent, Failed
 from rejoinder.agents.base import Usage as Spent
 from rejoinder.app import MEMORY, SELF, Gateway, Told
-from rejoinder.channels.settings import WebSettings
+from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import open_channel
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.events import PromptImage
 from rejoinder.garbage import settle_memory
-from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
-from rejoinder.programs import debug_settings
+from rejoinder.programs import config_writing, debug_settings
+from rejoinder.programs.invitations import Invitations, public_address
 from rejoinder.programs.reloading import Reloading, Source
+from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.deciding.restarting import Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.turn.completions import Line, complete
@@ -38,7 +39,8 @@ from rejoinder.store.base import (
     WantJob,
     WantTurn,
 )
-from rejoinder.wiring.opening import aliases, menu, open_channels, open_store_when_ready
+from rejoinder.wiring.opening import aliases, menu, open_channels
+from rejoinder.wiring.stores import open_store_when_ready
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -137,10 +139,11 @@ async def serve(
         if source is not None:
             tasks.start("reloading", Reloading(gateway, source).run())
             debug_settings.attach(gateway, source)
+            config_writing.attach(gateway, source)
         return await gateway.serve_until_told()
 
 
-async def _rehearse_later(manners: tuple[Manner, ...]) -> None:
+async def _rehearse_later(manners: tuple[RenderOptions, ...]) -> None:
     """Leaves the first seconds to messages that came while no gateway ran, and by its thread the loop to later ones."""
     await asyncio.sleep(REHEARSED_AFTER)
     await asyncio.to_thread(rehearse, MARKUP, manners)
@@ -164,19 +167,31 @@ async def _open_pages(
     say: Say,
     new_token: bool,
 ) -> None:
-    from rejoinder.web.login import Login  # noqa: PLC0415 - as above
+    from rejoinder.channels.web.files import Quota  # noqa: PLC0415 - as above
+    from rejoinder.channels.web.logins import invited  # noqa: PLC0415
+    from rejoinder.web.login import Login  # noqa: PLC0415
     from rejoinder.web.server import Pages, address  # noqa: PLC0415
 
     kept, told = await _token(web, facts, new_token)
-    pages = Pages(_house(gateway, settings, web, tasks), Login(kept), facts.hosts)
+    login = Login(kept, await web.keeper.ask(invited))
+    where = address(listening)
+    invitations = Invitations(web, public_address(facts, listening) if login.needed else None)
+    await invitations.begin()
+    gateway.engine.errands.invite = invitations.command
+    house = _house(gateway, settings, web, tasks, invitations)
+    quota = Quota(facts.person_files_mb << 20, facts.files_mb << 20)
+    pages = Pages(house, login, facts.hosts, proxies=facts.trusted_proxies, quota=quota)
+    invitations.changed = pages.refresh_logins
     for name, hook in pages.hooks.items():
         gateway.on(name, cast(Any, hook))
     serving = tasks.start("pages", pages.serve(listening))
     stack.push_async_callback(tasks.wait, serving)
     stack.callback(pages.stop)
     tasks.start("figures", pages.flow.measure())
+    tasks.start("files", web.remove_unnamed_files())
+    if login.needed:
+        tasks.start("logins", pages.know_logins())
     await pages.up.wait()
-    where = address(listening)
     say(f"The chat is at {where}")
     say(f"The console is at {where}/console")
     if facts.host in EVERYWHERE:
@@ -189,17 +204,17 @@ async def _open_pages(
 
 
 async def _token(web: "WebChannel", facts: WebSettings, new: bool) -> tuple[str | None, str | None]:
-    """The hash to check logins against, and the token itself if it was made just now."""
+    """The hash to check the owner's logins against, and the token itself if it was made just now."""
     from rejoinder.channels.web import reading  # noqa: PLC0415 - as above
     from rejoinder.channels.web.journal import Journal  # noqa: PLC0415
-    from rejoinder.web.login import hashed, is_loopback, new_token  # noqa: PLC0415
+    from rejoinder.channels.web.logins import hashed, is_hash, new_token  # noqa: PLC0415
 
     if facts.token is not None:
         return hashed(facts.token.reveal()), None
-    if is_loopback(facts.host):
+    if not facts.is_exposed:
         return None, None
     kept = None if new else await web.keeper.ask(reading.token)
-    if kept is not None:
+    if kept is not None and is_hash(kept):
         return kept, None
     token = new_token()
     kept = hashed(token)
@@ -207,7 +222,9 @@ async def _token(web: "WebChannel", facts: WebSettings, new: bool) -> tuple[str 
     return kept, token
 
 
-def _house(gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks: Runs) -> Any:
+def _house(
+    gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks: Runs, invitations: Invitations
+) -> Any:
     from rejoinder.web.house import Asked, ChannelState, House, Unanswered, Usage  # noqa: PLC0415 - as above
 
     store: Store = gateway.store
@@ -220,7 +237,8 @@ def _house(gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks
 
     async def answer(agent: str, asked: tuple[Asked, ...]) -> AsyncIterator[str | Usage]:
         with gateway.lend(agent) as lent:
-            async for piece in complete(lent, tuple(map(line, asked)), gateway.silence, gateway.directives):
+            most = gateway.max_answer_chars(agent)
+            async for piece in complete(lent, tuple(map(line, asked)), gateway.silence, gateway.directives, most):
                 match piece:
                     case Failed(sentence=sentence):
                         raise Unanswered(sentence)
@@ -269,5 +287,6 @@ def _house(gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks
         unheeded=lambda: gateway.unheeded,
         approve=approve,
         start=tasks.start,
+        invitations=invitations,
         accounts=tuple((name, "default") for name in gateway.channels),
     )

@@ -5,16 +5,18 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from rejoinder.events import ReactionStyle, ReplyMode
+from rejoinder.agents.base import MAX_ANSWER_CHARS
+from rejoinder.events import ReplyMode
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.draft import Streaming
-from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.silence import Mode as Silence
 from rejoinder.outbound.tools import Display
 from rejoinder.outbound.typing import TypingSettings
+from rejoinder.rendering import RenderOptions
+from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
 from rejoinder.runtime.answer.files import OutboxFolder
 from rejoinder.runtime.turn.compaction import CompactionSettings
 from rejoinder.session import TypingMode
@@ -33,13 +35,13 @@ OnCrash = Literal["rerun", "ask", "drop"]
 class Speech(Struct, frozen=True):
     """How one channel is spoken to."""
 
-    manner: Manner = Manner()
+    manner: RenderOptions = RenderOptions()
     streaming: Streaming = Streaming("live")
     """As far as the channel supports it."""
     reply_direct: ReplyMode | None = None
     reply_group: ReplyMode | None = None
     prefix: str = ""
-    reactions: ReactionStyle = "unicode"
+    reactions: ReactionNames = ANY_EMOJI
     on_unknown: OnUnknown = "hold"
     chat_rate: Rate | None = None
     account_rate: Rate | None = None
@@ -81,6 +83,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     on_crash: OnCrash = "rerun"
     acknowledgements: Mapping[str, int] = {}
     """Up to how many characters beside HEARTBEAT_OK go unsaid, for agents that differ from the default."""
+    answers: Mapping[str, int] = {}
+    """After how many characters an answer is cut, by the name of its agent."""
     outbox_of: Callable[[str], OutboxFolder] | None = None
     """The folder from which a session's agent sends files."""
     version: str = ""
@@ -91,6 +95,9 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
 
     def channel(self, name: str) -> ChannelFacts:
         return self.channels.get(name, _UNKNOWN)
+
+    def max_answer_chars(self, agent: str) -> int:
+        return self.answers.get(agent, MAX_ANSWER_CHARS)
 
     def ack_max_chars(self, agent: str) -> int:
         return self.acknowledgements.get(agent, ACK_MAX_CHARS)

@@ -19,6 +19,7 @@ from rejoinder.store.jobs import (
     Originate,
     PassTick,
     PauseJob,
+    SaidBefore,
     Tick,
     WantJob,
 )
@@ -156,6 +157,10 @@ class StoreReader(Protocol):
         """A turn in whatever state, with its inputs and parts."""
         ...
 
+    async def first_turn(self, session: str, route: Route) -> int | None:
+        """The earliest turn of this session in this conversation that is still known."""
+        ...
+
     async def turns_since(self, since: datetime, route: Route, sender: str | None = None) -> int:
         """How many turns were begun in this chat, threads included; those of one person if named (IN-33)."""
         ...
@@ -238,6 +243,10 @@ class StoreReader(Protocol):
 
     async def jobs(self) -> tuple[KeptJob, ...]:
         """What is kept of the jobs of the clock, by name."""
+        ...
+
+    async def said_before(self, job: str, digest: str) -> SaidBefore | None:
+        """When this job last said what has this digest, as far back as `NoteSaid` keeps it (TU-26)."""
         ...
 
     # the store itself
@@ -396,6 +405,7 @@ __all__ = [
     "RetryPart",
     "RouteEvent",
     "Run",
+    "SaidBefore",
     "SaveAgentSession",
     "SetSessionAside",
     "SettleEvent",

@@ -31,10 +31,6 @@ class KeptJob(Struct, frozen=True):
     passed: datetime | None = None
     reason: str = ""
     """Why the tick at `passed` made no turn."""
-    said: str = ""
-    """A digest of what it said last."""
-    said_at: datetime | None = None
-    """When it said that."""
     state: JobState | None = None
     """The state of its last turn, as far as that is still known."""
     outcome: Outcome | None = None
@@ -82,12 +78,20 @@ class PassTick(Verb[None], frozen=True):
     now: datetime
 
 
+class SaidBefore(Struct, frozen=True):
+    """What a job said, as a digest. The keys of its parts begin with `stem`: their states tell whether it arrived."""
+
+    digest: str
+    stem: str
+    at: datetime
+
+
 class NoteSaid(Verb[None], frozen=True):
-    """What a job has just said, as a digest."""
+    """A job has just said this; what it said before `since` is forgotten."""
 
     job: str
-    digest: str
-    at: datetime
+    said: SaidBefore
+    since: datetime
 
 
 class PauseJob(Verb[None], frozen=True):

@@ -17,13 +17,13 @@ _COLUMN = re.compile(r"^  ([a-z_]+)\s+(?:TEXT|INTEGER|BLOB)", re.MULTILINE)
 
 
 def table_list() -> str:
-    """Every table, what it is for, and its columns, from the schema itself."""
-    rows: list[list[str]] = []
+    """Every table, what it is for, and its columns, from the schema itself; a later step may make a table anew."""
+    rows: dict[str, list[str]] = {}
     for step in sorted(files("rejoinder.store").joinpath("schema").iterdir(), key=lambda file: file.name):
         for comment, name, columns in _COMMENTED.findall(step.read_text("utf-8")):
             purpose = " ".join(line.removeprefix("-- ") for line in comment.splitlines())
-            rows.append([f"`{name}`", purpose, ", ".join(f"`{column}`" for column in _COLUMN.findall(columns))])
-    return table(["table", "what it keeps", "columns"], rows)
+            rows[name] = [f"`{name}`", purpose, ", ".join(f"`{column}`" for column in _COLUMN.findall(columns))]
+    return table(["table", "what it keeps", "columns"], rows.values())
 
 
 def part_moves() -> str:

@@ -1,7 +1,8 @@
 """What to do when a model fails: retry it, try the next one, or give up (TU-22).
 
 Rule 1: one table says what each kind of failure means.
-Rule 2: within a turn every model is tried once, or twice if the failure may have been a hiccup; so the turn ends.
+Rule 2: within a turn every model is tried once, or twice if the failure may have been a hiccup; so the turn ends. The
+        second try never comes at once, nor at the same moment in every chat (DE-32).
 Rule 3: a credential that failed rests for a while, longer each time. But a rest is advice: when nothing else is
         left, the credential whose rest ends first is tried, because a user is waiting for an answer.
 Rule 4: an abort is not a failure, and a context that is too long is too long for the next model too.
@@ -55,6 +56,8 @@ class Rest(Struct, frozen=True):
 Rests = dict[str, Rest]
 
 
+BACK_OFF: Final = 0.5
+"""The fewest seconds between two tries of one model. By chance they become up to twice as many."""
 LONGEST_WAIT: Final = 5.0
 """The most seconds a turn waits when the provider says when to retry; a longer wait is no hiccup."""
 
@@ -82,15 +85,22 @@ def begin(candidates: tuple[Candidate, ...], rests: Rests, now: float) -> Trial:
 
 
 def after_failure(
-    trial: Trial, kind: str, rests: Rests, now: float, transient: bool = False, retry_after: float | None = None
+    trial: Trial,
+    kind: str,
+    rests: Rests,
+    now: float,
+    transient: bool = False,
+    retry_after: float | None = None,
+    chance: float = 0.0,
 ) -> Trial | GiveUp:
     """What follows a failure. `rests` has to include this failure already (see `rested`).
 
-    `transient` and `retry_after` come from the provider: that it was a hiccup, and when to try again.
+    `transient` and `retry_after` come from the provider: that it was a hiccup, and when to try again. `chance`, from 0
+    to 1, spreads the second tries of many chats.
     """
     treatment = ON_FAILURE.get(kind, ON_FAILURE["other"])
     if _is_hiccup(trial, treatment, transient, retry_after):
-        return replace(trial, retried=True, wait=retry_after or 0)
+        return replace(trial, retried=True, wait=_wait(retry_after or 0, chance))
     if not treatment.next_model:
         return GiveUp(kind)
     tried = (*trial.tried, trial.current)
@@ -99,7 +109,7 @@ def after_failure(
         return Trial(trial.candidates, _pick(left, rests, now), tried)
     if retry_after is not None and _is_soon(trial, retry_after):
         # No other model is left, and this one says when it will answer.
-        return replace(trial, retried=True, wait=retry_after)
+        return replace(trial, retried=True, wait=_wait(retry_after, chance))
     return GiveUp(kind)
 
 
@@ -135,6 +145,10 @@ def transition_notice(told: str | None, trial: Trial, kind: str | None) -> str |
 def _is_hiccup(trial: Trial, treatment: Treatment, transient: bool, retry_after: float | None) -> bool:
     """Whether it is worth trying the same model once more, and soon."""
     return (treatment.retry or transient) and _is_soon(trial, retry_after or 0)
+
+
+def _wait(asked: float, chance: float) -> float:
+    return max(asked, BACK_OFF) + chance * BACK_OFF
 
 
 def _is_soon(trial: Trial, wait: float) -> bool:

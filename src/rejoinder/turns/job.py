@@ -45,6 +45,7 @@ class Moment(Struct, frozen=True, kw_only=True):
     running: bool = False
     missed: bool = False
     quiet: bool = False
+    talking: bool = False
     busy: bool = False
     idle: bool = False
     by_hand: bool = False
@@ -63,7 +64,8 @@ OBSTACLES: Final = (
     Obstacle("running", "its last turn is not over yet", True, "every job"),
     Obstacle("missed", "it was missed, and what is missed is skipped", False, 'a job with `missed = "skip"`'),
     Obstacle("quiet", "these are quiet hours", False, "a heartbeat with `active_hours`"),
-    Obstacle("busy", "somebody is talking to the agent", True, "a heartbeat"),
+    Obstacle("talking", "somebody is talking to the agent", True, "a heartbeat"),
+    Obstacle("busy", "its session is busy with another job", True, "a heartbeat"),
     Obstacle("idle", "there is nothing in its file to be done", False, "a heartbeat"),
 )
 """In this order; the first that holds is the reason."""

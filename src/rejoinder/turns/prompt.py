@@ -142,10 +142,12 @@ def assemble(
     model: str | None = None,
     think: str | None = None,
     permissions: Strictness | None = None,
+    host: str | None = None,
+    node: str | None = None,
 ) -> Turn:
     """One turn. `boundary` is random, drawn for each turn after its messages were written."""
     parts = tuple(user_parts(user, boundary))
-    return Turn(session, parts, system_text(system), model, think, permissions)
+    return Turn(session, parts, system_text(system), model, think, permissions, host, node)
 
 
 @lru_cache(maxsize=1024)

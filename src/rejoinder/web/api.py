@@ -10,7 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from rejoinder.errors import StoreUnavailable, Superseded, Unreadable
+from rejoinder.channels.web.logins import LONGEST_NAME
+from rejoinder.errors import BadUse, StoreUnavailable, Superseded, Unreadable
 from rejoinder.store.base import PART_STATES, UNENDED, PartState, PauseJob, StoredPart, WantEvent, WantJob, WantTurn
 from rejoinder.web import views
 from rejoinder.web.flow import Flow
@@ -29,6 +30,10 @@ class NotFound(Exception):
 
 class Wrong(Exception):
     """The request makes no sense; the text says why."""
+
+
+class Conflict(Exception):
+    """It cannot be done as things are; the text says why."""
 
 
 Handler = Callable[[House, Flow, Request], Awaitable[Struct]]
@@ -165,6 +170,28 @@ async def _approve(house: House, _: Flow, request: Request) -> Struct:
     return views.Accepted()
 
 
+async def _people(house: House, _: Flow, request: Request) -> Struct:
+    invited = () if house.invitations is None else await house.invitations.listed()
+    return views.People(tuple(map(views.invited_view, invited)))
+
+
+async def _invite(house: House, _: Flow, request: Request) -> Struct:
+    if house.invitations is None:
+        raise NotFound("nobody can be invited here")
+    try:
+        return views.Invitation(*await house.invitations.invite(request.path_params["name"]))
+    except BadUse as problem:
+        raise Conflict(str(problem)) from None
+
+
+async def _revoke(house: House, _: Flow, request: Request) -> Struct:
+    with suppress(BadUse):
+        if house.invitations is not None:
+            await house.invitations.revoke(request.path_params["name"])
+            return views.Accepted()
+    raise NotFound(f"nobody called {request.path_params['name']} is invited")
+
+
 async def _series(house: House, flow: Flow, request: Request) -> Struct:
     return views.Series(tuple(flow.points))
 
@@ -179,6 +206,9 @@ _PART = Parameter("part", "The number of a part.", schema={"type": "integer", "m
 _KIND = Parameter("kind", "What is quarantined.", schema={"type": "string", "enum": ["turn", "message"]})
 _NUMBER = Parameter("number", "Its number.", schema={"type": "integer", "minimum": 1, "maximum": LARGEST_NUMBER})
 _JOB = Parameter("job", "The name of a job; a heartbeat's is `heartbeat/` and its agent.")
+_PERSON = Parameter(
+    "name", "The name of a person, or their id.", schema={"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
+)
 
 ENDPOINTS = (
     Endpoint("GET", "/api/sessions", "The sessions, the latest first.", views.Sessions, _sessions),
@@ -251,6 +281,17 @@ ENDPOINTS = (
         (Parameter("code", "The code the stranger was told."),),
         (404,),
     ),
+    Endpoint("GET", "/api/people", "Who has a login beside the owner.", views.People, _people),
+    Endpoint(
+        "POST",
+        "/api/people/{name}/invite",
+        "Invite somebody by a link with a login of their own; an earlier one of theirs ends.",
+        views.Invitation,
+        _invite,
+        (_PERSON,),
+        (404, 409),
+    ),
+    Endpoint("POST", "/api/people/{name}/revoke", "End somebody's login.", views.Accepted, _revoke, (_PERSON,), (404,)),
     Endpoint("GET", "/api/series", "The charts of the last fifteen minutes, a point a second.", views.Series, _series),
 )
 
@@ -278,7 +319,7 @@ def _served(endpoint: Endpoint, house: House, flow: Flow) -> Callable[[Request],
             return _json(views.Problem(str(problem)), 404)
         except Wrong as problem:
             return _json(views.Problem(str(problem)), 400)
-        except Unreadable as problem:
+        except (Conflict, Unreadable) as problem:
             return _json(views.Problem(str(problem)), 409)
         except StoreUnavailable as problem:
             return _json(views.Problem(str(problem)), 503)
@@ -320,7 +361,7 @@ _TOLD = {
     401: "Log in first.",
     403: "The header is missing, or another site asks.",
     404: "There is no such thing.",
-    409: "It cannot be read.",
+    409: "It cannot be done as things are.",
     503: "The store cannot be read now.",
 }
 

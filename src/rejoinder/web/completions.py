@@ -69,7 +69,7 @@ def routes(house: House) -> list[BaseRoute]:
         try:
             wanted = msgspec.json.decode(await request.body(), type=ChatRequest)
             asked = tuple(map(_asked, wanted.messages))
-        except (msgspec.DecodeError, UnicodeDecodeError, Wrong) as problem:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Wrong) as problem:
             return _error(400, str(problem))
         if wanted.model not in house.agents:
             return _unknown(wanted.model, house)

@@ -3,24 +3,38 @@
 Rule 1: the Host has to be one of ours: a foreign name whose DNS points here is refused.
 Rule 2: a browser's request that changes something, or opens a socket, has to come from our own page.
 Rule 3: where a login is needed, a request has one, except for what tells nothing (`/health`, `/ready`, the login page).
-Rule 4: the size of a body is limited before it is read, and while it is read.
+        People whom the owner invited get the chat; everything else is the owner's.
+Rule 4: the size of a body is limited before it is read, and while it is read; it comes without long pauses, and the
+        answer is taken without long pauses.
 Rule 5: every answer carries the headers that keep a page from being framed, sniffed or injected.
+Rule 6: whom a proxy serves is counted here by their own address, as the door counts everybody else.
 """
 
+import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import cookie_parser
+from starlette.requests import ClientDisconnect, cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from rejoinder.web.login import COOKIE, Login, login_for
+from rejoinder.channels.web.nouns import Person
+from rejoinder.web.door import Room
+from rejoinder.web.entrance import Entrance, TooMany, Wrong
+from rejoinder.web.login import COOKIE, is_owner, login_for
 from rejoinder.web.refusal import refuse
 
-OPEN = ("/health", "/ready", "/login", "/static/")
+OPEN = ("/health", "/ready", "/login", "/join/", "/static/")
+FOR_GUESTS = ("/", "/socket", "/files", "/logout")
+PERSON = "rejoinder.person"
+"""Where a request's scope says who has logged in; None: nobody has to."""
+BODY_PAUSE, BODY_SECONDS, ANSWER_PAUSE = 20.0, 600.0, 30.0
+"""Seconds between two pieces of a body, for all of it, and for a piece of the answer to be taken."""
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 MARKED = ("/api/", "/files")
 MARK = "x-rejoinder"
@@ -44,17 +58,36 @@ HEADERS = {
 
 
 class Guard:
-    def __init__(self, app: ASGIApp, login: Login, hosts: Iterable[str], limits: Callable[[str], int]) -> None:
+    def __init__(
+        self, app: ASGIApp, entrance: Entrance, hosts: Iterable[str], limits: Callable[[str], int], room: Room
+    ) -> None:
         self._app = app
-        self._login = login
+        self._entrance = entrance
         self._hosts = frozenset(host.casefold() for host in hosts)
         self._limits = limits
+        self._room = room
+        self._passing: Counter[str] = Counter()  # requests by the address that a proxy serves
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             return await self._app(scope, receive, send)
+        client = scope.get("client")
+        if client is None or not self._entrance.addresses.is_proxy(client[0]):
+            return await self._guard(scope, receive, send)
+        address = self._entrance.addresses.of(scope)
+        if self._passing[address] >= self._room.per_address:
+            return await self._refuse(refuse(scope["path"], 429, "too many requests at once"), scope, receive, send)
+        self._passing[address] += 1
+        try:
+            await self._guard(scope, receive, send)
+        finally:
+            self._passing[address] -= 1
+            if not self._passing[address]:
+                del self._passing[address]
+
+    async def _guard(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        refusal = self._refusal(scope, headers)
+        refusal = self._strange(scope, headers) or await self._unknown(scope, headers)
         if refusal is None and scope["type"] == "http":
             limit = self._limits(scope["path"])
             if (length := headers.get("content-length", "0")).isdecimal() and int(length) > limit:
@@ -63,12 +96,17 @@ class Guard:
                 return await self._pass(scope, receive, _dressed(send), limit)
         if refusal is None:
             return await self._app(scope, receive, send)
+        await self._refuse(refusal, scope, receive, send)
+
+    @staticmethod
+    async def _refuse(refusal: Response, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 4403, "reason": ""})  # before accept: HTTP 403
         else:
             await refusal(scope, receive, _dressed(send))
 
-    def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
+    def _strange(self, scope: Scope, headers: Headers) -> Response | None:
+        """It names another server, or comes from another site."""
         host, path = headers.get("host", ""), scope["path"]
         if not self._is_ours(host):
             why = f"this server is not called {host!r}; name it in channels.web.hosts if it should be"
@@ -80,11 +118,31 @@ class Guard:
                 return refuse(path, 403, "this request comes from another site")
             if not is_socket and path.startswith(MARKED) and MARK not in headers:
                 return refuse(path, 403, f"this request lacks the header {MARK}")
-        if path.startswith(OPEN) or self._is_in(headers):
+        return None
+
+    async def _unknown(self, scope: Scope, headers: Headers) -> Response | None:
+        """It comes from nobody who may. Notes in the scope who it is."""
+        path = scope["path"]
+        scope[PERSON] = None
+        if path.startswith(OPEN) or not self._entrance.login.needed:
             return None
-        if not is_socket and scope["method"] == "GET" and (path in ("/", "/console") or is_for_a_person(headers)):
-            return RedirectResponse(login_for(path), 303)
-        return refuse(path, 401, LOG_IN, {"www-authenticate": "Bearer"})
+        try:
+            person = await self._person(scope, headers)
+        except TooMany:
+            return refuse(
+                path, 429, "too many wrong tokens came from your address; wait a minute", {"retry-after": "60"}
+            )
+        except Wrong:
+            person = None
+        if person is None:
+            is_read = scope["type"] == "http" and scope["method"] == "GET"
+            if is_read and (path in ("/", "/console") or is_for_a_person(headers)):
+                return RedirectResponse(login_for(path), 303)
+            return refuse(path, 401, LOG_IN, {"www-authenticate": "Bearer"})
+        if not is_owner(person) and path not in FOR_GUESTS and not path.startswith("/files/"):
+            return refuse(path, 403, "this is for the owner; you are invited to the chat")
+        scope[PERSON] = person
+        return None
 
     def _is_ours(self, host: str) -> bool:
         """Any IP address is ours: only a name can be pointed here by others."""
@@ -100,26 +158,40 @@ class Guard:
             return False
         return True
 
-    def _is_in(self, headers: Headers) -> bool:
-        if not self._login.needed:
-            return True
+    async def _person(self, scope: Scope, headers: Headers) -> Person | None:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.casefold() == "bearer":
-            return self._login.takes(token.strip())
-        return self._login.knows(cookie_parser(headers.get("cookie", "")).get(COOKIE, ""))
+            return await self._entrance.by_token(token.strip(), scope)
+        return self._entrance.login.by_cookie(cookie_parser(headers.get("cookie", "")).get(COOKIE, ""))
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send, limit: int) -> None:
-        taken = 0
+        taken, whole = 0, False
+        until = asyncio.get_running_loop().time() + BODY_SECONDS
 
         async def counted() -> Message:
-            nonlocal taken
-            message = await receive()
+            nonlocal taken, whole
+            if whole:  # what comes now is the end of the connection, whenever that is
+                return await receive()
+            try:
+                async with asyncio.timeout_at(min(until, asyncio.get_running_loop().time() + BODY_PAUSE)):
+                    message = await receive()
+            except TimeoutError:
+                raise HTTPException(408, "the rest of this request did not come", {"connection": "close"}) from None
             taken += len(message.get("body", b""))
+            whole = not message.get("more_body", False)
             if taken > limit:  # the reader of the body answers so, and keeps nothing of it
                 raise HTTPException(413, _larger(limit), {"connection": "close"})
             return message
 
-        await self._app(scope, counted, send)
+        async def taken_up(message: Message) -> None:
+            try:
+                async with asyncio.timeout(ANSWER_PAUSE):
+                    await send(message)
+            except TimeoutError:
+                raise ClientDisconnect from None
+
+        with suppress(ClientDisconnect):  # nobody is there to be told
+            await self._app(scope, counted, taken_up)
 
 
 def is_for_a_person(headers: Headers) -> bool:
@@ -132,7 +204,10 @@ def _is_same_site(headers: Headers, host: str) -> bool:
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return False
     origin = headers.get("origin")
-    return origin is None or urlsplit(origin).netloc.casefold() == host.casefold()
+    try:
+        return origin is None or urlsplit(origin).netloc.casefold() == host.casefold()
+    except ValueError:  # such as `http://[`
+        return False
 
 
 def _larger(limit: int) -> str:

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from rejoinder.channels.web.channel import WebChannel
+from rejoinder.channels.web.logins import Invited
 from rejoinder.store.base import Health, Knock, PauseJob, StoredPart, StoreReader, WantEvent, WantJob, WantTurn
 
 
@@ -43,6 +44,18 @@ class Complete(Protocol):
         ...
 
 
+class Invitations(Protocol):
+    """Who may log in beside the owner. What cannot be done raises `BadUse`."""
+
+    async def listed(self) -> tuple[Invited, ...]: ...
+
+    async def invite(self, name: str) -> tuple[str, str]:
+        """The name as it is shown, and the link, which is not shown again."""
+        ...
+
+    async def revoke(self, who: str) -> str: ...
+
+
 class House(Struct, frozen=True):
     """Everything a page may ask for or do."""
 
@@ -67,5 +80,6 @@ class House(Struct, frozen=True):
     """Lets the stranger with this code in; None when there is no such code."""
     start: Callable[[str, Coroutine[Any, Any, None]], Any]
     """Starts a task that ends with the gateway."""
+    invitations: Invitations | None = None
     accounts: tuple[tuple[str, str], ...] = ()
     """Channel and account of each place where a stranger could knock."""

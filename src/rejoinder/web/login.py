@@ -1,21 +1,25 @@
-"""Who may open the pages: everybody on this machine; from elsewhere, people who have the token.
+"""Who may open the pages, and as whom: a login is a person.
 
-The token is printed once and kept as a hash. A browser that showed it carries a cookie signed with that hash: a
-new token ends every login.
+Rule 1: the owner's token is the owner's. Everybody else has a token of their own, by the owner's invitation.
+Rule 2: a browser that showed a token carries a cookie signed with the hash of that token: a new or revoked token ends
+        the logins that it made, and no others.
+Rule 3: where no login is needed (on loopback, without a token), people say themselves who they are.
 """
 
-import hashlib
+import base64
+import binascii
 import hmac
-import secrets
 import time
-from collections import deque
-from ipaddress import ip_address
+from collections.abc import Iterable
+
+from rejoinder.channels.web.faces import OWNER, owner_named
+from rejoinder.channels.web.logins import Invited, hashed
+from rejoinder.channels.web.nouns import Person
 
 COOKIE = "rejoinder_login"
 LASTS = 30 * 24 * 3600
 BEHIND_LOGIN = ("/console",)
 """Pages other than the first one."""
-MOST_FAILURES, FAILURES_WITHIN = 10, 60.0
 
 
 def login_for(page: str) -> str:
@@ -23,66 +27,60 @@ def login_for(page: str) -> str:
     return f"/login?to={page.removeprefix('/')}" if page in BEHIND_LOGIN else "/login"
 
 
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def new_token() -> str:
-    return secrets.token_urlsafe(24)
-
-
-def hashed(token: str) -> str:
-    """The token is long and random, or the operator's own choice: it is never kept as it is."""
-    return hashlib.scrypt(token.encode(), salt=b"rejoinder web token", n=2**12, r=8, p=1, dklen=32).hex()
-
-
 class Login:
-    """`kept` is the hash of the token; None: nobody has to log in."""
+    """`owner` is the hash of the owner's token; None: nobody has to log in."""
 
-    def __init__(self, kept: str | None) -> None:
-        self._kept = kept
-        self._failures: deque[float] = deque(maxlen=MOST_FAILURES)
-        self._known: str | None = None  # the token once it was right: an API client costs one hash, not many
+    def __init__(self, owner: str | None, invited: Iterable[Invited] = ()) -> None:
+        self._owner = owner
+        self._people: dict[str, Person] = {}  # by the hash of their token
+        self._tokens: dict[str, str] = {}  # the hash, by person
+        self.know(invited)
 
     @property
     def needed(self) -> bool:
-        return self._kept is not None
+        return self._owner is not None
 
-    def takes(self, token: str) -> bool:
-        """Whether this is the token. After many wrong ones no new login is accepted for a while."""
-        if self._kept is None:
-            return True
-        if self._known is not None and hmac.compare_digest(self._known.encode(), token.encode()):
-            return True
-        now = time.monotonic()
-        if len(self._failures) == MOST_FAILURES and now - self._failures[0] < FAILURES_WITHIN:
-            return False
-        if hmac.compare_digest(hashed(token), self._kept):
-            self._known = token
-            return True
-        self._failures.append(now)
-        return False
+    def know(self, invited: Iterable[Invited]) -> set[str]:
+        """These and the owner have a login from now on. Returns the people whose token is no longer valid."""
+        before = self._tokens
+        people = {} if self._owner is None else {self._owner: owner_named()}
+        people |= {each.token: each.person for each in invited}
+        self._people = people
+        self._tokens = {person.id: token for token, person in people.items()}
+        return {person for person, token in before.items() if self._tokens.get(person) != token}
 
-    def cookie(self) -> str:
-        until = str(int(time.time()) + LASTS)
-        return f"{until}.{self._sign(until)}"
+    def by_token(self, token: str) -> Person | None:
+        return self._people.get(hashed(token))
 
-    def knows(self, cookie: str) -> bool:
-        if self._kept is None:
-            return True
-        until, _, signature = cookie.partition(".")
-        if (
-            not until.isascii()
-            or not until.isdecimal()
-            or not hmac.compare_digest(signature.encode(), self._sign(until).encode())
-        ):
-            return False
-        return int(until) > time.time()
+    def by_cookie(self, cookie: str) -> Person | None:
+        until, _, rest = cookie.partition(".")
+        who, _, signature = rest.partition(".")
+        token = self._tokens.get(_read(who))
+        if token is None or not hmac.compare_digest(signature.encode(), _sign(token, f"{until}.{who}").encode()):
+            return None
+        return self._people[token] if int(until) > time.time() else None
 
-    def _sign(self, until: str) -> str:
-        return hmac.new((self._kept or "").encode(), until.encode(), "sha256").hexdigest()
+    def cookie(self, person: Person) -> str:
+        said = f"{int(time.time()) + LASTS}.{_written(person.id)}"
+        return f"{said}.{_sign(self._tokens[person.id], said)}"
+
+
+def is_owner(person: Person | None) -> bool:
+    """`person` None: nobody has to log in, and whoever is on this machine may do what the owner may."""
+    return person is None or person.id == OWNER
+
+
+def _sign(token: str, said: str) -> str:
+    return hmac.new(token.encode(), said.encode(), "sha256").hexdigest()
+
+
+def _written(id: str) -> str:
+    """A cookie takes no letters beyond ASCII."""
+    return base64.urlsafe_b64encode(id.encode("utf-8", "surrogatepass")).decode().rstrip("=")
+
+
+def _read(who: str) -> str:
+    try:
+        return base64.urlsafe_b64decode(who + "=" * (-len(who) % 4)).decode("utf-8", "surrogatepass")
+    except (binascii.Error, ValueError):
+        return ""

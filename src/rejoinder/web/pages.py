@@ -10,9 +10,10 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from rejoinder.errors import StoreUnavailable
+from rejoinder.web.entrance import Entrance, Wrong
 from rejoinder.web.guard import is_for_a_person
 from rejoinder.web.house import ChannelState, House
-from rejoinder.web.login import BEHIND_LOGIN, COOKIE, LASTS, Login, login_for
+from rejoinder.web.login import BEHIND_LOGIN, COOKIE, LASTS, is_owner, login_for
 from rejoinder.web.metrics import Metrics
 from rejoinder.web.refusal import refuse
 
@@ -22,7 +23,7 @@ LOST = STATIC / "lost.html"
 LONGEST_TOKEN = 1000
 
 
-def routes(house: House, login: Login, metrics: Metrics) -> list[BaseRoute]:
+def routes(house: House, entrance: Entrance, metrics: Metrics) -> list[BaseRoute]:
     # What can be asked for is listed here once: no path of a request ever reaches the file system.
     files = {str(path.relative_to(STATIC)): path for path in STATIC.rglob("*") if path.is_file()}
 
@@ -45,15 +46,24 @@ def routes(house: House, login: Login, metrics: Metrics) -> list[BaseRoute]:
 
     async def show_login(request: Request) -> Response:
         if token := request.query_params.get("token"):
-            return _let_in(login, token, request)
-        if not login.needed:
+            return await _let_in(entrance, token, request)
+        if not entrance.login.needed:
             return RedirectResponse("/", 303)
         return serve(PAGES["/login"], request)
+
+    async def join(request: Request) -> Response:
+        return await _let_in(entrance, request.path_params["token"], request)
 
     async def take_login(request: Request) -> Response:
         body = (await request.body()).decode("utf-8", "replace")
         token = body[:LONGEST_TOKEN].removeprefix("token=").strip()
-        return _let_in(login, token, request)
+        return await _let_in(entrance, token, request)
+
+    async def log_out(_: Request) -> Response:
+        """What the browser keeps of this server goes with the login."""
+        answer = RedirectResponse("/login", 303, {"clear-site-data": '"cache", "storage"'})
+        answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
+        return answer
 
     async def troubles() -> list[str]:
         store = await house.health()
@@ -82,6 +92,8 @@ def routes(house: House, login: Login, metrics: Metrics) -> list[BaseRoute]:
         Route("/console", page),
         Route("/login", show_login, methods=["GET"]),
         Route("/login", take_login, methods=["POST"]),
+        Route("/join/{token}", join),
+        Route("/logout", log_out, methods=["POST"]),
         Route("/static/{path:path}", static),
         Route("/health", health),
         Route("/ready", ready),
@@ -102,13 +114,18 @@ def _trouble(channel: ChannelState) -> str:
     return "" if channel.listening else f"{channel.name} does not listen"
 
 
-def _let_in(login: Login, token: str, request: Request) -> Response:
+async def _let_in(entrance: Entrance, token: str, request: Request) -> Response:
     wanted = f"/{request.query_params.get('to', '')}"
     page = wanted if wanted in BEHIND_LOGIN else "/"
-    if not login.takes(token):
+    if not entrance.login.needed:
+        return RedirectResponse(page, 303)
+    try:
+        person = await entrance.by_token(token, request.scope)
+    except Wrong:
         again = login_for(page)
         return RedirectResponse(f"{again}{'&' if '?' in again else '?'}wrong", 303)
-    answer = RedirectResponse(page, 303)
+    answer = RedirectResponse(page if is_owner(person) else "/", 303)
     secure = request.url.scheme == "https" or request.headers.get("x-forwarded-proto") == "https"
-    answer.set_cookie(COOKIE, login.cookie(), max_age=LASTS, httponly=True, samesite="strict", secure=secure)
+    cookie = entrance.login.cookie(person)
+    answer.set_cookie(COOKIE, cookie, max_age=LASTS, httponly=True, samesite="strict", secure=secure)
     return answer

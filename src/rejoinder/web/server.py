@@ -5,18 +5,25 @@ import contextlib
 import errno
 import logging
 import socket
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from contextlib import suppress
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from rejoinder.channels.web import UPLOAD_LIMIT
+from rejoinder.channels.web.files import Quota
+from rejoinder.channels.web.logins import invited
 from rejoinder.channels.web.sockets import GOING_AWAY
-from rejoinder.errors import BadUse
+from rejoinder.errors import BadUse, StoreUnavailable
 from rejoinder.web import api, chat, completions, console, pages
+from rejoinder.web.addresses import Addresses
+from rejoinder.web.door import Door, Room, quiet, room_here
+from rejoinder.web.entrance import Entrance
 from rejoinder.web.flow import Flow
 from rejoinder.web.guard import Guard
 from rejoinder.web.house import House
@@ -29,6 +36,10 @@ log = logging.getLogger(__name__)
 LARGEST_BODY = 4 << 20
 LARGEST_FRAME = 2 << 20  # the longest text with every letter escaped
 GRACE = 3
+TICKS_A_SECOND = 10
+"""Of uvicorn."""
+NEWS_SECONDS = 1.0
+UNLIMITED = Quota(2**62, 2**62)
 BACKLOG = 512
 OWN_NAMES = ("localhost",)
 
@@ -68,22 +79,35 @@ def address(listening: socket.socket) -> str:
 class Pages:
     """Everything that is served, made of the house."""
 
-    def __init__(self, house: House, login: Login, hosts: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        house: House,
+        login: Login,
+        hosts: tuple[str, ...] = (),
+        *,
+        proxies: tuple[str, ...] = (),
+        quota: Quota = UNLIMITED,
+        room: Room | None = None,
+    ) -> None:
         self.up = asyncio.Event()
         """Set when browsers can connect."""
         self.metrics = Metrics()
         self.flow = Flow(house, self.metrics)
+        self._addresses = Addresses(proxies)
+        self._room = room or room_here()
+        entrance = Entrance(login, self._addresses)
         routes = [
-            *pages.routes(house, login, self.metrics),
-            *chat.routes(house),
+            *pages.routes(house, entrance, self.metrics),
+            *chat.routes(house, quota),
             *console.routes(house, self.flow),
             *completions.routes(house),
             *api.routes(house, self.flow),
         ]
         app = Starlette(routes=routes, exception_handlers={Exception: _failed, HTTPException: _refused})
         self._house = house
+        self._login = login
         self._server: _Server | None = None
-        self.app = Guard(app, login, (*OWN_NAMES, *hosts), _limit)
+        self.app = Guard(app, entrance, (*OWN_NAMES, *hosts), _limit, self._room)
 
     @property
     def hooks(self) -> dict[str, object]:
@@ -109,13 +133,30 @@ class Pages:
             access_log=False,
             server_header=False,
             proxy_headers=False,
+            http="h11",
             ws="websockets-sansio",
             ws_max_size=LARGEST_FRAME,
             ws_per_message_deflate=False,
             timeout_graceful_shutdown=GRACE,
         )
-        self._server = _Server(config, self.up)
-        await self._server.serve(sockets=[listening])
+        self._server = _Server(config, self.up, self._opened(listening))
+        with quiet("uvicorn.error"):
+            await self._server.serve(sockets=[])
+
+    def _opened(self, listening: socket.socket) -> Callable[[Callable[[], asyncio.Protocol]], Door]:
+        return lambda protocol: Door(listening, protocol, self._house.start, self._addresses, self._room)
+
+    async def know_logins(self) -> None:
+        """Invitations are made and revoked by `rejoinder pair` too: reads them again, each second."""
+        while True:
+            await asyncio.sleep(NEWS_SECONDS)
+            with suppress(StoreUnavailable):
+                await self.refresh_logins()
+
+    async def refresh_logins(self) -> None:
+        """Who has no login any more is shown out."""
+        for person in self._login.know(await self._house.channel.keeper.ask(invited)):
+            self._house.channel.hub.show_out(person)
 
     def stop(self) -> None:
         """Browsers are told to come back later; then connections end."""
@@ -127,13 +168,29 @@ class Pages:
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, up: asyncio.Event) -> None:
+    def __init__(
+        self, config: uvicorn.Config, up: asyncio.Event, door: Callable[[Callable[[], asyncio.Protocol]], Door]
+    ) -> None:
         super().__init__(config)
         self._up = up
+        self._door = door(self._protocol)
+
+    def _protocol(self) -> asyncio.Protocol:
+        return H11Protocol(self.config, self.server_state, self.lifespan.state)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        self._door.open()
         self._up.set()
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % TICKS_A_SECOND == 0:
+            self._door.watch()
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._door.close()
+        await super().shutdown(sockets)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -147,6 +204,10 @@ def _limit(path: str) -> int:
 
 
 async def _failed(request: Request, problem: Exception) -> Response:
+    if isinstance(problem, ClientDisconnect):  # nobody is there to be told, and nothing has failed
+        return Response(status_code=400)
+    if isinstance(problem, StoreUnavailable):
+        return refuse(request.url.path, 503, str(problem))
     log.error("%s %s failed", request.method, request.url.path, exc_info=problem)
     return refuse(request.url.path, 500, "something failed here; the log says what")
 

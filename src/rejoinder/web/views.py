@@ -1,9 +1,10 @@
 """What `/api` answers with. The OpenAPI document is made from these records, each field with its sentence."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from msgspec import Struct
 
+from rejoinder.channels.web.logins import Invited
 from rejoinder.events import Step
 from rejoinder.store.base import InboxEvent, Input, KeptJob, KeptSession, Knock, Quarantined, StoredPart, Traced
 from rejoinder.store.bodies import text_of
@@ -174,6 +175,24 @@ class Traces(Struct, frozen=True):
     events: tuple[EventView, ...]
 
 
+class InvitedView(Struct, frozen=True):
+    """Somebody who has a login of their own to the chat page."""
+
+    person: str
+    name: str
+    since: datetime
+
+
+class People(Struct, frozen=True):
+    people: tuple[InvitedView, ...]
+
+
+class Invitation(Struct, frozen=True):
+    name: str
+    link: str
+    """Logs its holder in; it is not shown again."""
+
+
 class Pairing(Struct, frozen=True):
     knocks: tuple[KnockView, ...]
 
@@ -272,6 +291,11 @@ def job_view(job: KeptJob) -> JobView:
 
 def knock_view(knock: Knock) -> KnockView:
     return KnockView(knock.channel, knock.account, knock.sender, knock.code, knock.asked, knock.expires)
+
+
+def invited_view(invited: Invited) -> InvitedView:
+    person = invited.person
+    return InvitedView(person.id, person.name, datetime.fromtimestamp(invited.made / 1000, UTC))
 
 
 def _name(event: InboxEvent) -> str:

@@ -1,7 +1,5 @@
 """What a configuration names, opened: the store, its agents, its channels."""
 
-import asyncio
-import logging
 from typing import Any
 
 import msgspec
@@ -11,40 +9,10 @@ from rejoinder import plugins
 from rejoinder.agents.base import Agent, KeepsLimits, Limits
 from rejoinder.channels.base import Channel, ShowsMenu
 from rejoinder.config import schema
-from rejoinder.config.to_come import channel_to_come, store_to_come
-from rejoinder.errors import BadConfiguration, StoreUnavailable
+from rejoinder.config.kinds import channel_kind, channel_to_come
+from rejoinder.errors import BadConfiguration
 from rejoinder.inbound.commands.registry import book, native_menu
 from rejoinder.secret import Secret
-from rejoinder.store.base import Store
-from rejoinder.wiring.kinds import kinds
-
-log = logging.getLogger(__name__)
-
-
-def open_store(url: str) -> Store:
-    """The engine the configuration names, for this gateway alone."""
-    scheme = url.partition(":")[0]
-    if scheme != "sqlite":
-        why = store_to_come(url) or f'there is no store {scheme}; write "sqlite:FILE"'
-        raise BadConfiguration(f"gateway.store: {why}")
-    from rejoinder.store import sqlite
-
-    return sqlite.open_store(url)
-
-
-async def open_store_when_ready(url: str, pause: float = 1.0) -> Store:
-    """Waits for a store that needs no more than time: its fault says that rejoinder goes on by itself (DU-15)."""
-    told = False
-    while True:
-        try:
-            return await asyncio.to_thread(open_store, url)
-        except StoreUnavailable as fault:
-            if fault.fault not in ("full", "locked"):
-                raise
-            if not told:
-                log.error("%s Nothing is served until then.", fault)
-            told = True
-        await asyncio.sleep(pause)
 
 
 def open_agents(settings: schema.Settings) -> dict[str, Agent]:
@@ -69,13 +37,9 @@ def open_agent(name: str, said: schema.Agent, limits: Limits) -> Agent:
     return agent
 
 
-NOT_SERVED = ("web", "terminal")
-"""Kinds that are opened elsewhere: the page with its server, the terminal by `rejoinder chat`."""
-
-
 def open_channels(settings: schema.Settings) -> list[Channel]:
     """Every configured channel that `run` serves."""
-    served = {name: said for name, said in settings.channels.items() if said.kind not in NOT_SERVED}
+    served = {name: said for name, said in settings.channels.items() if channel_kind(said.kind).served}
     channels = [open_channel(name, said) for name, said in served.items()]
     for channel in channels:
         if isinstance(channel, ShowsMenu):
@@ -84,10 +48,14 @@ def open_channels(settings: schema.Settings) -> list[Channel]:
 
 
 def open_channel(name: str, said: schema.Channel) -> Channel:
-    if (why := channel_to_come(said.kind, kinds().channels)) is not None:
-        raise BadConfiguration(f"channels.{name}: {why}")
-    module = plugins.find("channel", said.kind)
-    return module.open_channel(name, _record(module.Settings, said.settings))
+    kind = channel_kind(said.kind)
+    if kind.open is None:
+        raise BadConfiguration(f"channels.{name}: {channel_to_come(said.kind)}")
+    settings = _record(kind.settings, said.settings)
+    try:
+        return kind.open(name, settings)
+    except ModuleNotFoundError as problem:  # its SDK is imported with the first connection
+        raise plugins.missing_extra("channel", said.kind, problem) from problem
 
 
 def menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:

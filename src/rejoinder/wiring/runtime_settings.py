@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from msgspec.structs import replace
+
 import rejoinder
 from rejoinder import plugins
-from rejoinder.agents.base import Agent
+from rejoinder.agents.base import MAX_ANSWER_CHARS, Agent
 from rejoinder.channels.base import (
     CanEdit,
     CanReact,
@@ -17,11 +19,12 @@ from rejoinder.channels.base import (
     PrefersQueue,
     TellsAgents,
 )
-from rejoinder.channels.platforms import PLATFORMS, Pace
+from rejoinder.channels.declaration import ChannelKind, Pace
 from rejoinder.config import schema
-from rejoinder.config.channels import ChannelSettings, ReplyToModes
+from rejoinder.config.channels import ChannelSettings, PaceSettings, RateSettings, ReplyToModes
 from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of_gateway
 from rejoinder.config.jobs import merged
+from rejoinder.config.kinds import channel_kind
 from rejoinder.config.show import effective, part
 from rejoinder.config.skills import read_skills
 from rejoinder.inbound.rules import make_rules
@@ -30,9 +33,9 @@ from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.directives import registry_with
 from rejoinder.outbound.directives.declaration import Declaration
 from rejoinder.outbound.draft import Streaming
-from rejoinder.outbound.plan import Manner
 from rejoinder.outbound.prefix import AUTO
 from rejoinder.outbound.typing import TypingSettings
+from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.profiles import profile_of
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings, Speech
 from rejoinder.runtime.turn.compaction import CompactionSettings
@@ -77,6 +80,9 @@ def runtime_settings(
         acknowledgements=_acknowledgements(settings),
         typing_mode=settings.session.typing_mode,
         system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
+        answers={
+            name: getattr(said.settings, "max_answer_chars", MAX_ANSWER_CHARS) for name, said in settings.agents.items()
+        },
         silence=settings.directives.silence,
         granted=frozenset(settings.directives.allow).union(each.name for each in brought),  # installed is allowed
         directives=registry_with(brought),
@@ -133,17 +139,17 @@ def _usual_queue(here: ChannelFacts, gateway: QueueOverride) -> QueueChoice:
 
 def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> ChannelFacts:
     said = settings.channels[name]
-    platform = PLATFORMS.get(said.kind)
-    can = platform.can if platform is not None else frozenset({"reply", "react", "send"})
+    # A channel that a program hands over need not be installed under a name.
+    kind = channel_kind(said.kind) if plugins.exists("channel", said.kind) else ChannelKind()
     return ChannelFacts(
-        can=frozenset(can) - _cannot(channel),
+        can=kind.can - _cannot(channel),
         queue=queue_of_channel(settings, name),
         plugin_queue=QueueOverride(mode=Mode(channel.queue_mode)) if isinstance(channel, PrefersQueue) else None,
         tool_display=said.common.tool_display,
         extra_system_prompt=said.common.extra_system_prompt,
         status=_status(said.common.status_reactions),
-        typing=_typing(settings.agent_defaults.typing_interval_seconds, platform.pace if platform else Pace()),
-        speech=_speech(name, channel, settings),
+        typing=_typing(settings.agent_defaults.typing_interval_seconds, kind.pace),
+        speech=_speech(name, channel, kind, settings),
     )
 
 
@@ -168,28 +174,49 @@ def _outbox_folders(store: str) -> Folders:
     return Folders(Path(f"{file}.outbox") if scheme == "sqlite" and file != ":memory:" else None)
 
 
-def _speech(name: str, channel: Channel, settings: schema.Settings) -> Speech:
+def _speech(name: str, channel: Channel, kind: ChannelKind, settings: schema.Settings) -> Speech:
     """How a channel is spoken to: by its platform's own limits and pace, as configured."""
-    said, defaults = settings.channels[name], settings.agent_defaults
-    common, platform = said.common, PLATFORMS.get(said.kind)
-    pace = platform.pace if platform is not None else Pace()
+    common, defaults = settings.channels[name].common, settings.agent_defaults
+    pace = _pace(kind.pace, common.pace)
     modes = common.reply_to_mode
     by_kind = modes if isinstance(modes, ReplyToModes) else ReplyToModes(modes, modes)
-    shows = isinstance(channel, CanStream | CanEdit)
-    mode = common.streaming or ("edits" if shows else "blocks" if defaults.block_streaming_default else "off")
+    grows = "edits" if isinstance(channel, CanStream | CanEdit) else "off"
+    mode = common.streaming or ("blocks" if defaults.block_streaming_default else grows)
     delay = defaults.human_delay
     return Speech(
-        manner=Manner(said.kind, channel.limits.length, channel.limits.unit, common.tables),
+        manner=RenderOptions(kind.renderer, channel.limits.length, channel.limits.unit, common.tables),
         streaming=Streaming(mode, pace.edit),
         reply_direct=by_kind.direct,
         reply_group=by_kind.group,
         prefix=_prefix(common, channel, settings.messages.response_prefix),
-        reactions=platform.reactions if platform is not None else "unicode",
+        reactions=kind.reactions,
         on_unknown=common.on_unknown,
         chat_rate=None if pace.chat is None else Rate(*pace.chat),
         account_rate=None if pace.account is None else Rate(*pace.account),
         human_delay=_HUMAN_DELAYS.get(delay.mode, (delay.min_ms / 1000, delay.max_ms / 1000)),
     )
+
+
+def _pace(usual: Pace, wanted: PaceSettings) -> Pace:
+    """The pace of a platform, with what is configured in its place."""
+    return replace(
+        usual,
+        edit=wanted.edit_seconds or usual.edit,
+        chat=_rate(usual.chat, wanted.chat),
+        account=_rate(usual.account, wanted.account),
+    )
+
+
+def _rate(
+    usual: tuple[int, float] | None, wanted: RateSettings | Literal["unlimited"] | None
+) -> tuple[int, float] | None:
+    match wanted:
+        case None:
+            return usual
+        case RateSettings():
+            return wanted.burst, wanted.per_second
+        case "unlimited":
+            return None
 
 
 def _prefix(common: ChannelSettings, channel: Channel, everywhere: str) -> str:

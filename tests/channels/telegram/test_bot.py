@@ -475,6 +475,9 @@ async def test_the_door_is_guarded(platform):
             ({SECRET_HEADER: "gueß"}, update, 401),
             ({SECRET_HEADER: secret}, b"x" * (MOST_BYTES + 1), 413),
             ({SECRET_HEADER: secret}, b"no json", 400),
+            ({SECRET_HEADER: secret}, b"[" * 100_000, 400),
+            ({SECRET_HEADER: secret}, b'{"update_id": 1, "x": ' + b"[" * 100_000, 400),
+            ({SECRET_HEADER: b"\xff\xed\xa0\x80".decode("utf-8", "surrogateescape")}, update, 401),
             ({SECRET_HEADER: secret}, b"[]", 400),
             ({SECRET_HEADER: secret}, b"\xff", 400),
         ]

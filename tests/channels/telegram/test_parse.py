@@ -54,6 +54,11 @@ EXPECTED = {
     "contact": {"untrusted_context": ("shared a contact: Carl Moss, +49301234567",)},
     "poll": {"untrusted_context": ("sent a poll: Lunch? (Soup / Salad)",)},
     "forwarded_from_a_user": {"sender": ANN, "forwarded": Forward("/stop everything", "Bob")},
+    "forwarded_photo_with_caption": {
+        "text": "/bash rm -r .",
+        "forwarded": Forward("/bash rm -r .", "Bob"),
+        "attachments": (Attachment("AgACAgIAAxkBAAIax", "photo-AQADax", "image/jpeg", 81253),),
+    },
     "forwarded_from_somebody_hidden": {"forwarded": Forward("psst", "Zoe")},
     "forwarded_from_a_channel": {"text": "Rain", "forwarded": Forward("Rain", "Desk")},
     "through_an_inline_bot": {"sender": ANN, "forwarded": Forward("/new wiki text", "@wiki")},
@@ -128,6 +133,16 @@ def test_an_album_is_one_message():
     album = join(members)
     assert (album.event_id, album.message_id, album.text) == ("111111111:50", "50", "holidays")
     assert [file.id for file in album.attachments] == [f"AgACAgIAAxkBAAIb{index}x" for index in range(3)]
+
+
+def test_an_album_with_something_forwarded_is_forwarded():
+    """IN-6: one forwarded member is enough: none of its captions is the sender's own."""
+    own, forwarded = parse(update("photo_with_caption"), ME), parse(update("forwarded_photo_with_caption"), ME)
+    assert own is not None
+    assert forwarded is not None
+    text = "my cat\n/bash rm -r ."
+    assert join((own, forwarded)).forwarded == Forward(text, "Bob")
+    assert join((own, forwarded)).text == text
 
 
 def test_a_single_message_is_no_album():

@@ -8,9 +8,9 @@ import pytest_asyncio
 from rejoinder.channels import base
 from rejoinder.channels.base import Delivered, Rejected
 from rejoinder.channels.web.channel import WebChannel
-from rejoinder.channels.web.faces import person_id
+from rejoinder.channels.web.faces import OWNER, person_id
 from rejoinder.errors import StoreUnavailable
-from rejoinder.events import Choice, Part, Route
+from rejoinder.events import Choice, Part, Route, Said
 from tests.channels.web.browser import Inlet, a_channel, browsers, listening
 
 LOBBY = Route("web", "lobby")
@@ -51,7 +51,7 @@ async def test_a_key_is_taken_once(channel):
 @pytest.mark.parametrize("name", ["", "Ann B."])
 async def test_a_direct_chat_is_there_before_somebody_opens_the_page(channel, name):
     """TU-28: what a job says is found there, once, and by nobody else."""
-    person = person_id(name, {})
+    person = person_id(name, {}) if name else OWNER
     for key in ("k1", "k1"):
         assert isinstance(await channel.send(Part(Route("web", f"helper~{person}"), "Tea.", key=key)), Delivered)
     async with browsers(channel, name, "Bob") as [page, other]:
@@ -299,4 +299,24 @@ async def test_a_threads_starter_is_told_while_it_is_there(channel):
         await page.ask("edit", message=starter, text="y")
         await page.ask("say", room="helper~you", thread=starter, text="two")
         heard = await inlet.until(4)
-    assert [each.thread_starter for each in heard if each.thread] == ["x" * 4000, "y"]
+    told = [each.thread_starter for each in heard if each.thread]
+    assert told == [Said(starter, "you", "You", text) for text in ("x" * 4000, "y")]
+
+
+async def test_what_was_said_in_a_thread_is_told(channel):
+    """TU-31: the latest before a message, in order, each with its author; nothing of the chat above it."""
+    inlet, where = Inlet(), {"room": "helper~you"}
+    async with listening(channel, inlet), browsers(channel, "") as [page]:
+        root = (await page.ask("say", text="root", **where))["id"]
+        ids = [(await page.ask("say", thread=root, text=text, **where))["id"] for text in ("one", "two", "three")]
+        await page.ask("say", text="besides", **where)
+        route = Route("web", "helper~you", root)
+        answer = await channel.send(Part(route, "four", author="helper"))
+        last = (await page.ask("say", thread=root, text="five", **where))["id"]
+        told = await channel.thread_before(route, last, 3)
+    assert told == (
+        Said(ids[1], "you", "You", "two"),
+        Said(ids[2], "you", "You", "three"),
+        Said(answer.message, "helper", "Helper", "four", is_bot=True),
+    )
+    assert await channel.thread_before(Route("web", "helper~you"), last, 3) == ()

@@ -8,6 +8,7 @@ import pytest
 
 from rejoinder.channels.web.journal import Journal
 from rejoinder.channels.web.keeper import Keeper
+from rejoinder.channels.web.nouns import Person
 from rejoinder.errors import Fault, StoreUnavailable
 
 
@@ -30,7 +31,7 @@ def test_a_log_that_cannot_be_opened_says_why(tmp_path: Path, place: str, conten
 
 
 def _breaks_a_rule(journal: Journal) -> None:
-    journal.arrive("ada", "Ada")
+    journal.arrive(Person("ada", "Ada"))
     journal.db.execute("INSERT INTO journal (id, version) VALUES (NULL, 1)")
 
 
@@ -39,7 +40,7 @@ async def test_a_mistake_of_one_takes_nobody_along(tmp_path: Path) -> None:
     kept = keeper(tmp_path / "log.db")
     try:
         broken, arrived = await asyncio.gather(
-            kept.change(_breaks_a_rule), kept.change(Journal.arrive, "bob", "Bob"), return_exceptions=True
+            kept.change(_breaks_a_rule), kept.change(Journal.arrive, Person("bob", "Bob")), return_exceptions=True
         )
         assert isinstance(broken, sqlite3.IntegrityError)
         assert not isinstance(arrived, BaseException)

@@ -7,9 +7,8 @@ import pytest
 import pytest_asyncio
 
 from rejoinder.channels.base import Delivered
-from rejoinder.channels.web import reading, sockets
+from rejoinder.channels.web import files, reading, sockets
 from rejoinder.channels.web.channel import WebChannel
-from rejoinder.channels.web.journal import Journal
 from rejoinder.events import Part, Route
 from tests.channels.web.browser import Browser, Inlet, a_channel, browsers, listening
 
@@ -238,6 +237,23 @@ async def test_history_pages_and_jumps(channel):
     assert [message["text"] for message in around["messages"]] == ["2", "3", "4", "5", "6"]
 
 
+async def test_a_page_holds_no_more_text_than_a_browser_reads_in_one_go(channel, monkeypatch):
+    """Long messages make short pages, one at least; what is older comes with the next."""
+    monkeypatch.setattr(reading, "MOST_TEXT", 25)
+    async with browsers(channel, "") as [page]:
+        for text in ("a" * 10, "b" * 10, "c" * 10, "d" * 99):
+            await page.ask("say", room="lobby", text=text)
+        newest = await page.ask("history", room="lobby")
+        assert [message["text"][0] for message in newest["messages"]] == ["d"]
+        older = await page.ask("history", room="lobby", before=newest["messages"][0]["seq"])
+        assert [message["text"][0] for message in older["messages"]] == ["b", "c"]
+        assert (newest["more"], older["more"]) == (True, True)
+        first = await page.ask("history", room="lobby", before=older["messages"][0]["seq"])
+        assert ([message["text"][0] for message in first["messages"]], first["more"]) == (["a"], False)
+        near = await page.ask("history", room="lobby", around=older["messages"][1]["id"])
+        assert [message["text"][0] for message in near["messages"]] == ["b", "c", "d"]
+
+
 @pytest.mark.parametrize(
     ("query", "found"),
     [("SCHÖN", ["Schöne Straße"]), ("schöne straSSE", ["Schöne Straße"]), ("100%", ["100% sure"]), ("a_b", ["a_b"])],
@@ -264,7 +280,7 @@ async def test_people_make_rooms(channel):
 async def test_files_come_along(channel):
     """What was uploaded reaches the gateway with its bytes."""
     inlet = Inlet()
-    file = await channel.keeper.change(Journal.keep_file, "plan.txt", "text/plain", b"the plan")
+    file = await channel.keeper.ask(files.keep, "plan.txt", "text/plain", b"the plan", 0)
     async with browsers(channel, "") as [page], listening(channel, inlet):
         await page.ask("say", room="lobby", text="", files=[file.id])
         assert (await page.told("message"))["message"]["files"][0]["name"] == "plan.txt"

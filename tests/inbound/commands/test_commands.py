@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from rejoinder.events import (
     AnswerQuestion,
+    Attachment,
     ChangeDebug,
     CompactSession,
     EditAllowList,
@@ -19,14 +20,18 @@ from rejoinder.events import (
     ShowConfig,
     ShowContext,
     Step,
+    WriteConfig,
 )
 from rejoinder.inbound.commands.command import Arg, Command, read_arguments
 from rejoinder.inbound.commands.registry import BUILT_IN, native_menu
 from rejoinder.inbound.facts import RunFacts
+from rejoinder.inbound.freshness import GREETING
+from rejoinder.inbound.rules import make_rules
 from rejoinder.inbound.settings import ElevatedSettings
+from rejoinder.inbound.skills import Skill
 from rejoinder.inbound.tables import commands, commands_to_come
 from rejoinder.session import SessionSettings
-from tests.inbound.floor import AT_US, GUEST, OWNER, SENDER, house, outcome, says, send, session
+from tests.inbound.floor import AGENT, AT_US, GUEST, OWNER, SENDER, house, outcome, says, send, session
 
 ELEVATED = ElevatedSettings(enabled=True, allow_from=(f"telegram:{OWNER}",))
 EVERYTHING_ON = {"config": True, "debug": True, "bash": True, "elevated": ELEVATED}
@@ -36,7 +41,8 @@ EVERYTHING_ON = {"config": True, "debug": True, "bash": True, "elevated": ELEVAT
     ("text", "effects"),
     [
         ("/compact", (CompactSession("helper:telegram"),)),
-        ("/compact keep the names", ()),
+        ("/compact keep the names", (CompactSession("helper:telegram", "keep the names"),)),
+        ("[[/compact keep it]]", (CompactSession("helper:telegram", "keep it"),)),
         ("/compact:\nnot this", (CompactSession("helper:telegram"),)),
         ("/restart", (RestartGateway(),)),
         ("/restart now", ()),
@@ -53,7 +59,16 @@ EVERYTHING_ON = {"config": True, "debug": True, "bash": True, "elevated": ELEVAT
         ("/config", (ShowConfig(),)),
         ("/config get channels.web", (ShowConfig("channels.web"),)),
         ("/config get", ()),
-        ("/config set a.b=c", ()),
+        ("/config show channels.web", (ShowConfig("channels.web"),)),
+        ("/config set a.b=c", (WriteConfig("a.b", "c"),)),
+        ("/config set a.b c d", (WriteConfig("a.b", "c d"),)),
+        ("/config set a.b = [1, 2]", (WriteConfig("a.b", "[1, 2]"),)),
+        ("/config unset a.b", (WriteConfig("a.b", None),)),
+        ("/config set a.b", ()),
+        ("/config set", ()),
+        ("/config unset", ()),
+        ("/config unset a.b c", ()),
+        ("/config get a.b c", ()),
         ("/debug", (ChangeDebug(),)),
         ("/debug show", (ChangeDebug(),)),
         ("/debug reset", (ChangeDebug("reset"),)),
@@ -145,8 +160,8 @@ def test_usage_shows_what_a_directive_takes() -> None:
     assert "/model [name, provider/name, name@profile, an alias, or default]:" in told
     assert "/queue [steer|followup|" in told
     shown = send(says("/commands"), house()).replies[0]
-    assert "/exec [security=deny|allowlist|full ask=off|on-miss|always]:" in shown
-    assert "/elevated [off|full]:" in shown
+    assert "/exec [host=sandbox|gateway|node security=deny|allowlist|full ask=off|on-miss|always node=<id>" in shown
+    assert "/elevated [off|full|default]:" in shown
     assert "<value>" not in shown
 
 
@@ -239,8 +254,25 @@ def test_other_slash_text_goes_to_the_agent(text: str) -> None:
         ("`/status` x", "`/status` x", 0),
         ("`[[/status]]` x", "`[[/status]]` x", 0),
         ("```\n[[/status]]\n```", "```\n[[/status]]\n```", 0),
-        ("[[/think high]] x", "[[/think high]] x", 0),
-        ("[[/usage]] x", "[[/usage]] x", 0),
+        ("[[/think high]] x", "x", 1),
+        ("x [[/think: high]] y [[/usage]]", "x y", 2),
+        ("[[/t low]][[/v on]] x", "x", 1),
+        ("[[/usage]] x", "x", 1),
+        ("[[/usage tokens]] x", "x", 1),
+        ("[[/compact]] x", "x", 1),
+        ("[[/config show]] x", "[[/config show]] x", 0),
+        ("[[/think banana]] x", "[[/think banana]] x", 0),
+        ("[[/think high now]] x", "[[/think high now]] x", 0),
+        ("[[/think]] x", "[[/think]] x", 0),
+        ("[[/t 5]] x", "[[/t 5]] x", 0),
+        ("[[/frob]] x", "[[/frob]] x", 0),
+        ("[[/think@otherbot high]] x", "[[/think@otherbot high]] x", 0),
+        ("[[/think@ourbot high]] x", "x", 1),
+        ("`[[/think high]]` x", "`[[/think high]]` x", 0),
+        ("[[/new]] x", "x", 1),
+        ("y [[/new]] x", "y x", 1),
+        ("[[/new gpt-y]] x", "x", 1),
+        ("[[/new plan]] x", "plan\n\nx", 1),
         ("[[/status now]] x", "[[/status now]] x", 0),
         ("[[status]] x", "[[status]] x", 0),
         ("a/status x", "a/status x", 0),
@@ -373,7 +405,7 @@ def test_what_is_to_come_says_so() -> None:
     assert (outcome(done), done.replies) == ("answer", ("/tts does not work yet.",))
 
 
-@pytest.mark.parametrize("text", ["/usage loud", "/activation sometimes", "/approve", "/models please", "/compact now"])
+@pytest.mark.parametrize("text", ["/usage loud", "/activation sometimes", "/approve", "/models please"])
 def test_arguments_that_do_not_fit_get_the_usage(text: str) -> None:
     """IN-60: the schema is the help."""
     assert send(says(text, OWNER, group=True), house()).replies[0].startswith(f"Usage: {text.split()[0]}")
@@ -402,3 +434,123 @@ def test_models_and_agents_are_listed() -> None:
     """IN-61."""
     assert "smart = openai/gpt-x-large" in send(says("/models"), house()).replies[0]
     assert "helper (here): gpt-x" in send(says("/agents"), house()).replies[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("/staus", "/status"),
+        ("/sttaus", "/status"),
+        ("/statuss", "/status"),
+        ("/ststus", "/status"),
+        ("/STAUS", "/status"),
+        ("/staus@ourbot", "/status"),
+        ("/staus:", "/status"),
+        (" /staus ", "/status"),
+        ("@ourbot /staus", "/status"),
+        ("/hepl", "/help"),
+        ("/sotp", "/stop"),
+        ("/nwe", "/new"),
+        ("/reste", "/reset"),
+        ("/modle", "/model"),
+        ("/comapct", "/compact"),
+        ("/compct", "/compact"),
+        ("/copmatc", "/compact"),
+        ("/activaton", "/activation"),
+        ("/exprt-sessin", "/export-session"),
+    ],
+)
+def test_what_is_almost_a_command_is_asked_about(text: str, names: str) -> None:
+    """IN-60: one letter off, or two neighbours swapped; two letters from seven on. Nothing runs."""
+    done = send(says(text, OWNER, mentions=AT_US if "@ourbot " in text else ()), house())
+    typed = f"/{text.strip(' :').lower().replace('@ourbot', '').strip(' /')}"
+    assert done.replies == (f"There is no {typed}. Did you mean {names}? Nothing was run.",)
+    assert (outcome(done), done.effects, done.session) == ("answer", (), session())
+
+
+@pytest.mark.parametrize(
+    ("text", "sender"),
+    [
+        ("/staus now", OWNER),
+        ("what is /staus", OWNER),
+        ("/staus\nmore", OWNER),
+        ("/sttuas2", OWNER),
+        ("/stau", OWNER),
+        ("/statuses", OWNER),
+        ("/tmp", OWNER),
+        ("/it", OWNER),
+        ("/x", OWNER),
+        ("/staus@otherbot", OWNER),
+        ("/staus/", OWNER),
+        ("/restrat", SENDER),
+        ("/staus", GUEST),
+    ],
+)
+def test_what_is_further_off_goes_to_the_agent(text: str, sender: str) -> None:
+    """IN-60: with words after it, further off, or near a command that this sender may not use."""
+    done = send(says(text, sender), house())
+    assert (outcome(done), done.message.agent_text) == ("turn", text)
+
+
+def test_a_name_of_something_else_is_not_asked_about() -> None:
+    """IN-60, IN-65: what the agent announces, a skill, a file beside it."""
+    assert outcome(send(says("/statu"), house(), announced=frozenset({"statu"}))) == "turn"
+    assert outcome(send(says("/staus", attachments=(Attachment("f"),)), house())) == "turn"
+    skilled = make_rules(house().settings, (AGENT,), skills=(Skill("statu"),))
+    assert outcome(send(says("/statu"), skilled)) == "turn"
+    text_off = house(commands={"text": False})
+    assert outcome(send(says("/staus"), text_off)) == "turn"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[/stop]]", "Agent was aborted."),
+        ("please [[/stop]] now", "Agent was aborted. The rest of your message was not run."),
+        ("[[/stop]] [[/think high]]", "Agent was aborted."),
+    ],
+)
+def test_a_stop_in_brackets(text: str, said: str) -> None:
+    """IN-66, IN-70: it leaves nothing to run, and says what was not."""
+    done = send(says(text), house())
+    assert (outcome(done), done.replies) == ("answer", (said,))
+    assert [type(effect).__name__ for effect in done.effects] == ["StopRun"]
+    assert outcome(send(says(text, GUEST), house())) == ("turn" if "please" in text else "drop")
+    assert outcome(send(says(f"`{text}`"), house())) == "turn"
+
+
+def test_a_reset_in_brackets() -> None:
+    """IN-66, IN-42: the rest of the text is the first prompt; alone it greets; a guest's is text."""
+    done = send(says("hello [[/new gpt-y]] there"), house(), of=session(elevated="full"))
+    assert done.session is not None
+    assert (done.session.model, done.session.elevated) == ("gpt-y", None)
+    assert done.message.agent_text == "hello there"
+    assert send(says("[[/new]]"), house()).message.agent_text == GREETING
+    assert send(says("@ourbot [[/new]]", mentions=AT_US), house()).message.agent_text == GREETING
+    assert send(says("[[/new]] hi", GUEST), house()).message.agent_text == "[[/new]] hi"
+    assert outcome(send(says("[[/new]]", GUEST), house())) == "drop"
+    stored = send(says("[[/new]] [[/think high]]"), house())
+    assert (outcome(stored), stored.session and stored.session.think) == ("answer", "high")
+
+
+@pytest.mark.parametrize(
+    ("text", "sender", "runs", "left"),
+    [
+        ("[[/restart]] hi", OWNER, True, "hi"),
+        ("[[/restart]] hi", SENDER, False, "[[/restart]] hi"),
+        ("[[/session bots]] hi", SENDER, False, "[[/session bots]] hi"),
+        ("[[/session]] hi", SENDER, True, "hi"),
+        ("[[/elevated full]] hi", SENDER, False, "[[/elevated full]] hi"),
+        ("[[/think high]] hi", GUEST, False, "[[/think high]] hi"),
+    ],
+)
+def test_brackets_pass_the_same_gate(text: str, sender: str, runs: bool, left: str) -> None:
+    """IN-66, IN-12, IN-56: what a sender may not do is neither done nor taken out."""
+    done = send(says(text, sender), house())
+    assert (outcome(done), done.message.agent_text, bool(done.replies)) == ("turn", left, runs)
+
+
+def test_an_owners_command_alone_in_brackets_is_refused_as_without_them() -> None:
+    """IN-14."""
+    assert send(says("[[/restart]]"), house()).replies == ("/restart is for the owner.",)
+    assert outcome(send(says("[[/restart]]", GUEST), house())) == "drop"

@@ -6,11 +6,13 @@ from datetime import timedelta
 import pytest
 
 from rejoinder.channels.base import Delivered, Limits, Rejected, RetryAfter, Unknown
+from rejoinder.channels.telegram import CHANNEL
 from rejoinder.events import DeliveryFailed, Part, ReplySent, Route
 from rejoinder.outbound import plan
 from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, keyed, kind, words
-from rejoinder.outbound.plan import Manner, Wording
+from rejoinder.outbound.plan import Wording
+from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.sending import carrying, pacing, yielding_calls
 from rejoinder.runtime.sending.fates import Sent
 from rejoinder.runtime.sending.performing import intent
@@ -164,7 +166,7 @@ async def test_messages_of_one_conversation_go_out_one_after_the_other():
 
     async with place(Slow()) as here:
         for text in "abcde":
-            here.sender.post(plan.say(text, here.route, Manner("telegram"), Wording(), "t"))
+            here.sender.post(plan.say(text, here.route, RenderOptions(CHANNEL.renderer), Wording(), "t"))
         await going.wait()
         go.set()
         await here.rests()
@@ -183,7 +185,7 @@ async def test_words_overtake_the_reactions_that_wait():
         for each in reactions(3):
             here.sender.post((each,))
         for text in ("two", "three"):
-            here.sender.post(plan.say(text, here.route, Manner("telegram"), Wording(), "t"))
+            here.sender.post(plan.say(text, here.route, RenderOptions(CHANNEL.renderer), Wording(), "t"))
         await here.rests()
         assert here.channel.calls == ["send", "send", "send", "react", "react", "react"]
         assert here.seen() == ["one", "two", "three"]
@@ -329,7 +331,9 @@ async def test_what_is_replaced_goes_when_all_that_replaces_it_is_there(outcome,
         await here.conversation.send("old")
         if outcome is not None:
             here.channel.fails(outcome)
-        here.sender.post(plan.settle("new", (plan.Slot("9001", "old"),), here.route, Manner(), Wording("7"), "g/1"))
+        here.sender.post(
+            plan.settle("new", (plan.Slot("9001", "old"),), here.route, RenderOptions(), Wording("7"), "g/1")
+        )
         await here.rests()
         assert here.seen() == seen
 
@@ -470,7 +474,7 @@ async def test_after_a_restart_what_was_under_way_is_settled_first():
 async def test_a_part_that_cannot_be_read_holds_up_nothing(under_way):
     """DE-3, DU-13: of another version, or damaged: it is dead, and what is behind it goes out."""
     async with place(FakeKeeper()) as here:
-        (after,) = plan.say("one", here.route, Manner("telegram"), Wording(), "t")
+        (after,) = plan.say("one", here.route, RenderOptions(CHANNEL.renderer), Wording(), "t")
         intents = (Intent("odd", here.route, b'{"type": "dance"}', "dance"), intent(after, here.route))
         await here.store.write(PlanParts(intents, here.now()))
         unknown = (await _unknown(here),) if under_way else ()
@@ -490,7 +494,7 @@ async def test_what_is_settled_while_the_store_is_asked_is_sent(monkeypatch):
     """DU-13: an answer that is older than the settling does not hide what was settled."""
     async with place(FakeKeeper()) as here:
         run = await here.turn()
-        planned = plan.say("one", here.route, Manner("telegram"), Wording(), "t")
+        planned = plan.say("one", here.route, RenderOptions(CHANNEL.renderer), Wording(), "t")
         await here.store.write(PlanParts(tuple(intent(each, here.route) for each in planned), here.now(), run))
         row = await _unknown(here)
         settled, told, write, wake = asyncio.Event(), asyncio.Event(), here.store.write, here.sender.wake

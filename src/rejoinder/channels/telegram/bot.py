@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rejoinder.channels.base import Delivered, Inlet, Outcome, Rejected
-from rejoinder.channels.platforms import platform
-from rejoinder.channels.telegram import payloads
+from rejoinder.channels.telegram import LIMITS, payloads
 from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.intake import Intake
 from rejoinder.channels.telegram.moves import Moves
@@ -52,7 +51,7 @@ TYPING_SECONDS = 5.0
 
 
 class TelegramBot:
-    limits = platform("telegram").limits
+    limits = LIMITS
 
     def __init__(self, name: str, api: Api, hook: "Hook | None" = None, pace: Pace | None = None) -> None:
         self.name = name

@@ -63,7 +63,8 @@ def join(members: tuple[Inbound, ...]) -> Inbound:
     if len(members) == 1:
         return first
     text = "\n".join(member.text for member in members if member.text)
-    forwarded = first.forwarded and replace(first.forwarded, text=text)
+    forward = next((member.forwarded for member in members if member.forwarded is not None), None)
+    forwarded = forward and replace(forward, text=text)
     files = tuple(file for member in members for file in member.attachments)
     mentions = tuple(mention for member in members for mention in member.mentions)
     return replace(first, text=text, forwarded=forwarded, attachments=files, mentions=mentions)

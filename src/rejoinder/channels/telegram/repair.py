@@ -16,8 +16,12 @@ _any = msgspec.json.Decoder(Raw)
 
 
 def repaired(raw: bytes) -> bytes:
-    """The JSON without null fields, and with invalid characters replaced. Raises ValueError if it is not JSON."""
-    found = json.loads(raw.decode("utf-8", "replace"), object_pairs_hook=_given)
+    """The JSON without null fields, and with invalid characters replaced. Raises ValueError if it is not JSON, or is
+    nested more deeply than anything that Telegram sends."""
+    try:
+        found = json.loads(raw.decode("utf-8", "replace"), object_pairs_hook=_given)
+    except RecursionError:
+        raise msgspec.DecodeError("it is nested too deeply") from None
     return mended(json.dumps(found, ensure_ascii=False)).encode()
 
 
@@ -25,7 +29,7 @@ def sound(raw: bytes) -> bytes:
     """The same bytes if they can be read, else repaired. Raises ValueError if it is not JSON."""
     try:
         _any.decode(raw.decode())
-    except ValueError:
+    except (ValueError, RecursionError):
         return repaired(raw)
     return raw
 

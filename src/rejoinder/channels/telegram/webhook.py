@@ -108,7 +108,8 @@ class Receiver:
 @asynccontextmanager
 async def _listening(hook: Hook, secret: str, receiver: Receiver) -> AsyncGenerator[None]:
     async def take(request: web.Request) -> web.Response:
-        if not hmac.compare_digest(request.headers.get(SECRET_HEADER, "").encode(), secret.encode()):
+        shown = request.headers.get(SECRET_HEADER, "").encode("utf-8", "surrogateescape")  # any bytes may come
+        if not hmac.compare_digest(shown, secret.encode()):
             raise web.HTTPUnauthorized
         if (request.content_length or 0) > MOST_BYTES:
             raise web.HTTPRequestEntityTooLarge(MOST_BYTES, request.content_length or 0)

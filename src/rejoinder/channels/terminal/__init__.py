@@ -3,8 +3,18 @@
 import os
 import sys
 
+from msgspec import Struct
+
 from rejoinder.channels.base import Channel
-from rejoinder.channels.settings import TerminalSettings as Settings
+from rejoinder.channels.declaration import ChannelKind
+from rejoinder.keys import DirectAccess
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The chat of `rejoinder chat`."""
+
+    dm: DirectAccess = "open"
+    """Who may write directly: whoever sits at the terminal."""
 
 
 def open_channel(name: str, settings: Settings, agent: str = "agent") -> Channel:
@@ -17,3 +27,6 @@ def open_channel(name: str, settings: Settings, agent: str = "agent") -> Channel
     from rejoinder.channels.terminal.plain import PlainLines  # noqa: PLC0415 - a screen needs no plain lines
 
     return PlainLines(name, agent, sys.stdout)
+
+
+CHANNEL = ChannelKind(settings=Settings, open=open_channel, served=False)

@@ -4,15 +4,76 @@ The pages and their server are in `rejoinder.web`; this package knows frames, no
 """
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from ipaddress import ip_address, ip_network
+from typing import TYPE_CHECKING, Annotated
 
-from rejoinder.channels.settings import WebSettings as Settings
+from msgspec import Meta, Struct
+
+from rejoinder.channels.declaration import ChannelKind
+from rejoinder.keys import Count, DirectAccess, GroupAccess, Network, Port, Text
+from rejoinder.secret import Secret
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
 
 MEMORY = "sqlite::memory:"
 UPLOAD_LIMIT = 20 << 20
+SHORTEST_TOKEN = 12
+"""Characters of a token that other machines may try to guess."""
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The chat page and the console."""
+
+    host: Text = "127.0.0.1"
+    """The address to listen on; anything but loopback asks for a login token."""
+    port: Port = 8765
+    """The port to listen on; 0 takes a free one."""
+    token: Secret | None = None
+    """The login token; unset: made at the first start and printed once, where one is needed."""
+    hosts: tuple[Text, ...] = ()
+    """Names by which browsers reach the page, beside localhost and addresses: behind a proxy, its name."""
+    trusted_proxies: Annotated[tuple[Network, ...], Meta(examples=[["127.0.0.1"]])] = ()
+    """Addresses or networks of proxies that say for whom they ask (`X-Forwarded-For`); with one, a login is needed also
+    on loopback."""
+    person_files_mb: Count = 1000
+    """Megabytes of uploaded files that are kept for one person."""
+    files_mb: Count = 10_000
+    """Megabytes of uploaded files that are kept for all people together."""
+    faces: dict[str, Text] = {}
+    """The emoji of an agent, by its name; without one its initials are shown."""
+    dm: DirectAccess = "open"
+    """Who may write directly: whoever may open the page."""
+    groups: GroupAccess = "open"
+    """Rooms of the page."""
+    require_mention: bool = False
+    """In rooms the agent answers only when mentioned or replied to."""
+
+    @property
+    def is_exposed(self) -> bool:
+        """Whether people come from other machines: they need a login."""
+        return bool(self.trusted_proxies) or not _is_loopback(self.host)
+
+    def problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        for index, proxy in enumerate(self.trusted_proxies):
+            try:
+                ip_network(proxy, strict=False)
+            except ValueError as wrong:
+                yield ("trusted_proxies", index), f"this is no address and no network: {wrong}"
+        if self.token is not None and len(self.token.reveal()) < SHORTEST_TOKEN and self.is_exposed:
+            yield (
+                ("token",),
+                f"a token that other machines can try to guess has at least {SHORTEST_TOKEN} characters; leave it out, "
+                "and a good one is made at the first start",
+            )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def journal_path(store: str) -> str:
@@ -38,3 +99,12 @@ def open_channel(
 
 def _milliseconds() -> int:
     return time.time_ns() // 1_000_000
+
+
+CHANNEL = ChannelKind(
+    settings=Settings,
+    open=open_channel,
+    can=frozenset({"reply", "react", "send", "files", "ephemeral", "silent", "previews"}),
+    delivery="native key",
+    served=False,
+)

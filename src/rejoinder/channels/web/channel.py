@@ -15,11 +15,13 @@ from rejoinder.channels.web.protocol import Note, TypingNow
 from rejoinder.channels.web.sockets import Growing, Hub
 from rejoinder.crashpoint import answer_unread, crashpoint
 from rejoinder.errors import StoreUnavailable
-from rejoinder.events import Attachment, Choice, Part, Route
+from rejoinder.events import Attachment, Choice, Part, Route, Said
 
 OWN_ID = "rejoinder"
 PAUSE = 1.0
 """Seconds before we deliver again to a gateway that could not store anything."""
+FILES_PAUSE = 3600.0
+"""Seconds between two searches for files that nobody needs."""
 
 
 class WebChannel:
@@ -80,6 +82,14 @@ class WebChannel:
             with suppress(StoreUnavailable):
                 await self.keeper.change(Journal.was_taken, self._taken)
             await asyncio.get_running_loop().run_in_executor(None, self.keeper.close)
+
+    async def remove_unnamed_files(self) -> None:
+        """Runs for ever: uploads that no message names take up no room for longer than a day."""
+        while not self._closed:
+            with suppress(StoreUnavailable):
+                while await self.keeper.change(Journal.drop_unnamed_files):
+                    pass
+            await asyncio.sleep(FILES_PAUSE)
 
     # --- out ----------------------------------------------------------------------------------------
 
@@ -156,6 +166,12 @@ class WebChannel:
             return RetryAfter(reason=str(fault))
         answer_unread()
         return Delivered(message) if done else Rejected(f"there is no message {message}", "target")
+
+    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[Said, ...]:
+        if route.thread is None:
+            return ()
+        where = (route.chat, route.thread, message)
+        return await self.keeper.ask_then(lambda journal: journal.thread_before(*where, limit), lambda _: None)
 
     # --- live ---------------------------------------------------------------------------------------
 

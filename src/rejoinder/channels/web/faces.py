@@ -1,15 +1,21 @@
-"""How members look by default: a hue and initials derived from the name, always the same."""
+"""Who is who on the page: ids made from names, and how members look by default, always the same."""
 
 import re
+import unicodedata
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable
+from hashlib import blake2b
 
 from msgspec.structs import replace
 
-from rejoinder.channels.web.nouns import Face, Member
+from rejoinder.channels.web.nouns import Face, Member, Person
+from rejoinder.letters import mended, one_line
 
 OWNER = "you"
+OWNER_SHOWN, OWNER_SEEN = "You", "Owner"
+"""The owner who has given no name, on their own page and on the others'."""
 EVERYBODY = "all"
+NAMELESS = "Nameless"
 TOO_LIKE = 40
 
 
@@ -31,13 +37,40 @@ def agent_member(id: str, emoji: str = "") -> Member:
     return Member(id, name[:1].upper() + name[1:], shown, agent=True)
 
 
-def person_member(id: str, name: str) -> Member:
-    return Member(id, name, face(id, name))
+def person_member(person: Person) -> Member:
+    return Member(person.id, person.name, face(person.id, person.name))
 
 
-def person_id(name: str, agents: Mapping[str, object]) -> str:
-    """The id of a person with this name. No name means the owner; an agent's name does not give that agent's id."""
-    plain = re.sub(r"[\W_]+", "-", name.strip().casefold()).strip("-")
-    if not plain:
-        return OWNER
-    return f"person-{plain}" if plain in agents or plain in (OWNER, EVERYBODY) else plain
+def seen_by_others(member: Member) -> Member:
+    """The owner is "You" to nobody else."""
+    nameless = member.id == OWNER and member.name == OWNER_SHOWN
+    return replace(member, name=OWNER_SEEN, face=face(OWNER, OWNER_SEEN)) if nameless else member
+
+
+def person_id(name: str, agents: Iterable[str]) -> str:
+    """The id of a person with this name: never the owner's, and never an agent's.
+
+    Names that differ only in upper and lower case, or in spaces and dashes, are one person; all others are different
+    people, also those of which an id can show nothing, such as an emoji.
+    """
+    said = "-".join(unicodedata.normalize("NFC", name).casefold().split())
+    plain = re.sub(r"[\W_]+", "-", said).strip("-")
+    if not plain or plain != said:
+        mark = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
+        plain = f"{plain}-{mark}" if plain else f"person-{mark}"
+    return f"person-{plain}" if _is_reserved(plain, agents) else plain
+
+
+def person_named(name: str, agents: Iterable[str]) -> Person:
+    """Somebody who goes by this name. Who is called like the owner or an agent is shown as somebody else."""
+    shown = one_line(mended(name)) or NAMELESS
+    like = _is_reserved(shown.casefold(), agents)
+    return Person(person_id(name, agents), f"{shown} (guest)" if like else shown)
+
+
+def owner_named(name: str = "") -> Person:
+    return Person(OWNER, one_line(mended(name)) or OWNER_SHOWN)
+
+
+def _is_reserved(plain: str, agents: Iterable[str]) -> bool:
+    return plain in (OWNER, EVERYBODY) or plain in [agent.casefold() for agent in agents]

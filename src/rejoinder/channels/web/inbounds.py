@@ -7,21 +7,19 @@ import msgspec
 
 from rejoinder.channels.web.faces import EVERYBODY
 from rejoinder.channels.web.nouns import Message, Quoted, Room
-from rejoinder.events import Attachment, Chat, Entry, Inbound, Mention, Quote, Sender
+from rejoinder.events import Attachment, Chat, Entry, Inbound, Mention, Quote, Said, Sender
 
 _MENTION = re.compile(r"(?<![\w@])@([\w.-]*\w)")
 
 
-def mentions(text: str, room: Room, agents: tuple[str, ...]) -> tuple[Mention, ...]:
-    """The agents of the room that a text names by `@id`; `@all` names all of them."""
+def mentions(text: str, room: Room) -> tuple[Mention, ...]:
+    """The agents of the room that a text names by `@id`; `@all` is everybody in it."""
     ids = {agent.casefold(): agent for agent in room.agents}
     found: dict[str, Mention] = {}
     for match in _MENTION.finditer(text):
         name = match[1].casefold()
-        if name == EVERYBODY and room.agents == agents:
+        if name == EVERYBODY:
             found[EVERYBODY] = Mention(EVERYBODY, "everyone", match[0])
-        elif name == EVERYBODY:  # not all agents there are, but all in this room
-            found.update({agent: Mention(agent, token=match[0][:1]) for agent in room.agents})
         elif name in ids:
             found.setdefault(ids[name], Mention(ids[name], token=match[0]))
     return tuple(found.values())
@@ -43,17 +41,17 @@ def inbound(
     entry: Entry = "text",
     sender: str | None = None,
     text: str | None = None,
-    starter: str | None = None,
+    starter: Said | None = None,
 ) -> Inbound:
     """`sender` and `text`, if they are not the message's own: who reacted, and with what; or what a button says.
-    `starter`: the text of the message that began the thread.
+    `starter`: the message that began the thread.
 
     A pressed button speaks for the person, as a reply to the message it belongs to.
     """
     author = sender or message.author
     said = message.text if text is None else text
     is_agent = author in agents
-    named = mentions(said, room, agents)
+    named = mentions(said, room)
     pressed = entry == "button"
     quoted = Quoted(message.id, message.author, message.text) if pressed else message.reply_to
     answered = quoted is not None and quoted.author in room.agents

@@ -13,9 +13,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.channels.web import inbounds, reading
-from rejoinder.channels.web.faces import OWNER, person_id, person_member
-from rejoinder.channels.web.nouns import File, Member, Message, Quoted, Room
+from rejoinder.channels.web import files, inbounds, logins, reading
+from rejoinder.channels.web.faces import OWNER, person_id, person_member, seen_by_others
+from rejoinder.channels.web.files import Quota
+from rejoinder.channels.web.nouns import File, Member, Message, Person, Quoted, Room
 from rejoinder.channels.web.protocol import (
     Deleted,
     Edited,
@@ -28,13 +29,14 @@ from rejoinder.channels.web.protocol import (
     encode,
 )
 from rejoinder.channels.web.reading import Details, Kept
-from rejoinder.events import Choice, Entry, Inbound, Part
+from rejoinder.channels.web.schema import VERSION
+from rejoinder.events import Choice, Entry, Inbound, Part, Said
 
 KEPT_EVENTS = 50_000
 """How many of the last events are kept for browsers that resume; older ones are removed once the gateway has them."""
 LOBBY = "lobby"
-LONGEST_STARTER = 4_000
-"""How many characters of the message that began a thread are delivered with each message of the thread."""
+LONGEST_SAID = 4_000
+"""How many characters of an earlier message an agent is told in a thread."""
 
 
 class Told(Struct, frozen=True):
@@ -74,9 +76,11 @@ class Journal:
         row = db.execute("SELECT id FROM journal").fetchone()
         self.id: str = row[0] if row else secrets.token_hex(8)
         if not row:
-            db.execute("INSERT INTO journal (id, version) VALUES (?, 1)", (self.id,))
+            db.execute("INSERT INTO journal (id, version) VALUES (?, ?)", (self.id, VERSION))
+        db.execute("UPDATE journal SET agents = ?", (msgspec.json.encode(self._ids).decode(),))
         self.seq: int = db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
         self._interrupted()
+        files.drop_unfinished(db)
         if len(agents) > 1:
             self._lobby()
         self.told()  # discarded: browsers that connect read these events from the log
@@ -97,8 +101,19 @@ class Journal:
             self._told.append(Told(self.seq, audience, frame))
         return self.seq
 
+    # --- who may open the page ----------------------------------------------------------------------
+
     def keep_token(self, hashed: str) -> None:
         self.db.execute("UPDATE journal SET token = ?", (hashed,))
+
+    def keep_address(self, address: str | None) -> None:
+        self.db.execute("UPDATE journal SET address = ?", (address,))
+
+    def invite(self, name: str) -> tuple[Person, str]:
+        return logins.invite(self.db, name, self.agents, self._now())
+
+    def revoke(self, who: str) -> Person:
+        return logins.revoke(self.db, who, self.agents)
 
     # --- rooms and people ---------------------------------------------------------------------------
 
@@ -117,15 +132,15 @@ class Journal:
         )
         self._record(lambda seq: RoomMade(seq, room), person, None)
 
-    def arrive(self, person: str, name: str) -> Member:
+    def arrive(self, person: Person) -> Member:
         """A person opens the page: they are known from now on, and have a direct chat with each agent."""
-        member = person_member(person, name)
-        kept = self.db.execute("SELECT name FROM people WHERE id = ?", (person,)).fetchone()
-        if kept is None or kept[0] != name:
-            self.db.execute("INSERT OR REPLACE INTO people VALUES (?, ?)", (person, name))
-            self._record(lambda seq: PersonJoined(seq, member), None, None)
+        member = person_member(person)
+        kept = self.db.execute("SELECT name FROM people WHERE id = ?", (person.id,)).fetchone()
+        if kept is None or kept[0] != person.name:
+            self.db.execute("INSERT OR REPLACE INTO people VALUES (?, ?)", (person.id, person.name))
+            self._record(lambda seq: PersonJoined(seq, seen_by_others(member)), None, None)
         for agent in self.agents.values():
-            self._direct_chat(agent, person)
+            self._direct_chat(agent, person.id)
         return member
 
     def _direct_chat(self, agent: Member, person: str) -> Room:
@@ -177,12 +192,12 @@ class Journal:
         text: str,
         thread: str | None,
         reply_to: str | None,
-        files: tuple[str, ...],
+        attachments: tuple[str, ...],
     ) -> str:
         if (known := self._known(person, client)) is not None:
             return known
         room = self._room_for(person, room_id)
-        attached = tuple(reading.file(self.db, id) for id in files)
+        attached = tuple(files.file(self.db, id) for id in attachments)
         if None in attached:
             raise NotDone("A file of this message is not there any more; attach it again.")
         if not text.strip() and not attached:
@@ -246,10 +261,11 @@ class Journal:
             self.db.execute("INSERT OR REPLACE INTO reads VALUES (?, ?, ?)", (person, room, seq))
             self._record(lambda number: WasRead(number, room, seq), person, None)
 
-    def keep_file(self, name: str, mime: str, content: bytes) -> File:
-        id = secrets.token_urlsafe(18)
-        self.db.execute("INSERT INTO uploads VALUES (?, ?, ?, ?)", (id, name, mime, content))
-        return File(id, name, mime, len(content), f"/files/{id}")
+    def begin_file(self, name: str, mime: str, person: str, announced: int, quota: Quota) -> str:
+        return files.begin(self.db, name, mime, person, announced, quota, self._now())
+
+    def drop_unnamed_files(self) -> bool:
+        return files.drop_unnamed(self.db, self._now())
 
     # --- what the gateway does ----------------------------------------------------------------------
 
@@ -257,7 +273,7 @@ class Journal:
         """The file under this key: only the first content is stored, even if it is stored again with another."""
         if (known := reading.sent_file(self.db, key)) is not None:
             return known
-        file = self.keep_file(name, mime, content)
+        file = files.keep(self.db, name, mime, content, self._now())
         self.db.execute("INSERT INTO sent_files VALUES (?, ?)", (key, file.id))
         return file
 
@@ -281,7 +297,7 @@ class Journal:
             text=part.text,
             thread=part.route.thread,
             reply_to=quoted,
-            files=tuple(file for each in part.files if (file := reading.file(self.db, each.id)) is not None),
+            files=tuple(file for each in part.files if (file := files.file(self.db, each.id)) is not None),
             choices=part.choices,
             only_for=part.only_for or "",
             silent=part.silent,
@@ -313,6 +329,7 @@ class Journal:
                 (id,),
             )
             self.db.execute("DELETE FROM reactions WHERE message = ?", (id,))
+            files.unname(self.db, id, self._now())
             self._record(lambda seq: Deleted(seq, kept.message.room, id), kept.audience, None)
         return True
 
@@ -366,6 +383,7 @@ class Journal:
                 state,
             ),
         )
+        files.name_in(self.db, message.id, message.files)
         heard = self._heard(message, room, "text") if is_heard and self._concerns(message, room) else None
         self._record(lambda number: Posted(number, message), audience, heard)
         return message
@@ -394,16 +412,28 @@ class Journal:
         self, message: Message, room: Room, entry: Entry, sender: str | None = None, text: str | None = None
     ) -> Callable[[int], Inbound]:
         author = sender or message.author
-        agent = self.agents.get(author)
-        name = agent.name if agent else reading.person_name(self.db, author)
+        name = self._name_of(author)
         starter = self._starter(message)
         return lambda seq: inbounds.inbound(
             self.channel, seq, message, room, name, self._ids, entry=entry, sender=sender, text=text, starter=starter
         )
 
-    def _starter(self, message: Message) -> str | None:
+    def _starter(self, message: Message) -> Said | None:
         kept = reading.message(self.db, message.thread) if message.thread is not None else None
-        return None if kept is None or kept.deleted else kept.message.text[:LONGEST_STARTER]
+        return None if kept is None or kept.deleted else self._said(kept.message)
+
+    def thread_before(self, room: str, thread: str, id: str, limit: int) -> tuple[Said, ...]:
+        """The latest messages of a thread before this one, those for one person alone left out."""
+        return tuple(map(self._said, reading.thread_before(self.db, room, thread, id, self._person_of(room), limit)))
+
+    def _said(self, message: Message) -> Said:
+        author = message.author
+        text = message.text[:LONGEST_SAID]
+        return Said(message.id, author, self._name_of(author), text, is_bot=not author or author in self.agents)
+
+    def _name_of(self, author: str) -> str:
+        agent = self.agents.get(author)
+        return agent.name if agent is not None else reading.person_name(self.db, author)
 
     def _interrupted(self) -> None:
         """Ends the messages that were growing when the last process ended; the gateway may complete them later."""

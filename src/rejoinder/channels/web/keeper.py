@@ -69,7 +69,7 @@ class Keeper:
     async def ask(
         self, question: Callable[Concatenate[sqlite3.Connection, P], T], *arguments: P.args, **options: P.kwargs
     ) -> T:
-        """Reads, in order with the changes."""
+        """Reads, or writes what nobody has to be told; in order with the changes."""
         return await self._writer.do(lambda: question(self.journal.db, *arguments, **options))
 
     async def ask_then(self, question: Callable[[Journal], T], then: Callable[[T], None]) -> T:

@@ -28,6 +28,13 @@ class Member(Struct, frozen=True, omit_defaults=True):
     agent: bool = False
 
 
+class Person(Struct, frozen=True):
+    """Who opened the page: by a login, or on this machine by the name that was typed."""
+
+    id: str
+    name: str
+
+
 class Room(Struct, frozen=True, omit_defaults=True):
     """A place to talk. `direct` has one person and one agent; a `group` is open to every person."""
 

@@ -9,7 +9,7 @@ Rule 4: a browser ignores an unknown `type` from the server, so that new ones ca
 The frames are made of `nouns.py`; `docs/web-protocol.md` describes the same in prose.
 """
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -21,6 +21,8 @@ PROTOCOL = 1
 """Increased when an old page could not talk to a new server. A page that meets another number reloads itself."""
 
 Id = Annotated[str, Meta(min_length=1, max_length=128)]
+Place = Annotated[int, Meta(ge=0, le=2**53)]
+"""A `seq`; JavaScript counts no further."""
 LONGEST_TEXT = 200_000
 Words = Annotated[str, Meta(max_length=LONGEST_TEXT)]
 
@@ -32,7 +34,8 @@ class Hello(Struct, frozen=True, tag_field="type", tag="hello"):
 
     protocol: int
     name: Annotated[str, Meta(max_length=40)] = ""
-    """The person at the browser; empty: the owner, shown as "You". Another name is another person."""
+    """The person at the browser; empty: the owner, shown as "You". Another name is another person. Who has logged in
+    is who the login says; the owner is shown by this name then."""
     seq: int | None = None
     """The highest `seq` seen; None: the browser keeps nothing and starts afresh."""
     journal: str = ""
@@ -100,7 +103,7 @@ class MarkRead(Struct, frozen=True, tag_field="type", tag="read"):
     """The person has seen everything in the room up to the message with this `seq`. No answer; marks never go back."""
 
     room: Id
-    seq: int
+    seq: Place
 
 
 class AskHistory(Struct, frozen=True, tag_field="type", tag="history"):
@@ -109,7 +112,7 @@ class AskHistory(Struct, frozen=True, tag_field="type", tag="history"):
     client: Id
     room: Id
     thread: Id | None = None
-    before: int | None = None
+    before: Place | None = None
     """Only messages with a lower `seq`; None: the latest."""
     around: Id | None = None
     limit: Annotated[int, Meta(ge=1, le=200)] = 50
@@ -121,7 +124,7 @@ class Search(Struct, frozen=True, tag_field="type", tag="search"):
     client: Id
     query: Annotated[str, Meta(min_length=1, max_length=200)]
     room: Id | None = None
-    before: int | None = None
+    before: Place | None = None
     limit: Annotated[int, Meta(ge=1, le=100)] = 30
 
 
@@ -166,6 +169,8 @@ class Welcome(Struct, frozen=True, tag_field="type", tag="welcome"):
     """Bytes of one file."""
     wake: str = "lead"
     """Which agents take a message in a room that names none: the first (`lead`), `all`, or none (`mentions`)."""
+    known_by: Literal["name", "login"] = "name"
+    """How the server knows who you are: by your login, or only by the `name` in `hello`, which proves nothing."""
 
 
 class Done(Struct, frozen=True, tag_field="type", tag="done", omit_defaults=True):
@@ -301,7 +306,10 @@ def encode(frame: ToBrowser) -> bytes:
 
 def decode(text: str | bytes) -> FromBrowser:
     """Raises msgspec.DecodeError (its ValidationError included) for what is not a frame."""
-    return _decoder.decode(text)
+    try:
+        return _decoder.decode(text)
+    except (RecursionError, UnicodeError) as problem:
+        raise msgspec.DecodeError(str(problem)) from None
 
 
 class _Address(Struct):
@@ -312,6 +320,6 @@ def client_of(text: str | bytes) -> str:
     """The request id of a frame that is otherwise invalid, so that the browser can match the refusal."""
     try:
         found = msgspec.json.decode(text, type=_Address).client
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
         return ""
     return found if isinstance(found, str) else ""

@@ -7,13 +7,18 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from rejoinder.channels.web import inbounds
-from rejoinder.channels.web.faces import person_member
-from rejoinder.channels.web.nouns import File, Member, Message, Quoted, Reaction, Room, Thread
+from rejoinder.channels.web import files, inbounds
+from rejoinder.channels.web.faces import person_member, seen_by_others
+from rejoinder.channels.web.nouns import File, Member, Message, Person, Quoted, Reaction, Room, Thread
 from rejoinder.events import Choice, Inbound
 
 MOST_RESUMED = 1000
 """The most events that are replayed to a browser that comes back; with more, starting afresh is faster."""
+MOST_CARRIED = 64 << 20
+"""Bytes of files that are given to the gateway at once, unless a single message has more."""
+
+MOST_TEXT = 500_000
+"""Characters on one page of messages, which a browser reads in one go; one message is a page whatever its length."""
 
 
 class Details(Struct, frozen=True, omit_defaults=True):
@@ -35,6 +40,7 @@ class Kept(Struct, frozen=True):
 
 _details = msgspec.json.Decoder(Details)
 _COLUMNS = "seq, id, room, thread, author, at, text, details, audience, only_for, state, edited, deleted"
+_TEXT = _COLUMNS.split(", ").index("text")
 
 
 def _kept(row: Any) -> Kept:
@@ -60,8 +66,17 @@ def _kept(row: Any) -> Kept:
 
 
 def token(db: sqlite3.Connection) -> str | None:
-    """The hash of the login token, if there is one."""
+    """The hash of the owner's login token, if there is one."""
     return db.execute("SELECT token FROM journal").fetchone()[0]
+
+
+def address(db: sqlite3.Connection) -> str | None:
+    """Where people reach the page, if they need a login."""
+    return db.execute("SELECT address FROM journal").fetchone()[0]
+
+
+def agents(db: sqlite3.Connection) -> tuple[str, ...]:
+    return msgspec.json.decode(db.execute("SELECT agents FROM journal").fetchone()[0], type=tuple[str, ...])
 
 
 def taken(db: sqlite3.Connection) -> int:
@@ -103,25 +118,14 @@ def person_name(db: sqlite3.Connection, id: str) -> str:
 
 
 def people(db: sqlite3.Connection) -> tuple[Member, ...]:
-    return tuple(person_member(id, name) for id, name in db.execute("SELECT id, name FROM people ORDER BY name"))
-
-
-def file(db: sqlite3.Connection, id: str) -> File | None:
-    row = db.execute("SELECT id, name, mime, length(content) FROM uploads WHERE id = ?", (id,)).fetchone()
-    return File(row[0], row[1], row[2], row[3], f"/files/{id}") if row else None
+    rows = db.execute("SELECT id, name FROM people ORDER BY name").fetchall()
+    return tuple(seen_by_others(person_member(Person(id, name))) for id, name in rows)
 
 
 def sent_file(db: sqlite3.Connection, key: str) -> File | None:
     """The file that the gateway stored under this key."""
     row = db.execute("SELECT upload FROM sent_files WHERE part = ?", (key,)).fetchone()
-    return file(db, row[0]) if row else None
-
-
-def content(db: sqlite3.Connection, id: str) -> tuple[File, bytes] | None:
-    found = file(db, id)
-    if found is None:
-        return None
-    return found, db.execute("SELECT content FROM uploads WHERE id = ?", (id,)).fetchone()[0]
+    return files.file(db, row[0]) if row else None
 
 
 def reactions(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, tuple[Reaction, ...]]:
@@ -168,8 +172,33 @@ def history(
         f"SELECT {_COLUMNS} FROM messages WHERE room = ? AND thread IS ? AND seq < ? AND {_SEEN}"
         " ORDER BY seq DESC LIMIT ?",
         (room, thread, before if before is not None else 1 << 62, person, limit + 1),
+    )
+    page, more = _page(rows, limit)
+    return tuple(reversed(_whole(db, page, person))), more
+
+
+def _page(rows: Iterable[Any], limit: int) -> tuple[list[Any], bool]:
+    """As many rows as make a page, and whether there are more."""
+    page: list[Any] = []
+    left = MOST_TEXT
+    for row in rows:
+        left -= len(row[_TEXT])
+        if len(page) == limit or (page and left < 0):
+            return page, True
+        page.append(row)
+    return page, False
+
+
+def thread_before(
+    db: sqlite3.Connection, room: str, thread: str, id: str, person: str | None, limit: int
+) -> tuple[Message, ...]:
+    """The latest whole messages of a thread before this one, oldest first. `person`: the one a direct chat is for."""
+    rows = db.execute(
+        f"SELECT {_COLUMNS} FROM messages WHERE room = ? AND thread = ? AND {_SEEN} AND only_for IS NULL"
+        " AND state <> 'growing' AND seq < (SELECT seq FROM messages WHERE id = ?) ORDER BY seq DESC LIMIT ?",
+        (room, thread, person, id, limit),
     ).fetchall()
-    return tuple(reversed(_whole(db, rows[:limit], person))), len(rows) > limit
+    return tuple(_kept(row).message for row in reversed(rows))
 
 
 def around(db: sqlite3.Connection, person: str, id: str, limit: int) -> tuple[tuple[Message, ...], bool]:
@@ -182,8 +211,9 @@ def around(db: sqlite3.Connection, person: str, id: str, limit: int) -> tuple[tu
     rows = db.execute(
         f"SELECT {_COLUMNS} FROM messages WHERE room = ? AND thread IS ? AND seq > ? AND {_SEEN} ORDER BY seq LIMIT ?",
         (middle.room, middle.thread, middle.seq, person, limit // 2),
-    ).fetchall()
-    return (*older, *_whole(db, rows, person)), more
+    )
+    newer, _ = _page(rows, limit)
+    return (*older, *_whole(db, newer, person)), more
 
 
 def search(
@@ -198,8 +228,9 @@ def search(
     rows = db.execute(
         f"SELECT {_COLUMNS} FROM messages WHERE {here} {matches} AND seq < ? AND {_SEEN} ORDER BY seq DESC LIMIT ?",
         (*([room] if room is not None else []), *words, before if before is not None else 1 << 62, person, limit + 1),
-    ).fetchall()
-    return tuple(_whole(db, rows[:limit], person)), len(rows) > limit
+    )
+    page, more = _page(rows, limit)
+    return tuple(_whole(db, page, person)), more
 
 
 def _literal(word: str) -> str:
@@ -242,19 +273,27 @@ def missed(db: sqlite3.Connection, person: str, since: int) -> list[tuple[int, s
 
 
 def arrived(db: sqlite3.Connection, after: int, limit: int = 100) -> list[tuple[int, Inbound]]:
-    """What the gateway has not been given yet, files included."""
+    """What the gateway has not been given yet, files included: so many messages, or fewer if their files are large."""
     rows = db.execute(
         "SELECT seq, inbound FROM events WHERE seq > ? AND inbound IS NOT NULL ORDER BY seq LIMIT ?", (after, limit)
     )
-    return [(seq, _with_files(db, inbounds.unpack(packed))) for seq, packed in rows.fetchall()]
+    found: list[tuple[int, Inbound]] = []
+    carried = 0
+    for seq, packed in rows.fetchall():
+        inbound = inbounds.unpack(packed)
+        carried += sum(file.size or 0 for file in inbound.attachments)
+        if found and carried > MOST_CARRIED:
+            break
+        found.append((seq, _with_files(db, inbound)))
+    return found
 
 
 def _with_files(db: sqlite3.Connection, inbound: Inbound) -> Inbound:
     if not inbound.attachments:
         return inbound
     filled = tuple(
-        msgspec.structs.replace(attachment, content=found[1])
+        msgspec.structs.replace(attachment, content=content)
         for attachment in inbound.attachments
-        if (found := content(db, attachment.id)) is not None
+        if (content := files.content(db, attachment.id)) is not None
     )
     return msgspec.structs.replace(inbound, attachments=filled)

@@ -17,7 +17,7 @@ from rejoinder.channels.web.protocol import Delta, ToBrowser, encode
 MOST_FRAMES = 2000
 MOST_CHARACTERS = 4_000_000
 
-BROKEN, TOO_SLOW, OTHER_PROTOCOL, LEFT, GOING_AWAY, TRY_LATER = 4000, 4001, 4002, 1000, 1001, 1013
+BROKEN, TOO_SLOW, OTHER_PROTOCOL, LOGGED_OUT, LEFT, GOING_AWAY, TRY_LATER = 4000, 4001, 4002, 4003, 1000, 1001, 1013
 """Why a socket is closed; `docs/web-protocol.md` says what a page does about each."""
 
 Transmit = Callable[[str], Awaitable[None]]
@@ -113,6 +113,12 @@ class Hub:
     def leave(self, connection: Connection) -> None:
         self.connections.discard(connection)
         self.dropped += connection.closed == TOO_SLOW
+
+    def show_out(self, person: str) -> None:
+        """Their login is no longer valid."""
+        for connection in self.connections:
+            if connection.person == person:
+                connection.close(LOGGED_OUT)
 
     def tell(self, told: Told) -> None:
         self._spread(told.frame, told.audience, None)

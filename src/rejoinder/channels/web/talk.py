@@ -2,16 +2,16 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import assert_never
+from typing import Literal, assert_never
 
 import msgspec
 from msgspec import Struct
 
 from rejoinder.channels.web import reading
-from rejoinder.channels.web.faces import person_id
+from rejoinder.channels.web.faces import OWNER, owner_named, person_named
 from rejoinder.channels.web.journal import Journal, NotDone
 from rejoinder.channels.web.keeper import Keeper
-from rejoinder.channels.web.nouns import Member, Room
+from rejoinder.channels.web.nouns import Member, Person, Room
 from rejoinder.channels.web.protocol import (
     PROTOCOL,
     AskHistory,
@@ -39,7 +39,7 @@ from rejoinder.channels.web.protocol import (
     decode,
     encode,
 )
-from rejoinder.channels.web.sockets import BROKEN, OTHER_PROTOCOL, TRY_LATER, Connection, Hub
+from rejoinder.channels.web.sockets import BROKEN, LOGGED_OUT, OTHER_PROTOCOL, TRY_LATER, Connection, Hub
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
 
@@ -75,8 +75,12 @@ class Talk:
         self._hub = hub
         self._greeting = greeting
 
-    async def greet(self, receive: Receive) -> Connection | int:
-        """Waits for `hello` and adds the browser to the hub, or returns the close code if it cannot."""
+    async def greet(self, receive: Receive, login: Person | None = None) -> Connection | int:
+        """Waits for `hello` and adds the browser to the hub, or returns the close code if it cannot.
+
+        `login`: whose login the browser has; its person is the one at the browser, whatever name it says. Without a
+        login people say themselves who they are: no name is the owner, and no name makes one the owner.
+        """
         try:
             async with asyncio.timeout(HELLO_SECONDS):
                 text = await receive()
@@ -87,18 +91,27 @@ class Talk:
             return BROKEN
         if hello.protocol != PROTOCOL:
             return OTHER_PROTOCOL
-        agents = self._keeper.journal.agents
-        name = " ".join(hello.name.split())
-        person = person_id(name, agents)
+        if login is not None and login.id in self._keeper.journal.agents:
+            return LOGGED_OUT  # an agent has been given this id since: they are invited again under another name
+        person = self._who(hello.name, login)
+        known_by = "name" if login is None else "login"
         try:
-            me = await self._keeper.change(Journal.arrive, person, name or "You")
-            connection = Connection(person)
+            me = await self._keeper.change(Journal.arrive, person)
+            connection = Connection(person.id)
             await self._keeper.ask_then(
-                lambda journal: self._find(journal, person, hello), lambda found: self._welcome(connection, me, found)
+                lambda journal: self._find(journal, person.id, hello),
+                lambda found: self._welcome(connection, me, known_by, found),
             )
         except StoreUnavailable:
             return TRY_LATER
         return connection
+
+    def _who(self, name: str, login: Person | None) -> Person:
+        if login is not None and login.id != OWNER:
+            return login
+        if login is not None or name == "":
+            return owner_named(name)
+        return person_named(name, self._keeper.journal.agents)
 
     @staticmethod
     def _find(journal: Journal, person: str, hello: Hello) -> _Found:
@@ -109,7 +122,7 @@ class Talk:
         since = hello.seq if missed is not None and hello.seq is not None else journal.seq
         return _Found(journal.id, journal.seq, rooms, reading.people(journal.db), since, missed)
 
-    def _welcome(self, connection: Connection, me: Member, found: _Found) -> None:
+    def _welcome(self, connection: Connection, me: Member, known_by: Literal["name", "login"], found: _Found) -> None:
         """Welcomes and joins in one step, so that the next event told is the first one not in `found`."""
         growing = self._hub.seen_growing(me.id)
         # A growing message that the browser has missed comes in its place below, after what was said before it.
@@ -129,6 +142,7 @@ class Talk:
                 known,
                 self._greeting.upload_limit,
                 self._greeting.wake,
+                known_by,
             )
         )
         begun = {each.message.seq: each for each in growing}

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from rejoinder.channels.web.schema import SETTINGS, TABLES
+from rejoinder.channels.web.schema import SETTINGS, prepare
 from rejoinder.sqlite_faults import unavailable
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ def connect(path: str) -> sqlite3.Connection:
     try:
         for setting in SETTINGS:
             db.execute(setting)
-        db.executescript(TABLES)
+        prepare(db, path)
     except BaseException:
         db.close()
         raise

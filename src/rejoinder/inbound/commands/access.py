@@ -1,7 +1,7 @@
-"""Who may come in: allowlist, approve."""
+"""Who may come in: allowlist, invite, approve."""
 
 from rejoinder.errors import BadConfiguration
-from rejoinder.events import AnswerQuestion, ApprovePairing, EditAllowList
+from rejoinder.events import AnswerQuestion, ApprovePairing, ChangeInvitations, EditAllowList
 from rejoinder.inbound.commands.command import Arg, Call, Command
 from rejoinder.inbound.ids import Ids, read_ids
 from rejoinder.inbound.outcome import Answer
@@ -45,6 +45,21 @@ def _approve(call: Call) -> Answer:
     return Answer((f"Request {which}: {chosen}.",), effects=(answer,))
 
 
+def _invite(call: Call) -> Answer:
+    what, who = call.args.get("who", "list"), call.args.get("name", "")
+    match what.lower():
+        case "list" if not who:
+            return Answer((), effects=(ChangeInvitations(),))
+        case "revoke" if who:
+            return Answer((), effects=(ChangeInvitations("revoke", who),))
+        case "revoke":
+            return Answer((f"Whom? {call.command.usage}",))
+        case _ if call.message.in_group:
+            return Answer(("Say this in a direct chat: everybody here could use the link.",))
+        case _:
+            return Answer((), effects=(ChangeInvitations("invite", f"{what} {who}".strip()),))
+
+
 COMMANDS = (
     Command(
         "allowlist",
@@ -53,6 +68,14 @@ COMMANDS = (
         auth="owner",
         args=(Arg("change", ("list", "add", "remove")), Arg("id")),
         handle=_allowlist,
+    ),
+    Command(
+        "invite",
+        "Invite somebody to the chat page by a link with a login of their own; list who is invited, or end a login.",
+        "access",
+        auth="owner",
+        args=(Arg("who", told="<name>|list|revoke"), Arg("name", rest=True)),
+        handle=_invite,
     ),
     Command(
         "approve",

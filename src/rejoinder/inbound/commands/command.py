@@ -16,13 +16,14 @@ if TYPE_CHECKING:  # a call carries them, and both modules import this one
 
 
 class Arg(Struct, frozen=True):
-    """One argument: a word, a choice of words, or the `rest` of the line."""
+    """One argument: a word, a choice of words, or the `rest` of the line. `also` are other words for the choices."""
 
     name: str
     choices: tuple[str, ...] = ()
     required: bool = False
     rest: bool = False
     told: str = ""  # what usage shows for it, where another table lists its values
+    also: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         shape = self.told or "|".join(self.choices) or f"<{self.name}>"
@@ -54,6 +55,7 @@ class Command(Struct, frozen=True):
     inline: bool = False  # takes no argument, and may stand inside other text (IN-63)
     switch: str | None = None  # the setting under `commands` that has to be true
     owner_when: Callable[[dict[str, str]], bool] | None = None  # arguments that only an owner may give
+    takes_turn: bool = False  # it takes the agent's time, so nothing else can be in its message
     to_come: bool = False  # the name is reserved and guarded, but the command is not implemented yet
 
     def auth_for(self, args: dict[str, str] | None) -> Auth:
@@ -76,7 +78,8 @@ def read_arguments(command: Command, said: str) -> dict[str, str] | None:
             return {**args, arg.name: left}
         word, *following = left.split(maxsplit=1)
         left = "".join(following)
-        if arg.choices and word.lower() not in arg.choices:
+        meant = dict(arg.also).get(word.lower(), word.lower())
+        if arg.choices and meant not in arg.choices:
             return None
-        args[arg.name] = word.lower() if arg.choices else word
+        args[arg.name] = meant if arg.choices else word
     return None if left else args

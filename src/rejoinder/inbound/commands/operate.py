@@ -1,24 +1,36 @@
 """Running the gateway from a chat: config, debug, resend, restart, bash."""
 
-from rejoinder.events import ChangeDebug, ResendParts, RestartGateway, RunShell, ShowConfig
+from rejoinder.events import ChangeDebug, ResendParts, RestartGateway, RunShell, ShowConfig, WriteConfig
 from rejoinder.inbound.commands.command import Arg, Call, Command
 from rejoinder.inbound.elevation import gates
 from rejoinder.inbound.ids import candidates
 from rejoinder.inbound.outcome import Answer
 
 
+def _key_and_value(call: Call) -> tuple[str, str]:
+    """`key value`, `key=value` and `key = value` are the same."""
+    key, _, value = call.args.get("key", "").partition("=")
+    return key, f"{value} {call.args.get('value', '')}".strip().removeprefix("=").strip()
+
+
 def _config(call: Call) -> Answer:
-    what, key = call.args.get("what", "show"), call.args.get("key", "")
-    if what == "get" and not key:
-        return Answer(("Say which: /config get channels.telegram.dm",))
-    return Answer((), effects=(ShowConfig(key),))
+    what, (key, value) = call.args.get("what", "show"), _key_and_value(call)
+    match what:
+        case "set" if key and value:
+            return Answer((), effects=(WriteConfig(key, value),))
+        case "unset" if key and not value:
+            return Answer((), effects=(WriteConfig(key, None),))
+        case "show" if not value:
+            return Answer((), effects=(ShowConfig(key),))
+        case "get" if key and not value:
+            return Answer((), effects=(ShowConfig(key),))
+        case _:
+            said = "Say /config get channels.telegram.dm, /config set messages.queue.mode steer or /config unset KEY."
+            return Answer((said,))
 
 
 def _debug(call: Call) -> Answer:
-    """`set key value` and `set key=value` are the same."""
-    what, key = call.args.get("what", "show"), call.args.get("key", "")
-    key, _, value = key.partition("=")
-    value = f"{value} {call.args.get('value', '')}".strip().removeprefix("=").strip()
+    what, (key, value) = call.args.get("what", "show"), _key_and_value(call)
     match what:
         case "set" if key and value:
             return Answer((), effects=(ChangeDebug("set", key, value),))
@@ -53,10 +65,10 @@ def _bash(call: Call) -> Answer:
 COMMANDS = (
     Command(
         "config",
-        "The configuration in effect, or one part of it, without secrets.",
+        "The configuration in effect, without secrets; change one key of the file.",
         "operate",
         auth="owner",
-        args=(Arg("what", ("show", "get")), Arg("key")),
+        args=(Arg("what", ("show", "get", "set", "unset")), Arg("key"), Arg("value", rest=True, told="<new value>")),
         handle=_config,
         switch="config",
     ),

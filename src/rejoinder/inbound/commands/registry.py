@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from rejoinder.errors import BadConfiguration
 from rejoinder.inbound.commands import access, help, operate, session, status, to_come
 from rejoinder.inbound.commands.command import Arg, Command
-from rejoinder.inbound.directives.levels import LEVELS, level_names
+from rejoinder.inbound.directives.levels import LEVELS, level_options
 from rejoinder.inbound.directives.table import DIRECTIVES, InlineDirective
 
 
@@ -26,7 +26,7 @@ def _levels() -> tuple[Command, ...]:
 
 
 def _value(directive: InlineDirective) -> Arg:
-    choices = level_names(directive.name) if directive.name in LEVELS else ()
+    choices = level_options(directive.name) if directive.name in LEVELS else ()
     return Arg("value", choices, rest=True, told="" if choices else directive.options)
 
 

@@ -13,7 +13,8 @@ LONGEST_LABEL = 80
 
 
 def _compact(call: Call) -> Answer:
-    return Answer((MEMORY_SHORTENED,), effects=(CompactSession(call.session.key),))
+    effect = CompactSession(call.session.key, call.args.get("instructions", ""))
+    return Answer((MEMORY_SHORTENED,), effects=(effect,))
 
 
 def _export(call: Call) -> Answer:
@@ -72,7 +73,14 @@ COMMANDS = (
         stage="freshness_and_reset",
     ),
     Command("stop", "Stop what runs and forget what waits.", "session", stage="abort"),
-    Command("compact", "Shorten the session's memory.", "session", handle=_compact),
+    Command(
+        "compact",
+        "Shorten the session's memory; say what to keep, if you like.",
+        "session",
+        args=(Arg("instructions", rest=True),),
+        handle=_compact,
+        takes_turn=True,
+    ),
     Command(
         "export-session",
         "The transcript of this session, as a file where files can be sent.",
@@ -93,7 +101,7 @@ COMMANDS = (
         "When the agent answers in this group.",
         "session",
         auth="owner",
-        args=(Arg("mode", ("mention", "always")),),
+        args=(Arg("mode", ("mention", "always"), also=(("mentions", "mention"), ("all", "always"))),),
         handle=_activation,
     ),
     Command(
@@ -101,7 +109,7 @@ COMMANDS = (
         "Whether answers are sent in this session.",
         "session",
         auth="owner",
-        args=(Arg("mode", ("on", "off", "inherit")),),
+        args=(Arg("mode", ("on", "off", "inherit"), also=(("default", "inherit"),)),),
         handle=_send,
     ),
     Command(

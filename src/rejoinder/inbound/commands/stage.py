@@ -2,68 +2,74 @@
 
 from datetime import datetime
 
-from rejoinder.inbound.commands.command import Call, Command, read_arguments
-from rejoinder.inbound.gate import Action, Denied, authorise
-from rejoinder.inbound.message import Message, take
-from rejoinder.inbound.outcome import PASS, Answer, Continue, Outcome
-from rejoinder.inbound.refusal import refuse
-from rejoinder.inbound.rules import Rules, channel_rules
+from rejoinder.events import Effect
+from rejoinder.inbound.commands.near import nearest
+from rejoinder.inbound.commands.running import may_call, run_command
+from rejoinder.inbound.directives.tokenise import Token
+from rejoinder.inbound.gate import Denied
+from rejoinder.inbound.message import Message, rest_of, take
+from rejoinder.inbound.outcome import PASS, Answer, Continue, Drop, Outcome
+from rejoinder.inbound.rules import Rules
 from rejoinder.session import Session
 
 
 def inline_commands(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
-    """help, commands, whoami and status inside other text: answered at once, the agent gets the rest."""
+    """help, commands, whoami, status, or any command in brackets, inside other text: the agent gets the rest."""
     tokens = [token for token in message.reading.tokens if token.kind == "command"]
     if not tokens or message.listening:
         return PASS
-    channel = channel_rules(rules, message.inbound.channel)
-    replies: dict[str, tuple[str, ...]] = {}
-    spans: list[tuple[int, int]] = []
-    for token in tokens:
-        command = rules.commands[token.name]
-        if isinstance(authorise(message.actor, _action(command), channel.door), Denied) or not command.handle:
+    allowed = [token for token in tokens if not isinstance(_may(token, message, rules), Denied)]
+    if not allowed:
+        if rest_of(message) or message.brings_files:
+            return Continue(reason="commands of somebody who may not use them are text")
+        return run_command(rules.commands[tokens[0].name], tokens[0].value, message, session, rules, now)
+    rest = take(message, tuple([(token.start, token.end) for token in allowed]))
+    is_all = not rest.agent_text.strip() and not message.brings_files
+    done = run_all(allowed, message, session, rules, now, alone=is_all)
+    if is_all:
+        return done
+    return Continue(rest, done.session, done.replies, done.effects, reason=done.reason)
+
+
+def _may(token: Token, message: Message, rules: Rules) -> object:
+    return may_call(rules.commands[token.name], token.value, message, rules)
+
+
+def run_all(
+    tokens: list[Token], message: Message, session: Session, rules: Rules, now: datetime, *, alone: bool
+) -> Answer:
+    """The commands of a text one after the other, each once; `alone`: the text holds nothing for the agent."""
+    replies: tuple[str, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    called = dict.fromkeys((token.name, token.value) for token in tokens)
+    for name, said in called:
+        command = rules.commands[name]
+        if command.takes_turn and not (alone and len(called) == 1):
+            replies += (f"/{name} needs a message of its own.",)
             continue
-        spans.append((token.start, token.end))
-        if token.name not in replies:
-            call = Call(command, {}, message, session, rules, channel, now)
-            replies[token.name] = command.handle(call).replies
-    if not spans:
-        return Continue(reason="commands of somebody who may not use them are text")
-    said = tuple(reply for each in replies.values() for reply in each)
-    rest = take(message, tuple(spans))
-    why = f"answered inside the text: {', '.join(replies)}"
-    if not rest.agent_text.strip() and not message.brings_files:
-        return Answer(said, reason=why)
-    return Continue(rest, replies=said, reason=why)
+        done = run_command(command, said, message, session, rules, now)
+        if isinstance(done, Drop):
+            continue
+        session = done.session or session
+        replies, effects = replies + done.replies, effects + done.effects
+    why = f"answered inside the text: {', '.join(dict.fromkeys(name for name, _ in called))}"
+    return Answer(replies, effects, session, reason=why)
 
 
 def commands(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
     """The command the message is, through the gate; what it asks for comes back as effects."""
     called = message.reading.invocation
-    command = called.command if called and called.is_answered else None
-    if called is None or command is None:
+    if called is None:
+        return _ask(message, rules)
+    if called.command is None or not called.is_answered:
         return PASS
-    channel = channel_rules(rules, message.inbound.channel)
-    action = _action(command)
-    verdict = authorise(message.actor, action, channel.door)
-    if isinstance(verdict, Denied):
-        return refuse(message, action, verdict.reason)
-    if command.switch and not getattr(rules.settings.commands, command.switch):
-        off = f"/{command.name} is off; commands.{command.switch} = true turns it on."
-        return Answer((off,), reason=f"commands.{command.switch} is false")
-    args = read_arguments(command, called.line)
-    if args is None:
-        return Answer((f"Usage: {command.usage}",), reason="the arguments do not fit")
-    if (auth := command.auth_for(args)) != command.auth:
-        action = Action(action.name, auth)
-        verdict = authorise(message.actor, action, channel.door)
-        if isinstance(verdict, Denied):
-            return refuse(message, action, verdict.reason)
-    if command.handle is None:
-        return PASS
-    answer = command.handle(Call(command, args, message, session, rules, channel, now))
-    return answer if answer.reason else Answer(answer.replies, answer.effects, answer.session, reason=action.name)
+    return run_command(called.command, called.line, message, session, rules, now)
 
 
-def _action(command: Command) -> Action:
-    return Action(f"/{command.name}", command.auth)
+def _ask(message: Message, rules: Rules) -> Outcome:
+    """Asks about a text that is almost a command; nothing runs."""
+    if message.listening or (meant := nearest(message, rules)) is None:
+        return PASS
+    typed, names = meant
+    said = f"There is no {typed}. Did you mean {' or '.join(names)}? Nothing was run."
+    return Answer((said,), reason=f"{typed} is almost {' or '.join(names)}")

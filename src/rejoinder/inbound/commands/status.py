@@ -8,9 +8,12 @@ from msgspec.structs import replace
 from rejoinder.events import ShowContext
 from rejoinder.inbound.commands.command import Arg, Call, Command
 from rejoinder.inbound.directives.effective import effective_level, effective_model
-from rejoinder.inbound.directives.levels import level_names
+from rejoinder.inbound.directives.levels import DEFAULT, level_options, other_words
 from rejoinder.inbound.outcome import Answer
 from rejoinder.session import QueueChoice, Session
+
+MOST_OFFERED = 50
+"""How many of the models that an agent offers are named."""
 
 if TYPE_CHECKING:
     from rejoinder.inbound.message import Message
@@ -74,9 +77,10 @@ def _status(call: Call) -> Answer:
 def _usage(call: Call) -> Answer:
     session = call.session
     if level := call.args.get("level"):
-        return Answer((f"Usage line: {level}.",), session=replace(session, usage=level))
+        said = "default, which is off" if level == DEFAULT else level
+        return Answer((f"Usage line: {said}.",), session=replace(session, usage=None if level == DEFAULT else level))
     spent = f"{session.input_tokens} tokens in, {session.output_tokens} out in this session."
-    options = ", ".join(level_names("usage"))
+    options = ", ".join(level_options("usage"))
     return Answer((f"Usage: {spent} Usage line: {session.usage or 'off'}. Options: {options}",))
 
 
@@ -85,13 +89,18 @@ def _context(call: Call) -> Answer:
 
 
 def _models(call: Call) -> Answer:
-    agent = call.channel.agent_called(call.session.agent)
+    agent = call.channel.agent_called(call.session.agent, call.message.facts.offered)
     models = agent.models
     now_used = effective_model({}, call.session, agent).value
     lines = [f"{agent.name} answers with {now_used}."]
     lines += [f"{alias} = {model}" for alias, model in models.aliases.items() if alias != model]
     others = [name for name in models.names() if name not in models.aliases or models.aliases[name] == name]
     lines.append(f"To choose: /model {'|'.join(others) or '<name>'}")
+    if models.profiles:
+        lines.append(f"With another key or endpoint: /model <name>@{'|'.join(models.profiles)}")
+    if further := [name for name in models.offered if not models.allowed and name not in others]:
+        more = f" and {len(further) - MOST_OFFERED} more" if len(further) > MOST_OFFERED else ""
+        lines.append(f"It also offers: {', '.join(further[:MOST_OFFERED])}{more}")
     return Answer(("\n".join(lines),))
 
 
@@ -117,7 +126,7 @@ COMMANDS = (
         "usage",
         "Tokens used; and whether each answer says so.",
         "status",
-        args=(Arg("level", level_names("usage")),),
+        args=(Arg("level", level_options("usage"), also=other_words("usage")),),
         handle=_usage,
     ),
     Command("context", "What the prompt is made of, and how large each part is.", "status", handle=_context),

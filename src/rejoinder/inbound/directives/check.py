@@ -7,7 +7,7 @@ is never stored.
 from msgspec import Struct
 
 from rejoinder.inbound.directives import levels
-from rejoinder.inbound.directives.model import DEFAULT_MODEL
+from rejoinder.inbound.directives.exec import HANDED_OVER, usage
 from rejoinder.inbound.directives.tokenise import Token
 from rejoinder.inbound.elevation import gates
 from rejoinder.inbound.gate import Actor
@@ -24,6 +24,7 @@ class Here(Struct, frozen=True):
     account: str
     candidates: tuple[str, ...]
     agent: AgentProfile
+    """With the models it offers at this moment, where it says so."""
 
 
 def find_problem(token: Token, here: Here) -> str | None:
@@ -36,7 +37,7 @@ def find_problem(token: Token, here: Here) -> str | None:
 
 def _think(token: Token, here: Here) -> str | None:
     able = here.agent.think_levels
-    if token.value in able:
+    if token.value in (*able, levels.DEFAULT):
         return None
     if not able:
         return f"The agent {here.agent.name} has no thinking levels."
@@ -44,13 +45,13 @@ def _think(token: Token, here: Here) -> str | None:
 
 
 def _reasoning(token: Token, here: Here) -> str | None:
-    if token.value == "off" or here.agent.shows_thoughts:
+    if token.value in ("off", levels.DEFAULT) or here.agent.shows_thoughts:
         return None
     return f"The agent {here.agent.name} does not show its thoughts."
 
 
 def _elevated(token: Token, here: Here) -> str | None:
-    if token.value == "off":
+    if token.value in ("off", levels.DEFAULT):
         return None
     if not here.agent.asks_permission:
         return f"The agent {here.agent.name} asks for no permission, so there is nothing to lift."
@@ -63,24 +64,28 @@ def _elevated(token: Token, here: Here) -> str | None:
 
 def _exec(token: Token, here: Here) -> str | None:
     choice: ExecChoice = token.value
-    if not here.agent.asks_permission:
-        return f"The agent {here.agent.name} asks for no permission, so there is nothing to set."
-    if (choice.host or choice.node) and not here.agent.takes_exec_settings:
-        return f"The agent {here.agent.name} does not take host or node."
+    name, takes = here.agent.name, here.agent.takes_exec
+    if (choice.security or choice.ask) and not here.agent.asks_permission:
+        return f"The agent {name} asks for no permission, so there is nothing to set."
+    if untaken := [key for key in HANDED_OVER if getattr(choice, key) and key not in takes]:
+        return f"The agent {name} does not take {' or '.join(untaken)}; valid: {exec_options(here.agent)}"
     if choice.security == "allowlist" and not here.agent.has_allowlist:
-        return f"The agent {here.agent.name} has no list of what it may do without asking."
+        return f"The agent {name} has no list of what it may do without asking."
     return None
+
+
+def exec_options(agent: AgentProfile) -> str:
+    """What `/exec` takes where this agent answers."""
+    return usage(asks=agent.asks_permission, takes=agent.takes_exec, has_list=agent.has_allowlist)
 
 
 def _model(token: Token, here: Here) -> str | None:
     models = here.agent.models
-    if token.value.lower() == DEFAULT_MODEL:
+    if token.value.lower() == levels.DEFAULT:
         return None
     if not here.agent.changes_model:
         return f"The agent {here.agent.name} does not change its model."
-    if models.choose(token.value) is None:
-        return f"{token.value} is not a model one may choose here; valid: {', '.join(models.names())}"
-    return None
+    return models.problem(token.value) if models.choose(token.value) is None else None
 
 
 _CHECKS = {

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from rejoinder.inbound.directives.levels import DEFAULT
 from rejoinder.session import ExecChoice, Session
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ class Effective(Struct, frozen=True):
 
 
 BY_DEFAULT = Effective("off", "by default")
+UNCHOSEN = "its own choice"
+"""The model of an agent that nobody chose one for."""
 _DEFAULTS = {"think": "thinking_default", "verbose": "verbose_default", "reasoning": "reasoning_default"}
 
 
@@ -24,9 +27,10 @@ def effective_level(
     name: str, choices: dict[str, Any], session: Session, rules: "Rules", agent: "AgentProfile"
 ) -> Effective:
     """The level in force, and where it was set."""
-    if (value := choices.get(name)) is not None:
-        return Effective(value, "this turn")
-    if (value := getattr(session, name)) is not None:
+    said = choices.get(name)
+    if said is not None and said != DEFAULT:
+        return Effective(said, "this turn")
+    if said is None and (value := getattr(session, name)) is not None:
         return Effective(value, "this session")
     key = _DEFAULTS.get(name)
     if key is not None and (value := getattr(rules.settings.defaults, key)) is not None:
@@ -38,7 +42,9 @@ def effective_level(
 
 def effective_exec(choices: dict[str, Any], session: Session) -> ExecChoice:
     """The options of `/exec`, each looked up by itself: this turn > session."""
-    own, now = session.exec or ExecChoice(), choices.get("exec") or ExecChoice()
+    own, now = session.exec or ExecChoice(), choices.get("exec")
+    if now is None or now == ExecChoice():
+        return own if now is None else now
     return replace(own, **{name: said for name, said in asdict(now).items() if said is not None})
 
 
@@ -46,13 +52,20 @@ def effective_model(
     choices: dict[str, Any], session: Session, agent: "AgentProfile", heartbeat: str | None = None
 ) -> Effective:
     """A heartbeat's own model > this turn > session > the agent of the channel."""
+    said = choices.get("model")
     sources = (
         (heartbeat, "the heartbeat"),
-        (choices.get("model"), "this turn"),
-        (session.model, "this session"),
+        (None if said == DEFAULT else said, "this turn"),
+        (None if said == DEFAULT else session.model, "this session"),
         (agent.models.default, f"the agent {agent.name}"),
     )
     for value, whence in sources:
         if value is not None:
             return Effective(value, whence)
-    return Effective("its own choice", f"the agent {agent.name}")
+    return Effective(UNCHOSEN, f"the agent {agent.name}")
+
+
+def chosen_model(choices: dict[str, Any], session: Session, agent: "AgentProfile") -> str | None:
+    """The model in force; None: which one is left to the agent."""
+    model = effective_model(choices, session, agent).value
+    return None if model == UNCHOSEN else model

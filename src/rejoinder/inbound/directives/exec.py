@@ -1,11 +1,12 @@
 """`/exec`: where the agent's commands run, and who has to approve them (IN-53)."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import get_args
 
 from msgspec.structs import replace
 
 from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, one_of, option, quoted
+from rejoinder.inbound.directives.levels import DEFAULT
 from rejoinder.session import ExecAsk, ExecChoice, ExecHost, ExecSecurity
 
 OPTIONS: dict[str, tuple[str, ...]] = {
@@ -14,25 +15,35 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "ask": get_args(ExecAsk),
     "node": (),  # any id
 }
+ALSO: dict[str, dict[str, str]] = {
+    "security": {"allow-list": "allowlist", "list": "allowlist"},
+    "ask": {"on_miss": "on-miss", "onmiss": "on-miss"},
+}
+"""Other spellings of the values, by option."""
+HANDED_OVER = ("host", "node")
+"""The options that are not the gateway's to honour: they go to the agent, if it takes them."""
 
 
-def usage(*, takes_host: bool, has_list: bool) -> str:
-    """What can be set; the place where commands run and the allow-list only for an agent that supports them."""
-    offered = {key: values for key, values in OPTIONS.items() if takes_host or key not in ("host", "node")}
-    if not has_list:
+def usage(*, asks: bool = True, takes: Collection[str] = (), has_list: bool = True) -> str:
+    """What can be set: `asks` for permission, `takes` these options itself, `has_list` of tools it may use."""
+    offered = {key: values for key, values in OPTIONS.items() if (key in takes if key in HANDED_OVER else asks)}
+    if not has_list and "security" in offered:
         offered["security"] = tuple(value for value in OPTIONS["security"] if value != "allowlist")
-    return " ".join(f"{key}={'|'.join(values) or '<id>'}" for key, values in offered.items())
+    options = [f"{key}={'|'.join(values) or '<id>'}" for key, values in offered.items()]
+    return f"{' '.join(options)}, or {DEFAULT}" if options else DEFAULT
 
 
 def read_exec(words: Iterator[Word]) -> Argument:
     choice, end, problem = ExecChoice(), None, None
     for word in words:
+        if end is None and word.text.lower() == DEFAULT:
+            return Good(ExecChoice(), word.end)
         pair = option(word.text)
         if pair is None or pair[0] not in OPTIONS:
             break
         key, value = pair
         valid = OPTIONS[key]
-        chosen = value.lower() if valid else value
+        chosen = ALSO.get(key, {}).get(value.lower(), value.lower()) if valid else value
         if chosen and (not valid or chosen in valid):
             choice = replace(choice, **{key: chosen})
         else:

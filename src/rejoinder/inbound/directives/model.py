@@ -1,21 +1,24 @@
 """`/model`: `[provider/]name[@profile]`, or a short name the configuration gives (IN-52).
 
-Where the directive stands alone, any well-formed name counts as a model, and is refused with a reason if it cannot be
-chosen. Before other text (`/model a/b go on`) the argument has to look like a model name; amid other text
-(`the /model and/or view`) it must not be mistakable for anything else.
+Alone and at the beginning of a text (`/model a/b go on`) the word after the directive is a model, and is refused with a
+reason if it cannot be chosen. Amid other text (`the /model and/or view`) it must not be mistakable for anything else.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from typing import Literal
 
 from msgspec import Struct
 
 from rejoinder.inbound.directives.argument import Argument, Good, Word
+from rejoinder.inbound.directives.levels import DEFAULT
 
 _REFERENCE = re.compile(r"[A-Za-z0-9][\w.:\-]*(?:/[\w.:@\-]+)*(?:@[\w.\-]+)?")
 _LONGEST = 200
-DEFAULT_MODEL = "default"  # whichever model is the agent's own
+_NEAREST = 5
+_GOES_ON = ("-", ":", "@")  # after the name of a family: `llama3:8b`, `claude-x-2030-01-02`
+_LATEST = "-latest"
 
 
 Place = Literal["alone", "before", "amid"]
@@ -23,12 +26,14 @@ Place = Literal["alone", "before", "amid"]
 
 
 class Models(Struct, frozen=True):
-    """The models an agent knows: its own, its fallbacks, short names, and those a person may choose."""
+    """The models an agent knows: its own, its fallbacks, short names, those a person may choose, those it offers."""
 
     default: str | None = None
     fallbacks: tuple[str, ...] = ()
     aliases: dict[str, str] = {}
     allowed: tuple[str, ...] = ()  # empty: any
+    profiles: tuple[str, ...] = ()  # other keys and endpoints, written behind an `@`
+    offered: tuple[str, ...] = ()  # what the agent itself says it has; empty: it does not say
 
     def known(self, said: str) -> str | None:
         """The model that a known name or alias stands for, in our spelling."""
@@ -36,22 +41,66 @@ class Models(Struct, frozen=True):
         for alias, model in self.aliases.items():
             if alias.lower() == folded:
                 return model
-        for model in (*self.allowed, *((self.default,) if self.default else ()), *self.fallbacks):
+        own = (self.default,) if self.default else ()
+        for model in (*self.allowed, *own, *self.fallbacks, *self.offered):
             if model.lower() == folded:
                 return model
         return None
 
+    def is_known(self, said: str) -> bool:
+        """Whether it names a model we have heard of, with a profile or without."""
+        return self.known(said) is not None or self.known(self.parted(said)[0]) is not None
+
     def choose(self, said: str) -> str | None:
         """The model to use for this name, or None when it may not be chosen."""
-        name, at, profile = said.partition("@") if "/@" not in said else (said, "", "")
-        if model := self.known(name):
-            return model + at + profile
-        return None if self.allowed else said
+        if whole := self.known(said):
+            return whole
+        name, profile = self.parted(said)
+        if profile and profile not in self.profiles:
+            return None
+        model = self.known(name) or (None if self.allowed else self._offered(name))
+        return None if model is None else f"{model}@{profile}" if profile else model
+
+    def parted(self, said: str) -> tuple[str, str]:
+        """The name and the profile behind its last `@`, as it is configured; what has a `/` is no profile."""
+        name, _, profile = said.rpartition("@")
+        if not name or "/" in profile or self.known(said):
+            return said, ""
+        return name, next((each for each in self.profiles if each.lower() == profile.lower()), profile)
+
+    def _offered(self, name: str) -> str | None:
+        """A family may be named without what tells its members apart; a provider's name may stand before it."""
+        if not self.offered:
+            return name
+        bare = name.partition("/")[2]
+        if bare and (model := self.known(bare)):
+            return model
+        family = name.lower().removesuffix(_LATEST)
+        return name if any(each.lower().startswith(_goes_on(family)) for each in self.offered) else None
+
+    def problem(self, said: str) -> str:
+        """Why this name cannot be chosen, and which ones come near."""
+        name, profile = self.parted(said)
+        if profile and profile not in self.profiles:
+            there = f"there are: {', '.join(self.profiles)}" if self.profiles else "this agent has none"
+            return f"There is no profile {profile!r}; {there}."
+        folded = {each.lower(): each for each in self._choices()}
+        near = get_close_matches(name.lower(), folded, _NEAREST, 0.4)
+        offered = ", ".join(folded[each] for each in near) or ", ".join(self.names()[:_NEAREST])
+        more = "; /models lists more" if self.offered else ""
+        return f"{name} is not a model one may choose here; valid: {offered}{more}"
+
+    def _choices(self) -> Iterable[str]:
+        return (*self.names(), *(() if self.allowed else self.offered))
 
     def names(self) -> tuple[str, ...]:
-        """The names to offer, each once."""
+        """The names that the configuration has, each once."""
         own = (self.default,) if self.default else ()
         return tuple(dict.fromkeys((*self.aliases, *own, *self.fallbacks, *self.allowed)))
+
+
+def _goes_on(family: str) -> tuple[str, ...]:
+    return tuple(family + mark for mark in _GOES_ON)
 
 
 class ReadModel(Struct, frozen=True):
@@ -66,17 +115,18 @@ class ReadModel(Struct, frozen=True):
         end = word.end if self.place == "alone" else word.end - len(word.text) + len(said)
         if not _REFERENCE.fullmatch(said):
             return None
-        name = said.partition("@")[0]
-        is_known = any(self.models.known(said) is not None for said in (name, name.rpartition("/")[2]))
-        if self.place == "alone" or is_known or self._looks_like_one(said):
-            return Good(said, end)
-        return None
+        return Good(said, end) if self.place != "amid" or self._is_one(said) else None
 
-    def _looks_like_one(self, said: str) -> bool:
-        explicit = "/" in said or "@" in said
+    def _is_one(self, said: str) -> bool:
+        """Whether a word amid others can only be a model."""
+        name, profile = self.models.parted(said)
+        if profile or any(self.models.known(each) is not None for each in (name, name.rpartition("/")[2])):
+            return True
+        if name.lower() == DEFAULT:
+            return True
         numbered = said[0].isalpha() and any(letter.isdigit() for letter in said)
-        if self.models.allowed and not explicit:
+        if self.models.allowed and "/" not in said:
             return False  # with a closed list a word like `v2` is prose
-        if self.place == "before":
-            return explicit or numbered
-        return "@" in said or ("/" in said and "-" in said) or (numbered and any(mark in said for mark in "/-.:"))
+        if "/" in said:
+            return numbered or said.count("/") > 1 or any(mark in said for mark in "-:@")
+        return numbered and any(mark in said for mark in "-.:")

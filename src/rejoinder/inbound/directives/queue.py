@@ -7,14 +7,30 @@ from typing import get_args
 from msgspec.structs import replace
 
 from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, one_of, option, quoted
+from rejoinder.inbound.directives.levels import by_word
 from rejoinder.session import QueueChoice, QueueDrop, QueueMode
 
 MODES: tuple[QueueMode, ...] = get_args(QueueMode)
 DROPS: tuple[QueueDrop, ...] = get_args(QueueDrop)
 DEFAULTS = ("default", "reset")
+ALSO_MODES: dict[str, tuple[str, ...]] = {
+    "steer": ("steering",),
+    "followup": ("follow-up", "followups"),
+    "collect": ("coalesce", "batch"),
+    "interrupt": ("interrupts", "abort"),
+    "steer-backlog": ("steer+backlog", "steer_backlog"),
+    "queue": ("queued",),
+}
+ALSO_DROPS: dict[str, tuple[str, ...]] = {
+    "old": ("oldest",),
+    "new": ("newest",),
+    "summarize": ("summarise", "summary"),
+}
 UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 USAGE = f"{'|'.join(MODES)} debounce=<n>{'|'.join(UNITS)} cap=<n> drop={'|'.join(DROPS)}, or {'|'.join(DEFAULTS)}"
 
+_MODES = by_word({mode: ALSO_MODES[mode] for mode in MODES})
+_DROPS = by_word({drop: ALSO_DROPS[drop] for drop in DROPS})
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)?")
 _COUNT = re.compile(r"\d{1,9}")
 
@@ -26,8 +42,8 @@ def read_queue(words: Iterator[Word]) -> Argument:
         if said in DEFAULTS and problem is None:
             return _default(choice, end, word, next(words, None))
         pair = option(word.text)
-        if said in MODES:
-            choice = replace(choice, mode=said)
+        if said in _MODES:
+            choice = replace(choice, mode=_MODES[said])
         elif pair is not None and pair[0] in _READERS:
             key, value = pair
             changed = _READERS[key](choice, value.lower())
@@ -69,7 +85,7 @@ def _cap(choice: QueueChoice, value: str) -> QueueChoice | str:
 
 
 def _drop(choice: QueueChoice, value: str) -> QueueChoice | str:
-    return replace(choice, drop=value) if value in DROPS else one_of(DROPS)
+    return replace(choice, drop=_DROPS[value]) if value in _DROPS else one_of(DROPS)
 
 
 _READERS = {"debounce": _debounce, "cap": _cap, "drop": _drop}

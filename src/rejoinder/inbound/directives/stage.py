@@ -3,9 +3,19 @@
 from datetime import datetime
 from typing import Any
 
-from rejoinder.inbound.commands.command import Call
+from rejoinder.inbound.commands.running import may_call
+from rejoinder.inbound.commands.stage import run_all
 from rejoinder.inbound.directives.check import Here, find_problem
-from rejoinder.inbound.directives.store import TITLES, current, keep, plain, spoken, values
+from rejoinder.inbound.directives.store import (
+    TITLES,
+    acknowledged,
+    current,
+    keep,
+    plain,
+    spoken,
+    takes_effect,
+    values,
+)
 from rejoinder.inbound.directives.table import BY_NAME, ORDER
 from rejoinder.inbound.directives.tokenise import Token
 from rejoinder.inbound.gate import Action, Denied, authorise
@@ -31,28 +41,23 @@ def inline_directives(message: Message, session: Session, rules: Rules, now: dat
         return On(heard, reason=why) if heard.agent_text.strip() or heard.brings_files else Drop(why)
     inbound = message.inbound
     channel = channel_rules(rules, inbound.channel)
-    ids, agent = candidates(inbound.channel, inbound.sender), channel.agent_called(session.agent)
+    ids = candidates(inbound.channel, inbound.sender)
+    agent = channel.agent_called(session.agent, message.facts.offered)
     here = Here(rules, channel, message.actor, inbound.account, ids, agent)
     tokens.sort(key=lambda token: ORDER[token.name])
     if message.reading.alone and not message.brings_files:
-        asked = [token.name for token in message.reading.tokens if token.kind == "command"]
-        return _alone(message, session, tokens, list(dict.fromkeys(asked)), here, now)
+        asked = [token for token in message.reading.tokens if token.kind == "command"]
+        return _alone(message, session, tokens, asked, here, now)
     return _in_text(message, tokens, here)
 
 
 def _alone(
-    message: Message, session: Session, tokens: list[Token], asked: list[str], here: Here, now: datetime
+    message: Message, session: Session, tokens: list[Token], asked: list[Token], here: Here, now: datetime
 ) -> Outcome:
     """`asked` are the commands among the directives (IN-63); they see the session as the directives changed it."""
-    commands, called = here.rules.commands, message.reading.invocation
-    actions = [Action(f"/{token.name}", BY_NAME[token.name].auth) for token in tokens]
-    actions += [Action(f"/{name}", commands[name].auth) for name in asked]
-    if called is not None and called.command is not None:
-        actions.append(Action(f"/{called.command.name}", called.command.auth))
-    for action in actions:
-        verdict = authorise(here.actor, action, here.channel.door)
-        if isinstance(verdict, Denied):
-            return refuse(message, action, verdict.reason)
+    called = message.reading.invocation
+    if refused := _refused(message, tokens, asked, here):
+        return refused
     for token in tokens:
         if problem := find_problem(token, here):
             return Answer((problem,), refuses=True, reason=f"/{token.name} is refused, nothing is stored")
@@ -61,20 +66,38 @@ def _alone(
     meant = values((token for token in tokens if token.value is not None), here.agent)
     for name in dict.fromkeys(token.name for token in tokens):
         if (value := meant.get(name)) is None:
-            said.append(current(name, session, here.rules, here.channel))
+            said.append(current(name, session, here.rules, here.channel, here.agent))
             continue
         session = keep(session, name, value)
-        stored[name] = plain(value)
-        said.append(f"{TITLES[name]}: {spoken(value)}.")
+        if takes_effect(name, value):
+            stored[name] = plain(value)
+        said.append(acknowledged(name, value, session, here.rules, here.agent))
     replies = (" ".join(said),) if said else ()
-    for name in asked:
-        if handle := commands[name].handle:
-            replies += handle(Call(commands[name], {}, message, session, here.rules, here.channel, now)).replies
-    reason = f"stored: {', '.join(stored)}" if stored else "asked for what is set"
+    done = run_all(asked, message, session, here.rules, now, alone=False) if asked else Answer(())
+    session, replies = done.session or session, replies + done.replies
+    reason = f"stored: {', '.join(meant)}" if meant else "asked for what is set"
     if called is not None:
         rest = take(message, _spans(tokens), reading=Reading(invocation=called))
-        return On(rest, session, replies, stored=stored, reason=reason)
-    return Answer(replies, session=session, stored=stored, reason=reason)
+        return On(rest, session, replies, done.effects, stored=stored, reason=reason)
+    return Answer(replies, done.effects, session, stored, reason=reason)
+
+
+def _refused(message: Message, tokens: list[Token], asked: list[Token], here: Here) -> Answer | Drop | None:
+    """The refusal of the first directive or command that the sender may not give; nothing else is done then."""
+    commands, called = here.rules.commands, message.reading.invocation
+    for token in tokens:
+        action = Action(f"/{token.name}", BY_NAME[token.name].auth)
+        verdict = authorise(here.actor, action, here.channel.door)
+        if isinstance(verdict, Denied):
+            return refuse(message, action, verdict.reason)
+    given = [(commands[token.name], token.value) for token in asked]
+    if called is not None and called.command is not None:
+        given.append((called.command, called.line))
+    for command, said in given:
+        verdict = may_call(command, said, message, here.rules)
+        if isinstance(verdict, Denied):
+            return refuse(message, Action(f"/{command.name}", command.auth), verdict.reason)
+    return None
 
 
 def _in_text(message: Message, tokens: list[Token], here: Here) -> Outcome:

@@ -5,9 +5,9 @@ from typing import Any, cast
 
 from msgspec.structs import asdict, replace
 
+from rejoinder.inbound.directives.check import exec_options
 from rejoinder.inbound.directives.effective import effective_level, effective_model
-from rejoinder.inbound.directives.exec import usage
-from rejoinder.inbound.directives.model import DEFAULT_MODEL
+from rejoinder.inbound.directives.levels import DEFAULT, LEVELS
 from rejoinder.inbound.directives.table import BY_NAME
 from rejoinder.inbound.directives.tokenise import Token
 from rejoinder.inbound.rules import AgentProfile, ChannelRules, Rules
@@ -30,7 +30,7 @@ SPELT = {"mode": "{}", "debounce_ms": "debounce={}ms"}
 def plain(value: Any) -> Any:
     """A directive's value as it is shown to scripts: a word, or the options that were given."""
     if isinstance(value, QueueChoice) and value == QueueChoice():
-        return {"mode": "default"}
+        return {"mode": DEFAULT}
     if isinstance(value, ExecChoice | QueueChoice):
         return {key: said for key, said in asdict(value).items() if said is not None}
     return value
@@ -41,6 +41,8 @@ def spoken(value: Any) -> str:
     shown = plain(value)
     if not isinstance(shown, dict):
         return str(shown)
+    if not shown:
+        return DEFAULT
     options = cast("dict[str, Any]", shown)
     return " ".join(SPELT.get(key, f"{key}={{}}").format(said) for key, said in options.items())
 
@@ -50,7 +52,7 @@ def values(tokens: Iterable[Token], agent: AgentProfile) -> dict[str, Any]:
     meant: dict[str, Any] = {}
     for token in tokens:
         value, before = _resolved(token, agent), meant.get(token.name)
-        options = isinstance(before, ExecChoice | QueueChoice) and value != QueueChoice()
+        options = isinstance(before, ExecChoice | QueueChoice) and value not in (ExecChoice(), QueueChoice())
         meant[token.name] = _merged(before, value) if options else value
     return meant
 
@@ -59,7 +61,7 @@ def _resolved(token: Token, agent: AgentProfile) -> Any:
     """A model's short name becomes the model."""
     if token.name != "model":
         return token.value
-    return DEFAULT_MODEL if token.value.lower() == DEFAULT_MODEL else agent.models.choose(token.value)
+    return DEFAULT if token.value.lower() == DEFAULT else agent.models.choose(token.value)
 
 
 def keep(session: Session, name: str, value: Any) -> Session:
@@ -72,31 +74,43 @@ def keep(session: Session, name: str, value: Any) -> Session:
 
 
 def _stored(session: Session, name: str, value: Any) -> Any:
-    if name == "model":
-        return None if value == DEFAULT_MODEL else value
+    if value in (DEFAULT, QueueChoice(), ExecChoice()):
+        return None
     if name == "queue":
-        return None if value == QueueChoice() else _merged(session.queue or QueueChoice(), value)
+        return _merged(session.queue or QueueChoice(), value)
     if name == "exec":
         return _merged(session.exec or ExecChoice(), value)
     return value
+
+
+def takes_effect(name: str, value: Any) -> bool:
+    """Whether something is set by it; `default` only unsets a level, or options."""
+    return not (name in LEVELS and value == DEFAULT) and value != ExecChoice()
+
+
+def acknowledged(name: str, value: Any, session: Session, rules: Rules, agent: AgentProfile) -> str:
+    """The line about a directive that was stored in the session; where it unset a level, with what holds instead."""
+    if name in LEVELS and value == DEFAULT:
+        return f"{TITLES[name]}: default, which is {effective_level(name, {}, session, rules, agent).value}."
+    return f"{TITLES[name]}: {spoken(value)}."
 
 
 def _merged(old: Any, new: Any) -> Any:
     return replace(old, **{key: said for key, said in asdict(new).items() if said is not None})
 
 
-def current(name: str, session: Session, rules: Rules, channel: ChannelRules) -> str:
+def current(name: str, session: Session, rules: Rules, channel: ChannelRules, agent: AgentProfile) -> str:
     """The answer to a directive without argument: what is in force, and what could be."""
-    agent = channel.agent_called(session.agent)
     if name == "model":
         model = effective_model({}, session, agent)
         offered = ", ".join(agent.models.names()) or BY_NAME["model"].options
-        return f"Model: {model.value} ({model.whence}). Options: {offered}"
+        more = "; /models lists more" if agent.models.offered else ""
+        return f"Model: {model.value} ({model.whence}). Options: {offered}{more}"
     if name == "queue":
         chosen = _merged(channel.queue, session.queue or QueueChoice())
         return f"Queue: {spoken(chosen)}. Options: {BY_NAME[name].options}"
     if name == "exec":
         said = spoken(session.exec) if session.exec else "not set"
-        return f"Exec: {said}. Options: {usage(takes_host=agent.takes_exec_settings, has_list=agent.has_allowlist)}"
+        return f"Exec: {said}. Options: {exec_options(agent)}"
     level = effective_level(name, {}, session, rules, agent)
     return f"{TITLES[name]}: {level.value} ({level.whence}). Options: {BY_NAME[name].options}"

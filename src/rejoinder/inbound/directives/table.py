@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from rejoinder.inbound.directives import exec, queue
 from rejoinder.inbound.directives.argument import ReadArgument
-from rejoinder.inbound.directives.levels import ReadLevel, level_names
+from rejoinder.inbound.directives.levels import ReadLevel, level_options
 from rejoinder.inbound.gate import Auth
 
 
@@ -23,7 +23,7 @@ class InlineDirective(Struct, frozen=True):
 def _level(
     name: str, help: str, names: tuple[str, ...] = (), letter: str | None = None, auth: Auth = "sender"
 ) -> InlineDirective:
-    return InlineDirective(name, help, ", ".join(level_names(name)), names, letter, auth, ReadLevel(name))
+    return InlineDirective(name, help, ", ".join(level_options(name)), names, letter, auth, ReadLevel(name))
 
 
 DIRECTIVES: tuple[InlineDirective, ...] = (
@@ -33,8 +33,8 @@ DIRECTIVES: tuple[InlineDirective, ...] = (
     _level("elevated", "What the agent may do without asking.", ("elev",), auth="owner"),
     InlineDirective(
         "exec",
-        "What the agent may do, and who is asked.",
-        exec.usage(takes_host=False, has_list=True),
+        "What the agent may do, who is asked, and where it runs.",
+        exec.usage(takes=exec.HANDED_OVER),
         auth="owner",
         read=exec.read_exec,
     ),

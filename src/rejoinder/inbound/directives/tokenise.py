@@ -5,10 +5,11 @@ blank or `:`. A token that names another bot is not ours.
 Rule 2: a text that consists of directives alone is read as such, invalid arguments included. Inline commands (IN-63)
 may stand among the directives, and any command after them.
 Rule 3: in every other text a token without a valid argument is text. So is everything in code, quotes, links.
+Rule 4: `[[/name words]]` is a directive or command wherever it stands, and all its words are its argument.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -18,6 +19,9 @@ from rejoinder.inbound.directives.model import Models, Place, ReadModel
 from rejoinder.inbound.directives.table import BY_NAME, DIRECTIVES
 from rejoinder.inbound.protected import Protected, protected
 
+BodyKind = Literal["command", "reset", "stop"]
+"""What the body of `[[/name words]]` can be besides a directive."""
+
 
 class Token(Struct, frozen=True):
     """A directive or command found in a text: its span, its value, or what is wrong with it."""
@@ -25,9 +29,10 @@ class Token(Struct, frozen=True):
     name: str
     start: int
     end: int
-    kind: Literal["directive", "command"] = "directive"
-    value: Any = None
+    kind: Literal["directive"] | BodyKind = "directive"
+    value: Any = None  # of a command: the words after its name
     problem: str | None = None
+    after: int = 0  # where the words in its brackets begin; 0: it has no brackets
 
 
 class _Name(Struct, frozen=True):
@@ -42,12 +47,18 @@ class Vocabulary(Struct, frozen=True):
     """The names that are recognised, and a pattern that finds them."""
 
     names: dict[str, _Name]
-    inline_commands: dict[str, str]  # as typed -> its own name
+    inline_commands: Mapping[str, str]  # as typed -> its own name
+    bodies: Mapping[str, tuple[BodyKind, str]]  # what may stand in brackets: as typed -> its kind and own name
     models: Models
     pattern: re.Pattern[str]
 
 
-def vocabulary(models: Models, inline_commands: dict[str, str], taken: Iterable[str]) -> Vocabulary:
+def vocabulary(
+    models: Models,
+    inline_commands: Mapping[str, str],
+    taken: Iterable[str],
+    bodies: Mapping[str, tuple[BodyKind, str]] = {},
+) -> Vocabulary:
     """The names for one agent. A model's alias is not a directive if it is also a command's name (`taken`) or the same
     as the model's own name."""
     names: dict[str, _Name] = {}
@@ -61,13 +72,12 @@ def vocabulary(models: Models, inline_commands: dict[str, str], taken: Iterable[
         if alias != model and alias.lower() not in reserved and re.fullmatch(r"[\w.\-]+", alias):
             names[alias.lower()] = _Name("model", alias=alias)
     spelled = "|".join(re.escape(name) for name in sorted({*names, *inline_commands}, key=len, reverse=True))
-    bracketed = "|".join(re.escape(name) for name in inline_commands)
     pattern = re.compile(
         rf"(?<!\S)/(?P<name>{spelled})(?:@(?P<addressee>[\w.\-]+))?(?=[\s:]|\Z)"
-        rf"|\[\[[ \t]*/(?P<bracketed>{bracketed})[ \t]*\]\]",
+        r"|\[\[[ \t]*/(?P<bracketed>[\w.\-]+)(?:@(?P<to>[\w.\-]+))?(?P<body>(?:[ \t:][^\[\]\n]*)?)\]\]",
         re.IGNORECASE,
     )
-    return Vocabulary(names, inline_commands, models, pattern)
+    return Vocabulary(names, inline_commands, bodies, models, pattern)
 
 
 def find_tokens(text: str, known: Vocabulary, start: int, our_name: str) -> tuple[Token, ...]:
@@ -84,23 +94,29 @@ def find_tokens(text: str, known: Vocabulary, start: int, our_name: str) -> tupl
             continue
         if place == "before" and text[done : match.start()].strip():
             place = "amid"
-        token = _inline_command(text, match, known) or _in_prose(text, match, known, closed, place)
-        if token:
+        token = _not_a_directive(text, match, known) or _in_prose(text, match, known, closed, place)
+        if token and (token.value is not None or token.kind != "directive"):
             tokens.append(token)
             done = token.end
     return tuple(tokens)
 
 
 def _is_ours(match: re.Match[str], known: Vocabulary, our_name: str) -> bool:
-    addressee = match["addressee"]
+    addressee = match["addressee"] or match["to"]
     if addressee is not None and addressee.lower() != our_name.lower():
         return False
     # A pattern that ignores case takes `ı` for `i` and `ſ` for `s`; the names do not.
-    typed = (match["name"] or match["bracketed"]).lower()
-    return typed in known.names or typed in known.inline_commands
+    if match["name"]:
+        return match["name"].lower() in known.names or match["name"].lower() in known.inline_commands
+    typed = match["bracketed"].lower()
+    if typed in known.inline_commands and match["body"].strip(" \t:"):
+        return False  # it takes no argument
+    return typed in known.names or typed in known.bodies
 
 
 def _in_prose(text: str, match: re.Match[str], known: Vocabulary, closed: Protected, place: Place) -> Token | None:
+    if match["bracketed"]:
+        return _in_brackets(match, known)
     name = known.names[match["name"].lower()]
     if name.alias:
         return Token("model", match.start(), match.end(), value=name.alias)
@@ -132,10 +148,13 @@ def directives_alone(
         closed = closed or protected(text)
         if match.start() in closed:
             return None
-        token = _inline_command(text, match, known)
+        token = _not_a_directive(text, match, known)
         if token is None:
-            name = known.names[match["name"].lower()]
-            token = _alone(text, match, name, known, closed, ignored, is_command)
+            name = known.names[(match["name"] or match["bracketed"]).lower()]
+            if match["bracketed"]:
+                token = _in_brackets(match, known)
+            else:
+                token = _alone(text, match, name, known, closed, ignored, is_command)
             if token is None:
                 return None
             bare_letter |= name.is_letter and token.value is None
@@ -151,14 +170,35 @@ def _stands_at(text: str, position: int, word: str) -> bool:
     return text.startswith(word, position) and (end == len(text) or text[end].isspace())
 
 
-def _inline_command(text: str, match: re.Match[str], known: Vocabulary) -> Token | None:
-    """help, commands, whoami or status, plain or in brackets; None: it is a directive."""
+def _not_a_directive(text: str, match: re.Match[str], known: Vocabulary) -> Token | None:
+    """help, commands, whoami or status, or anything but a directive in brackets; None: it is a directive."""
     if match["bracketed"]:
-        return Token(known.inline_commands[match["bracketed"].lower()], match.start(), match.end(), "command")
+        kind, name = known.bodies.get(match["bracketed"].lower(), ("directive", ""))
+        if kind == "directive":
+            return None
+        begins = match.start("body") + match["body"].startswith(":")
+        said = match.string[begins : match.end("body")].strip()
+        return Token(name, *match.span(), kind, said, after=begins)
     command = known.inline_commands.get(match["name"].lower())
     if command is None:
         return None
-    return Token(command, match.start(), match.end() + text.startswith(":", match.end()), "command")
+    return Token(command, match.start(), match.end() + text.startswith(":", match.end()), "command", "")
+
+
+def _in_brackets(match: re.Match[str], known: Vocabulary) -> Token | None:
+    """The directive of `[[/think high]]`, with whatever is wrong with its argument; None: the text is prose."""
+    name, said = known.names[match["bracketed"].lower()], match["body"].removeprefix(":")
+    if name.alias:
+        return None if said.strip() else Token("model", *match.span(), value=name.alias)
+    if not said.strip():
+        return Token(name.directive, *match.span())
+    argument = _argument(name, words(said, 0, in_line=True), known, "alone")
+    if isinstance(argument, Good) and not said[argument.end :].strip():
+        return Token(name.directive, *match.span(), value=argument.value)
+    if name.is_letter:
+        return None
+    problem = argument.problem if isinstance(argument, Bad) else _problem(name, said.strip())
+    return Token(name.directive, *match.span(), problem=problem)
 
 
 def _alone(
@@ -188,8 +228,11 @@ def _alone(
         return None
     if isinstance(argument, Bad):
         return Token(name.directive, start, argument.end, problem=argument.problem)
-    problem = f"{name.directive} cannot be {quoted(following.text)}; valid: {BY_NAME[name.directive].options}"
-    return Token(name.directive, start, following.end, problem=problem)
+    return Token(name.directive, start, following.end, problem=_problem(name, following.text))
+
+
+def _problem(name: _Name, said: str) -> str:
+    return f"{name.directive} cannot be {quoted(said)}; valid: {BY_NAME[name.directive].options}"
 
 
 def _argument(name: _Name, following: Iterator[Word], known: Vocabulary, place: Place) -> Argument:

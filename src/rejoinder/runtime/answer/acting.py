@@ -9,7 +9,7 @@ Rule 4: no failure here fails a delivery or becomes a message in the chat (OD-51
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from hashlib import blake2b
 from typing import Any, Literal
 
@@ -24,10 +24,10 @@ from rejoinder.outbound.deeds import React, keyed
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Declaration, Given, Registry
 from rejoinder.outbound.echo import is_echo
-from rejoinder.outbound.emoji import project
 from rejoinder.outbound.plan import Planned, Wording
 from rejoinder.outbound.prefix import AUTO, Speaker, prefixed
 from rejoinder.outbound.redact import redact
+from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.files import OutboxFolder, file_key, kept_for
 from rejoinder.runtime.answer.handoff import HandedRow
@@ -41,6 +41,7 @@ from rejoinder.store.base import Run
 log = logging.getLogger(__name__)
 
 MOST_ACTIONS = 20
+MOST_WARNINGS = 20
 ACTING = 10.0
 """Seconds that another package's directive may take; meanwhile nothing more of the answer is shown."""
 
@@ -108,6 +109,7 @@ class Acting:
         self._previews = False
         self._only_for: str | None = None
         self._acted: set[str] = set()
+        self._warnings = 0
         self._under_way: list[tuple[str, asyncio.Future[Fate]]] = []
 
     def wording(self) -> Wording:
@@ -206,13 +208,13 @@ class Acting:
         what = f"react {emoji}" + (f" on {reference}" if reference != "current" else "")
         if not can(conversation.channel, CanReact):
             self.outcomes.note(what, "unsupported", "this channel cannot show reactions")
-            await self._warn(f"react was left out: {conversation.channel.name} cannot show reactions")
+            await self.warn(f"react was left out: {conversation.channel.name} cannot show reactions")
         elif target is None:
             await self._deny(what, f"there is no message {reference!r} in this chat", "react")
         elif sign.value is None:
             why = sign.note or f"there is no emoji {emoji!r}"
             self.outcomes.note(what, "failed", why)
-            await self._warn(f"react failed: {why}")
+            await self.warn(f"react failed: {why}")
         else:
             key, deed = keyed(React(target, sign.value, remove, self._occasion.agent), f"{self._stem}/act")
             await self._do(what, "react", (Planned(key, deed),), conversation.sender)
@@ -224,7 +226,7 @@ class Acting:
         elsewhere = self._conversation.outbox.speech(route.channel)
         if elsewhere is None:
             self.outcomes.note(what, "failed", f"there is no channel {route.channel!r}")
-            return await self._warn(f"send_message failed: there is no channel {route.channel!r}")
+            return await self.warn(f"send_message failed: there is no channel {route.channel!r}")
         wording = Wording(author=self._occasion.agent)
         said = plan.say(redact(text), route, elsewhere.manner, wording, f"{self._stem}/act")
         await self._do(what, "send_message", said, self._conversation.outbox.at(route))
@@ -260,6 +262,21 @@ class Acting:
         if args.get("cleanup"):
             await self._clean_up(folder, path)
 
+    async def show_whole(self, path: str) -> Sequence[Planned]:
+        """The message with the file that has the whole of an answer; none where it cannot be sent, and it stays in its
+        folder."""
+        folder, here = self._occasion.folder, self._conversation
+        if folder is None or not can(here.channel, CanSendFiles):
+            return ()
+        key = f"{self._stem}/whole"
+        try:
+            file = await kept_for(key, path, None, folder, here.channel)
+        except (FileRefused, StoreUnavailable) as why:
+            self.outcomes.note(f"send_file {path}", "failed", str(why))
+            return ()
+        wording = Wording(author=self._occasion.agent, silent=True, only_for=self._only_for)
+        return plan.show_file(file, "", here.route, here.how.speech.manner, wording, key)
+
     async def _clean_up(self, folder: OutboxFolder, path: str) -> None:
         """The channel has its own copy by now, so the file may go; removing an agent's files needs its own grant."""
         what = f"cleanup of {path}"
@@ -278,7 +295,7 @@ class Acting:
         if whom is None:
             there = f"there are: {', '.join(peers.values())}" if peers else "there is nobody else"
             self.outcomes.note(f"handoff to {to}", "failed", f"no agent called {to!r} here; {there}")
-            return await self._warn(f"handoff failed: no agent called {to!r} here; {there}")
+            return await self.warn(f"handoff failed: no agent called {to!r} here; {there}")
         if any((handed.to, handed.words) == (whom, words) for handed in self._handed):
             return
         if len(self._acted) + len(self._handed) >= MOST_ACTIONS:
@@ -364,7 +381,7 @@ class Acting:
                     self.outcomes.note(what, "done")
                 case Unsent(error=error):
                     self.outcomes.note(what, "failed", error)
-                    await self._warn(f"{what.partition(' ')[0]} failed: {error}")
+                    await self.warn(f"{what.partition(' ')[0]} failed: {error}")
                 case Underway():
                     self.outcomes.note(what, "failed", "it is still on its way")
         for handed in self._handed:
@@ -380,12 +397,18 @@ class Acting:
 
     async def _fail(self, what: str, fate: Literal["failed", "denied", "unsupported"], why: str) -> None:
         self.outcomes.note(what, fate, why)
-        await self._warn(f"{what}: {fate}: {why}")
+        await self.warn(f"{what}: {fate}: {why}")
 
     async def _deny(self, what: str, why: str, name: str | None = None) -> None:
         self.outcomes.note(what, "denied", why)
-        await self._warn(f"{name or what} was denied: {why}")
+        await self.warn(f"{name or what} was denied: {why}")
 
-    async def _warn(self, why: str) -> None:
+    async def warn(self, why: str) -> None:
+        """Tells the operator; of an answer with thousands of mistakes, the first ones."""
+        self._warnings += 1
+        if self._warnings > MOST_WARNINGS:
+            return
+        if self._warnings == MOST_WARNINGS:
+            why = f"{why} (and no more is told of this answer)"
         log.warning("%s %s: %s", self._conversation.channel.name, self._occasion.trigger, why)
         await self._conversation.note(why)

@@ -15,6 +15,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from rejoinder.agents.base import MAX_ANSWER_CHARS
 from rejoinder.channels.base import CanDelete, CanEdit
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
@@ -24,11 +25,13 @@ from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.prefix import Speaker, prefixed
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.outbound.reveal import Reveal
-from rejoinder.outbound.white_space import is_seen
+from rejoinder.rendering.enclosures import closing_of
+from rejoinder.rendering.white_space import is_seen
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.acting import Acting, HandOver, Occasion
 from rejoinder.runtime.answer.drafting import Drafting, foresee, streaming_for
 from rejoinder.runtime.answer.heartbeats import Beat
+from rejoinder.runtime.answer.length import Length
 from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.sending.fates import Sent, Unsent, hear, message_of
@@ -42,6 +45,8 @@ PATIENCE = 30.0
 """Seconds a finished run waits for its last delivery; after that it ends, and the sender goes on without it."""
 CATCHING_UP = 3.0
 """Seconds for which another message waits for the draft to catch up."""
+ENOUGH_TO_REVEAL = 4096
+"""Characters of an answer that is not shown as it grows are searched for secrets when there are so many."""
 ENOUGH_TO_PREFIX = 24
 """Characters needed to know whether an answer begins with its prefix, a list or a fence (DE-5)."""
 
@@ -50,7 +55,8 @@ class Answer:
     """Takes the agent's raw text piece by piece and makes the conversation show it.
 
     `run` is the claim on the turn; `earlier` is what a previous run of it planned; `kept_with_it` gives what to store
-    about the turn in the commit that plans the answer; `beat` is set in a heartbeat only (OD-45).
+    about the turn in the commit that plans the answer; `beat` is set in a heartbeat only (OD-45). The answer is cut
+    after `most` characters.
     """
 
     def __init__(
@@ -68,6 +74,7 @@ class Answer:
         hand_over: HandOver | None = None,
         kept_with_it: Callable[[], tuple[Verb[object], ...]] = lambda: (),
         beat: Beat | None = None,
+        most: int = MAX_ANSWER_CHARS,
     ) -> None:
         self.undelivered: str | None = None
         """Why a part of the answer did not arrive (OD-65)."""
@@ -100,11 +107,14 @@ class Answer:
         self._manner = speech.manner  # fixed for the whole answer, even if the configuration changes meanwhile
         self._stem = stem_of(run, occasion.trigger) or conversation.outbox.new_stem()
         self._acting = Acting(conversation, occasion, self._stem, run, hand_over)
+        self._length = Length(most, occasion.folder, self._stem)
         streaming = streaming_for(speech.streaming, sender, speech.manner, other_bot=occasion.other_bot)
         if beat is not None:
             streaming = replace(streaming, mode="off")
         self._was_live = streaming.mode == "live"
-        self._unseen: list[str] | None = [] if streaming.mode == "off" else None  # text not shown until it is whole
+        self._is_hidden = streaming.mode == "off"  # nothing is shown until it is whole
+        self._unseen: list[str] = []  # hidden text whose secrets have not been taken out yet
+        self._unseen_size = 0
         self._drafting = Drafting(
             sender, streaming, speech.manner, self._acting.wording, self._stem, run, speech.human_delay
         )
@@ -123,11 +133,13 @@ class Answer:
         crashpoint("K10")
         if self._may_speak():
             await self._obey(self._reader.feed(piece))
+            if self._length.is_full:
+                await self._length.write(self._words)
 
     async def next_segment(self) -> None:
         if self._may_speak():
             await self._obey(self._reader.next_segment())
-            if self._unseen is None:
+            if not self._is_hidden:
                 self._pass_on(self._reveal.end_word())
             self._between_segments = True
 
@@ -159,6 +171,7 @@ class Answer:
             return await self.abandon()
         await self._obey(self._reader.finish())
         handed = self._acting.hand_over()
+        whole_file = await self._end_cut()
         if self._reader.silent:
             await self._withdraw(handed, self._beside)
             if self._beat is None and (self._says_when_empty or not self._occasion.peers):
@@ -171,11 +184,12 @@ class Answer:
             if footer:
                 self._between_segments = True
                 self._show(footer)
-            await self._settle(handed, whole=True)
+            await self._settle([*whole_file, *handed], whole=True)
         elif not self._acting.asked and self._says_when_empty:
             await self._drafting.close()
             taken_over = self._drafting.draft.slots
-            own = self._settled(NO_RESPONSE, f"{self._stem}/own") if taken_over else self._say(NO_RESPONSE)
+            words = prefixed(NO_RESPONSE, self._prefix, self._speaker())
+            own = self._settled(words, f"{self._stem}/own") if taken_over else self._say(NO_RESPONSE)
             await self._post(own, final=True)
         else:
             await self._withdraw(handed, () if self._acting.asked else self._beside)
@@ -190,7 +204,7 @@ class Answer:
             log.warning("a heartbeat of %s has failed: %s %s", self._occasion.agent, sentence, detail)
         if self._beat is not None or not self._may_speak():
             return await self.abandon()
-        await self._settle(sentence=sentence)
+        await self._settle(await self._end_cut(), sentence)
         await self._acting.finish(PATIENCE)
         if detail:
             await self._conversation.note(detail)
@@ -218,8 +232,7 @@ class Answer:
                 case Problem(code=code, level="debug", detail=detail):
                     log.debug("%s %s: %s: %s", self._conversation.channel.name, self._occasion.trigger, code, detail)
                 case Problem(detail=detail):
-                    log.warning("%s %s: %s", self._conversation.channel.name, self._occasion.trigger, detail)
-                    await self._conversation.note(detail)
+                    await self._acting.warn(detail)
                 case Silent():
                     pass  # the last event: `finish` withdraws the answer
 
@@ -237,12 +250,45 @@ class Answer:
 
     def _grow(self, text: str) -> None:
         self._end = (self._end + text)[-2:]
-        if self._unseen is not None:
+        if self._is_hidden:
             self._unseen.append(text)
-        elif seen := self._reveal.feed(text):
+            self._unseen_size += len(text)
+            if self._unseen_size < ENOUGH_TO_REVEAL:
+                return
+            text = self._take_unseen()
+        if seen := self._reveal.feed(text):
             self._pass_on(seen)
 
+    def _take_unseen(self) -> str:
+        text = "".join(self._unseen)
+        self._unseen.clear()
+        self._unseen_size = 0
+        return text
+
+    @property
+    def _words(self) -> str:
+        """What has been passed on of the agent's words."""
+        return self._drafting.draft.text.removeprefix(self._worn) if self._unprefixed is None else self._unprefixed
+
+    def _pass_on_rest(self) -> None:
+        self._pass_on(self._reveal.finish(self._take_unseen()), whole=True)
+
+    async def _end_cut(self) -> Sequence[Planned]:
+        """If the answer was cut, says so, and returns the message with the file that has all of it."""
+        if self._reader.silent or not self._has_words:
+            return ()
+        self._pass_on_rest()
+        if not self._length.is_over:
+            return ()
+        await self._length.write(self._words)
+        cut, self._length = self._length, Length(MAX_ANSWER_CHARS, None, "")  # what the gateway itself adds has room
+        closing = await asyncio.to_thread(closing_of, self._words)
+        self._drafting.grow(f"{closing}\n\n{cut.sentence}")
+        self._between_segments = True
+        return () if cut.file is None else await self._acting.show_whole(cut.file)
+
     def _pass_on(self, seen: str, *, whole: bool = False) -> None:
+        seen = self._length.take(seen)
         if self._unprefixed is not None:
             self._unprefixed += seen
             if len(self._unprefixed.lstrip()) < ENOUGH_TO_PREFIX and not whole:
@@ -258,7 +304,7 @@ class Answer:
 
         `whole`: the agent has finished, and the other agents in the room are told of the answer.
         """
-        self._pass_on(self._reveal.finish("".join(self._unseen or ())), whole=True)
+        self._pass_on_rest()
         await self._drafting.close()
         draft = self._drafting.draft
         if draft.streaming.mode == "blocks":
@@ -268,7 +314,7 @@ class Answer:
             planned = self._settled(draft.text, self._stem)
         if sentence:
             planned += self._say(sentence, is_error=True)
-        words = draft.text.removeprefix(self._worn)
+        words = self._words
         if whole:
             self._acting.keep_named(words)
         message = await self._post([*planned, *handed], final=True)
@@ -295,7 +341,8 @@ class Answer:
         wording = self._acting.wording()
         target = wording.reply_to if not self._has_words else None
         plain = Wording(target, author=wording.author, is_error=is_error)
-        return plan.say(sentence, self._conversation.route, self._manner, plain, f"{self._stem}/own")
+        words = prefixed(sentence, self._prefix, self._speaker())
+        return plan.say(words, self._conversation.route, self._manner, plain, f"{self._stem}/own")
 
     async def _withdraw(self, handed: Sequence[Planned], beside: Sequence[Slot] = ()) -> None:
         """Removes all that was shown, where the channel can (OD-41); what was handed over stays."""
@@ -311,10 +358,10 @@ class Answer:
             await self._post([*planned, *handed], final=True)
 
     async def _is_old_news(self) -> bool:
-        return self._beat is not None and not await self._beat.is_news("".join(self._unseen or ()))
+        return self._beat is not None and not await self._beat.is_news(self._words)
 
     def _kept(self) -> Unit:
-        unit = Unit(*self._kept_with_it(), *(self._beat.kept_with_it() if self._beat is not None else ()))
+        unit = Unit(*self._kept_with_it(), *(self._beat.kept_with_it(self._stem) if self._beat is not None else ()))
         unit.include(self._acting.kept)
         return unit
 

@@ -18,8 +18,8 @@ from rejoinder.outbound import draft as drafts
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import Open, decode, keyed
 from rejoinder.outbound.draft import Draft, EditSlot, Feed, OpenSlot, Preview, Rest, SendBlock, Step, Streaming, Wait
-from rejoinder.outbound.plan import Manner, Planned, Slot, Wording
-from rejoinder.outbound.render import Message
+from rejoinder.outbound.plan import Planned, Slot, Wording
+from rejoinder.rendering import Message, RenderOptions
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.sending.fates import Fate, Sent
 from rejoinder.runtime.sending.sender import Sender
@@ -35,7 +35,7 @@ class Drafting:
         self,
         sender: Sender,
         streaming: Streaming,
-        manner: Manner,
+        manner: RenderOptions,
         wording: Callable[[], Wording],
         stem: str,
         run: Run | None,
@@ -257,13 +257,13 @@ class Drafting:
         self._has_caught_up()
 
 
-async def foresee(text: str, manner: Manner) -> None:
+async def foresee(text: str, manner: RenderOptions) -> None:
     """Cuts a long text in a thread, off the event loop; the next `plan.cut` finds the result cached."""
     if len(text) > plan.LONG and manner.limit is not None:
         await asyncio.to_thread(plan.cut, text, manner)
 
 
-def streaming_for(wanted: Streaming, sender: Sender, manner: Manner, *, other_bot: bool) -> Streaming:
+def streaming_for(wanted: Streaming, sender: Sender, manner: RenderOptions, *, other_bot: bool) -> Streaming:
     """The way this channel can show an unfinished answer that comes nearest to what is wanted.
 
     Other people's bots would read a draft as the answer, so streaming is off where they are (DE-21). Our own agents

@@ -1,11 +1,14 @@
-"""What is special about a heartbeat's answer: it is not shown while it grows, and is not repeated within a day."""
+"""What is special about a heartbeat's answer: it is not shown while it grows, and what was delivered is not repeated
+within a day (TU-26)."""
 
 from collections.abc import Callable
 from datetime import datetime
 from hashlib import blake2b
 
-from rejoinder.store.base import NoteSaid, Store
-from rejoinder.turns.heartbeat import was_just_said
+from rejoinder.store.base import NoteSaid, PartState, SaidBefore, Store
+from rejoinder.turns.heartbeat import SAID_AGAIN_AFTER, was_just_said
+
+UNDELIVERED: frozenset[PartState] = frozenset({"dead", "held", "withdrawn"})
 
 
 class Beat:
@@ -20,12 +23,20 @@ class Beat:
 
     async def is_news(self, text: str) -> bool:
         digest = blake2b(text.strip().encode("utf-8", "replace"), digest_size=16).hexdigest()
-        kept = next((each for each in await self._store.jobs() if each.name == self._job), None)
-        if kept is not None and kept.said == digest and was_just_said(kept.said_at, self._clock()):
+        before = await self._store.said_before(self._job, digest)
+        if before is not None and was_just_said(before.at, self._clock()) and await self._arrived(before.stem):
             return False
         self._digest = digest
         return True
 
-    def kept_with_it(self) -> tuple[NoteSaid, ...]:
+    async def _arrived(self, stem: str) -> bool:
+        """All its words were delivered, or are still on their way."""
+        parts = await self._store.parts_under(stem) if stem else ()
+        return not any(part.state in UNDELIVERED for part in parts if not part.key.startswith(f"{stem}/act"))
+
+    def kept_with_it(self, stem: str) -> tuple[NoteSaid, ...]:
         """Written in the commit that plans the answer; an answer that is not sent changes nothing."""
-        return (NoteSaid(self._job, self._digest, self._clock()),) if self._digest else ()
+        if not self._digest:
+            return ()
+        now = self._clock()
+        return (NoteSaid(self._job, SaidBefore(self._digest, stem, now), now - SAID_AGAIN_AFTER),)

@@ -25,6 +25,7 @@ from rejoinder.runtime.lanes.books import begin_turn
 from rejoinder.runtime.lanes.lanes import Lanes
 from rejoinder.runtime.lanes.sessions import Held, Sessions
 from rejoinder.runtime.lanes.turn_inputs import Granted
+from rejoinder.runtime.prefixes import Prefix, prefix_of
 from rejoinder.runtime.sending.conversations import OVERHEARD, Conversation
 from rejoinder.runtime.sending.owners import Owners
 from rejoinder.runtime.settings import RuntimeSettings
@@ -218,10 +219,16 @@ class Consequences:
         for each in performed:
             unit.add_all(each.verbs)
         if replies := _replies(decision, performed):
-            unit.add_all((decision.conversation.to_say(replies, now, stem=said_about(decision.event.id)),))
+            said = map(self._prefix(decision), replies)
+            unit.add_all((decision.conversation.to_say(said, now, stem=said_about(decision.event.id)),))
         if _is_owners(decision):
             unit.add_all(self._owners.to_keep(decision.conversation.route))
         return unit, noted
+
+    def _prefix(self, decision: Decision) -> Prefix:
+        """A message that was answered before its session was looked up is answered as in a new one."""
+        session = decision.walk.session or Session("", decision.agent, decision.now, decision.now)
+        return prefix_of(decision.walk.message, session, self._settings)
 
     def _settled(self, decision: Decision, performed: list[Performed], noted: tuple[Message, ...]) -> None:
         """Makes the decision effective, after its commit."""

@@ -5,6 +5,7 @@ replies, so the user is never told that something was done when it was not. What
 here: the effect returns verbs, which are written in the commit that stores the decision.
 """
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Any, assert_never
@@ -13,17 +14,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, CanCompact, CanForget
+from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import (
     AnswerQuestion,
     ApprovePairing,
     AskPairing,
     ChangeDebug,
+    ChangeInvitations,
     CompactSession,
     EditAllowList,
     Effect,
     ExportSession,
     Inbound,
     Overhear,
+    ReportFailure,
     ResendParts,
     ResetBotTurns,
     ResetSession,
@@ -36,6 +40,7 @@ from rejoinder.events import (
     ShowContext,
     StopRun,
     UseTool,
+    WriteConfig,
 )
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.commands.session import MEMORY_SHORTENED
@@ -52,6 +57,8 @@ from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.turn.questions import Questions
 from rejoinder.session import Session
 from rejoinder.store.base import ClearBotTurns, InboxEvent, SaveAgentSession, Verb
+
+log = logging.getLogger(__name__)
 
 
 def _nothing() -> None:
@@ -84,7 +91,7 @@ class Asking(Struct, frozen=True):
     now: datetime
 
 
-Errand = ShowContext | ExportSession | RestartGateway | RunShell | ChangeDebug
+Errand = ShowContext | ExportSession | RestartGateway | RunShell | ChangeDebug | ChangeInvitations | WriteConfig
 RunErrand = Callable[[Errand, Asking], Awaitable[Performed]]
 
 
@@ -117,10 +124,11 @@ class Effects:
 
         None: this decision asks for no such work.
         """
-        others = tuple([effect for effect in walked.effects if not isinstance(effect, CompactSession)])
-        if len(others) == len(walked.effects) or not can(self._agents[agent], CanCompact):
+        wanted = [effect for effect in walked.effects if isinstance(effect, CompactSession)]
+        if not wanted or not can(self._agents[agent], CanCompact):
             return None
-        message = replace(walked.message, agents=(agent,), compacts=True)
+        others = tuple([effect for effect in walked.effects if not isinstance(effect, CompactSession)])
+        message = replace(walked.message, agents=(agent,), compacts=True, prompt=wanted[-1].instructions)
         said = tuple([reply for reply in walked.replies if reply != MEMORY_SHORTENED])  # the turn says it
         return replace(walked, message=message, outcome=PASS, replies=said, effects=others)
 
@@ -148,6 +156,8 @@ class Effects:
                 return Performed((self._access.knock(effect, now),), lambda: self._access.changed(place))
             case ApprovePairing(code=code):
                 return Performed((self._access.approve(code, now),), lambda: self._access.changed(place))
+            case ReportFailure(what=what, detail=detail):
+                log.error("%s failed: %s", what, detail)
             case ShowConfig(key=key):
                 return Performed(says=self._show_config(key))
             case EditAllowList():
@@ -156,8 +166,10 @@ class Effects:
                 return Performed(says=await self._resend(route, conversation.outbox))
             case UseTool(tool=tool):
                 return Performed(says=f"There is no tool {tool}.")
-            case ShowContext() | ExportSession() | RestartGateway() | RunShell() | ChangeDebug():
-                return await self._run_errand(effect, asking)
+            case ShowContext() | ExportSession() | RestartGateway() | RunShell():
+                return await self._attempted(effect, asking)
+            case ChangeDebug() | ChangeInvitations() | WriteConfig():
+                return await self._attempted(effect, asking)
             case _:
                 assert_never(effect)
         return DONE
@@ -169,6 +181,16 @@ class Effects:
         if told:
             return " ".join(told)
         return "Nothing waits to be sent again." if route is None else "Nothing here waits to be sent again."
+
+    async def _attempted(self, errand: Errand, asking: Asking) -> Performed:
+        """A command that fails is told to the person in a sentence, and to the log (IN-60)."""
+        try:
+            return await self._run_errand(errand, asking)
+        except (StoreUnavailable, Superseded):
+            raise  # the message is decided again
+        except Exception as problem:
+            log.exception("%s failed", type(errand).__name__)
+            return Performed(says=f"That did not work ({type(problem).__name__}); the gateway's log says more.")
 
     async def _reset(self, session: str, agent: str) -> None:
         """The lane forgets what waits, and the agent what was said; its saved session id is cleared with the commit."""

@@ -5,17 +5,27 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from rejoinder.agents.base import Agent, CanTellMemory, Exchange
 from rejoinder.channels.base import CanSendFiles
-from rejoinder.events import Attachment, ChangeDebug, ExportSession, RestartGateway, RunShell, ShowContext
+from rejoinder.events import (
+    Attachment,
+    ChangeDebug,
+    ChangeInvitations,
+    ExportSession,
+    RestartGateway,
+    RunShell,
+    ShowContext,
+    WriteConfig,
+)
 from rejoinder.letters import mended
 from rejoinder.outbound import plan
-from rejoinder.outbound.fence import fenced
 from rejoinder.outbound.plan import Wording
 from rejoinder.outbound.redact import redact
+from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.deciding.effects import Asking, Errand, Performed
 from rejoinder.runtime.deciding.restarting import Restarting
 from rejoinder.runtime.deciding.shell import Shell
 from rejoinder.runtime.lanes.turn_inputs import Asked
+from rejoinder.runtime.prefixes import prefix_of
 from rejoinder.runtime.sending.performing import intent
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.turn.briefing import next_parts, surroundings_of, system_part
@@ -27,7 +37,8 @@ from rejoinder.transcripts import Transcript, as_markdown, latest
 from rejoinder.turns import context
 from rejoinder.turns.context import Budget, Past
 
-NO_FILE = "This gateway was given its settings by another program: there is nothing to lay others over."
+NO_FILE = "This gateway was given its settings by another program: there is no file of its own."
+NO_PAGE = "This gateway has no chat page to invite anybody to."
 EVERYTHING = -1
 MOST_SHOWN = 6000
 """Characters of a transcript that a chat is given as text."""
@@ -51,6 +62,10 @@ class Errands:
         self._shell = shell
         self.debug: Callable[[ChangeDebug], Awaitable[str]] | None = None
         """Overrides settings of the configuration; None where they did not come from a file."""
+        self.write_config: Callable[[WriteConfig], Awaitable[str]] | None = None
+        """Writes one key into the file, or removes it; None likewise."""
+        self.invite: Callable[[ChangeInvitations], Awaitable[str]] | None = None
+        """Invites people to the chat page; None where there is none."""
 
     def heed(self, settings: RuntimeSettings) -> None:
         self._settings = settings
@@ -66,13 +81,18 @@ class Errands:
             case RestartGateway():
                 return await self._restarting.perform(asking.event)
             case RunShell(command=command):
-                return self._shell.perform(command, asking.conversation)
+                prefix = prefix_of(asking.message, session, self._settings)
+                return self._shell.perform(command, asking.conversation, prefix)
             case ChangeDebug():
                 return Performed(says=NO_FILE if self.debug is None else await self.debug(errand))
+            case WriteConfig():
+                return Performed(says=NO_FILE if self.write_config is None else await self.write_config(errand))
+            case ChangeInvitations():
+                return Performed(says=NO_PAGE if self.invite is None else await self.invite(errand))
 
     async def _context(self, asking: Asking, session: Session) -> str:
         agent, conversation = self._agents[asking.agent], asking.conversation
-        here = surroundings_of(asking.message, session, self._settings, agent)
+        here = surroundings_of(asking.message, session, self._settings, agent, conversation)
         handle = conversation.messages.handle(asking.message.inbound.message_id)
         overheard = conversation.overheard(agent.name)
         specimen = Asked("", asking.event.id, asking.message, conversation, handle, overheard)

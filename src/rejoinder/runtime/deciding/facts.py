@@ -4,13 +4,13 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from rejoinder.agents.base import CanTellMore
+from rejoinder.agents.base import AnnouncesCommands, CanTellModels, CanTellMore
 from rejoinder.channels.base import KnowsItself
-from rejoinder.events import Inbound, Route, Step
+from rejoinder.events import Inbound, Route, Said, Step
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.facts import Facts, Me, RunFacts, ThreadFacts
-from rejoinder.inbound.rooms import is_member
+from rejoinder.inbound.rooms import is_member, members
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.deciding.access import Access
@@ -23,6 +23,7 @@ from rejoinder.runtime.turn.work import Workers
 from rejoinder.store.base import Store
 
 LAST_WORDS = 1000
+NONE: frozenset[str] = frozenset()
 
 
 class World:
@@ -57,7 +58,7 @@ class World:
         own = messages.get(inbound.message_id)
         quoted, trace, of_group, of_sender = None, conversation.trace_of(None), 0, 0
         if quote is not None:
-            quoted = await messages.look_up(quote.message_id)
+            quoted = await conversation.look_up(quote.message_id)
             trace = await self._trace(quote.message_id, inbound, conversation)
         place = (inbound.channel, inbound.account)
         await self._access.read(place)
@@ -72,7 +73,7 @@ class World:
             replies_to_us=quoted is not None and quoted.kind == "own",
             answers=await conversation.author_answered(inbound),
             thread=ThreadFacts(
-                owned=here.owned,
+                owned=here.owned or self._hangs_under_ours(inbound),
                 posted=here.posted,
                 other_bot=here.other_bot or (inbound.sender.is_bot and not inbound.sender.is_self),
                 bot_turns=turns.in_a_row,
@@ -86,13 +87,31 @@ class World:
             sender_turns_today=of_sender,
             runs=runs,
             last_trace=trace,
+            offered=await self._offered(inbound, agent),
+            announced=self._announced(agent),
             random=sixteen(),
             version=self._settings.version,
         )
 
+    async def _offered(self, inbound: Inbound, agent: str) -> tuple[str, ...]:
+        """The models the agent says it has, asked for only where somebody may be choosing one."""
+        speaker = self._workers.agents.get(agent)
+        if "/" not in inbound.text or "/model" not in inbound.text.lower() or not can(speaker, CanTellModels):
+            return ()
+        return await speaker.offered()
+
+    def _announced(self, agent: str) -> frozenset[str]:
+        speaker = self._workers.agents.get(agent)
+        return speaker.announced() if can(speaker, AnnouncesCommands) else NONE
+
     def is_member(self, inbound: Inbound) -> bool:
         """Whether one of our own agents in a room said it: to the others it is a message (IN-25)."""
         return is_member(inbound, channel_rules(self._settings.rules, inbound.channel))
+
+    def _hangs_under_ours(self, inbound: Inbound) -> bool:
+        """Whether the thread hangs under a message of one of our agents there: then it is ours (IN-22)."""
+        starter, channel = inbound.thread_starter, channel_rules(self._settings.rules, inbound.channel)
+        return isinstance(starter, Said) and starter.is_bot and starter.author_id in members(inbound, channel)
 
     async def _turns_today(self, inbound: Inbound, now: datetime) -> tuple[int, int]:
         """Those of the group and of the sender in it, counted only where there is a limit (IN-33)."""

@@ -18,8 +18,9 @@ from msgspec import Struct
 
 from rejoinder.environment import passed
 from rejoinder.letters import harmless
-from rejoinder.outbound.fence import fenced
+from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.deciding.effects import Performed
+from rejoinder.runtime.prefixes import Prefix, no_prefix
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending.conversations import Conversation
 
@@ -51,10 +52,10 @@ class Shell:
         self._running: _Command | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def perform(self, command: str, conversation: Conversation) -> Performed:
+    def perform(self, command: str, conversation: Conversation, prefix: Prefix = no_prefix) -> Performed:
         if self._task is not None and not self._task.done():
             return Performed(says=f"A command is running already; it has {self._seconds:.0f} seconds in all.")
-        return Performed(then=lambda: self._start(command, conversation))
+        return Performed(then=lambda: self._start(command, conversation, prefix))
 
     async def stop(self) -> None:
         """Ends the running command, and returns when its result has been sent to the chat."""
@@ -63,12 +64,12 @@ class Shell:
         if self._task is not None:
             await self._runs.wait(self._task)
 
-    def _start(self, command: str, conversation: Conversation) -> None:
+    def _start(self, command: str, conversation: Conversation, prefix: Prefix) -> None:
         self._running = _Command()
-        self._task = self._runs.start("bash", self._run(command, self._running, conversation))
+        self._task = self._runs.start("bash", self._run(command, self._running, conversation, prefix))
 
-    async def _run(self, words: str, command: "_Command", conversation: Conversation) -> None:
-        await conversation.send(told(await command.run(words, self._seconds)))
+    async def _run(self, words: str, command: "_Command", conversation: Conversation, prefix: Prefix) -> None:
+        await conversation.send(prefix(told(await command.run(words, self._seconds))))
 
 
 class _Command(asyncio.SubprocessProtocol):

@@ -169,7 +169,7 @@ class StoreBooks:
             unit.add_all(transcript(run, now))
         told = () if run.released or run.message.listening else notices.why_it_ended(run.overdue, run.crashed)
         if told:
-            unit.add_all((run.conversation.to_say(told, now),))
+            unit.add_all((run.conversation.to_say(map(run.prefix, told), now),))
         await self._superseded(unit)
         run.closed = True
         if unit.is_written:

@@ -9,7 +9,7 @@ Rule 4: a run that does not end when it is told to is left behind: its lane goes
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import Protocol
 
@@ -21,6 +21,7 @@ from rejoinder.events import PromptPart, Route
 from rejoinder.runtime.deciding.waiting import unpack_told
 from rejoinder.runtime.lanes.slots import Slots
 from rejoinder.runtime.lanes.turn_inputs import Asked, Granted, Resumed
+from rejoinder.runtime.prefixes import Prefix, no_prefix
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import Run as Claim
 from rejoinder.store.base import StoredPart
@@ -125,6 +126,7 @@ class Run:
         self.told: list[tuple[PromptPart, ...]] = []  # what the agent was given
         self.said: list[str] = []  # what it said, in the pieces in which it came
         self.model: str | None = None  # the model that answers, as reported by the agent
+        self.prefix: Prefix = no_prefix  # of what the gateway says in its place
         self._lane = lane
 
     @property
@@ -203,6 +205,11 @@ class SessionLane:
         return self.lane.phase is Phase.IDLE and not self.lane.after_abort
 
     @property
+    def is_busy(self) -> bool:
+        """Something runs or waits; a lane that only remembers that a run was aborted is not busy."""
+        return self.lane.phase is not Phase.IDLE
+
+    @property
     def is_running(self) -> bool:
         return self.lane.phase in (Phase.STARTING, Phase.RUNNING)
 
@@ -217,9 +224,20 @@ class SessionLane:
 
     def is_at(self, route: Route) -> bool:
         """A message of this place runs or waits here."""
-        running = self.run.asked if self.run is not None and self.is_running else ()
-        waiting = (asked for group in self._asked.values() for asked in group)
-        return any(asked.conversation.route == route for asked in (*running, *waiting))
+        return any(asked.conversation.route == route for asked in self._at_hand)
+
+    @property
+    def is_talked_to(self) -> bool:
+        """Something that runs or waits here was said by somebody: a job's turn was not."""
+        return any(not asked.message.background for asked in self._at_hand)
+
+    @property
+    def _at_hand(self) -> Iterator[Asked]:
+        """What runs or waits."""
+        if self.run is not None and self.is_running:
+            yield from self.run.asked
+        for group in self._asked.values():
+            yield from group
 
     def start_of(self, message: backlog.Message, settings: QueueSettings) -> Start | None:
         """The turn this message would start at once; None if it would have to wait."""

@@ -16,9 +16,9 @@ from rejoinder.inbound.groups import overhear
 from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import React, keyed
-from rejoinder.outbound.emoji import project
 from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.redact import redact
+from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.deciding.precedence import Arrival
 from rejoinder.runtime.sending.fates import Fate, message_of
@@ -34,8 +34,10 @@ TRACES = 50
 KEPT = 2000
 PATIENCE = 5.0
 """Seconds for which the caller of `send` waits for the platform; the message is sent all the same."""
-COMMANDING = frozenset({"abort", "inline_directives", "commands"})
+COMMANDING = frozenset({"abort", "inline_directives", "skills", "inline_commands", "commands"})
 """Stages that answer requests to the gateway itself."""
+ROOT = "root"
+"""How an agent may call the message that its thread hangs under, where the thread has its id."""
 OVERHEARD = "overheard"
 """The prefix of the reason with which an overheard event is settled: the next turn here is told of it (IN-32)."""
 
@@ -125,7 +127,7 @@ class Conversation:
 
     async def author_answered(self, inbound: Inbound) -> str:
         """Which of our agents wrote the message that this one answers, if one did."""
-        quoted = None if inbound.reply_to is None else await self.messages.look_up(inbound.reply_to.message_id)
+        quoted = None if inbound.reply_to is None else await self.look_up(inbound.reply_to.message_id)
         return quoted.author if quoted is not None and quoted.kind == "own" else ""
 
     async def words_of(self, message: str) -> str | None:
@@ -152,9 +154,17 @@ class Conversation:
             for inbound in inbounds
             if (quote := inbound.reply_to) is not None and (quote.author_id or quote.text) and not quote.elsewhere
         }
+        starter = inbounds[-1].thread_starter
+        if isinstance(starter, Said) and starter.message_id and readable:
+            quoted.setdefault(starter.message_id, _met(starter, now))
         known = {message.id for message in fresh}
         unknown = [message for id, message in quoted.items() if id not in known and self.messages.get(id) is None]
         return NoteMessages(self.route, (*fresh, *unknown))
+
+    def to_meet(self, told: Iterable[Said], now: datetime) -> NoteMessages | None:
+        """Notes those of these messages that the index does not have; None: it has them all."""
+        unknown = tuple([_met(said, now) for said in told if self.messages.get(said.message_id) is None])
+        return NoteMessages(self.route, unknown) if unknown else None
 
     def noted(self, messages: Iterable[Message]) -> None:
         """The index has these now."""
@@ -188,8 +198,22 @@ class Conversation:
 
     async def find(self, reference: str) -> str | None:
         """The platform id behind a handle or an id, if it is a message of this conversation (OD-52)."""
-        known = await self.messages.look_up(reference)
+        if reference == ROOT and self.route.thread is not None:
+            reference = self.route.thread
+        known = await self.look_up(reference)
         return None if known is None else known.id
+
+    async def look_up(self, reference: str) -> Message | None:
+        """The message behind a handle or an id; from a thread also one of the chat that the thread hangs under."""
+        known = await self.messages.look_up(reference)
+        if known is not None or self.route.thread is None:
+            return known
+        return await self.store.message(replace(self.route, thread=None), reference)
+
+    async def root(self) -> Said | None:
+        """The message this thread hangs under, where the thread has its id and the index has it."""
+        known = await self.look_up(self.route.thread) if self.route.thread is not None else None
+        return None if known is None or known.id != self.route.thread else _said(known)
 
     # --- what the gateway says itself --------------------------------------------------------------
 
@@ -338,6 +362,11 @@ def _quoted(quote: Quote, now: datetime, *, readable: bool) -> Message:
     return Message(
         quote.message_id, quote.author_id or "", now, "system", quote.author_name, quote.text if readable else ""
     )
+
+
+def _met(said: Said, now: datetime) -> Message:
+    """An earlier message, as `_quoted`."""
+    return Message(said.message_id, said.author_id, now, "system", said.author_name, said.text)
 
 
 def _said(message: Message) -> Said:

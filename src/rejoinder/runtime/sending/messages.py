@@ -1,5 +1,8 @@
 """The latest messages of one conversation, as the store's index has them (OD-22)."""
 
+from collections.abc import Iterator
+from itertools import islice
+
 from rejoinder.bounded import Bounded
 from rejoinder.events import Route
 from rejoinder.store.base import Message, Store
@@ -33,6 +36,10 @@ class Messages:
         """The message was deleted; its handle is not given again."""
         if (known := self._by_id.pop(message, None)) is not None:
             self._id_by_handle.pop(known.handle, None)
+
+    def latest(self, most: int) -> Iterator[Message]:
+        """The latest messages, the last one first."""
+        return islice(reversed(self._by_id.values()), most)
 
     def find(self, reference: str) -> str | None:
         """The platform id behind a handle or an id, if it is one of the latest messages here."""

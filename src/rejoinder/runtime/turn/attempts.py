@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
+from random import random
 from time import monotonic
 
 from msgspec.structs import replace
@@ -49,15 +50,19 @@ class Attempts:
         self._told: Bounded[str, str] = Bounded(SESSIONS)
 
     async def make(
-        self, agent: Agent, turn: Turn, attempt: Try, begun: Callable[[], bool], notice: Notice
+        self, agent: Agent, turn: Turn, attempt: Try, begun: Callable[[], bool], notice: Notice, aloud: Notice
     ) -> Failed | None:
-        """None when the turn was answered, otherwise the failure that could not be overcome."""
+        """None when the turn was answered, otherwise the failure that could not be overcome.
+
+        `notice` tells what only verbose sessions are told, `aloud` that there is no such model: who chose one hears it.
+        """
         trial = begin(_candidates(agent, turn), self._rests, monotonic())
         compacted = False
         kind: str | None = None
         while True:
             model = trial.current.model or None
-            answers = partial(self._tell, turn.session, trial, kind, notice)
+            says = aloud if kind == "model_not_found" else notice
+            answers = partial(self._tell, turn.session, trial, kind, says)
             failed = await attempt(turn if turn.model == model else replace(turn, model=model), answers)
             if failed is None:
                 if self._rests:
@@ -87,7 +92,7 @@ class Attempts:
         now = monotonic()
         hurry = (failed.transient, failed.retry_after)
         self._rests = rested(self._rests, trial, failed.kind, now, *hurry)
-        following = after_failure(trial, failed.kind, self._rests, now, *hurry)
+        following = after_failure(trial, failed.kind, self._rests, now, *hurry, chance=random())
         return None if isinstance(following, GiveUp) else following
 
 

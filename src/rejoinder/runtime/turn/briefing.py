@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.events import Inbound, PromptImage, PromptPart, Said, Strictness, Turn
@@ -13,26 +13,26 @@ from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import (
     BY_DEFAULT,
     Effective,
+    chosen_model,
     effective_exec,
     effective_level,
-    effective_model,
 )
-from rejoinder.inbound.groups import active_mode, group_intro
+from rejoinder.inbound.groups import MOST_OVERHEARD, active_mode, group_intro, participants
 from rejoinder.inbound.media import Shown, show_media
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.rooms import members, room_notice
 from rejoinder.inbound.rules import AgentProfile, ChannelRules, channel_rules
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.notice import abilities_notice
-from rejoinder.outbound.template import fill, values_of
 from rejoinder.runtime.answer.files import OutboxFolder
 from rejoinder.runtime.entropy import sixteen
 from rejoinder.runtime.lanes.lane import Run
 from rejoinder.runtime.lanes.turn_inputs import Asked
+from rejoinder.runtime.prefixes import filled
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.turn.fetching import all_files, sees_images
-from rejoinder.session import ExecChoice, Session, is_untouched
+from rejoinder.session import ExecChoice, Session
 from rejoinder.turns.prompt import (
     Group,
     Media,
@@ -47,7 +47,6 @@ from rejoinder.turns.prompt import (
 )
 
 BOUNDARY_BYTES = 8
-LONGEST_FILLED = 500
 HANDLED = frozenset({"send_message", "send_file"})
 """Directives that work anywhere once granted; the agent is not told of others that need a grant."""
 FOLDER = "Your outbox folder is {path}: put a file there to send it, and name it by its path within."
@@ -66,6 +65,8 @@ class Surroundings(Struct, frozen=True):
     settings: RuntimeSettings
     room: tuple[str, ...]
     """Our agents in the group it speaks in, if there are several."""
+    participants: tuple[str, ...]
+    """Who takes part in the group (IN-34)."""
 
 
 class Scene(Surroundings, frozen=True):
@@ -87,18 +88,25 @@ class Scene(Surroundings, frozen=True):
         return effective_level(name, self.choices, self.session, self.settings.rules, self.profile)
 
 
-def surroundings_of(message: Message, session: Session, settings: RuntimeSettings, agent: Agent) -> Surroundings:
+def surroundings_of(
+    message: Message, session: Session, settings: RuntimeSettings, agent: Agent, conversation: Conversation
+) -> Surroundings:
     rules = settings.rules
-    channel = channel_rules(rules, message.inbound.channel)
-    return Surroundings(message, session, agent, rules.agents[agent.name], channel, settings, _room(message, channel))
+    channel, profile = channel_rules(rules, message.inbound.channel), rules.agents[agent.name]
+    there = _participants(message, agent, conversation) if message.in_group else ()
+    return Surroundings(message, session, agent, profile, channel, settings, _room(message, channel), there)
+
+
+def _participants(message: Message, agent: Agent, conversation: Conversation) -> tuple[str, ...]:
+    latest = conversation.messages.latest(MOST_OVERHEARD)
+    heard = ((each.author, each.author_name) for each in latest)
+    return participants(message.inbound.participants, heard, {agent.name, message.facts.me.id})
 
 
 def scene_of(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> Scene:
-    here = surroundings_of(run.message, session, settings, agent)
+    here = surroundings_of(run.message, session, settings, agent, run.conversation)
     choices = {name: value for asked in run.asked for name, value in asked.message.choices.items()}
-    return Scene(
-        here.message, session, agent, here.profile, here.channel, settings, here.room, run=run, choices=choices
-    )
+    return Scene(**asdict(here), run=run, choices=choices)
 
 
 def brief(scene: Scene) -> Turn:
@@ -106,35 +114,29 @@ def brief(scene: Scene) -> Turn:
     run, session, chosen, profile = scene.run, scene.session, scene.choices, scene.profile
     overheard = [said for asked in run.asked for said in asked.overheard]
     first = run.asked[0].message.inbound
-    begins = is_untouched(session) or _opens_thread(run.asked[0])
-    earlier = (*(first.thread_history if begins else ()), *overheard)
-    starter = Quoted(first.thread_starter) if begins and first.thread_starter else None
+    starter = first.thread_starter
     user = UserPart(
         messages=_all_spoken(run.asked, scene),
-        thread_starter=starter,
-        history=_quotes(earlier),
+        thread_starter=_quotes((starter,))[0] if isinstance(starter, Said) else None,
+        history=_quotes(_each_once((*first.thread_history, *overheard))),
         system_events=(*session.system_events, *_interrupted(run)),
         after_abort=run.start.after_abort or session.aborted_last_run,
         overflow=run.start.overflow,
         passed_over=run.start.passed_over,
         untrusted_context=tuple([text for asked in run.asked for text in asked.message.inbound.untrusted_context]),
     )
-    model = effective_model(chosen, session, profile)
+    exec = effective_exec(chosen, session)
     return assemble(
         run.session,
         system_part(scene),
         user,
         boundary=_boundary(),
-        model=model.value if profile.models.default or session.model or "model" in chosen else None,
+        model=chosen_model(chosen, session, profile),
         think=scene.chosen("think") if profile.think_levels else None,
-        permissions=_stricter(effective_exec(chosen, session)),
+        permissions=_stricter(exec),
+        host=exec.host if "host" in profile.takes_exec else None,
+        node=exec.node if "node" in profile.takes_exec else None,
     )
-
-
-def _opens_thread(asked: Asked) -> bool:
-    """The message is the first of its thread, even if the thread uses the session of its chat."""
-    known = asked.conversation.messages.get(asked.message.inbound.message_id)
-    return asked.conversation.route.thread is not None and known is not None and known.number == 1
 
 
 def next_parts(here: Surroundings, asked: Asked) -> tuple[PromptPart, ...]:
@@ -152,8 +154,15 @@ def _boundary() -> str:
     return sixteen()[:BOUNDARY_BYTES].hex()
 
 
+def _each_once(earlier: Iterable[Said]) -> Iterable[Said]:
+    """What was overheard in a thread may have been fetched with its history."""
+    return {said.message_id or (said.author_id, said.text): said for said in earlier}.values()
+
+
 def _quotes(earlier: Iterable[Said]) -> tuple[Quoted, ...]:
-    return tuple([Quoted(s.text, s.author_name or s.author_id, s.handle or None, s.message_id) for s in earlier])
+    return tuple(
+        [Quoted(s.text, s.author_name or s.author_id, s.handle or None, s.message_id or None) for s in earlier]
+    )
 
 
 def _stricter(chosen: ExecChoice) -> Strictness | None:
@@ -163,16 +172,6 @@ def _stricter(chosen: ExecChoice) -> Strictness | None:
     if chosen.ask == "always":
         return "ask"
     return "list" if chosen.security == "allowlist" else None
-
-
-def filled(words: str, here: Surroundings) -> str:
-    """The operator's template, filled from the message that is answered (DE-5). Each value is put on one line, so that
-    a user's chosen name cannot begin a new paragraph of the system prompt."""
-    if "{{" not in words:
-        return words
-    message, key, is_new = here.message, here.session.key, is_untouched(here.session)
-    values = values_of(message.inbound, key, stripped=message.agent_text, is_new=is_new)
-    return fill(words, {name: " ".join(value.split())[:LONGEST_FILLED] for name, value in values.items()})
 
 
 def _interrupted(run: Run) -> tuple[str, ...]:
@@ -197,12 +196,12 @@ def system_part(where: Surroundings) -> SystemPart:
     group, intro, extra = None, "", [here.extra_system_prompt]
     if message.in_group:
         mode = active_mode(message, where.session, channel)
-        group = Group(inbound.chat.title, inbound.participants, mode)
+        group = Group(inbound.chat.title, where.participants, mode)
         intro = group_intro(mode)
         extra.append(group_settings(channel, inbound.chat).extra_system_prompt)
     folder = outbox_folder(where.session.key, settings)
     return SystemPart(
-        system_prompt=filled(settings.system_prompts.get(agent.name, ""), where),
+        system_prompt=filled(settings.system_prompts.get(agent.name, ""), message, where.session),
         metadata=_metadata(inbound, agent),
         abilities=_notice(settings.directives, here.can, settings.granted & _handled(settings, among=bool(among))),
         notices=(
@@ -211,7 +210,7 @@ def system_part(where: Surroundings) -> SystemPart:
         ),
         group=group,
         group_intro=intro,
-        extra_system_prompt=filled("\n\n".join(filter(None, extra)), where),
+        extra_system_prompt=filled("\n\n".join(filter(None, extra)), message, where.session),
     )
 
 

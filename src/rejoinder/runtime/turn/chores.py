@@ -41,7 +41,7 @@ class Chores:
         began, ended = monotonic(), "cancelled"
         try:
             run.begun(can_steer=False)
-            shortened = await self._compaction.shorten(run.session, agent)
+            shortened = await self._compaction.shorten(run.session, agent, run.message.prompt or "")
             run.ending = True
             ended: Literal["answered", "failed", "cancelled"] = "failed" if shortened is None else "answered"
             await self._end(run, shortened, _step(agent, ended, began))
@@ -55,7 +55,7 @@ class Chores:
         said = NOT_SHORTENED if shortened is None else MEMORY_SHORTENED
         unit = Unit(
             EndRun(run.claim, "answered" if shortened is not None else "failed", now),
-            run.conversation.to_say((said,), now, stem=said_about(event)),
+            run.conversation.to_say((run.prefix(said),), now, stem=said_about(event)),
             Trace(event, now, (step,)),
         )
         async with self._sessions.changing(run.session, run.agent, now) as held:

@@ -145,11 +145,13 @@ class Clockwork:
         return Moment(
             running=kept.is_open,
             quiet=beats.hours is not None and beats.zone is not None and not beats.hours.hold(now, beats.zone),
-            busy=self._is_busy(job),
+            talking=self._is_talked_to(job),
+            busy=(lane := self._lanes.get(job.session)) is not None and lane.is_busy,
             idle=notes is not None and asks_for_nothing(notes),
             by_hand=kept.wanted,
         )
 
-    def _is_busy(self, job: Job) -> bool:
-        lane = self._lanes.get(job.session)
-        return (lane is not None and not lane.is_idle) or (job.target is not None and bool(self._lanes.at(job.target)))
+    def _is_talked_to(self, job: Job) -> bool:
+        """In its session, or in the chat it would speak in."""
+        own, there = self._lanes.get(job.session), self._lanes.at(job.target) if job.target is not None else []
+        return any(lane.is_talked_to for lane in ([own, *there] if own is not None else there))

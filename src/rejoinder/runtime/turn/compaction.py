@@ -78,12 +78,16 @@ class Compaction:
             else:
                 log.warning("%s: %s could not shorten the conversation", session, agent.name)
 
-    async def shorten(self, session: str, agent: Agent) -> Shortened | None:
-        """Shortens what the agent remembers; the caller writes the result. None when it cannot be done."""
+    async def shorten(self, session: str, agent: Agent, instructions: str = "") -> Shortened | None:
+        """Shortens what the agent remembers; the caller writes the result. None when it cannot be done.
+
+        `instructions`: what a person wants the summary to keep.
+        """
         name = agent.name
         since = (await self._sessions.find(session, name, self._clock())).started
         await self._reminder.remind(session, agent, since)
-        kept = await agent.compact(session) if can(agent, CanCompact) else False
+        told = (instructions,) if instructions else ()
+        kept = await agent.compact(session, *told) if can(agent, CanCompact) else False
         if kept is False:
             return None
         self.context.pop(session, None)

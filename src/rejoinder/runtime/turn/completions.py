@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from rejoinder.agents.base import (
+    MAX_ANSWER_CHARS,
     Agent,
     AgentEvent,
     CanAnswer,
@@ -27,8 +28,13 @@ from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.outbound.silence import Mode
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.turn.fairness import Fairness, slices
 
 EARLIER = "The conversation so far:\n\n{said}\n\nAnswer what comes now:\n\n"
+
+
+CUT = "\n\n(The answer was cut here: it is longer than {most:,} characters.)"
+CRASHED = "The agent failed and could not answer."
 
 
 class Line(Struct, frozen=True):
@@ -44,8 +50,10 @@ async def complete(
     lines: tuple[Line, ...],
     silence: Mode = "edges",
     directives: Registry | None = None,
+    most: int = MAX_ANSWER_CHARS,
 ) -> AsyncGenerator[str | Usage | Failed]:
-    """Yields the visible text in pieces; `Failed`, if it comes, comes last."""
+    """Yields the visible text in pieces, up to `most` characters; `Failed`, if it comes, comes last."""
+    fairness, left = Fairness(), most
     session = f"completion:{secrets.token_hex(8)}"
     reader = ReplyReader(registry=directives, silence=silence)
     run = agent.run(turn_of(session, lines))
@@ -54,8 +62,15 @@ async def complete(
             async for event in events:
                 match event:
                     case TextDelta(text=text):
-                        for piece in _visible(reader.feed(text)):
-                            yield piece
+                        for part in slices(text):
+                            fairness.begin()
+                            for piece in _visible(reader.feed(part)):
+                                yield piece[: max(left, 0)]
+                                left -= len(piece)
+                            await fairness.end()
+                            if left < 0:
+                                yield CUT.format(most=most)
+                                return
                     case SegmentEnded() | ToolStarted():
                         for piece in _visible(reader.next_segment()):
                             yield piece
@@ -87,6 +102,8 @@ async def _generator(run: AsyncIterator[AgentEvent]) -> AsyncGenerator[AgentEven
     try:
         async for event in run:
             yield event
+    except (KeyboardInterrupt, SystemExit) as problem:  # an agent may be foreign code, and must not end the gateway
+        yield Failed("crashed", CRASHED, f"{type(problem).__name__}: {problem}")
     finally:
         if (close := getattr(run, "aclose", None)) is not None:
             await close()

@@ -10,7 +10,7 @@ from collections import deque
 
 from rejoinder.channels.base import CanReact, CanType
 from rejoinder.outbound import typing
-from rejoinder.outbound.emoji import project
+from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending.conversations import Conversation

@@ -5,8 +5,10 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rejoinder.agents.base import (
+    MAX_ANSWER_CHARS,
     Agent,
     AgentEvent,
     Done,
@@ -28,6 +30,7 @@ from rejoinder.outbound.tools import Display, tool_line
 from rejoinder.runtime.answer.delivery import Answer
 from rejoinder.runtime.lanes.lane import Run
 from rejoinder.runtime.turn.attempts import Answers
+from rejoinder.runtime.turn.fairness import SLICE, Fairness, slices
 from rejoinder.runtime.turn.presence import TypingSign
 from rejoinder.runtime.turn.thoughts import Thoughts
 from rejoinder.turns.status import State, state_of_tool
@@ -35,7 +38,12 @@ from rejoinder.turns.status import State, state_of_tool
 log = logging.getLogger(__name__)
 
 CRASHED = "{agent} failed and could not answer."
+ENDLESS = "{agent} did not come to an end and was stopped."
 LONGEST_OUTPUT = 500
+LONGEST_TITLE = 1000
+LONGEST_QUESTION = 3000
+MOST_HEARD = 100_000_000
+"""Characters and events of one run; an agent that gives more will never end by itself."""
 
 
 class Shows(Struct, frozen=True):
@@ -73,6 +81,7 @@ class Relay:
         shows: Shows,
         ears: Ears,
         thoughts: Thoughts | None,
+        most: int = MAX_ANSWER_CHARS,
     ) -> None:
         self.usage = Usage()
         self.begun = False  # the agent has said something; the gateway's own notices do not count
@@ -86,16 +95,21 @@ class Relay:
         self._letters = Letters()
         self._answers: Answers | None = None  # called before the first words are passed on
         self._tool, self._times = "", 0  # the tool shown last, and how often in a row
+        self._fairness = Fairness()
+        self._heard = 0
+        self._to_remember = self._to_think = most  # characters that still are
 
     async def attempt(self, turn: Turn, answers: Answers) -> Failed | None:
         """One try at the turn; None when it was answered, or the run may no longer speak."""
         self._answers = answers
+        task = asyncio.current_task()
         try:
             return await self._hear(turn)
-        except (Exception, asyncio.CancelledError) as error:  # an agent may be foreign code
-            task = asyncio.current_task()
+        except BaseException as error:  # an agent may be foreign code, and must not end the gateway
             if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
                 raise  # this run itself was cancelled, not something the agent waited for
+            if isinstance(error, GeneratorExit) and not _is_running(task):
+                raise  # this run is being thrown away, unfinished
             log.exception("%s failed in %s", self._agent.name, turn.session)
             return Failed("crashed", CRASHED.format(agent=self._agent.name), f"{type(error).__name__}: {error}")
 
@@ -115,7 +129,12 @@ class Relay:
                     return None
                 if isinstance(event, Failed):
                     return event
+                self._heard += 1
+                if self._heard > MOST_HEARD:
+                    return self._stop_endless()
+                self._fairness.begin()
                 await self._take(event)
+                await self._fairness.end()
         finally:
             self._end_tools()
             if self._thoughts is not None:
@@ -125,36 +144,24 @@ class Relay:
     async def _take(self, event: AgentEvent) -> None:
         match event:
             case TextDelta(text=piece):
-                if not (text := self._letters.feed(piece)):
-                    return
-                if self._thoughts is not None:
-                    await self._thoughts.end()
-                self._end_tools()
-                self._became(State.THINKING)
-                self._run.said.append(text)
-                if self._answers is not None and not text.isspace():
-                    answers, self._answers = self._answers, None
-                    self.begun = True
-                    await answers()
-                await self._answer.feed(text)
-                if self._answer.begun:
-                    self._typing.seen("text")
+                await self._take_text(piece)
             case Thought(text=text):
                 self._typing.seen("thought")
                 self._became(State.THINKING)
-                if self._thoughts is not None:
-                    self._thoughts.add(mended(text))
+                self._heard += len(text)
+                if self._thoughts is not None and self._to_think > 0:
+                    await self._think(self._thoughts, text[: self._to_think])
             case ToolStarted(title=title, kind=kind):
-                title = mended(title)
+                title = mended(title[:LONGEST_TITLE])
                 self._typing.seen("tool")
                 self._became(state_of_tool(f"{kind} {title}"))
                 await tell(self._ears.watcher.tool, title)
                 await self._show_tool(title, kind)
             case ToolEnded(output=output):
                 self._became(State.THINKING)
-                if self._shows.tool_output and output.strip():
+                if self._shows.tool_output and (shown := output[: 2 * LONGEST_OUTPUT].strip()):
                     self._end_tools()
-                    await self._answer.add_line(f"```\n{mended(output.strip()[:LONGEST_OUTPUT])}\n```")
+                    await self._answer.add_line(f"```\n{mended(shown[:LONGEST_OUTPUT])}\n```")
             case SegmentEnded():
                 await self._answer.next_segment()
             case Usage():
@@ -164,11 +171,53 @@ class Relay:
                 await tell(self._ears.watcher.model, model)
             case SessionOpened(saved=saved):
                 await self._ears.opened(saved)
-            case Question():
+            case Question(text=text):
                 self._run.asking = True
+                if len(text) > LONGEST_QUESTION:
+                    event = replace(event, text=f"{text[:LONGEST_QUESTION]}…")
                 await self._ears.asks(event)
             case PlanChanged() | Done() | Failed():
                 pass  # plans are not shown; `_pass_on` handles the end
+
+    async def _take_text(self, piece: str) -> None:
+        if len(piece) <= SLICE:
+            return await self._say(piece)
+        for part in slices(piece):
+            if not self._run.may_speak() or self._heard > MOST_HEARD:
+                return
+            self._fairness.begin()
+            await self._say(part)
+            await self._fairness.end()
+
+    async def _think(self, thoughts: Thoughts, text: str) -> None:
+        self._to_think -= len(text)
+        for part in slices(text):
+            self._fairness.begin()
+            thoughts.add(mended(part))
+            await self._fairness.end()
+
+    async def _say(self, piece: str) -> None:
+        self._heard += len(piece)
+        if not (text := self._letters.feed(piece)):
+            return
+        if self._thoughts is not None:
+            await self._thoughts.end()
+        self._end_tools()
+        self._became(State.THINKING)
+        if self._to_remember > 0:
+            self._run.said.append(text[: self._to_remember])
+            self._to_remember -= len(text)
+        if self._answers is not None and not text.isspace():
+            answers, self._answers = self._answers, None
+            self.begun = True
+            await answers()
+        await self._answer.feed(text)
+        if self._answer.begun:
+            self._typing.seen("text")
+
+    def _stop_endless(self) -> Failed:
+        log.warning("%s was stopped: more than %s characters and events", self._agent.name, f"{MOST_HEARD:,}")
+        return Failed("other", ENDLESS.format(agent=self._agent.name), "the run gave more than anybody can read")
 
     async def _show_tool(self, title: str, kind: str) -> None:
         """One line for each tool; equal neighbours share one line with their count (DE-23)."""
@@ -191,6 +240,13 @@ class Relay:
         for asked in self._run.asked:
             if asked.signs is not None:
                 asked.signs.became(state)
+
+
+def _is_running(task: "asyncio.Task[object] | None") -> bool:
+    try:
+        return asyncio.current_task() is task
+    except RuntimeError:  # no event loop is running
+        return False
 
 
 def _added(known: Usage, told: Usage) -> Usage:

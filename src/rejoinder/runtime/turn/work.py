@@ -28,12 +28,13 @@ from rejoinder.runtime.lanes.books import LEASE, transcript
 from rejoinder.runtime.lanes.lane import Run
 from rejoinder.runtime.lanes.sessions import Sessions
 from rejoinder.runtime.lanes.turn_inputs import Asked
+from rejoinder.runtime.prefixes import filled, prefix_of
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending import notices
 from rejoinder.runtime.sending.fates import Unsent
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.turn.attempts import COMPACTED, Attempts, Notice
-from rejoinder.runtime.turn.briefing import Scene, brief, brief_further, filled, outbox_folder, people_of, scene_of
+from rejoinder.runtime.turn.briefing import Scene, brief, brief_further, outbox_folder, people_of, scene_of
 from rejoinder.runtime.turn.chores import Chores
 from rejoinder.runtime.turn.compaction import Compaction
 from rejoinder.runtime.turn.fetching import with_files
@@ -42,6 +43,7 @@ from rejoinder.runtime.turn.questions import Questions
 from rejoinder.runtime.turn.relay import Ears, Relay, Shows, Watcher
 from rejoinder.runtime.turn.reminding import Reminder
 from rejoinder.runtime.turn.thoughts import Thoughts
+from rejoinder.runtime.turn.thread_past import with_thread
 from rejoinder.runtime.unit import Unit
 from rejoinder.session import Session, is_untouched, with_event
 from rejoinder.store.base import (
@@ -112,6 +114,7 @@ class Workers:
     async def run(self, run: Run) -> None:
         assert run.granted is not None
         self._scenes[run] = scene = scene_of(run, run.granted.session, self._settings, self.agents[run.agent])
+        run.prefix = prefix_of(run.message, scene.session, self._settings)
         try:
             await (self._do_chore if run.message.compacts else self._take_turn)(run, scene)
         finally:
@@ -120,6 +123,7 @@ class Workers:
     async def _take_turn(self, run: Run, scene: Scene) -> None:
         began = monotonic()
         agent, session, asked = scene.agent, scene.session, run.message.inbound
+        most = scene.settings.max_answer_chars(agent.name)
         await self.reminder.remind(run.session, agent, session.started)
         answer = Answer(
             run.conversation,
@@ -129,10 +133,11 @@ class Workers:
             may_speak=lambda: run.may_speak() and not run.message.listening,
             says_when_empty=_is_awaited(run),
             silence=scene.settings.silence,
-            prefix=filled(run.conversation.how.speech.prefix, scene),
-            speaker=lambda: Speaker(agent.name, run.model or turn.model or "", turn.think or ""),
+            prefix=filled(run.conversation.how.speech.prefix, run.message, session),
+            speaker=lambda: Speaker(agent.name, run.model or turn.model or "", scene.level("think")),
             kept_with_it=lambda: transcript(run, self._clock()),
             beat=self._beat(run),
+            most=most,
             hand_over=lambda to, words, id: self._hand_over(
                 handed_over(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id),
                 lambda: run.released,
@@ -142,11 +147,12 @@ class Workers:
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
         try:
             with self._typing(run, scene) as typing:
+                run.asked = await with_thread(run, session, self._clock())
                 run.asked = await with_files(run.asked, agent, self._describer)
                 turn = brief(scene)
                 run.told.append(turn.parts)
                 ears, thoughts = self._ears(run, agent, scene, answer), self._thoughts(scene, answer)
-                relay = Relay(run, agent, answer, typing, _shows(scene), ears, thoughts)
+                relay = Relay(run, agent, answer, typing, _shows(scene), ears, thoughts, most)
                 run.begun(can_steer=can(agent, CanSteer))
                 crashpoint("K9")
                 _became(run, State.THINKING)
@@ -159,6 +165,7 @@ class Workers:
                     relay.attempt,
                     lambda: relay.begun or not run.may_speak(),
                     notice,
+                    aloud=answer.add_line if _chose_model(scene) else notice,
                 )
                 crashpoint("K14")
                 self._note_failure(run, failed)
@@ -343,6 +350,12 @@ def _shows(scene: Scene) -> Shows:
         tools = display_for(run.conversation.how.tool_display, group=in_group, trusted=trusted)
     output = verbose == "full" and tools == "full" and not in_group
     return Shows(tools, output)
+
+
+def _chose_model(scene: Scene) -> bool:
+    """Whether a person chose the model of this turn, and so has to hear that another one answers."""
+    chosen = scene.session.model is not None or scene.choices.get("model") is not None
+    return chosen and not scene.run.message.heartbeat
 
 
 def _step(agent: Agent, ended: str, reason: str | None, began: float) -> Step:

@@ -39,11 +39,14 @@ from rejoinder.store.base import (
     PlaceFacts,
     Quarantined,
     Recovery,
+    SaidBefore,
     Sighting,
+    StoreBeside,
     StoredPart,
     Traced,
     Verb,
 )
+from rejoinder.store.declaration import StoreKind
 from rejoinder.store.sqlite import jobs, lookups, reads
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.connection import Connection
@@ -137,6 +140,9 @@ class SqliteReader:
     async def turn(self, turn: int) -> OpenTurn | None:
         return await self._read(reads.turn, turn)
 
+    async def first_turn(self, session: str, route: Route) -> int | None:
+        return await self._read(reads.first_turn, session, route)
+
     async def turns_since(self, since: datetime, route: Route, sender: str | None = None) -> int:
         return await self._read(reads.turns_since, since, route, sender)
 
@@ -210,6 +216,9 @@ class SqliteReader:
 
     async def jobs(self) -> tuple[KeptJob, ...]:
         return await self._read(jobs.jobs)
+
+    async def said_before(self, job: str, digest: str) -> SaidBefore | None:
+        return await self._read(jobs.said_before, job, digest)
 
     async def quarantined(self, limit: int = 1000) -> tuple[Quarantined, ...]:
         return await self._read(lookups.quarantined, limit)
@@ -398,3 +407,12 @@ def _touch(db: Connection) -> None:
     """A write that changes nothing but has to reach the disk: SQLite would skip one that changes no byte."""
     db.execute("UPDATE gateway SET generation = generation + 1")
     db.execute("UPDATE gateway SET generation = generation - 1")
+
+
+def _open_beside(url: str) -> StoreBeside:
+    from rejoinder.store.sqlite.beside import open_beside  # noqa: PLC0415 - it is built on this module
+
+    return open_beside(url)
+
+
+STORE = StoreKind(open_store, open_reader, _open_beside)

@@ -14,6 +14,7 @@ from rejoinder.store.base import (
     PassTick,
     PauseJob,
     RouteEvent,
+    SaidBefore,
     Tick,
     WantJob,
 )
@@ -23,7 +24,7 @@ from rejoinder.store.sqlite.values import Row, instant, micros, moved
 
 JOBS = (
     "SELECT job.name, job.schedule, job.due, job.anew, job.paused, job.wanted, job.fired, job.passed, job.reason, "
-    "job.said, job.said_at, i.state, i.reason, turn.state, turn.outcome, turn.detail FROM job "
+    "i.state, i.reason, turn.state, turn.outcome, turn.detail FROM job "
     "LEFT JOIN turn_input i ON i.event = job.event LEFT JOIN turn ON turn.id = i.turn ORDER BY job.name"
 )
 
@@ -58,7 +59,9 @@ def _move(db: Connection, tick: Tick, changes: str, *values: int | str) -> None:
 
 
 def note_said(db: Connection, verb: NoteSaid) -> None:
-    db.execute("UPDATE job SET said = ?, said_at = ? WHERE name = ?", (verb.digest, micros(verb.at), verb.job))
+    db.execute("DELETE FROM said WHERE job = ? AND at < ?", (verb.job, micros(verb.since)))
+    said = (verb.job, verb.said.digest, verb.said.stem, micros(verb.said.at))
+    db.execute("INSERT OR REPLACE INTO said (job, digest, stem, at) VALUES (?, ?, ?, ?)", said)
 
 
 def pause_job(db: Connection, verb: PauseJob) -> None:
@@ -74,9 +77,14 @@ def jobs(db: Connection) -> tuple[KeptJob, ...]:
     return tuple(map(_job_from, db.execute(JOBS)))
 
 
+def said_before(db: Connection, job: str, digest: str) -> SaidBefore | None:
+    row = db.execute("SELECT stem, at FROM said WHERE job = ? AND digest = ?", (job, digest)).fetchone()
+    return None if row is None else SaidBefore(digest, row[0], instant(row[1]))
+
+
 def _job_from(row: Row) -> KeptJob:
-    name, schedule, due, anew, paused, wanted, fired, passed, reason, said, said_at = row[:11]
-    of_input, dropped_for, of_turn, outcome, detail = row[11:]
+    name, schedule, due, anew, paused, wanted, fired, passed, reason = row[:9]
+    of_input, dropped_for, of_turn, outcome, detail = row[9:]
     return KeptJob(
         name=name,
         schedule=schedule,
@@ -87,8 +95,6 @@ def _job_from(row: Row) -> KeptJob:
         fired=_instant(fired),
         passed=_instant(passed),
         reason=reason,
-        said=said,
-        said_at=_instant(said_at),
         state=_state(of_input, of_turn),
         outcome="dropped" if of_input == "dropped" else outcome,
         detail=detail or dropped_for or "",

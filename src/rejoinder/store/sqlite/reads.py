@@ -161,6 +161,11 @@ def messages(db: Connection, route: Route, after: int, limit: int) -> tuple[Mess
     return _in_order(map(message_from, db.execute(sql, (find_place(db, route), after, limit))))
 
 
+def first_turn(db: Connection, key: str, route: Route) -> int | None:
+    sql = "SELECT min(id) FROM turn WHERE session = ? AND place = ? AND heard > 0"
+    return _value(db.execute(sql, (key, find_place(db, route))))
+
+
 def unheard(db: Connection, key: str, route: Route, limit: int) -> tuple[Message, ...]:
     sql = "SELECT coalesce(max(heard), 0) FROM turn WHERE session = ? AND place = ?"
     return messages(db, route, _value(db.execute(sql, (key, find_place(db, route)))), limit)

@@ -11,9 +11,9 @@ from itertools import pairwise
 from msgspec import Struct
 
 from rejoinder.channels.base import Limits
-from rejoinder.channels.platforms import platform
-from rejoinder.outbound.chunk import length
+from rejoinder.config.kinds import channel_kind
 from rejoinder.outbound.directives import default_registry
+from rejoinder.rendering.chunk import length
 from rejoinder.testing.platform.truth import BOT, Call, Frame, Seen, by_bot, standing
 
 Expected = Mapping[str, Sequence[str]]
@@ -122,7 +122,7 @@ def judge(frames: Sequence[Frame], expected: Expected, of: str) -> Verdict:
         out_of_order=out_of_order(frames, expected),
         leaked=leaked(frames),
         typing_after_final=typing_after_final(frames),
-        over_length=over_length(frames, platform(of).limits),
+        over_length=over_length(frames, channel_kind(of).limits),
         mentions_fired=mentions_fired(frames),
     )
 

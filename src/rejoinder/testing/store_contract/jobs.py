@@ -19,6 +19,7 @@ from rejoinder.store.base import (
     PauseJob,
     QuarantineTurn,
     Run,
+    SaidBefore,
     Store,
     Tick,
     WantJob,
@@ -120,13 +121,17 @@ class Jobs(Opened):
             assert await the_job(store) == KeptJob("tidy", "2h", SOON, paused=True, passed=SOON, reason="busy")
 
     async def test_what_was_said_is_known_again(self, tmp_path: Path) -> None:
-        """TU-26: also after a restart."""
+        """TU-26: also after a restart, and each text by itself; what is older than asked for is forgotten."""
         async with self.opened(tmp_path) as store:
-            await store.write(KeepJob("tidy", "1h", SOON), NoteSaid("tidy", "abc", NOW))
+            old, said = SaidBefore("old", "t1-00", NOW), SaidBefore("abc", "t2-00", SOON)
+            await store.write(NoteSaid("tidy", old, NOW), NoteSaid("other", old, NOW))
+            await store.write(NoteSaid("tidy", replace(said, stem="t2"), NOW), NoteSaid("tidy", said, SOON))
+            assert await store.said_before("tidy", "abc") == said
         if self.survives:
             async with self.opened(tmp_path) as store:
-                job = await the_job(store)
-                assert (job.said, job.said_at) == ("abc", NOW)
+                assert await store.said_before("tidy", "abc") == said
+                assert await store.said_before("tidy", "old") is None
+                assert await store.said_before("other", "old") == old
 
     async def test_an_operator_beside_the_gateway(self, tmp_path: Path) -> None:
         """TU-27: pauses, resumes and asks for a turn of a job there is; resumed, it is due as if it were new."""

@@ -13,6 +13,7 @@ from rejoinder.store.base import (
     BeginTurn,
     ClearBotTurns,
     EditAllow,
+    EndRun,
     Entry,
     ForgetMessage,
     KeepKnock,
@@ -24,6 +25,7 @@ from rejoinder.store.base import (
     PlaceFacts,
     PlanParts,
     PutSession,
+    Run,
     SaveAgentSession,
     Trace,
     Traced,
@@ -107,6 +109,21 @@ class Memory(Opened):
             await store.write(BeginTurn("s", HERE, (), NOW, SOON, heard=3))
             assert [each.number for each in await store.unheard("s", HERE)] == [4]
             assert [each.number for each in await store.unheard("other", HERE, limit=2)] == [3, 4]
+
+    async def test_the_first_turn_of_a_session_in_a_place(self, tmp_path: Path) -> None:
+        """TU-31: by this a thread's first turn is known, also after a restart; a turn that told nothing is none."""
+        async with self.opened(tmp_path) as store:
+            await store.write(NoteMessages(HERE, (Message("1", "anna", NOW),)))
+            chore = await store.write(BeginTurn("s", HERE, (), NOW, SOON, tells=False))
+            assert isinstance(chore, Run)
+            await store.write(EndRun(chore, "answered", NOW))
+            assert await store.first_turn("s", HERE) is None
+            run = await store.write(BeginTurn("s", HERE, (), NOW, SOON, heard=1))
+            assert isinstance(run, Run)
+            await store.write(EndRun(run, "answered", NOW))
+            await store.write(BeginTurn("s", HERE, (), NOW, SOON, heard=1))
+            assert await store.first_turn("s", HERE) == run.turn
+            assert await store.first_turn("other", HERE) is None
 
     async def test_bot_turns_are_counted(self, tmp_path: Path) -> None:
         """IN-23, IN-24: in a row and of a day, own ones included, over restarts; a human ends a row."""

@@ -3,8 +3,8 @@
 import re
 from typing import Any, NoReturn
 
+from rejoinder.channels.telegram.emoji import ALLOWED
 from rejoinder.documents import is_array
-from rejoinder.outbound.emoji import TELEGRAM_REACTIONS
 from rejoinder.testing.platform.telegram.world import Room, World, units
 
 MOST_UNITS = 4096
@@ -128,6 +128,6 @@ def check_reaction(reaction: Any) -> str:
     if not reaction:
         return ""
     emoji: str = reaction[0].get("emoji", "")
-    if reaction[0].get("type") != "emoji" or emoji not in TELEGRAM_REACTIONS:
+    if reaction[0].get("type") != "emoji" or emoji not in ALLOWED:
         bad("REACTION_INVALID")
     return emoji

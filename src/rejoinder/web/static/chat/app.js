@@ -20,6 +20,15 @@ const PROTOCOL = 1;
 const CLOSED = { OTHER_PROTOCOL: 4002 };
 const SAY_IT_AFTER = 2; // failures before the banner appears: a restart of the server is no news
 
+/** The room that the address names; empty when it names none, or nothing that can be read. */
+const roomOfAddress = () => {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return "";
+  }
+};
+
 export class App {
   room = "";
   latestDelivered = "";
@@ -105,7 +114,7 @@ export class App {
       this.announcer.element,
     );
     addEventListener("keydown", (event) => this.#key(event));
-    addEventListener("hashchange", () => this.openRoom(decodeURIComponent(location.hash.slice(1))));
+    addEventListener("hashchange", () => this.openRoom(roomOfAddress()));
     document.addEventListener("visibilitychange", () => this.sawRoom());
     addEventListener("focus", () => this.sawRoom());
     setInterval(() => this.#asked.size > 50 && this.#asked.clear(), 60_000);
@@ -176,8 +185,7 @@ export class App {
     this.banner.hidden = true;
     this.panel.connected();
     sessionStorage.removeItem("rejoinder.reloaded");
-    const wanted =
-      this.room || decodeURIComponent(location.hash.slice(1)) || localStorage.getItem("rejoinder.room") || "";
+    const wanted = this.room || roomOfAddress() || localStorage.getItem("rejoinder.room") || "";
     const { rooms } = this.state;
     const first = [...rooms.values()].find((room) => room.kind === "group") ?? [...rooms.values()][0];
     const id = rooms.has(wanted) ? wanted : (first?.id ?? "");

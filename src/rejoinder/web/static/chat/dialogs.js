@@ -99,6 +99,12 @@ export class Dialogs {
   }
 
   name() {
+    const { me, knownBy } = this.app.state;
+    const login = knownBy === "login";
+    if (login && me?.id !== OWNER) {
+      const words = `You are ${clean(me?.name ?? "")}: you have logged in by the owner's invitation.`;
+      return open("renaming", "Who are you?", h("p", { class: "hint" }, words), logOut());
+    }
     const input = h("input", {
       type: "text",
       maxlength: 40,
@@ -112,15 +118,10 @@ export class Dialogs {
       { method: "dialog" },
       h("label", { htmlFor: "own-name" }, "Your name"),
       input,
-      h(
-        "p",
-        { class: "hint" },
-        "Another name is another person, with read marks and direct chats of their own, who may use commands when " +
-          "the owner has allowed it (/allowlist add). Empty: you are the owner.",
-      ),
+      h("p", { class: "hint" }, login ? BY_LOGIN : BY_NAME),
       buttons("Change"),
     );
-    const dialog = open("renaming", "Who are you?", form);
+    const dialog = open("renaming", "Who are you?", form, ...(login ? [logOut()] : []));
     form.addEventListener("submit", (/** @type {Event} */ event) => {
       event.preventDefault();
       dialog.close();
@@ -164,6 +165,16 @@ export class Dialogs {
     );
   }
 }
+
+const OWNER = "you";
+const BY_NAME =
+  "Nobody has to log in here, so a name proves nothing: anyone at this machine can type any name. Another name is " +
+  "another person, with read marks and direct chats of their own, who may use commands when the owner has allowed it " +
+  "(/allowlist add). Empty: you are the owner.";
+const BY_LOGIN = "You have logged in as the owner. This is the name that others see. To let somebody in, say /invite NAME.";
+
+const logOut = () =>
+  h("form", { method: "post", action: "/logout" }, h("button", { type: "submit", class: "plain" }, "Log out"));
 
 const KEYS = [
   ["Ctrl K", "go to a room or a chat"],

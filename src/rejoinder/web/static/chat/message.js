@@ -6,7 +6,7 @@
 import { clean } from "../shared/clean.js";
 import { fill, h } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
-import { markdown } from "../shared/markdown.js";
+import { read } from "../shared/markdown.js";
 import { patch } from "../shared/patch.js";
 import { clockOf, fullOf, narrowOf, shortOf, sizeOf } from "../shared/times.js";
 import { face, nameOf, namesOf } from "./faces.js";
@@ -26,6 +26,7 @@ export class MessageView {
   #sending = /** @type {any} */ (undefined);
   #compact = /** @type {boolean | null} */ (null);
   #delivered = false;
+  #undrawn = false;
 
   /** @param {import("./state.js").ChatState} state @param {Actions} actions @param {boolean} inThread */
   constructor(state, actions, inThread) {
@@ -52,7 +53,7 @@ export class MessageView {
     if (changed("author") || changed("at") || this.#compact !== compact) this.#drawAuthor(message, compact);
     if (changed("edited") || changed("only_for") || this.#compact !== compact) this.#drawHead(message, compact);
     if (changed("reply_to")) this.#drawQuote(message);
-    if (changed("text") || changed("growing") || changed("edited")) this.#drawBody(message);
+    this.#undrawn ||= changed("text") || changed("growing") || changed("edited");
     if (changed("files")) fill(this.files, ...(message.files ?? []).map(drawFile));
     if (changed("choices")) this.#drawChoices(message);
     if (changed("reactions")) this.#drawReactions(message);
@@ -73,6 +74,14 @@ export class MessageView {
     this.#compact = compact;
     this.#sending = sending?.state;
     this.#delivered = delivered;
+  }
+
+  /** Draws its words if they have changed: apart from `update`, for they may cost a frame of their own.
+   * @returns {number} what it cost, in nodes */
+  drawBody() {
+    if (!this.#undrawn || !this.#drawn) return 0;
+    this.#undrawn = false;
+    return this.#drawBody(this.#drawn);
   }
 
   /** @param {Message} message @param {boolean} compact */
@@ -125,9 +134,9 @@ export class MessageView {
     );
   }
 
-  /** @param {Message} message */
+  /** @param {Message} message @returns {number} */
   #drawBody(message) {
-    const trees = markdown(message.text, { growing: message.growing, mentions: this.state.mentions() });
+    const { trees, cost } = read(message.text, { growing: message.growing, mentions: this.state.mentions() });
     if (message.edited && !message.growing) {
       const mark = { tag: "span", attrs: { class: "edited" }, children: [" (edited)"] };
       const last = trees.at(-1);
@@ -137,6 +146,7 @@ export class MessageView {
     patch(this.body, trees);
     this.body.classList.toggle("jumbo", ONLY_EMOJI.test(message.text) && message.text.trim() !== "");
     this.body.hidden = trees.length === 0 && !message.growing;
+    return cost;
   }
 
   /** @param {Message} message */

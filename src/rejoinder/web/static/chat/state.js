@@ -55,6 +55,7 @@ export class ChatState {
   notes = /** @type {Map<string, Note[]>} */ (new Map());
   uploadLimit = Infinity;
   wake = "lead";
+  knownBy = "name";
   version = "";
   #typing = /** @type {Map<string, Map<string, number>>} */ (new Map());
   #countedTo = 0;
@@ -200,6 +201,7 @@ export class ChatState {
     this.commands = frame.commands ?? [];
     this.uploadLimit = frame.upload_limit;
     this.wake = frame.wake;
+    this.knownBy = frame.known_by ?? "name";
     this.#countedTo = frame.seq;
     this.members = new Map([...frame.agents, ...frame.people, frame.me].map((member) => [member.id, member]));
     this.rooms = new Map(frame.rooms.map((/** @type {any} */ room) => [room.id, whole(room)]));
@@ -228,7 +230,7 @@ export class ChatState {
 
   /** @param {any} frame @param {Changes} changes */
   _person(frame, changes) {
-    this.members.set(frame.person.id, frame.person);
+    if (frame.person.id !== this.me?.id) this.members.set(frame.person.id, frame.person);
     changes.rooms = true;
   }
 

@@ -14,6 +14,7 @@ const SAME_BREATH = 5 * 60_000;
 const AT_BOTTOM = 40;
 const NEAR_TOP = 600;
 const KEPT = 400;
+const NODES_A_FRAME = 1500; // more words than that are drawn with the next frames, the newest first
 
 /** @typedef {import("./state.js").Message} Message */
 
@@ -126,7 +127,7 @@ export class Timeline {
   #redraw() {
     this.#frame = 0;
     this.#look();
-    if (this.#unsorted) this.sync();
+    const left = this.#unsorted ? this.sync() : NODES_A_FRAME;
     for (const id of this.#dirty) {
       const message = this.state.messages.get(id);
       if (!message) continue;
@@ -134,16 +135,28 @@ export class Timeline {
       view?.update({ message, delivered: this.#isDelivered(message) }, view.element.classList.contains("compact"));
     }
     this.#dirty.clear();
+    this.#drawBodies(left);
     this.#stick();
   }
 
-  /** The list changed: puts every row where it belongs and touches none that stands right. */
+  /** The words of the messages, as many as one frame can take. @param {number} left @returns {number} what is left then */
+  #drawBodies(left) {
+    for (const view of [...this.#views.values()].reverse()) {
+      if (left > 0) left -= view.drawBody();
+    }
+    if (left <= 0) this.#soon();
+    return left;
+  }
+
+  /** The list changed: puts every row where it belongs and touches none that stands right.
+   * @returns {number} how many nodes can still be drawn with this frame */
   sync() {
     this.#unsorted = false;
-    if (!this.place) return;
+    if (!this.place) return NODES_A_FRAME;
     this.#look();
     const anchor = this.#anchor();
     const rows = this.#rows();
+    const left = this.#drawBodies(NODES_A_FRAME);
     const wanted = new Set(rows);
     for (const child of [...this.list.children]) if (!wanted.has(child)) child.remove();
     rows.forEach((row, i) => {
@@ -156,6 +169,7 @@ export class Timeline {
     this.#showPill();
     this.#fillUp();
     if (this.current && this.state.timeline(this.place).loaded) this.seen();
+    return left;
   }
 
   /** @returns {Element[]} */

@@ -3,7 +3,7 @@
 import { clean, oneLine } from "../shared/clean.js";
 import { MENTION } from "../shared/markdown_inline.js";
 
-const MENTIONS = new RegExp(`(?<![\\p{L}\\p{N}])${MENTION.source.slice(1)}`, "gu");
+const MENTIONS = new RegExp(`(?<![\\p{L}\\p{N}])${MENTION.source}`, "gu");
 
 /** @param {{text?: string | null, files?: import("./state.js").File[]}} message
  * @param {Map<string, string>} mentions names by lower-case id: who is mentioned is called here as in the message */

@@ -3,6 +3,7 @@
 import { clean, oneLine } from "../shared/clean.js";
 import { h } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
+import { post } from "./api.js";
 import { Card, since, until } from "./card.js";
 import { drawJobs } from "./jobs.js";
 
@@ -11,6 +12,7 @@ export const cards = () => ({
   lanes: new Card("lanes", "Waiting for a turn", "lanes", drawLanes),
   channels: new Card("channels", "Channels", "channels", drawChannels),
   pairing: new Card("pairing", "At the door", "pairing", drawPairing),
+  people: new Card("people", "People", "people", drawPeople),
   outbox: new Card("outbox", "Outbox", "outbox", drawOutbox),
   quarantine: new Card("quarantine", "Quarantine", "quarantine", drawQuarantine),
   jobs: new Card("jobs", "Clock", "jobs", drawJobs),
@@ -66,6 +68,58 @@ const drawPairing = ({ knocks }, card) =>
         ),
       ]
     : [h("p", { class: "nothing" }, "Nobody waits to be let in.")];
+
+/** @param {any} answer @param {Card} card */
+const drawPeople = ({ people }, card) => [
+  ...(people.length
+    ? [
+        h(
+          "ul",
+          { class: "rows" },
+          ...people.map((/** @type {any} */ { person, name, since: moment }) =>
+            h(
+              "li",
+              {},
+              icon("person"),
+              h("strong", {}, clean(name)),
+              h("span", { class: "quiet-text" }, "invited ", since(moment)),
+              h(
+                "span",
+                { class: "deeds" },
+                card.button(
+                  `people/${encodeURIComponent(person)}/revoke`,
+                  { label: `End the login of ${clean(name)}`, sure: "Really?" },
+                  "End login",
+                ),
+              ),
+            ),
+          ),
+        ),
+      ]
+    : [h("p", { class: "nothing" }, "Nobody but the owner has a login.")]),
+  invitations.get(card) ?? invitation(card),
+];
+
+/** Kept while the list changes: what is typed, and the link that is shown once. */
+const invitations = /** @type {WeakMap<Card, Node>} */ (new WeakMap());
+
+/** Asks for a name, and shows the link once. @param {Card} card */
+function invitation(card) {
+  const name = h("input", { type: "text", required: true, maxlength: 40, autocomplete: "off", "aria-label": "Name" });
+  const link = h("p", { class: "words", role: "status" });
+  const form = h("form", { class: "why-form" }, name, h("button", { type: "submit", class: "plain" }, "Invite"), link);
+  form.addEventListener("submit", async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    try {
+      const made = await post(`people/${encodeURIComponent(name.value.trim())}/invite`);
+      link.textContent = `${clean(made.name)} logs in by this link, which is not shown again: ${made.link}`;
+    } catch (error) {
+      card.tell(/** @type {Error} */ (error).message);
+    }
+  });
+  invitations.set(card, form);
+  return form;
+}
 
 const STUCK = new Set(["dead", "held"]);
 

@@ -6,16 +6,23 @@ const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u20
 /** @param {string} text */
 export const clean = (text) => text.replace(/\r\n?/g, "\n").replace(UNSEEN, "");
 
-/** One line for a quote, a side bar or a title: no marks of Markdown, no line breaks. @param {string} text */
+/**
+ * One line for a quote, a side bar or a title: no marks of Markdown, no line breaks. Only the beginning is looked at, and
+ * no pattern can look at a character twice for long.
+ * @param {string} text
+ */
 export function oneLine(text, limit = 140) {
-  const line = clean(text)
-    .replace(/^\s*(```|~~~).*$/gm, " ")
+  const beginning = text.trimStart().slice(0, 4 * limit + 200);
+  const line = clean(beginning)
+    .replace(/^[ \t]*(```|~~~).*$/gm, " ")
     .replace(/(```|~~~)[\w+#.-]*\s/g, " ") // what somebody else has already made one line of
-    .replace(/^\s*(#{1,6}|>+|[-*+]|\d+[.)])\s+/gm, "")
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/^[ \t]*(#{1,6}|>+|[-*+]|\d+[.)])[ \t]+/gm, "")
+    .replace(/!?\[([^\][]*)\]\([^()]*\)/g, "$1")
     .replace(/(\*\*|__|~~|`)/g, "")
     .replace(/(^|[\s(])([*_])(\S[^*_]*?)\2(?=[\s.,:;!?)]|$)/g, "$1$3")
     .replace(/\s+/g, " ")
     .trim();
-  return line.length > limit ? `${line.slice(0, limit - 1).trimEnd()}…` : line;
+  return line.length > limit || beginning.length < text.trim().length
+    ? `${line.slice(0, limit - 1).trimEnd()}…`
+    : line;
 }

@@ -1,10 +1,12 @@
 /**
  * Markdown as agents write it, read into a tree that `patch` draws. It makes no HTML: what is no Markdown is text.
  *
- * Rule 1: any text has a reading, in time linear in its length for all practical texts; nothing throws.
+ * Rule 1: any text has a reading, in time linear in its length; nothing throws.
  * Rule 2: a line break is a line break, as people expect in a chat.
  * Rule 3: while a text grows, its last block is read as if what is open were closed, so that a half-written
  *         `**word` is bold already and no mark flickers by.
+ * Rule 4: a message costs the page no more than its budget of characters and nodes. What is over it is plain text,
+ *         folded, in pieces that the browser lays out as they come into sight.
  */
 
 import { clean } from "./clean.js";
@@ -16,18 +18,111 @@ import { inline } from "./markdown_inline.js";
  *   whether more comes, whom `@id` means, and whether it stands inside a link
  */
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*([^`]*)$/;
-const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?[ \t]*#*[ \t]*$/;
+// None of these can look at a character more than a few times: what may repeat is never followed by what it may match.
+const FENCE = /^ {0,3}(`{3,}(?!`)(?=[^`]*$)|~{3,}(?!~))(.*)$/;
+const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
 const RULE = /^ {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$/;
 const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( *)([-*+]|\d{1,9}[.)])(?:[ \t]+(.*))?$/;
 const TASK = /^\[([ xX])\][ \t]+/;
-const DIVIDER = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
+const DIVIDER = /^[ \t|:-]*-[ \t|:-]*$/;
 const DEEPEST = 12;
+const MOST_COLUMNS = 64;
+
+export const MOST_CHARACTERS = 30_000;
+export const MOST_NODES = 2_000;
+const CHARACTERS_A_NODE = 50; // are read in the time in which a node is drawn
+const PIECE = 1_000; // characters of folded text that are laid out together,
+const PIECE_COST = 15; // or fewer, where they are costly
 
 /** @param {string} text @param {Reading} [reading] @returns {Tree[]} */
 export function markdown(text, reading = {}) {
-  return blocks(clean(text).replace(/\t/g, "    ").split("\n"), reading, 0);
+  return read(text, reading).trees;
+}
+
+/**
+ * The same, and what it cost to read and will cost to draw, in nodes.
+ * @param {string} text @param {Reading} [reading] @returns {{trees: Tree[], cost: number}}
+ */
+export function read(text, reading = {}) {
+  const whole = clean(text).replace(/\t/g, "    ");
+  const within = whole.length > MOST_CHARACTERS ? whole.slice(0, cutAt(whole, 0, MOST_CHARACTERS)) : whole;
+  const lines = within.split("\n");
+  const own = within === whole ? reading : { ...reading, growing: false };
+  const trees = /** @type {Tree[]} */ ([]);
+  let [at, shown, nodes] = [0, 0, 0];
+  while (at < lines.length) {
+    if (lines[at].trim()) {
+      const [tree, next] = block(lines, at, own, 0);
+      const cost = costOf(tree);
+      if (nodes + cost > MOST_NODES) break;
+      nodes += cost;
+      trees.push(tree);
+      for (; at < Math.min(next, lines.length); at++) shown += lines[at].length + 1;
+    } else {
+      shown += lines[at].length + 1;
+      at += 1;
+    }
+  }
+  const rest = whole.slice(shown);
+  if (rest.trim()) trees.push(...folded(rest, trees.length === 0));
+  return { trees, cost: nodes + within.length / CHARACTERS_A_NODE };
+}
+
+/** What the browser has to do for a tree, in nodes. @param {Tree} tree @returns {number} */
+function costOf(tree) {
+  if (typeof tree === "string") return 1 + costOfText(tree);
+  return (tree.children ?? []).reduce((sum, child) => sum + costOf(child), 1);
+}
+
+/** Lines, emoji and above all changes of direction cost more than other letters. @param {string} text */
+function costOfText(text) {
+  let cost = text.length / 100 + count(text, /\n/g) / 10 + count(text, /[\ud83c-\ud83e]/g) / 5;
+  if (RIGHT_TO_LEFT.test(text)) cost += 4 * count(text, TURNS);
+  return cost;
+}
+
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+const TURNS = /[0-9A-Za-z\u00c0-\u058f][^0-9A-Za-z\u00c0-\u08ff]{0,9}[\u0590-\u08ff]/g;
+
+/** @param {string} text @param {RegExp} pattern */
+const count = (text, pattern) => text.match(pattern)?.length ?? 0;
+
+/** What is over the budget. @param {string} rest @param {boolean} alone whether it is all there is to see @returns {Tree[]} */
+function folded(rest, alone) {
+  const size = Math.round(Math.max(100, Math.min(PIECE, (PIECE_COST * rest.length) / costOfText(rest))));
+  const pieces = /** @type {string[]} */ ([]);
+  for (let at = 0; at < rest.length; ) {
+    const next = cutAt(rest, at, size);
+    pieces.push(rest.slice(at, next));
+    at = next;
+  }
+  /** @param {string} piece @returns {Tree} */
+  const draw = (piece) => ({ tag: "div", attrs: { class: "plain", dir: "auto" }, children: [piece.replace(/\n$/, "")] });
+  const first = alone ? [draw(/** @type {string} */ (pieces.shift()))] : [];
+  if (!pieces.length) return first;
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const summary = `Show the rest as plain text: ${length.toLocaleString()} characters`;
+  return [
+    ...first,
+    {
+      tag: "details",
+      attrs: { class: "rest" },
+      children: [{ tag: "summary", children: [summary] }, ...pieces.map(draw)],
+    },
+  ];
+}
+
+/** Where a piece of at most so many characters ends: behind a line, else behind a word, never inside of a character.
+ * @param {string} text @param {number} from @param {number} most */
+function cutAt(text, from, most) {
+  if (text.length - from <= most) return text.length;
+  const end = from + most;
+  for (const mark of ["\n", " "]) {
+    const found = text.slice(from, end).lastIndexOf(mark);
+    if (found > most / 2) return from + found + 1;
+  }
+  return /[\ud800-\udbff]/.test(text[end - 1]) ? end - 1 : end;
 }
 
 /** @param {string[]} lines @param {Reading} reading @param {number} depth @returns {Tree[]} */
@@ -59,7 +154,7 @@ function block(lines, at, reading, depth) {
   if (fence) return code(lines, at, fence);
   const heading = HEADING.exec(line);
   if (heading) {
-    const children = inline(heading[2] ?? "", upTo(lines, at + 1, reading));
+    const children = inline(withoutHashes(heading[2] ?? ""), upTo(lines, at + 1, reading));
     return [{ tag: `h${Math.min(6, heading[1].length + 2)}`, attrs: { dir: "auto" }, children }, at + 1];
   }
   if (RULE.test(line)) return [{ tag: "hr" }, at + 1];
@@ -67,6 +162,14 @@ function block(lines, at, reading, depth) {
   if (depth < DEEPEST && ITEM.test(line) && !isBareMark(lines, at, reading)) return list(lines, at, reading, depth);
   if (isTable(lines, at, reading)) return table(lines, at, reading);
   return paragraph(lines, at, reading, depth);
+}
+
+/** A heading may be closed as it was opened: `## Title ##`. @param {string} title */
+function withoutHashes(title) {
+  const words = title.trimEnd();
+  let end = words.length;
+  while (words[end - 1] === "#") end -= 1;
+  return words.slice(0, end).trimEnd();
 }
 
 /** A lone `-` or `1.` at the end of a growing text: it will be an item, or a rule. */
@@ -78,10 +181,11 @@ function code(lines, at, fence) {
   const [, mark, info] = fence;
   const indent = lines[at].length - lines[at].trimStart().length;
   const closes = new RegExp(`^ {0,3}\\${mark[0]}{${mark.length},}[ ]*$`);
+  const margin = new RegExp(`^ {0,${indent}}`);
   const inside = /** @type {string[]} */ ([]);
   let next = at + 1;
   while (next < lines.length && !closes.test(lines[next])) {
-    inside.push(lines[next].replace(new RegExp(`^ {0,${indent}}`), ""));
+    inside.push(lines[next].replace(margin, ""));
     next += 1;
   }
   const language = info.trim().split(/\s+/)[0] ?? "";
@@ -182,11 +286,14 @@ function listItem(children, task, loose) {
 function isTable(lines, at, reading) {
   if (!lines[at].includes("|")) return false;
   const divider = lines[at + 1];
-  const divided = divider !== undefined && divider.includes("-") && DIVIDER.test(divider);
-  if (divided && cells(divider).length === cells(lines[at]).length) return true;
+  if (divider !== undefined && DIVIDER.test(divider)) {
+    const sides = cells(divider);
+    const columns = sides.length <= MOST_COLUMNS && sides.every((side) => /^:?-+:?$/.test(side)) && sides.length;
+    if (columns && columns === cells(lines[at]).length) return true;
+  }
   // A first row that still waits for its divider is drawn as a table at once, so that it does not jump.
   const waits = divider === undefined || (at + 2 === lines.length && /^[ |:-]*$/.test(divider));
-  return Boolean(reading.growing) && waits && lines[at].trimStart().startsWith("|");
+  return Boolean(reading.growing) && waits && lines[at].length < 2000 && lines[at].trimStart().startsWith("|");
 }
 
 /** @param {string} line */
@@ -218,10 +325,10 @@ function table(lines, at, reading) {
   /** @param {string} tag @param {string[]} row @param {Reading} own @returns {Tree} */
   const draw = (tag, row, own) => ({
     tag: "tr",
-    children: head.map((_, i) => {
+    children: row.slice(0, head.length).map((cell, i) => {
       const attrs = /** @type {Record<string, string>} */ ({ dir: "auto" });
       if (sides[i]) attrs.class = sides[i];
-      return { tag, attrs, children: inline(row[i] ?? "", own) };
+      return { tag, attrs, children: inline(cell, own) };
     }),
   });
   const last = upTo(lines, next, reading);

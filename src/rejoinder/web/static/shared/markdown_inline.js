@@ -1,14 +1,27 @@
-/** The inside of a Markdown block: code, emphasis, links, mentions. Emphasis follows CommonMark's delimiter stack. */
+/**
+ * The inside of a Markdown block: code, emphasis, links, mentions. Emphasis follows CommonMark's delimiter stack.
+ *
+ * Every character is looked at a bounded number of times, whatever the text: patterns are sticky and cannot backtrack,
+ * what is closed where is found once for the whole text, and the stack of open marks has a bottom.
+ */
 
 /**
  * @typedef {import("./patch.js").Tree} Tree
  * @typedef {import("./markdown.js").Reading} Reading
- * @typedef {{text: string, mark: string, count: number, opens: boolean, closes: boolean}} Run
+ * @typedef {{mark: string, count: number, opens: boolean, closes: boolean}} Run
  * @typedef {Tree | Run} Piece
  */
 
-const URL_START = /^https?:\/\/[^\s<>"`\u0000-\u001f]+/i;
+const PLAIN = /(?:[^\\\n`*_~[!<&@hH]|[hH](?!ttps?:\/\/))+/y;
+const URL = /https?:\/\/[^\s<>"`\u0000-\u001f]+/iy;
+const AUTO = /<(https?:\/\/[^\s<>]+|[\w.+-]+@[\w-]+\.[\w.-]+)>/iy;
+const BREAK = /<br ?\/?>/iy;
+const ENTITY = /&(amp|lt|gt|quot|apos|nbsp);/y;
+export const MENTION = /@([\p{L}\p{N}_.-]*[\p{L}\p{N}_])/uy;
+const TARGET =
+  /\([ \n]*(?![ \n])(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))*))(?:[ \n]+(?:"[^"]*"|'[^']*'))?[ \n]*\)/y;
 const ESCAPABLE = /[!-/:-@[-`{-~]/;
+const LETTER = /[\p{L}\p{N}]$/u;
 const ENTITIES = /** @type {Record<string, string>} */ ({
   amp: "&",
   lt: "<",
@@ -17,9 +30,10 @@ const ENTITIES = /** @type {Record<string, string>} */ ({
   apos: "'",
   nbsp: "\u00a0",
 });
-export const MENTION = /^@([\p{L}\p{N}_.-]*[\p{L}\p{N}_])/u;
-const LONGEST_LOOK = 400; // pieces back to a partner: keeps a text of nothing but marks cheap
-const LONGEST_LABEL = 2000; // characters: a label is read again inside, and links may stand in links
+const MOST_OPEN = 10; // marks that wait for their partner: the depth of emphasis
+const LONGEST_RUN = 6; // marks in a row: more are a line somebody drew
+const LONGEST_LABEL = 2000;
+const LONGEST_TARGET = 4000;
 const SAFE = /^(https?:|mailto:)/i;
 
 /** @param {string} text @param {Reading} reading @returns {Tree[]} */
@@ -27,118 +41,127 @@ export function inline(text, reading) {
   return emphasise(pieces(text, reading), Boolean(reading.growing));
 }
 
+/** What stands at a place, or null. @param {RegExp} pattern a sticky one @param {string} text @param {number} at */
+function match(pattern, text, at) {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
+
+/** Whether a letter or digit stands before a place. @param {string} text @param {number} at */
+const afterLetter = (text, at) => LETTER.test(text.slice(Math.max(0, at - 2), at));
+
 /** @param {string} text @param {Reading} reading @returns {Piece[]} */
 function pieces(text, reading) {
   const found = /** @type {Piece[]} */ ([]);
+  const known = new Closings(text);
   let plain = "";
-  const flush = () => {
+  let at = 0;
+  while (at < text.length) {
+    const simple = match(PLAIN, text, at);
+    const [more, next] = simple ? [simple[0], at + simple[0].length] : special(text, at, reading, known);
+    at = next;
+    if (typeof more === "string") {
+      plain += more;
+      continue;
+    }
+    if (more.length === 1 && more[0] === BR) plain = withoutSpaces(plain);
     if (plain) found.push(plain);
     plain = "";
-  };
-  /** @param {Piece[]} more */
-  const push = (...more) => {
-    flush();
     found.push(...more);
-  };
-  let at = 0;
-  let partners = /** @type {Map<number, number> | null} */ (null);
-  while (at < text.length) {
-    const char = text[at];
-    const rest = () => text.slice(at);
-    if (char === "\\" && ESCAPABLE.test(text[at + 1] ?? "")) {
-      plain += text[at + 1];
-      at += 2;
-    } else if (char === "\n") {
-      plain = plain.replace(/ +$/, "");
-      push({ tag: "br" });
-      at += 1;
-    } else if (char === "`") {
-      const [tree, next] = codeSpan(text, at, reading);
-      if (tree === null) plain += text.slice(at, next);
-      else if (typeof tree !== "string" || tree) push(tree);
-      at = next;
-    } else if (char === "*" || char === "_" || char === "~") {
-      const run = delimiters(text, at);
-      at += run.text.length;
-      if (char === "~" && run.count !== 2) plain += run.text;
-      else push(run);
-    } else if (char === "[" || (char === "!" && text[at + 1] === "[")) {
-      partners ??= closings(text);
-      const link = readLink(text, at, reading, partners);
-      if (link) {
-        push(...link[0]);
-        at = link[1];
-      } else {
-        plain += char;
-        at += 1;
-      }
-    } else if (char === "<") {
-      const auto = /^<(https?:\/\/[^\s<>]+|[\w.+-]+@[\w-]+\.[\w.-]+)>/i.exec(rest());
-      if (auto) {
-        push(anchor(auto[1].includes("://") ? auto[1] : `mailto:${auto[1]}`, [auto[1]]));
-        at += auto[0].length;
-      } else {
-        const lineBreak = /^<br ?\/?>/i.exec(rest());
-        if (lineBreak) push({ tag: "br" });
-        else plain += char;
-        at += lineBreak ? lineBreak[0].length : 1;
-      }
-    } else if (char === "&") {
-      const entity = /^&(\w+);/.exec(text.slice(at, at + 8));
-      const meant = entity && ENTITIES[entity[1]];
-      plain += meant ?? char;
-      at += meant && entity ? entity[0].length : 1;
-    } else if (char === "@" && !/[\p{L}\p{N}]$/u.test(plain)) {
-      const name = MENTION.exec(rest());
-      const known = name && reading.mentions?.get(name[1].toLowerCase());
-      if (name && known !== undefined && known !== null) {
-        push({ tag: "span", attrs: { class: "mention" }, children: [`@${known || name[1]}`] });
-        at += name[0].length;
-      } else {
-        plain += char;
-        at += 1;
-      }
-    } else if (
-      (char === "h" || char === "H") &&
-      !reading.linked &&
-      !/[\p{L}\p{N}]$/u.test(plain) &&
-      URL_START.test(rest())
-    ) {
-      const url = trimUrl(/** @type {RegExpExecArray} */ (URL_START.exec(rest()))[0]);
-      push(anchor(url, [url]));
-      at += url.length;
-    } else {
-      plain += char;
-      at += 1;
-    }
   }
-  flush();
+  if (plain) found.push(plain);
   return found;
 }
 
-/** @param {string} text @param {number} at @param {Reading} reading @returns {[Tree | null, number]} */
-function codeSpan(text, at, reading) {
-  let length = 0;
-  while (text[at + length] === "`") length += 1;
-  const mark = "`".repeat(length);
-  let end = text.indexOf(mark, at + length);
-  while (end !== -1 && text[end + length] === "`") {
-    let past = end + length;
-    while (text[past] === "`") past += 1;
-    end = text.indexOf(mark, past);
-  }
-  if (end === -1) {
-    if (!reading.growing) return [null, at + length];
-    const open = text.slice(at + length);
-    return [open ? { tag: "code", children: [open.replace(/`+$/, "").replace(/\n/g, " ")] } : "", text.length];
-  }
-  let inside = text.slice(at + length, end).replace(/\n/g, " ");
-  if (/^ .*[^ ].* $/.test(inside) || /^ `|` $/.test(inside)) inside = inside.slice(1, -1);
-  return [{ tag: "code", children: [inside] }, end + length];
+const BR = /** @type {Tree} */ ({ tag: "br" });
+
+/** Without the spaces at its end; a pattern would look at every run of spaces in it. @param {string} text */
+function withoutSpaces(text) {
+  let end = text.length;
+  while (text[end - 1] === " ") end -= 1;
+  return text.slice(0, end);
 }
 
-/** Where each square bracket is closed, found in one go: not once more for every bracket. @param {string} text */
-function closings(text) {
+/** What begins with a character that may mean something: text, or what it means, and where to go on.
+ * @param {string} text @param {number} at @param {Reading} reading @param {Closings} known
+ * @returns {[string | Piece[], number]} */
+function special(text, at, reading, known) {
+  const char = text[at];
+  switch (char) {
+    case "\\":
+      return ESCAPABLE.test(text[at + 1] ?? "") ? [text[at + 1], at + 2] : [char, at + 1];
+    case "\n":
+      return [[BR], at + 1];
+    case "`":
+      return codeSpan(text, at, reading, known);
+    case "*":
+    case "_":
+    case "~":
+      return delimiters(text, at);
+    case "[":
+    case "!":
+      return readLink(text, at, reading, known) ?? [char, at + 1];
+    case "<":
+      return readAngle(text, at);
+    case "&": {
+      const entity = match(ENTITY, text, at);
+      return entity ? [ENTITIES[entity[1]], at + entity[0].length] : [char, at + 1];
+    }
+    case "@": {
+      const name = afterLetter(text, at) ? null : match(MENTION, text, at);
+      const called = name && reading.mentions?.get(name[1].toLowerCase());
+      if (!name || called === undefined || called === null) return [char, at + 1];
+      const tree = { tag: "span", attrs: { class: "mention" }, children: [`@${called || name[1]}`] };
+      return [[tree], at + name[0].length];
+    }
+    default: {
+      const url = reading.linked || afterLetter(text, at) ? null : match(URL, text, at);
+      if (!url) return [char, at + 1];
+      const trimmed = trimUrl(url[0]);
+      return [[anchor(trimmed, [trimmed])], at + trimmed.length];
+    }
+  }
+}
+
+/** @param {string} text @param {number} at @returns {[string | Piece[], number]} */
+function readAngle(text, at) {
+  const auto = match(AUTO, text, at);
+  if (auto) {
+    const url = auto[1].includes("://") ? auto[1] : `mailto:${auto[1]}`;
+    return [[anchor(url, [auto[1]])], at + auto[0].length];
+  }
+  const lineBreak = match(BREAK, text, at);
+  return lineBreak ? [[BR], at + lineBreak[0].length] : ["<", at + 1];
+}
+
+/** Where brackets and back-ticks are closed: found in one go when first asked for, not once more for every one. */
+class Closings {
+  #brackets = /** @type {Map<number, number> | null} */ (null);
+  #ticks = /** @type {Map<number, number> | null} */ (null);
+
+  /** @param {string} text */
+  constructor(text) {
+    this.text = text;
+  }
+
+  /** Where the square bracket is closed that opens here; -1: nowhere. @param {number} open */
+  bracket(open) {
+    this.#brackets ??= brackets(this.text);
+    return this.#brackets.get(open) ?? -1;
+  }
+
+  /** Where the last run of so many back-ticks stands. @param {number} length */
+  lastTicks(length) {
+    if (!this.#ticks) {
+      this.#ticks = new Map();
+      for (const run of this.text.matchAll(/`+/g)) this.#ticks.set(run[0].length, run.index);
+    }
+    return this.#ticks.get(length) ?? -1;
+  }
+}
+
+/** @param {string} text */
+function brackets(text) {
   const found = /** @type {Map<number, number>} */ (new Map());
   const open = /** @type {number[]} */ ([]);
   for (let i = 0; i < text.length; i++) {
@@ -149,12 +172,36 @@ function closings(text) {
   return found;
 }
 
-/** @param {string} text @param {number} at @param {Reading} reading @param {Map<number, number>} partners
- * @returns {[Tree[], number] | null} */
-function readLink(text, at, reading, partners) {
+/** @param {string} text @param {number} at @param {Reading} reading @param {Closings} known
+ * @returns {[string | Piece[], number]} */
+function codeSpan(text, at, reading, known) {
+  let length = 0;
+  while (text[at + length] === "`") length += 1;
+  const begin = at + length;
+  if (known.lastTicks(length) < begin) {
+    if (!reading.growing) return [text.slice(at, begin), begin];
+    const open = text.slice(begin);
+    return [open ? [{ tag: "code", children: [open.replace(/`{1,9}$/, "").replace(/\n/g, " ")] }] : [], text.length];
+  }
+  const mark = "`".repeat(length);
+  let end = text.indexOf(mark, begin);
+  while (text[end + length] === "`") {
+    while (text[end] === "`") end += 1;
+    end = text.indexOf(mark, end);
+  }
+  let inside = text.slice(begin, end).replace(/\n/g, " ");
+  const padded = inside.startsWith(" ") && inside.endsWith(" ") && inside.trim() !== "";
+  if (padded || inside.startsWith(" `") || inside.endsWith("` ")) inside = inside.slice(1, -1);
+  return [[{ tag: "code", children: [inside] }], end + length];
+}
+
+/** @param {string} text @param {number} at @param {Reading} reading @param {Closings} known
+ * @returns {[Piece[], number] | null} */
+function readLink(text, at, reading, known) {
   const image = text[at] === "!";
   const open = at + (image ? 1 : 0);
-  const close = partners.get(open) ?? -1;
+  if (text[open] !== "[" || (reading.linked && !image)) return null; // a link holds no link
+  const close = known.bracket(open);
   if (close > open + LONGEST_LABEL) return null;
   if (close === -1) {
     // The words of a link whose address is still to come.
@@ -166,16 +213,15 @@ function readLink(text, at, reading, partners) {
     const soon = reading.growing && close === text.length - 1;
     return soon ? [inlineLabel(label, reading), text.length] : null;
   }
-  const target =
-    /^\([ \n]*(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))*))(?:[ \n]+(?:"[^"]*"|'[^']*'))?[ \n]*\)/.exec(
-      text.slice(close + 1, close + 4100),
-    );
+  const address = text.slice(close + 1, close + 1 + LONGEST_TARGET);
+  const target = match(TARGET, address, 0);
   if (!target) {
-    const half = reading.growing && !text.slice(close).includes(")") && !/\s/.test(text.slice(close + 2).trim());
+    const half = reading.growing && text.length < close + LONGEST_TARGET && !/[)\s]/.test(address.slice(1).trim());
     return half ? [inlineLabel(label, reading), text.length] : null;
   }
   const url = (target[1] ?? target[2] ?? "").replace(/\\([!-/:-@[-`{-~])/g, "$1");
   const end = close + 1 + target[0].length;
+  if (reading.linked) return [[`🖼 ${label}`], end];
   const shown = label ? inlineLabel(label, { ...reading, growing: false }) : [url];
   // An image from elsewhere would tell its server who reads; it is shown as a link.
   return [SAFE.test(url) ? [anchor(url, image ? ["🖼 ", ...shown] : shown)] : shown, end];
@@ -194,69 +240,78 @@ const anchor = (url, children) => ({
 /** A full stop or a bracket behind an address is the sentence's, not the address's. @param {string} url */
 function trimUrl(url) {
   let end = url.length;
-  for (;;) {
+  let unopened = count(url, ")") - count(url, "(");
+  for (; ; end -= 1) {
     const last = url[end - 1];
-    if (/[.,:;!?'*_~]/.test(last)) end -= 1;
-    else if (last === ")" && count(url.slice(0, end), ")") > count(url.slice(0, end), "(")) end -= 1;
-    else if (last === "]" || last === "}") end -= 1;
-    else return url.slice(0, end);
+    if (/[\].,:;!?'*_~}]/.test(last)) continue;
+    if (last !== ")" || unopened <= 0) return url.slice(0, end);
+    unopened -= 1;
   }
 }
 
 /** @param {string} text @param {string} char */
 const count = (text, char) => text.split(char).length - 1;
 
-/** @param {string} text @param {number} at @returns {Run} */
+/** A run of marks: what it could open and close, or text where it can do neither.
+ * @param {string} text @param {number} at @returns {[string | Piece[], number]} */
 function delimiters(text, at) {
   const mark = text[at];
   let length = 1;
   while (text[at + length] === mark) length += 1;
+  const end = at + length;
   const before = at === 0 ? " " : text[at - 1];
-  const after = text[at + length] ?? " ";
+  const after = text[end] ?? " ";
   const space = /\s/;
   const punctuation = /[\p{P}\p{S}]/u;
   const left = !space.test(after) && (!punctuation.test(after) || space.test(before) || punctuation.test(before));
   const right = !space.test(before) && (!punctuation.test(before) || space.test(after) || punctuation.test(after));
   const word = mark === "_";
-  return {
-    text: mark.repeat(length),
-    mark,
-    count: length,
-    opens: left && (!word || !right || punctuation.test(before)),
-    closes: right && (!word || !left || punctuation.test(after)),
-  };
+  const opens = left && (!word || !right || punctuation.test(before));
+  const closes = right && (!word || !left || punctuation.test(after));
+  if (length > LONGEST_RUN || (mark === "~" && length !== 2)) return [text.slice(at, end), end];
+  if (!opens && !closes && end < text.length) return [text.slice(at, end), end];
+  return [[{ mark, count: length, opens, closes }], end];
 }
 
 /** @param {Piece} piece @returns {piece is Run} */
 const isRun = (piece) => typeof piece !== "string" && "mark" in piece;
 
-/** @param {Piece[]} list @param {boolean} growing @returns {Tree[]} */
+/**
+ * What was read so far is a stack: a closing run takes everything behind its opener off it and puts it back as one.
+ * @param {Piece[]} list @param {boolean} growing @returns {Tree[]}
+ */
 function emphasise(list, growing) {
-  for (let i = 0; i < list.length; i++) {
-    const closer = list[i];
-    if (!isRun(closer) || !closer.closes) continue;
-    while (closer.count > 0) {
-      let j = i - 1;
-      const furthest = Math.max(0, i - LONGEST_LOOK);
-      while (j >= furthest && !opensFor(list[j], closer)) j -= 1;
-      if (j < furthest) break;
-      const opener = /** @type {Run} */ (list[j]);
-      const width = closer.mark === "~" ? 2 : Math.min(2, opener.count, closer.count);
-      opener.count -= width;
-      closer.count -= width;
-      const inner = list.splice(j + 1, i - j - 1, wrap(closer.mark, width, list.slice(j + 1, i)));
-      i -= inner.length - 1;
-    }
+  const done = /** @type {Piece[]} */ ([]);
+  let open = /** @type {number[]} */ ([]); // where in `done` the runs stand that wait for a partner
+  for (const piece of list) {
+    if (isRun(piece) && piece.closes) close(piece, done, open);
+    if (isRun(piece) && piece.opens && piece.count > 0) open = [...open.slice(1 - MOST_OPEN), done.length];
+    done.push(piece);
   }
-  if (growing) closeOpen(list);
-  return literal(list);
+  if (growing) closeOpen(done, open);
+  return literal(done);
 }
 
-/** @param {Piece} piece @param {Run} closer */
-function opensFor(piece, closer) {
-  if (!isRun(piece) || piece.mark !== closer.mark || !piece.opens || piece.count === 0) return false;
-  const both = (piece.closes || closer.opens) && (piece.count + closer.count) % 3 === 0;
-  return !(both && (piece.count % 3 !== 0 || closer.count % 3 !== 0));
+/** @param {Run} closer @param {Piece[]} done @param {number[]} open */
+function close(closer, done, open) {
+  while (closer.count > 0) {
+    const which = open.findLastIndex((at) => opensFor(/** @type {Run} */ (done[at]), closer));
+    if (which === -1) return;
+    const opener = /** @type {Run} */ (done[open[which]]);
+    const width = closer.mark === "~" ? 2 : Math.min(2, opener.count, closer.count);
+    opener.count -= width;
+    closer.count -= width;
+    const inside = done.splice(open[which] + 1);
+    done.push(wrap(closer.mark, width, inside));
+    open.length = opener.count > 0 ? which + 1 : which;
+  }
+}
+
+/** @param {Run} opener @param {Run} closer */
+function opensFor(opener, closer) {
+  if (opener.mark !== closer.mark || opener.count === 0) return false;
+  const both = (opener.closes || closer.opens) && (opener.count + closer.count) % 3 === 0;
+  return !(both && (opener.count % 3 !== 0 || closer.count % 3 !== 0));
 }
 
 /** @param {string} mark @param {number} width @param {Piece[]} inside @returns {Tree} */
@@ -265,29 +320,36 @@ const wrap = (mark, width, inside) => ({
   children: literal(inside),
 });
 
-/** What is open at the end of a growing text runs to its end; marks with nothing behind them wait. @param {Piece[]} list */
-function closeOpen(list) {
-  const last = list[list.length - 1];
-  if (last !== undefined && isRun(last) && last.count > 0) list.pop();
-  for (let j = list.length - 1; j >= 0; j--) {
-    const run = list[j];
-    if (!isRun(run) || !run.opens || run.count === 0 || run.closes) continue;
-    const inside = list.splice(j + 1);
-    let tree = inside;
+/** What is open at the end of a growing text runs to its end; marks with nothing behind them wait.
+ * @param {Piece[]} done @param {number[]} open */
+function closeOpen(done, open) {
+  const last = done.at(-1);
+  if (last !== undefined && isRun(last) && last.count > 0) done.pop();
+  while (open.length) {
+    const at = /** @type {number} */ (open.pop());
+    const run = /** @type {Run | undefined} */ (done[at]);
+    if (!run || run.closes || run.count === 0) continue;
+    let tree = done.splice(at + 1);
     for (let left = run.count; left > 0; left -= 2) tree = [wrap(run.mark, Math.min(2, left), tree)];
     run.count = 0;
-    list.push(...tree);
+    done.push(...tree);
   }
 }
 
 /** Marks that found no partner are what they look like. @param {Piece[]} list @returns {Tree[]} */
 function literal(list) {
   const found = /** @type {Tree[]} */ ([]);
+  let plain = "";
   for (const piece of list) {
     const tree = isRun(piece) ? piece.mark.repeat(piece.count) : piece;
-    if (tree === "") continue;
-    if (typeof tree === "string" && typeof found[found.length - 1] === "string") found[found.length - 1] += tree;
-    else found.push(tree);
+    if (typeof tree === "string") {
+      plain += tree;
+      continue;
+    }
+    if (plain) found.push(plain);
+    plain = "";
+    found.push(tree);
   }
+  if (plain) found.push(plain);
   return found;
 }

@@ -1,0 +1,215 @@
+"""What the cast of the demo says to a person who joins in: a table of things people certainly try.
+
+A line is tried from the first to the last; the one that fits is spoken. Nothing here may hold an @: a name with one
+would wake that agent.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+
+from msgspec import Struct
+
+from rejoinder.agents import tour
+
+LONGEST_QUOTE = 60
+LONGEST_READ = 4000  # only this much of a longer message is read
+
+
+class Heard(Struct, frozen=True):
+    """A message as an agent of the cast hears it. `peers`: the other agents, in order."""
+
+    text: str
+    words: frozenset[str]
+    handle: str
+    by_bot: bool
+    who: str
+    peers: tuple[str, ...]
+
+
+class Line(Struct, frozen=True):
+    """`thinks`: seconds between what is done at once and what is said."""
+
+    fits: Callable[[Heard], bool]
+    says: Callable[[Heard], str]
+    does: Callable[[Heard], str] = lambda _: ""
+    thinks: float = 1.0
+
+
+class Character(Struct, frozen=True):
+    """What tells one agent of the cast from another, away from the play."""
+
+    about: str
+    joke: str
+    opinion: str
+
+
+# --- when a line fits, and what is done with it -----------------------------------------------------
+
+
+def asks(*words: str) -> Callable[[Heard], bool]:
+    """A person says one of these words."""
+    return lambda heard: not heard.by_bot and not heard.words.isdisjoint(words)
+
+
+def asks_all(*words: str) -> Callable[[Heard], bool]:
+    return lambda heard: not heard.by_bot and heard.words.issuperset(words)
+
+
+def _is_short(*words: str) -> Callable[[Heard], bool]:
+    """A person says one of these words, and hardly anything else."""
+    return lambda heard: asks(*words)(heard) and len(heard.words) <= 3
+
+
+def is_told(*words: str) -> Callable[[Heard], bool]:
+    """Another agent says one of these words."""
+    return lambda heard: heard.by_bot and not heard.words.isdisjoint(words)
+
+
+def reply(heard: Heard) -> str:
+    return f"[[reply_to:{heard.handle}]]\n"
+
+
+def reply_with(emoji: str) -> Callable[[Heard], str]:
+    return lambda heard: f'{reply(heard)}<actions><react emoji="{emoji}"/></actions>\n'
+
+
+def always(text: str) -> Callable[[Heard], str]:
+    return lambda _: text
+
+
+SILENCE = always("NO_REPLY")
+
+# --- code that a person pastes ----------------------------------------------------------------------
+
+CODE = re.compile(r"```|\b(?:def|class|function|SELECT|import)\s+\w|[;{}]\s*$|=>", re.MULTILINE)
+REMARKS = (
+    (r"except(?:\s+(?:Base)?Exception)?\s*:", "that `except` swallows bugs, too: name the errors you expect"),
+    (r"def \w{1,99}\([^)]{0,200}=\s*[\[{]", "a list or dict as a default is shared by all calls: use `None`"),
+    (r"[=!]= None\b", "`is None`, not `== None`"),
+    (r"\b(?:eval|exec)\(", "`eval` runs whatever it is given"),
+    (r"shell=True", "with `shell=True` a file name can become a command"),
+    (r"(?i)\b(?:password|secret|token|api_key)\s*=\s*[\"']\w", "a secret in the source is in every clone"),
+    (r"(?i)\bf[\"'](?:select|insert|update|delete)\b", "SQL made of strings: use parameters"),
+    (r"(?i)\bselect \*", "`SELECT *` breaks when somebody adds a column"),
+    (r"\brange\(len\(", "loop over the thing itself, or `enumerate` it"),
+    (r"\b(?:time\.)?sleep\(", "a sleep is a guess: wait for what you wait for"),
+    (r"\bvar \w", "`const` or `let`, not `var`"),
+    (r"\bprint\(|console\.log\(", "is that line of output meant to stay?"),
+    (r"(?i)\b(?:todo|fixme|xxx)\b", "the note to yourself: now or never"),
+)
+
+
+def has_code(heard: Heard) -> bool:
+    return not heard.by_bot and CODE.search(heard.text) is not None
+
+
+def remarks(heard: Heard) -> str:
+    found = [remark for pattern, remark in REMARKS if re.search(pattern, heard.text)]
+    if not found:
+        return "I read every line and would let it through. One question: what does it do when it **fails**?"
+    listed = "\n".join(f"{number}. {remark}" for number, remark in enumerate(found, 1))
+    return f"{'One thing' if len(found) == 1 else f'{len(found)} things'} I noticed:\n\n{listed}"
+
+
+# --- what people try --------------------------------------------------------------------------------
+
+SUM = re.compile(r"(?<![\w./-])(\d{1,9})\s*([-+*x×/])\s*(\d{1,9})(?![\w./-])")
+CAN = (
+    "how to **review** code you paste, **react with 🎉**, **ask {peer}**, tell a **joke** or the **time**, "
+    "and what **7 x 6** is"
+)
+
+
+def _sum(heard: Heard) -> str:
+    found = SUM.search(heard.text)
+    assert found is not None
+    left, right = int(found[1]), int(found[3])
+    match found[2]:
+        case "+":
+            result = f"{left + right}"
+        case "-":
+            result = f"{left - right}"
+        case "/":
+            result = f"{left / right:g}" if right else "more than I can count to"
+        case _:
+            result = f"{left * right}"
+    return f"That is {result}."
+
+
+def _time(_: Heard) -> str:
+    now = datetime.now().astimezone()
+    return f"It is {now:%H:%M} on the machine I run on, {now:%A}, {now.day} {now:%B}."
+
+
+def _can(heard: Heard) -> str:
+    return CAN.format(peer=_other(heard))
+
+
+def _other(heard: Heard) -> str:
+    """The peer whose name is said, else the first."""
+    return next((peer for peer in heard.peers if peer.lower() in heard.words), (*heard.peers, "everybody")[0])
+
+
+def _passes_on(heard: Heard) -> str:
+    return f"@{_other(heard)}, {heard.who} would like to hear from you."
+
+
+def _comes(heard: Heard) -> str:
+    return f"Here I am; {heard.who} called me. What can I do for you? I know {_can(heard)}."
+
+
+def _greets(heard: Heard) -> str:
+    return f"Hello, {heard.who}! I know {_can(heard)}."
+
+
+def _helps(heard: Heard) -> str:
+    return f"I know {_can(heard)}. Commands such as `/status` and `/why` are the gateway's own."
+
+
+def _tricks(heard: Heard) -> str:
+    """What the tour can do, the cast can do: reply, react, stay silent, show streaming."""
+    return tour.answer((tour.Asked(heard.text, heard.words, heard.handle),))
+
+
+def _knows_no_answer(heard: Heard) -> str:
+    line = " ".join(re.sub(r"`+", "'", heard.text.replace("@", "")).split())
+    line = line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
+    return f"""\
+`{line}`: there is no model behind me, so I have to pass. I know {_can(heard)}; \
+an agent of your own, which `rejoinder init` sets up, knows more."""
+
+
+def manners(character: Character) -> tuple[Line, ...]:
+    """What this agent of the cast knows besides its part in the play."""
+    return (
+        Line(asks("silent", "silence", "quiet", "hush", "shh"), SILENCE, thinks=0.0),
+        Line(has_code, remarks, reply_with("eyes"), 2.0),
+        Line(asks("review"), always("Gladly. Paste it, with ``` above and below."), reply),
+        Line(asks("thanks", "thank", "thx", "great", "nice", "cool", "wow", "love"), SILENCE, reply_with("heart"), 0.0),
+        Line(asks("joke", "jokes", "funny"), always(character.joke), reply),
+        Line(asks_all("who", "you"), always(character.about), reply),
+        Line(asks("model", "llm", "gpt", "claude", "bot", "human", "real"), always(character.about), reply),
+        Line(asks_all("how", "are", "you"), lambda heard: f"Fine, {heard.who}, nobody merges on a Friday. You?", reply),
+        Line(lambda heard: not heard.by_bot and SUM.search(heard.text) is not None, _sum, reply),
+        Line(asks("time", "date", "clock", "today"), _time, reply),
+        Line(asks("ask", "tell", "forward", "call"), _passes_on),
+        Line(asks("poem", "haiku", "song"), always(HAIKU), reply),
+        Line(asks("disagree", "wrong", "incorrect", "nonsense"), always("I may be. What would you do instead?"), reply),
+        Line(asks("why"), always("Because whoever calls it must learn that it failed. The rest is taste."), reply),
+        Line(asks_all("you", "think"), always(character.opinion), reply),
+        Line(lambda heard: not heard.by_bot and any(heard.words & trick.words for trick in tour.TRICKS), _tricks),
+        Line(asks("hello", "hi", "hey", "hallo", "morning", "moin"), _greets, reply),
+        Line(asks("help", "can", "menu", "commands"), _helps, reply),
+        Line(asks("bye", "goodbye", "later", "ciao"), SILENCE, reply_with("wave"), 0.0),
+        Line(_is_short("yes", "no", "ok", "okay", "sure", "right"), SILENCE, reply_with("thumbsup"), 0.0),
+        Line(is_told("hear"), _comes),
+        Line(lambda heard: heard.by_bot, lambda heard: f"Noted, {heard.who}. I have nothing to add.", reply),
+        Line(lambda _: True, _knows_no_answer, reply),
+    )  # fmt: skip
+
+
+HAIKU = """\
+Three times it has failed,
+the exception swallowed whole.
+`None` came back. Good night."""

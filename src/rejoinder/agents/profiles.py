@@ -1,0 +1,49 @@
+"""The ways an agent reaches its model: its own endpoint and key, and those of `[agents.NAME.profiles.PROFILE]`.
+
+A key goes to no endpoint that it was not written for: a profile with an address of its own brings its own key.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rejoinder.agents.endpoint import Endpoint
+from rejoinder.agents.settings import EndpointSettings, Profile
+from rejoinder.secret import Secret
+
+Headers = Callable[[str], Mapping[str, str]]
+"""The headers that carry a key."""
+OWN = ""
+
+
+class Way:
+    """One endpoint with its key, and what is added to every request there."""
+
+    def __init__(self, settings: EndpointSettings, profile: Profile, own: Secret | None, headers: Headers) -> None:
+        key = profile.api_key or (own if profile.base_url is None else None)
+        self.key = key.reveal() if key is not None else ""
+        self.options: dict[str, Any] = {**settings.options, **profile.options}
+        given = {name: value.reveal() for name, value in settings.headers.items()} if profile.base_url is None else {}
+        self.endpoint = Endpoint(profile.base_url or settings.base_url, {**headers(self.key), **given}, self.key)
+
+
+class Ways:
+    def __init__(self, settings: EndpointSettings, key: Secret | None, headers: Headers) -> None:
+        self._ways = {OWN: Way(settings, Profile(), key, headers)}
+        self._ways |= {name: Way(settings, profile, key, headers) for name, profile in settings.profiles.items()}
+
+    @property
+    def own(self) -> Way:
+        return self._ways[OWN]
+
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        return tuple(name for name in self._ways if name != OWN)
+
+    def parted(self, model: str) -> tuple[str, Way]:
+        """The model's name without its profile, and the way that leads to it."""
+        name, at, profile = model.rpartition("@")
+        return (name, self._ways[profile]) if at and name and profile in self._ways else (model, self.own)
+
+    async def close(self) -> None:
+        for way in self._ways.values():
+            await way.endpoint.close()

@@ -1,0 +1,81 @@
+"""What a function of the operator's is called with. Its signature is read once, when the agent is opened."""
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+
+from rejoinder.agents.further import Further
+from rejoinder.errors import BadConfiguration
+from rejoinder.events import PromptText, Turn
+from rejoinder.prompt_blocks import own_words
+
+EXAMPLES = "`def answer(turn):` or `def answer(text: str):`"
+
+
+class Signature(Struct, frozen=True):
+    takes_text: bool = False
+    """Its parameter is annotated `str`, so it gets what people said."""
+    steers: bool = False
+    """It has a parameter called `further`."""
+
+    def bound(self, call: Callable[..., Any], turn: Turn, further: Further) -> Callable[[], Any]:
+        """The call with its arguments; `inspect` still sees through it whether it is async or a generator."""
+        more = {"further": further} if self.steers else {}
+        return partial(call, text_of(turn) if self.takes_text else turn, **more)
+
+
+def text_of(turn: Turn) -> str:
+    """Just what people said, without sender context or anything else the gateway adds."""
+    return "\n\n".join(part.text for part in own_words(turn.parts) if isinstance(part, PromptText))
+
+
+def signature_of(call: Callable[..., Any], name: str) -> Signature:
+    """Raises BadConfiguration for a function that no turn can be given to."""
+    try:
+        signature = _read(call)
+    except (ValueError, TypeError):  # it has no signature to read
+        return Signature()
+    steers = "further" in signature.parameters
+    try:
+        given = signature.bind(None, **({"further": None} if steers else {}))
+    except TypeError as problem:
+        raise BadConfiguration(
+            f"agent {name!r}: {called(call)}{signature} cannot be given a turn ({problem}); write it as {EXAMPLES}"
+        ) from None
+    parameter = signature.parameters[next(iter(given.arguments))]
+    if _is_another_class(parameter.annotation):
+        wanted = parameter.annotation.__name__
+        raise BadConfiguration(
+            f"agent {name!r}: {called(call)} wants {parameter.name!r} to be of type {wanted}, which nobody gives it; "
+            f"write it as {EXAMPLES}"
+        )
+    return Signature(_is_text(parameter.annotation), steers)
+
+
+def called(call: Callable[..., Any]) -> str:
+    return getattr(call, "__name__", type(call).__name__)
+
+
+def _read(call: Callable[..., Any]) -> inspect.Signature:
+    try:
+        return inspect.signature(call, eval_str=True)
+    except NameError:  # an annotation of what is imported for type checkers only
+        return inspect.signature(call)
+
+
+def _is_text(annotation: Any) -> bool:
+    return annotation in ("str", "str | None", str) or annotation == str | None
+
+
+def _is_another_class(annotation: Any) -> bool:
+    try:
+        return (
+            isinstance(annotation, type)
+            and annotation not in (str, inspect.Parameter.empty)
+            and not issubclass(Turn, annotation)
+        )
+    except TypeError:  # a protocol that cannot be asked
+        return False

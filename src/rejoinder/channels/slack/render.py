@@ -1,0 +1,35 @@
+"""Slack: mrkdwn. `&`, `<` and `>` are escaped everywhere, so `<!channel>` and `<@U1>` notify nobody (DE-34)."""
+
+import re
+
+from rejoinder.events import Rendering, TableStyle
+from rejoinder.rendering.layout import layout
+from rejoinder.rendering.marks import ZERO_WIDTH_SPACE, Marks, write
+
+_MARK_BEFORE_WORD = re.compile(r"(?<![\w*_~`])([*_~`])[*_~`]*(?=[^\s*_~`])")
+
+
+def render(source: str, tables: TableStyle) -> Rendering:
+    return Rendering(write(layout(source, tables), _MRKDWN))
+
+
+def plain(source: str) -> Rendering:
+    return Rendering(_escape(source))
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _literal(line: str) -> str:
+    return _MARK_BEFORE_WORD.sub(lambda mark: mark[0] + ZERO_WIDTH_SPACE * (line.count(mark[1]) > 1), line)
+
+
+def _link(address: str, label: str) -> str:
+    address = _escape(address.replace("|", "%7C").replace("<", "%3C").replace(">", "%3E"))
+    return f"<{address}|{label}>"
+
+
+_MRKDWN = Marks(
+    bold="*", italic="_", strike="~", tick="`", fence="```", quote="> ", escape=_escape, literal=_literal, link=_link
+)

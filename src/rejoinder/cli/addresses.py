@@ -1,0 +1,48 @@
+"""An address that a person typed, looked at before anything else is asked: how it is written, and who is there."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Literal
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+import typer
+
+from rejoinder.cli.errors import run
+
+SECONDS = 5.0
+PORTS = {"http": 80, "https": 443}
+
+Found = Literal["answers", "kept", "dropped"]
+"""Somebody is there; nobody is, and the person keeps it all the same, or does not."""
+
+
+def ask_address(question: str, default: str | None, misspelled: Callable[[str], str | None]) -> tuple[str, Found]:
+    """What was typed, once it is an address, and what was found there."""
+
+    while True:
+        said = str(typer.prompt(question, default=default)).strip()
+        if (wrong := misspelled(said)) is not None:
+            print(f"  That is no address: {wrong}")
+        elif (nobody := run(_nobody(said))) is None:
+            return said, "answers"
+        else:
+            print(f"  Nobody answers at {said} ({nobody}).")
+            return said, "kept" if typer.confirm("  Keep it all the same?", default=False) else "dropped"
+
+
+async def _nobody(address: str) -> str | None:
+    """Why nobody can be reached there; None where somebody can be, or where only a proxy knows."""
+    parts = urlsplit(address)
+    if parts.scheme in getproxies():
+        return None
+    try:
+        port = parts.port or PORTS[parts.scheme]
+        async with asyncio.timeout(SECONDS):
+            _, writer = await asyncio.open_connection(parts.hostname, port)
+    except TimeoutError:
+        return f"no answer within {SECONDS:.0f} s"
+    except (OSError, ValueError) as problem:
+        return getattr(problem, "strerror", None) or str(problem)
+    writer.close()
+    return None

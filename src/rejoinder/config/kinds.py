@@ -1,0 +1,96 @@
+"""Every kind of agent and channel that a configuration may name: ours and those of other packages.
+
+A kind is found by its name and imported when it is asked for, so a file is checked without loading what it does not
+name.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from rejoinder import plugins
+from rejoinder.agents.settings import AGENT_KINDS
+from rejoinder.channels.declaration import ChannelKind
+from rejoinder.config.schema import Settings
+from rejoinder.errors import BadConfiguration
+
+
+class Kinds(NamedTuple):
+    """The kinds of agent and channel there are, each with the record of its section."""
+
+    agents: Mapping[str, type[Struct]]
+    channels: Mapping[str, type[Struct]]
+
+
+def channel_kind(name: str) -> ChannelKind:
+    """What a kind of channel declares. One of ours without a connection gives way to that of another package."""
+    module = plugins.find("channel", name)
+    kind = module.CHANNEL
+    if isinstance(kind, ChannelKind) and kind.open is None and name in plugins.theirs("channel"):
+        module = plugins.find_other("channel", name)
+        kind = module.CHANNEL
+    if not isinstance(kind, ChannelKind):
+        raise BadConfiguration(f"{module.__name__} is no channel: its CHANNEL is no ChannelKind")
+    return kind
+
+
+def _agent_record(name: str) -> type[Struct]:
+    if name in AGENT_KINDS:
+        return AGENT_KINDS[name]
+    module = plugins.find("agent", name)
+    record = getattr(module, "Settings", None)
+    if not isinstance(record, type) or not issubclass(record, Struct):
+        raise BadConfiguration(f"{module.__name__} is no agent: its Settings are no msgspec.Struct")
+    return record
+
+
+class _Records(Mapping[str, type[Struct]]):
+    """The record of each kind, by its name."""
+
+    def __init__(self, of: str, record: Callable[[str], type[Struct]]) -> None:
+        self._of = of
+        self._record = record
+
+    def __getitem__(self, name: str) -> type[Struct]:
+        if name not in self:
+            raise KeyError(name)
+        return self._record(name)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and plugins.exists(self._of, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(plugins.names(self._of))
+
+    def __len__(self) -> int:
+        return len(plugins.names(self._of))
+
+
+INSTALLED = Kinds(_Records("agent", _agent_record), _Records("channel", lambda name: channel_kind(name).settings))
+"""What is installed here."""
+
+
+def to_come(settings: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Which keys of a file that could be read do not work yet, and what to do instead."""
+    for name, said in settings.channels.items():
+        if (why := channel_to_come(said.kind)) is not None:
+            yield ("channels", name), why
+
+
+def channel_to_come(kind: str) -> str | None:
+    """Why this channel cannot be served; None where it can."""
+    if channel_kind(kind).open is not None:
+        return None
+    here = [name for name in plugins.names("channel") if channel_kind(name).open and name != "terminal"]
+    return f"the channel {kind} is not written yet; take this section out (there are: {', '.join(here)})"
+
+
+def no_such_store(url: str) -> str | None:
+    """Why no engine can open this address; None where one can."""
+    scheme = url.partition(":")[0]
+    if plugins.exists("store", scheme):
+        return None
+    if scheme == "postgresql":
+        return 'PostgreSQL is not written yet; write "sqlite:FILE"'
+    return f"there is no store {scheme}; there are: {', '.join(plugins.names('store'))}"

@@ -1,0 +1,52 @@
+"""Running one command: the gate, its switch, its arguments, and a handler that may fail (IN-12, IN-60)."""
+
+import traceback
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from rejoinder.events import ReportFailure
+from rejoinder.inbound.commands.command import Call, Command, read_arguments
+from rejoinder.inbound.gate import Action, Allowed, Denied, authorise
+from rejoinder.inbound.outcome import Answer, Drop
+from rejoinder.inbound.refusal import refuse
+from rejoinder.inbound.rules import Rules, channel_rules
+from rejoinder.session import Session
+
+if TYPE_CHECKING:
+    from rejoinder.inbound.message import Message
+
+
+def may_call(command: Command, said: str, message: "Message", rules: Rules) -> Allowed | Denied:
+    """Whether the sender may give this command with these words after it."""
+    action = Action(f"/{command.name}", command.auth_for(read_arguments(command, said)))
+    return authorise(message.actor, action, channel_rules(rules, message.inbound.channel).door)
+
+
+def run_command(
+    command: Command, said: str, message: "Message", session: Session, rules: Rules, now: datetime
+) -> Answer | Drop:
+    """`said`: the words after its name."""
+    name = f"/{command.name}"
+    verdict = may_call(command, said, message, rules)
+    if isinstance(verdict, Denied):
+        return refuse(message, Action(name, command.auth), verdict.reason)
+    if command.switch and not getattr(rules.settings.commands, command.switch):
+        off = f"{name} is off; commands.{command.switch} = true turns it on."
+        return Answer((off,), reason=f"commands.{command.switch} is false")
+    args = read_arguments(command, said)
+    if args is None:
+        return Answer((f"Usage: {command.usage}",), reason="the arguments do not fit")
+    assert command.handle is not None, "a command without a handler belongs to another stage"
+    call = Call(command, args, message, session, rules, channel_rules(rules, message.inbound.channel), now)
+    try:
+        answer = command.handle(call)
+    except Exception as problem:  # noqa: BLE001 - it may be another package's, which may raise anything
+        return _failed(name, problem)
+    return answer if answer.reason else Answer(answer.replies, answer.effects, answer.session, reason=name)
+
+
+def _failed(name: str, problem: Exception) -> Answer:
+    kind = type(problem).__name__
+    detail = "".join(traceback.format_exception(problem)).rstrip()
+    said = f"{name} did not work ({kind}); the gateway's log says more."
+    return Answer((said,), effects=(ReportFailure(name, detail),), reason=f"{name} raised {kind}")

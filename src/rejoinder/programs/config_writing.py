@@ -1,0 +1,101 @@
+"""`/config set` and `/config unset`: one key of the file, written from a chat (IN-61).
+
+Rule 1: the new file is checked whole, beside the old one, before it takes its place; if it is wrong, nothing changes.
+Rule 2: the old file is kept beside it, with `.bak` at its end.
+Rule 3: a file that somebody else changes meanwhile stays theirs.
+"""
+
+import asyncio
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from rejoinder.app import Gateway
+from rejoinder.config.editing import holds_secret, with_key, without_key
+from rejoinder.config.live import Taken
+from rejoinder.config.overlay import read_key, read_value
+from rejoinder.config.schema import Settings
+from rejoinder.config.show import effective, part
+from rejoinder.config.wording import dotted
+from rejoinder.errors import BadConfiguration, BadUse
+from rejoinder.events import WriteConfig
+from rejoinder.programs.reloading import Source
+from rejoinder.rendering.fence import fenced
+
+NO_FILE = "there is no file yet; `rejoinder init` makes one"
+
+
+class ConfigWriting:
+    """`check` reads a file as a start would, and raises BadConfiguration if it is wrong."""
+
+    def __init__(self, gateway: Gateway, source: Source, check: Callable[[str], Settings]) -> None:
+        self._gateway = gateway
+        self._source = source
+        self._check = check
+        self._one_at_a_time = asyncio.Lock()
+
+    async def write(self, asked: WriteConfig) -> str:
+        async with self._one_at_a_time:
+            try:
+                key = read_key(asked.key)
+                kept = await asyncio.to_thread(self._write, key, asked.value)
+                taken = self._gateway.take_over(await asyncio.to_thread(self._source.read))
+            except (BadUse, BadConfiguration) as wrong:
+                return f"Nothing has changed: {_told(wrong)}"
+            except OSError as wrong:
+                return f"Nothing has changed: {self._source.watch.path} cannot be written ({wrong.strerror})."
+        return self._said(key, asked.value, taken, kept)
+
+    def _write(self, key: tuple[str, ...], value: str | None) -> Path:
+        """Writes the key, or removes it; returns where the file before it is kept."""
+        file = Path(self._source.watch.path).resolve()  # a link stays one
+        try:
+            text = file.read_text("utf-8")
+        except FileNotFoundError:
+            raise BadUse(NO_FILE) from None
+        changed = without_key(text, key) if value is None else with_key(text, key, read_value(value))
+        new, kept = file.with_name(f"{file.name}.new"), file.with_name(f"{file.name}.bak")
+        try:
+            _put(new, changed, like=file)
+            if any(holds_secret(settings, key) for settings in (self._gateway.configured, self._check(str(new)))):
+                raise BadUse(f"{dotted(key)} holds a secret; write it into the file by hand, best as ${{VARIABLE}}")
+            if file.read_text("utf-8") != text:
+                raise BadUse("somebody else has changed the file meanwhile; try again")
+            _put(kept, text, like=file)
+            new.replace(file)
+        finally:
+            new.unlink(missing_ok=True)
+        return kept
+
+    def _said(self, key: tuple[str, ...], value: str | None, taken: Taken, kept: Path) -> str:
+        name = dotted(key)
+        waits = any(f"{name}.".startswith(f"{each}.") or each.startswith(f"{name}.") for each in taken.later)
+        when = "It holds from the next start on: /restart." if waits else "It holds from the next message on."
+        done = f"{name} is no longer in the file." if value is None else "Written into the file."
+        shown = None if waits else part(effective(self._gateway.configured), name)
+        code = f"\n\n{fenced(shown, 'toml')}" if shown else ""
+        return f"{done} {when} The file before it is {kept.name}.{code}"
+
+
+def attach(gateway: Gateway, source: Source) -> None:
+    """Makes `/config set` and `/config unset` work."""
+    if source.check is not None:
+        gateway.engine.errands.write_config = ConfigWriting(gateway, source, source.check).write
+
+
+def _put(path: Path, text: str, *, like: Path) -> None:
+    """A whole file on the disk, readable by whom the other one is readable by."""
+    path.unlink(missing_ok=True)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    shutil.copymode(like, path)
+
+
+def _told(wrong: BadUse | BadConfiguration) -> str:
+    """Without the place: the file that is wrong does not stay."""
+    if isinstance(wrong, BadConfiguration) and wrong.mistakes:
+        return "; ".join(f"{mistake.key}: {mistake.sentence}" for mistake in wrong.mistakes)
+    return str(wrong)

@@ -1,0 +1,101 @@
+"""Markdown becomes what a platform takes, for drafts and finals alike (DE-1); pure, for floors and channels.
+
+`messages` does all of it: it cuts a text into source chunks, each of which fits when it is rendered (DE-10 to DE-14).
+
+Markdown     markdown, markdown_parsers, layout: a text as blocks and runs; tables; fence
+renderers    plain, marks: what channels build their own renderer from; a channel's own is in its folder
+cutting      chunk, atoms, enclosures, white_space
+reactions    emoji, slack_names
+"""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from msgspec import Struct
+
+from rejoinder.events import LengthUnit, Rendering, TableStyle
+from rejoinder.rendering.chunk import cut, length
+from rejoinder.rendering.white_space import is_seen
+
+REMEMBERED, LONGEST_REMEMBERED = 128, 4096
+"""How many renderings are cached, and the longest source that is."""
+
+
+def _as_written(source: str, tables: TableStyle) -> Rendering:
+    return Rendering(source)
+
+
+class Renderer(Struct, frozen=True):
+    """What a platform makes of Markdown; by default it shows Markdown itself."""
+
+    render: Callable[[str, TableStyle], Rendering] = _as_written
+    plain: Callable[[str], Rendering] = Rendering
+    """The source as it was written, for a platform that refused the formatting; as safe as the rendering."""
+    size: Callable[[Rendering], int] | None = None
+    """For a platform that does not count the length of the text."""
+
+
+MARKDOWN = Renderer()
+"""For a platform that shows Markdown itself."""
+
+
+class RenderOptions(Struct, frozen=True):
+    """How to write for a platform: its format, and how long a message may be (DE-10)."""
+
+    renderer: Renderer = MARKDOWN
+    limit: int | None = None
+    unit: LengthUnit = "characters"
+    tables: TableStyle = "code"
+
+
+class Message(Struct, frozen=True):
+    """One message of a platform."""
+
+    source: str
+    rendering: Rendering
+    fallback: Rendering
+    """What is sent once when the platform refuses the rendering (DE-13)."""
+
+
+_MARKUP = re.compile(
+    r"[\\`*_\[\]<>&~|#@\x00\ud800-\udfff]|[^\S \n]|^ | $|^[-+]|^[0-9]+[.)](?: |$)|\n\n\n|\A\n|\n\Z", re.MULTILINE
+)
+
+
+def is_prose(text: str) -> bool:
+    """Whether it is plain words in plain paragraphs, which every renderer shows unchanged, without a parser."""
+    return bool(text) and _MARKUP.search(text) is None
+
+
+def render(source: str, renderer: Renderer, tables: TableStyle = "code") -> Rendering:
+    """One message. A source of nothing but markup, such as `#`, is shown as it is: it was meant to be seen."""
+    if is_prose(source):
+        return Rendering(source)
+    return (_remembered if len(source) <= LONGEST_REMEMBERED else _rendered)(source, renderer, tables)
+
+
+def _rendered(source: str, renderer: Renderer, tables: TableStyle) -> Rendering:
+    rendering = renderer.render(source, tables)
+    return rendering if is_seen(rendering.text) else renderer.plain(source)
+
+
+_remembered = lru_cache(REMEMBERED)(
+    _rendered
+)  # cutting a text asks for the same rendering again, and so does a draft's next frame
+
+
+def messages(text: str, options: RenderOptions) -> list[Message]:
+    """The messages of a text; none if it has no visible character (DE-14)."""
+    by, limit, unit, tables = options.renderer, options.limit, options.unit, options.tables
+    if is_prose(text) and is_seen(text):
+        shown = Rendering(text)
+        if limit is None or (by.size(shown) if by.size else length(text, unit)) <= limit:
+            return [Message(text, shown, shown)]
+
+    def size(source: str) -> int:
+        both = render(source, by, tables), by.plain(source)
+        return max(by.size(rendering) if by.size else length(rendering.text, unit) for rendering in both)
+
+    sources = [chunk.text for chunk in cut(text, limit, unit, size) if is_seen(chunk.text)]
+    return [Message(source, render(source, by, tables), by.plain(source)) for source in sources]

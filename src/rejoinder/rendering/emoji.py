@@ -1,0 +1,171 @@
+"""Reactions: what an agent calls an emoji, and what each platform calls it (OD-70, OD-71).
+
+Rule 1: the names are those of the `emoji` package; there is no second list of them here.
+Rule 2: what a platform calls an emoji is a projection of the one table, declared by its channel (`ReactionNames`).
+Rule 3: nothing raises, and nothing is guessed silently: what is changed or refused carries a note.
+"""
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from functools import cache
+from types import MappingProxyType
+
+from msgspec import Struct
+
+from rejoinder.rendering.slack_names import slack_name
+
+
+class Projection(Struct, frozen=True):
+    """What a platform is sent for an emoji; `value` is None if it has nothing like it."""
+
+    value: str | None
+    note: str | None = None
+
+
+def _no(name: str) -> bool:
+    return False
+
+
+class ReactionNames(Struct, frozen=True):
+    """What a platform calls an emoji; by default it takes any."""
+
+    named: Callable[[str], Projection] = Projection
+    """What it is sent for a fully qualified emoji without skin tone."""
+    takes_own: Callable[[str], bool] = _no
+    """Whether a name that is no emoji may be one that people added there."""
+    words: str = "any emoji"
+    """What it takes, as the docs say it."""
+
+
+ANY_EMOJI = ReactionNames()
+
+
+def resolve(name: str) -> str | None:
+    """The one emoji meant by a name, `:name:` or Unicode, fully qualified and without skin tone.
+
+    >>> resolve("thumbs_up"), resolve(":+1::skin-tone-3:"), resolve("👍🏽"), resolve("thumbup")
+    ('👍', '👍', '👍', None)
+    """
+    book = _book()
+    word = name.strip()
+    return book.forms.get(bare(word)) or book.names.get(_folded(word))
+
+
+def project(emoji: str, names: ReactionNames, custom: Mapping[str, str] = MappingProxyType({})) -> Projection:
+    """What to send to a platform with these names; `custom` holds the channel's own emoji by name."""
+    found = resolve(emoji)
+    return names.named(found) if found is not None else _project_custom(emoji.strip(), names, custom)
+
+
+def slack_name_of(emoji: str) -> str | None:
+    """The short name that Slack has for an emoji; None where it has none."""
+    return _slack_name(_book(), bare(emoji))
+
+
+def _slack_name(book: "_Book", plain: str) -> str | None:
+    return slack_name(plain, book.aliases[plain], book.versions[plain])
+
+
+def every_name() -> tuple[str, ...]:
+    """Every name `resolve` knows."""
+    return tuple(_book().names)
+
+
+# --- the table of names -------------------------------------------------------------------------
+
+
+class _Book(Struct, frozen=True):
+    forms: dict[str, str]  # bare emoji -> its fully qualified form
+    names: dict[str, str]  # folded name -> emoji
+    aliases: dict[str, tuple[str, ...]]  # bare emoji -> names as the package spells them
+    versions: dict[str, float]  # bare emoji -> the Emoji version that brought it
+
+
+@cache
+def _book() -> _Book:
+    import emoji  # noqa: PLC0415  45 ms and 8 MB that a reply without a reaction should not cost
+
+    fully_qualified = emoji.STATUS["fully_qualified"]
+    qualified = [(form, data) for form, data in emoji.EMOJI_DATA.items() if data["status"] <= fully_qualified]
+    untoned = [(form, data) for form, data in qualified if not any(tone in form for tone in _TONES)]
+    forms = {bare(form): form for form, _ in untoned}
+    forms |= {pair: forms[whole] for pair, whole in _PAIRS.items()}
+
+    names: dict[str, str] = {}
+    # Aliases before English names, as the package itself reads them: `cat` is 🐱, whose alias it is,
+    # not 🐈, whose description it is. Capitals last: `turkey` is the bird.
+    spelled = [(alias, form) for form, data in qualified for alias in data.get("alias", ())]
+    spelled += [(data["en"], form) for form, data in qualified]
+    for spelling, form in sorted(spelled, key=lambda pair: pair[0] != pair[0].lower()):
+        if whole := forms.get(bare(form)):
+            names.setdefault(_folded(spelling), whole)
+
+    aliases = {
+        bare(form): tuple(spelling.strip(":") for spelling in (*data.get("alias", ()), data["en"]))
+        for form, data in untoned
+    }
+    versions: dict[str, float] = {bare(form): data["E"] for form, data in untoned}
+    for nickname, form in _NICKNAMES.items():
+        names.setdefault(nickname, form)
+    book = _Book(forms=forms, names=names, aliases=aliases, versions=versions)
+    for plain, form in forms.items():
+        if plain in aliases and (slack := _slack_name(book, plain)):
+            names.setdefault(_folded(slack), form)  # what people write in Slack is understood everywhere
+    return book
+
+
+# What models write and the package lacks.
+_NICKNAMES = {"check": "✅", "checkmark": "✅", "cross": "❌", "party": "🎉", "lol": "😂"}
+
+_SELECTORS = "\ufe0e\ufe0f"
+_TONES = "🏻🏼🏽🏾🏿"
+_WITHOUT_DRESS = dict.fromkeys(map(ord, _SELECTORS + _TONES))
+
+# Two people with a skin tone each are spelled out as a sequence; their toneless form is another emoji.
+_PAIRS = {
+    "🧑‍❤‍🧑": "💑",
+    "🧑‍❤‍💋‍🧑": "💏",
+    "🫱‍🫲": "🤝",
+    "👨‍🤝‍👨": "👬",
+    "👩‍🤝‍👨": "👫",
+    "👩‍🤝‍👩": "👭",
+    "👨‍🐰‍👨": "👯‍♂",
+    "🧑‍🐰‍🧑": "👯",
+    "👩‍🐰‍👩": "👯‍♀",
+    "👨‍🫯‍👨": "🤼‍♂",
+    "🧑‍🫯‍🧑": "🤼",
+    "👩‍🫯‍👩": "🤼‍♀",
+}
+
+
+def bare(emoji: str) -> str:
+    """Without variation selectors and skin tones: the key under which all its forms meet."""
+    return emoji.translate(_WITHOUT_DRESS)
+
+
+def _folded(name: str) -> str:
+    """`:Thumbs-Up::skin-tone-2:` and `thumbs_up` are the same name."""
+    word = name.strip(":").partition("::")[0].lower()
+    return word[:1] + word[1:].replace("-", "_").replace(" ", "_")  # `-1` keeps its sign
+
+
+# --- what is no emoji ---------------------------------------------------------------------------
+
+
+def _project_custom(word: str, names: ReactionNames, custom: Mapping[str, str]) -> Projection:
+    name = _custom_name(word)
+    if name in custom:
+        return Projection(custom[name])
+    shown = repr(word if len(word) <= 40 else word[:40] + "…")
+    near = get_close_matches(_folded(name), _book().names, n=1, cutoff=0.75)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    if names.takes_own(name):
+        return Projection(name, f"{shown} is no standard emoji, taken for one of the workspace's own{hint}")
+    return Projection(None, f"{shown} is not an emoji{hint}")
+
+
+def _custom_name(word: str) -> str:
+    """The name in `:name:` and in Discord's `<:name:id>` and `<a:name:id>`."""
+    if word.startswith("<") and word.endswith(">"):
+        return word[1:-1].removeprefix("a").strip(":").partition(":")[0]
+    return word.strip(":")

@@ -1,0 +1,233 @@
+"""Markdown becomes blocks of styled text, the same for every platform that shows text and not HTML (DE-1, DE-12).
+
+Rule 1: no letter and no digit is lost: what cannot be shown as a link is shown as text.
+Rule 2: blank lines between blocks are those of the source; so are the numbers of a list.
+Rule 3: code is passed on as it is; nothing is put before its lines.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+from rejoinder.events import TableStyle
+from rejoinder.rendering.markdown import parse
+from rejoinder.rendering.tables import Table, aligned, as_written
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+Mark = Literal["bold", "italic", "strike"]
+
+_MARKS: dict[str, Mark] = {"strong": "bold", "em": "italic", "s": "strike"}
+_LINKABLE = re.compile(r"https?://[^\s/?#]", re.IGNORECASE)
+_RULE = "———"
+
+
+class Run(Struct, frozen=True):
+    """A stretch of one style."""
+
+    text: str
+    marks: tuple[Mark, ...] = ()
+    """Each mark once, the outermost first."""
+    code: bool = False
+    link: str = ""
+
+
+class Block(Struct, frozen=True):
+    """A paragraph, a heading, the beginning of a list item, or a block of code."""
+
+    gap: str
+    """What stands between it and the block before."""
+    runs: tuple[Run, ...]
+    language: str | None = None
+    """The language of a block of code; None if the block is not code."""
+    quote: int = 0
+    """The number of the quotation it belongs to; 0 if none."""
+
+    @property
+    def text(self) -> str:
+        return "".join(run.text for run in self.runs)
+
+
+def layout(source: str, tables: TableStyle, bullet: str = "• ") -> list[Block]:
+    """The blocks of a text."""
+    return _Layout(tables, bullet).read(parse(source))
+
+
+class _Item:
+    """A list item: its marker, shown once, then as many blanks on each later line."""
+
+    def __init__(self, marker: str) -> None:
+        self._marker = marker
+        self.shown = False
+
+    def indent(self) -> str:
+        if self.shown:
+            return " " * len(self._marker)
+        self.shown = True
+        return self._marker
+
+
+class _Layout:
+    def __init__(self, tables: TableStyle, bullet: str) -> None:
+        self._tables: TableStyle = tables
+        self._bullet = bullet
+        self._blocks: list[Block] = []
+        self._items: list[_Item] = []
+        self._lists: list[str] = []
+        self._quotes = 0
+        self._quote_depth = 0
+        self._line = 0  # the source line after the last block
+        self._marks: tuple[Mark, ...] = ()  # of the block as a whole
+
+    def read(self, tokens: Sequence["Token"]) -> list[Block]:
+        place, at = (0, 0), 0
+        while at < len(tokens):
+            token = tokens[at]
+            if token.map and token.type != "inline":
+                place = (token.map[0], token.map[1])
+            match token.type:
+                case "inline":
+                    self._prose(runs_of(token.children or ()), place)
+                case "heading_open":
+                    self._marks = ("bold",)
+                case "heading_close":
+                    self._marks = ()
+                case "bullet_list_open" | "ordered_list_open":
+                    self._lists.append(token.type)
+                case "bullet_list_close" | "ordered_list_close":
+                    self._lists.pop()
+                case "list_item_open":
+                    ordered = self._lists[-1] == "ordered_list_open"
+                    self._items.append(_Item(f"{token.info}{token.markup} " if ordered else self._bullet))
+                case "list_item_close":
+                    self._show_markers(place[0])
+                    self._items.pop()
+                case "blockquote_open":
+                    self._quotes += self._quote_depth == 0
+                    self._quote_depth += 1
+                case "blockquote_close":
+                    self._quote_depth -= 1
+                case "fence" | "code_block":
+                    self._code(token.content, token.info.strip().partition(" ")[0], place)
+                case "hr":
+                    self._prose([Run(_RULE)], place)
+                case "table_open":
+                    end = next(end for end in range(at, len(tokens)) if tokens[end].type == "table_close")
+                    self._table(Table.of(tokens[at:end]), place)
+                    at = end
+                case _:
+                    pass
+            at += 1
+        return self._blocks
+
+    def _add(self, runs: Iterable[Run], place: tuple[int, int], language: str | None = None) -> None:
+        gap = "" if not self._blocks else "\n\n" if place[0] > self._line else "\n"
+        quote = self._quotes if self._quote_depth else 0
+        self._blocks.append(Block(gap, tuple(run for run in runs if run.text), language, quote))
+        self._line = place[1]
+
+    def _prose(self, runs: list[Run], place: tuple[int, int]) -> None:
+        first = "".join(item.indent() for item in self._items)
+        later = "".join(item.indent() for item in self._items)
+        if first or runs:
+            self._add([Run(first), *(self._within(run, later) for run in runs)], place)
+
+    def _within(self, run: Run, indent: str) -> Run:
+        text = run.text if run.code else run.text.replace("\n", "\n" + indent)
+        return Run(text, _once([*self._marks, *run.marks]), run.code, run.link)
+
+    def _show_markers(self, line: int) -> None:
+        if any(not item.shown for item in self._items):
+            self._add([Run("".join(item.indent() for item in self._items).rstrip(" "))], (line, line))
+
+    def _code(self, code: str, language: str, place: tuple[int, int]) -> None:
+        self._show_markers(place[0])
+        code = code.rstrip("\n")
+        if code.strip():
+            self._add([Run(code)], place, language)
+
+    def _table(self, table: Table, place: tuple[int, int]) -> None:
+        match self._tables:
+            case "code":
+                self._code(
+                    aligned([[plain_text(runs_of(cell)) for cell in row] for row in table.rows], table), "", place
+                )
+            case "bullets":
+                self._bullets(table, place)
+            case "off":
+                self._prose([Run(as_written(table))], place)
+
+    def _bullets(self, table: Table, place: tuple[int, int]) -> None:
+        """Shows each row as a list of its cells, each with the head of its column."""
+        head, *rows = [[runs_of(cell) for cell in row] for row in table.rows]
+        for number, row in enumerate(rows or [head]):
+            start = place[0] if not number else self._line + 1
+            for name, cell in zip(head, row, strict=True):
+                if cell:
+                    named = [Run(": ") if name else Run(""), *cell] if rows else []
+                    self._prose([Run(self._bullet), *name, *named], (start, start))
+                    start = self._line
+        self._line = place[1]
+
+
+def runs_of(tokens: Sequence["Token"]) -> list[Run]:
+    """The runs of one paragraph."""
+    runs: list[Run] = []
+    marks: list[Mark] = []
+    address, link, label_start = "", "", 0
+    for token in tokens:
+        match token.type:
+            case "strong_open" | "em_open" | "s_open":
+                marks.append(_MARKS[token.tag])
+            case "strong_close" | "em_close" | "s_close":
+                marks.pop()
+            case "link_open":
+                address, label_start = str(token.attrs["href"]), len(runs)
+                link = address if token.info != "auto" and _LINKABLE.match(address) else ""
+            case "link_close":
+                runs += _address_behind(runs[label_start:], address, alone=token.info == "auto" or bool(link))
+                link = ""
+            case "image":
+                runs += _image(token, _once(marks), link)
+            case "softbreak" | "hardbreak":
+                runs.append(Run("\n", _once(marks), link=link))
+            case _:
+                if token.content:
+                    runs.append(Run(token.content, _once(marks), token.type == "code_inline", link))
+    return runs
+
+
+def _once(marks: list[Mark]) -> tuple[Mark, ...]:
+    return tuple(dict.fromkeys(marks))
+
+
+def _address_behind(label: list[Run], address: str, *, alone: bool) -> list[Run]:
+    """The address as text, for a label that is empty or cannot be a link."""
+    shown = "".join(run.text for run in label)
+    if not shown.strip():
+        return [Run(address)]
+    if alone or shown in (address, address.removeprefix("mailto:")):
+        return []
+    return [Run(f" ({address})")]
+
+
+def _image(token: "Token", marks: tuple[Mark, ...], link: str) -> list[Run]:
+    """The description as a link, since no platform shows an image that a text names by its address."""
+    address = str(token.attrs["src"])
+    description = plain_text(runs_of(token.children or ())) or address
+    if link or not _LINKABLE.match(address):
+        return [Run(description, marks, link=link), *([Run(f" ({address})")] if description != address else [])]
+    return [Run(description, marks, link="" if description == address else address)]
+
+
+def plain_text(runs: Sequence[Run]) -> str:
+    """The runs without their styles; an address follows its label."""
+    text = ""
+    for index, run in enumerate(runs):
+        text += run.text
+        if run.link and (index + 1 == len(runs) or runs[index + 1].link != run.link):
+            text += f" ({run.link})"
+    return text

@@ -1,0 +1,77 @@
+"""An answer longer than people read: it is cut, and the whole of it goes into a file where the agent may send files.
+
+Rule 1: nothing here holds more than `AT_ONCE` characters: what is over is written to the file as it comes.
+Rule 2: the file has what people would have seen: no directive, no secret.
+"""
+
+import asyncio
+import logging
+
+from rejoinder.errors import FileRefused
+from rejoinder.runtime.answer.files import OutboxFolder
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 1_000_000
+"""Characters that are written to the file in one go."""
+_LOOK_BACK = 200
+"""How far before the limit the end of a word is looked for."""
+
+
+class Length:
+    """`most`: after how many characters the answer is cut. `stem`: a name that no other turn has."""
+
+    def __init__(self, most: int, folder: OutboxFolder | None, stem: str) -> None:
+        self.is_over = False
+        self._most = self._left = most
+        self._folder = folder
+        self._name = f"answer-{stem}.txt"
+        self._waiting: list[str] = []
+        self._size = 0
+        self._is_begun = False
+
+    def take(self, text: str) -> str:
+        """As much of the text as may still be shown."""
+        if len(text) <= self._left:
+            self._left -= len(text)
+            return text
+        shown = text[: _end_of_word(text, self._left)]
+        self.is_over, self._left = True, -1
+        if self._folder is not None:
+            self._waiting.append(text[len(shown) :])
+            self._size += len(text) - len(shown)
+        return shown
+
+    @property
+    def is_full(self) -> bool:
+        return self._size >= AT_ONCE
+
+    async def write(self, shown: str) -> None:
+        """Writes what is over to the file, which begins with what was shown before."""
+        folder, text = self._folder, "".join(self._waiting)
+        self._waiting.clear()
+        self._size = 0
+        if folder is None or not self.is_over:
+            return
+        begun, self._is_begun = self._is_begun, True
+        try:
+            await asyncio.to_thread(folder.write, self._name, text if begun else shown + text, begun)
+        except FileRefused as refusal:
+            log.warning("the whole of an answer cannot be kept: %s", refusal)
+            self._folder = None
+
+    @property
+    def file(self) -> str | None:
+        """The name of the file that has the whole answer."""
+        return self._name if self._folder is not None and self._is_begun else None
+
+    @property
+    def sentence(self) -> str:
+        where = f" The whole of it is in the file {self.file}." if self.file is not None else ""
+        return f"_(The answer was cut here: it is longer than {self._most:,} characters.{where})_"
+
+
+def _end_of_word(text: str, most: int) -> int:
+    most = max(most, 0)
+    near = max(0, most - _LOOK_BACK)
+    return max(text.rfind("\n", near, most), text.rfind(" ", near, most)) + 1 or most

@@ -1,0 +1,38 @@
+"""Gives the event loop back while much is being read: nobody else waits longer than for a few milliseconds."""
+
+import asyncio
+from collections.abc import Iterator
+from time import perf_counter
+
+SLICE = 8192
+"""Characters that are read in one go. The most hostile text takes the reader a microsecond each (OD-5)."""
+LONGEST_WORK = 0.004
+"""Seconds of work after which the others get their turn."""
+MOST_STEPS = 100
+"""So many steps are long enough too: what an agent does between its events is not measured."""
+
+
+def slices(text: str) -> Iterator[str]:
+    for at in range(0, len(text), SLICE):
+        yield text[at : at + SLICE]
+
+
+class Fairness:
+    """`begin` and `end` each step of work; `end` lets the others run if it is time to."""
+
+    __slots__ = ("_began", "_steps", "_worked")
+
+    def __init__(self) -> None:
+        self._began = 0.0
+        self._worked = 0.0
+        self._steps = 0
+
+    def begin(self) -> None:
+        self._began = perf_counter()
+
+    async def end(self) -> None:
+        self._worked += perf_counter() - self._began
+        self._steps += 1
+        if self._worked > LONGEST_WORK or self._steps >= MOST_STEPS:
+            self._worked = self._steps = 0
+            await asyncio.sleep(0)

@@ -88,7 +88,7 @@ COMMANDS = {
     "debug": "owner",
     "restart": "owner",
     "bash": "owner",
-    "resend": "anyone",
+    "resend": "sender",
     "context": "sender",
     "export-session": "sender",
     "kill": "sender",

@@ -85,7 +85,6 @@ COMMANDS = (
         "resend",
         "Send again what may not have arrived here, and run again what is quarantined; `all`: in every chat.",
         "operate",
-        auth="anyone",
         args=(Arg("where", ("all",)),),
         handle=_resend,
         owner_when=lambda args: "where" in args,

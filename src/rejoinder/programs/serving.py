@@ -17,6 +17,7 @@ from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import open_channel
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
+from rejoinder.errors import BadUse
 from rejoinder.events import PromptImage
 from rejoinder.garbage import settle_memory
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
@@ -209,6 +210,8 @@ async def _token(web: "WebChannel", facts: WebSettings, new: bool) -> tuple[str 
     from rejoinder.channels.web.journal import Journal  # noqa: PLC0415
     from rejoinder.channels.web.logins import hashed, is_hash, new_token  # noqa: PLC0415
 
+    for key, sentence in facts.problems():  # settings that were not read from a file have not been checked
+        raise BadUse(f"channels.{web.name}.{key[0]}: {sentence}")
     if facts.token is not None:
         return hashed(facts.token.reveal()), None
     if not facts.is_exposed:

@@ -46,8 +46,6 @@ def _resend(call: Call) -> Answer:
     """For people in their own direct chat, and for an owner anywhere (IN-61)."""
     if call.args.get("where") == "all":
         return Answer((), effects=(ResendParts(None),))
-    if call.message.in_group and call.message.actor.role != "owner":
-        return Answer(("In a group only the owner may use /resend.",))
     return Answer((), effects=(ResendParts(call.message.route),))
 
 
@@ -88,6 +86,7 @@ COMMANDS = (
         args=(Arg("where", ("all",)),),
         handle=_resend,
         owner_when=lambda args: "where" in args,
+        owner_in_groups=True,
     ),
     Command(
         "restart",

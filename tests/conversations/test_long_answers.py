@@ -39,6 +39,7 @@ async def test_an_answer_without_end_is_cut(tmp_path: Path, piece: int, channel:
     steps = [text[at : at + piece] for at in range(0, len(text), piece)]
     async with conversation(ScriptedAgent(steps), channel(), settings_of(tmp_path)) as chat:
         await chat.says("tell me all")
+        await chat.rests()  # one that cannot tell a draft from a message shows the draft as one
         shown = (await chat.hears()).text
     said, _, after = shown.partition("\n\n")
     assert after == f"{SENTENCE})_"

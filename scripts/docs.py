@@ -48,7 +48,7 @@ def directives_keys() -> str:
     """Every header key, with the flags that stand without a value."""
     rows: list[list[str]] = []
     for declared in default_registry().declarations:
-        if key := declared.key:
+        if (key := declared.key) and not key.instead_of_tag:
             written = [f"`[[{key.name}:...]]`"] if key.argument else []
             written += [f"`[[{flag}]]`" for flag in key.flags]
             rows.append([", ".join(written), key.shown, _effect(declared)])

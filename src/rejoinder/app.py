@@ -37,8 +37,9 @@ from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.turn.background import Background
 from rejoinder.runtime.turn.relay import Watcher
 from rejoinder.store.base import Health, Store
-from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels, open_store
+from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
+from rejoinder.wiring.stores import open_store
 
 if TYPE_CHECKING:
     from rejoinder.runtime.turn.clockwork import Clockwork

@@ -43,7 +43,7 @@ class Problem(Struct, frozen=True):
     """Something in the output that was not obeyed, and why: for logs, traces and agent authors."""
 
     code: str
-    level: Literal["debug", "warning"]
+    level: Literal["debug", "info", "warning"]
     detail: str
 
 
@@ -445,6 +445,8 @@ class Part(Struct, frozen=True, omit_defaults=True):
     """Shown with it; the channel keeps them already, under these ids."""
     is_error: bool = False
     """It says that there is no answer, and why."""
+    answers: str = ""
+    """The message that an agent's turn is about, if there is one."""
 
 
 # --- what became of a message (IN-64) -----------------------------------------------------------

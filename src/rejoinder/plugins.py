@@ -36,6 +36,7 @@ class Kind(Struct, frozen=True):
 KINDS = {
     "channel": Kind("rejoinder.channels", "rejoinder.channels", "CHANNEL"),
     "agent": Kind("rejoinder.agents", "rejoinder.agents", "open_agent"),
+    "store": Kind("rejoinder.store", "rejoinder.stores", "STORE"),
     "directive": Kind("rejoinder.outbound.directives", "rejoinder.directives", "DIRECTIVE"),
     "command": Kind("rejoinder.inbound.commands", "rejoinder.commands", "COMMANDS"),
     "hook": Kind(None, "rejoinder.hooks", "HOOKS"),

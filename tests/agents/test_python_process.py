@@ -172,3 +172,12 @@ async def test_a_function_that_is_not_there():
             last = (await everything(agent))[-1]
             assert isinstance(last, Failed)
             assert detail in last.detail
+
+
+def test_where_it_runs_things_is_chosen_only_if_it_says_so():
+    """IN-59: `takes_exec` promises that the function obeys."""
+    settings = Settings(call="isolated_functions:talking", path=HERE)
+    for isolate in (False, True):
+        for takes, names in ((False, ()), (True, ("host", "node"))):
+            agent = open_agent("mine", replace(settings, isolate=isolate, takes_exec=takes))
+            assert agent.takes_exec == names

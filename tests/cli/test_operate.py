@@ -15,7 +15,9 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from rejoinder.channels.web.journal import Journal
 from rejoinder.channels.web.keeper import Keeper
+from rejoinder.channels.web.logins import hashed, invited
 from rejoinder.cli import app
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.store.base import Accept, EndRun, Entry, MarkSent, PlanParts, PutEventAside
@@ -333,6 +335,30 @@ def test_the_page_of_a_gateway_without_configuration_can_be_written_to(folder):
     """`rejoinder run` serves it where nothing is configured: it is there for `send` as well."""
     (folder / "rejoinder.toml").unlink()
     assert told("send", "--channel", "web", "--chat", "lobby", "hi").startswith("Planned: part 6. ")
+
+
+def test_people_are_invited_beside_the_gateway(folder):
+    """IN-61: the link is shown once, only its hash is kept, and it ends when it is revoked."""
+    assert refused(1, "pair", "invite", "Ann").startswith(
+        "The store rejoinder.db.web.db is unavailable. No gateway has"
+    )
+    keeper = Keeper("rejoinder.db.web.db", "web", ("helper",), now=lambda: 1_700_000_000_000)
+    try:
+        assert refused(2, "pair", "invite", "Ann").startswith("nobody needs a login here")
+        asyncio.run(keeper.change(Journal.keep_address, "http://chat.example"))
+        link = told("pair", "invite", "Ann", "Lee").splitlines()[0].rpartition(" ")[2]
+        assert link.startswith("http://chat.example/join/")
+        kept = asyncio.run(keeper.ask(invited))
+        assert [(each.person.id, each.token) for each in kept] == [("ann-lee", hashed(link.rpartition("/")[2]))]
+    finally:
+        keeper.close()
+    assert document("pair", "invite", "helper")["name"] == "helper (guest)"
+    assert [each["person"] for each in document("pair")["invited"]] == ["ann-lee", "person-helper"]
+    assert told("pair").splitlines()[-2].split()[:3] == ["ann-lee", "Ann", "Lee"]
+    assert told("pair", "revoke", "ann", "lee").startswith("Ann Lee has no login any more. No gateway runs")
+    assert refused(2, "pair", "revoke", "Ann Lee") == "nobody called Ann Lee is invited"
+    assert refused(2, "pair", "invite", "x" * 41) == "a name has 1 to 40 characters"
+    assert refused(2, "pair", "invite").startswith("whom?")
 
 
 def test_pair(folder):

@@ -14,7 +14,6 @@ from rejoinder.errors import BadConfiguration
         ("sqlite:/var/lib/r.db", "sqlite:/var/lib/r.db"),
         ("sqlite:~/r.db", "sqlite:/home/anna/r.db"),
         ("sqlite::memory:", "sqlite::memory:"),
-        ("postgresql://anna@here/r", "postgresql://anna@here/r"),
     ],
 )
 def test_a_relative_file_lies_beside_the_configuration(tmp_path, monkeypatch, written, found):

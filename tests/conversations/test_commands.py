@@ -310,6 +310,26 @@ class WithFiles(FakeMessenger):
         return self.kept.setdefault(key, replace(file, id=key))
 
 
+class Broken(WithFiles):
+    """Cannot keep files today."""
+
+    async def kept_file(self, key):
+        raise LookupError("the folder of files")
+
+
+async def test_a_command_that_cannot_be_carried_out_says_so(caplog):
+    """IN-60: the person gets one sentence without the details, the log has them, and the chat goes on."""
+    async with conversation(ScriptedAgent("One.", "Two."), Broken()) as chat:
+        await chat.says("one")
+        await chat.hears("One.")
+        await chat.rests()
+        await chat.says("/export-session")
+        await chat.hears("That did not work (LookupError); the gateway's log says more.")
+        await chat.says("two")
+        await chat.hears("Two.")
+    assert "the folder of files" in caplog.text
+
+
 async def test_a_session_is_exported_as_a_file():
     """IN-61: once, with what was said in this session and in no other; no directive and no secret in it."""
     channel = WithFiles()

@@ -10,6 +10,7 @@ from rejoinder.agents.base import Done, TextDelta, Thought, ToolEnded, ToolStart
 from rejoinder.agents.python import PythonAgent
 from rejoinder.agents.python import Settings as PythonSettings
 from rejoinder.config.load import read
+from rejoinder.outbound.reader import ReplyReader
 from rejoinder.runtime.turn import fairness, relay
 from rejoinder.runtime.turn.completions import Line, complete
 from rejoinder.testing import ScriptedAgent, conversation
@@ -39,8 +40,9 @@ async def test_an_answer_without_end_is_cut(tmp_path: Path, piece: int, channel:
     steps = [text[at : at + piece] for at in range(0, len(text), piece)]
     async with conversation(ScriptedAgent(steps), channel(), settings_of(tmp_path)) as chat:
         await chat.says("tell me all")
-        await chat.rests()  # one that cannot tell a draft from a message shows the draft as one
-        shown = (await chat.hears()).text
+        message = await chat.hears()
+        await chat.rests()
+        shown = chat.channel.messages[message.id].text
     said, _, after = shown.partition("\n\n")
     assert after == f"{SENTENCE})_"
     assert 700 < len(said) <= 1000
@@ -105,13 +107,15 @@ async def test_the_whole_of_it_is_a_file_without_directives_or_secrets(tmp_path:
 async def test_nobody_waits_while_much_is_said(monkeypatch: pytest.MonkeyPatch):
     """OD-5: an answer of megabytes is taken in slices, and the loop is given back in between."""
     monkeypatch.setattr(fairness, "LONGEST_WORK", 0.0)
-    taken: list[int] = []
     turns = 0
+    slices: list[tuple[int, int]] = []  # the length of each, and when it was read
+    feed = ReplyReader.feed
 
-    class Counting(FakeChannel):
-        async def append(self, route: Any, message: str, text: str) -> None:
-            taken.append(len(text))
-            await super().append(route, message, text)
+    def counted(reader: ReplyReader, piece: str) -> Any:
+        slices.append((len(piece), turns))
+        return feed(reader, piece)
+
+    monkeypatch.setattr(ReplyReader, "feed", counted)
 
     async def others() -> None:
         nonlocal turns
@@ -121,12 +125,21 @@ async def test_nobody_waits_while_much_is_said(monkeypatch: pytest.MonkeyPatch):
 
     agent = PythonAgent("big", PythonSettings(call="-:-"), lambda turn: "word " * 400_000)
     beside = asyncio.create_task(others())
-    async with conversation(agent, Counting()) as chat:
+    async with conversation(agent) as chat:
         await chat.says("tell me all")
         assert "cut here" in (await chat.hears()).text
     beside.cancel()
-    assert max(taken) <= 200_000
-    assert turns > 2_000_000 / fairness.SLICE
+    lengths, times = zip(*slices, strict=True)
+    assert max(lengths) <= 10_000
+    assert len(set(times)) == len(times), "two slices were read without a turn for the others in between"
+
+
+async def test_thousands_of_mistakes_are_not_thousands_of_notes():
+    """OD-51: the operator reads of the first ones."""
+    async with conversation(ScriptedAgent('<react emoji="eyes" message="gone"/>\n' * 1000 + "Done.")) as chat:
+        await chat.says("hello")
+        await chat.hears("Done.")
+        assert 0 < len(chat.channel.notes) <= 20
 
 
 async def test_an_agent_that_never_ends_is_stopped(monkeypatch: pytest.MonkeyPatch):

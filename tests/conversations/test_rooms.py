@@ -188,6 +188,24 @@ async def test_what_agents_said_is_history_over_a_restart(tmp_path):
     assert [everything.count(f'"text":"{words}"') for words in said_by_agents] == [1, 1, 1, 1, 1]
 
 
+async def test_what_hit_the_limit_is_history_over_a_restart(tmp_path):
+    """IN-23, IN-32: though it names the agent, no turn of that agent was told of it."""
+    channel, store = FakeChannel(), f"sqlite:{tmp_path / 'rejoinder.db'}"
+    coder, writer = a_coder("@writer your turn"), a_writer("@coder did you see it?")
+    async with room(coder, writer, channel=channel, store=store, bot_turns=2) as chat:
+        await channel.says("@coder begin", **LAB)
+        for _ in range(3):
+            await chat.hears()
+    coder, writer = a_coder("I did."), a_writer()
+    async with room(coder, writer, channel=channel, store=store, bot_turns=2) as chat:
+        for _ in range(3):
+            await chat.hears()  # of the process before
+        await channel.says("@coder well?", **LAB)
+        await chat.hears("I did.")
+    heard = "".join(part.text for part in coder.turns[0].parts)
+    assert heard.count('"text":"@coder did you see it?","author":"writer"') == 1
+
+
 async def test_a_bot_that_names_nobody_wakes_nobody():
     """IN-21: in a room of our own agents only a literal mention wakes one."""
     coder, writer = a_coder(), a_writer("Here.")

@@ -5,11 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rejoinder.channels.telegram import CHANNEL
-from rejoinder.events import Directive, Part, Route
+from rejoinder.events import Part, Route
 from rejoinder.outbound.budget import LEAVES, Rate, full, take, wait
 from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, encode, keyed, kind, words
-from rejoinder.outbound.directives import default_registry
-from rejoinder.outbound.echo import is_echo
 from rejoinder.outbound.plan import Slot, Wording, reply_mode, say, settle, withdraw
 from rejoinder.rendering import RenderOptions
 from rejoinder.rendering.chunk import length
@@ -145,21 +143,3 @@ def test_what_matters_more_takes_the_last_call():
 
 
 # --- echoes -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "echo"),
-    [
-        ('<send-message chat="C1">pay me</send-message>', True),
-        ("see `<SEND-MESSAGE chat='C1'>pay\n me</send-message>` there", True),
-        ('<send-message chat="C2">pay me</send-message>', False),
-        ('<send-message chat="C1">pay him</send-message>', False),
-        ("pay me in C1", False),
-        ("", False),
-    ],
-)
-def test_what_stands_in_an_inbound_text_is_an_echo(text, echo):
-    """OD-53: however it was written there, in code or not."""
-    declared = next(each for each in default_registry().declarations if each.name == "send_message")
-    directive = Directive("send_message", {"chat": "C1"}, "pay me")
-    assert is_echo(directive, declared, ("hello", text), default_registry()) is echo

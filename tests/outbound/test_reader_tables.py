@@ -317,7 +317,7 @@ def test_the_space_around_what_was_removed(text: str, shown: str) -> None:
         (f"- {X}", f"- {X}", []),
         (f"{X} <b>\nHi", f"{X} <b>\nHi", []),
         (f"{X} <no-reply/> Hi", f"{X} Hi", []),
-        ("<voice>Hi</voice>", "<voice>Hi</voice>", []),
+        ("<voice>Hi</voice>", "Hi", []),
         ("<react-foo/>\nHi", "<react-foo/>\nHi", []),
         ("<reactor/>\nHi", "<reactor/>\nHi", []),
         (f"{X}<no-reply></no-reply>\nHi", "Hi", [REACT]),

@@ -5,15 +5,19 @@ import errno
 import logging
 import socket
 from contextlib import AsyncExitStack, suppress
+from typing import Any
 
 import aiohttp
 import pytest
+from starlette.requests import ClientDisconnect
 
 from rejoinder.secret import Secret
 from rejoinder.testing.patience import PATIENCE
-from rejoinder.web import door, guard, server
+from rejoinder.web import bodies, door, guard, server
 from rejoinder.web.addresses import Addresses, counted
 from rejoinder.web.door import Door, Room
+from rejoinder.web.entrance import Entrance
+from rejoinder.web.login import Login
 from tests.web.running import Site, running, settings
 
 Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -87,13 +91,55 @@ async def test_who_is_at_work_is_not_put_out(small: None) -> None:
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "BODY_PAUSE", 0.05)
+    monkeypatch.setattr(bodies, "PAUSE", 0.05)
     async with running(settings()) as site:
         head = "POST {} HTTP/1.1\r\nHost: localhost\r\nX-Rejoinder: 1\r\nContent-Length: 100\r\n\r\nabc"
         for path in ("/files?name=x", "/login", "/v1/chat/completions"):
             reader, writer = await knock(site, head.format(path).encode())
             assert (await rest(reader)).startswith(b"HTTP/1.1 408"), path
             writer.close()
+
+
+async def test_bodies_that_are_read_whole_have_a_limit_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many come at once; what they held is free again when they have ended."""
+    monkeypatch.setattr(bodies, "MOST_HELD", 1000)
+    head = "POST {} HTTP/1.1\r\nHost: localhost\r\nX-Rejoinder: 1\r\nContent-Length: 600\r\n\r\n"
+    async with running(settings()) as site:
+        for _ in range(2):
+            first, holding = await knock(site, head.format("/v1/chat/completions").encode() + b"x" * 599)
+            second = b""
+            async with asyncio.timeout(PATIENCE):
+                while not second.startswith(b"HTTP/1.1 503"):  # until the first one has been read
+                    reader, writer = await knock(site, head.format("/v1/chat/completions").encode() + b"x" * 600)
+                    second = await reader.readline()
+                    assert second.startswith((b"HTTP/1.1 503", b"HTTP/1.1 400"))
+                    writer.close()
+            assert (await site.post("/files?name=x", data=b"x" * 2000, headers={"X-Rejoinder": "1"}))[0] == 201
+            holding.write(b"x")
+            assert (await first.readline()).startswith(b"HTTP/1.1 400")
+            holding.close()
+
+
+async def test_an_answer_that_nobody_takes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who asks for a large file and reads nothing of it holds up nothing for long."""
+    monkeypatch.setattr(guard, "ANSWER_PAUSE", 0.01)
+    ended: list[type[BaseException]] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+        except ClientDisconnect as gone:
+            ended.append(type(gone))
+            raise
+
+    async def nothing(*_: object) -> Any:
+        await asyncio.Event().wait()
+
+    guarded = guard.Guard(app, Entrance(Login(None), Addresses()), ("localhost",), lambda _: 100, Room())
+    scope = {"type": "http", "method": "GET", "path": "/files/x", "headers": [(b"host", b"localhost")], "client": None}
+    async with asyncio.timeout(PATIENCE):
+        await guarded(scope, nothing, nothing)
+    assert ended == [ClientDisconnect]
 
 
 async def test_whom_a_proxy_serves_is_counted_by_their_own_address(small: None) -> None:

@@ -57,6 +57,7 @@ class IsolatedAgent:
     def __init__(self, name: str, settings: Settings) -> None:
         self.name = name
         self.limits = Limits()
+        self.takes_exec = ("host", "node") if settings.takes_exec else ()
         self._settings = settings
         self._starting = asyncio.Lock()
         self._worker: Worker | None = None

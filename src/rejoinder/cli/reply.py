@@ -235,7 +235,7 @@ def _print_problems(console: "Console", reading: "Reading") -> None:
     from rich.text import Text
 
     _heading(console, "Problems")
-    styles = {"warning": "yellow", "debug": "dim"}
+    styles = {"warning": "yellow", "info": "cyan", "debug": "dim"}
     _print_rows(
         console,
         [

@@ -20,7 +20,7 @@ def finish(work: Coroutine[Any, Any, T]) -> T:
 
 @asynccontextmanager
 async def store_to_read(file: str | None) -> "AsyncGenerator[StoreReader]":
-    from rejoinder.store.sqlite import open_reader
+    from rejoinder.wiring.stores import open_reader
 
     store = open_reader(store_url(file))
     try:
@@ -31,7 +31,7 @@ async def store_to_read(file: str | None) -> "AsyncGenerator[StoreReader]":
 
 @asynccontextmanager
 async def store_to_write(file: str | None) -> "AsyncGenerator[StoreBeside]":
-    from rejoinder.store.sqlite.beside import open_beside
+    from rejoinder.wiring.stores import open_beside
 
     store = open_beside(store_url(file))
     try:
@@ -44,7 +44,7 @@ def store_url(file: str | None) -> str:
     """The store of the configuration that was named, or of the one in this folder, or the default one."""
     import os
 
-    from rejoinder.config.kinds import store_to_come
+    from rejoinder.config.kinds import no_such_store
     from rejoinder.config.load import load_gateway, mistakes
     from rejoinder.config.schema import GatewaySettings
     from rejoinder.errors import BadConfiguration
@@ -53,7 +53,7 @@ def store_url(file: str | None) -> str:
     if found is None:
         return GatewaySettings().store
     gateway = load_gateway(found, os.environ)
-    if (why := store_to_come(gateway.store)) is not None:
+    if (why := no_such_store(gateway.store)) is not None:
         raise BadConfiguration(*mistakes(found, [(("gateway", "store"), why)]))
     return gateway.store
 

@@ -11,7 +11,7 @@ from zoneinfo import available_timezones
 
 from rejoinder.config.ids import objection
 from rejoinder.config.jobs import HeartbeatSettings
-from rejoinder.config.kinds import Kinds
+from rejoinder.config.kinds import Kinds, no_such_store
 from rejoinder.config.positions import Path
 from rejoinder.config.schema import Settings
 from rejoinder.config.wording import did_you_mean, dotted, listed, quoted, shown
@@ -38,6 +38,11 @@ def check(settings: Settings, agents: frozenset[str], served: frozenset[str], ki
     known = Known(agents, channels, served)
     for ask in CHECKS:
         yield from ask(settings, known)
+
+
+def _store(settings: Settings, _: Known) -> Iterator[Complaint]:
+    if (why := no_such_store(settings.gateway.store)) is not None:
+        yield ("gateway", "store"), why
 
 
 def _names(settings: Settings, known: Known) -> Iterator[Complaint]:
@@ -236,6 +241,7 @@ def _jobs(settings: Settings, known: Known) -> Iterator[Complaint]:
 
 
 CHECKS: tuple[Callable[[Settings, Known], Iterator[Complaint]], ...] = (
+    _store,
     _names,
     _one_of_a_kind,
     _sections,

@@ -1,7 +1,7 @@
 """Floor 3, pure: agent output becomes deliveries.
 
-reading      reader, reading; its layers line_reader, code_reader, tag_reader; header, actions, code_spans, silence;
-             visible, gap; `directives`: the declaration of each directive
+reading      reader, reading; its layers line_reader, code_reader, tag_reader, stray_reader; header, actions;
+             code_spans, silence, visible, gap; `directives`: the declaration of each directive
 judging      fate, echo; notice: what the agent is told about directives
 showing      draft, reveal, typing, tools
 saying       plan, deeds, prefix, template, redact, budget; rehearsal

@@ -1,43 +1,96 @@
 """Whether a granted action only repeats what a person wrote (OD-53).
 
 A person may write `<send-message chat="C1">...</send-message>` into a chat; an agent that quotes it would act. What
-stands in an inbound text, in code or not, is that person's and not the agent's.
+stands in an inbound text, in code or not, is that person's and not the agent's. Both sides are read by the one reader,
+so what is compared is what was read, not how it was written.
 """
 
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
+
+from msgspec import Struct
 
 from rejoinder.events import Directive
-from rejoinder.outbound.directives.declaration import Declaration, Registry
-from rejoinder.outbound.reading import read_reply
+from rejoinder.outbound.actions import LONGEST
+from rejoinder.outbound.directives.declaration import Registry
+from rejoinder.outbound.reader import ReplyReader
+from rejoinder.outbound.tag_reader import BLOCK
+
+MOST_WRITTEN = 50
+"""How many places of a text are read. A text with more is read no further: all it may ask for counts as an echo."""
+
+_PIECE = 2048
+_LINE = re.compile(r"""\[\[[^\]\n]*\]\]|[^:\n]*:[ \t]*(?:"[^"\n]*"|'[^'\n]*'|[^\s`]+)""")
 
 
-def is_echo(directive: Directive, declared: Declaration, texts: Iterable[str], registry: Registry) -> bool:
-    if declared.tag is None:
-        return False
-    beginning = f"<{declared.tag.name}"
-    return any(
-        _same(directive, written)
-        for text in texts
-        if beginning in text.lower()
-        for written in _written(text, declared.tag.name, registry)
-    )
+class _Written(Struct, frozen=True):
+    """A directive that stands in a text. `words`: of its body; None: of any body."""
+
+    name: str
+    args: dict[str, Any]
+    words: list[str] | None
+
+
+class _Texts(Struct, frozen=True):
+    written: tuple[_Written, ...] = ()
+    is_flood: bool = False
+
+
+def is_echo(directive: Directive, texts: Iterable[str], registry: Registry) -> bool:
+    words = _words(directive.body)
+    for text in texts:
+        theirs = _written(text, registry)
+        if theirs.is_flood or any(
+            each.name == directive.name and each.args == directive.args and each.words in (None, words)
+            for each in theirs.written
+        ):
+            return True
+    return False
 
 
 @lru_cache(maxsize=256)
-def _written(text: str, tag: str, registry: Registry) -> tuple[Directive, ...]:
-    """Every such tag of a text, read as if it stood in an answer."""
-    found = re.finditer(rf"<{tag}\b.*?(?:</{tag}\s*>|/>|\Z)", text, re.IGNORECASE | re.DOTALL)
-    return tuple(
-        directive
-        for match in found
-        for directive in read_reply(f"<actions>{match[0]}</actions>", registry=registry).directives
-    )
+def _written(text: str, registry: Registry) -> _Texts:
+    """Every granted directive of a text, read as if its place were the beginning of an answer or of a block."""
+    places = list(_places(registry).finditer(text))
+    if len(places) > MOST_WRITTEN:
+        return _Texts(is_flood=True)
+    return _Texts(tuple(each for place in places for each in _read_at(text, place.start(), registry)))
 
 
-def _same(one: Directive, other: Directive) -> bool:
-    return one.name == other.name and one.args == other.args and _words(one.body) == _words(other.body)
+@lru_cache(maxsize=16)
+def _places(registry: Registry) -> re.Pattern[str]:
+    """Where a granted directive may begin."""
+    granted = [declared for declared in registry.declarations if declared.granted]
+    tags = [re.escape(f"<{declared.tag.name}") for declared in granted if declared.tag]
+    keys = [rf"\[\[\s*{re.escape(declared.key.name)}\b" for declared in granted if declared.key]
+    lines = [re.escape(f"{declared.line.name}:") for declared in granted if declared.line]
+    return re.compile("|".join([*tags, *keys, *lines]) or r"(?!)", re.IGNORECASE)
+
+
+def _read_at(text: str, at: int, registry: Registry) -> Iterable[_Written]:
+    if text[at] == "<":
+        return _read_tag(text, at, registry)
+    found = _LINE.match(text, at)
+    reader = ReplyReader(registry=registry)
+    events = reader.feed(found[0] if found else "") + reader.finish()
+    return [_Written(each.name, each.args, None) for each in events if isinstance(each, Directive)]
+
+
+def _read_tag(text: str, at: int, registry: Registry) -> Iterable[_Written]:
+    """The first directive that a block with this text gives; a body that nobody closed ends with the text."""
+    reader = ReplyReader(registry=registry)
+    reader.feed(f"<{BLOCK}>")
+    name = re.match(r"<([\w-]+)", text[at : at + 99])
+    closing = f"</{name[1]}>" if name else ""
+    whole = text[at : at + LONGEST]
+    pieces = [whole[begin : begin + _PIECE] for begin in range(0, len(whole), _PIECE)]
+    for piece in (*pieces, closing):
+        for event in reader.feed(piece):
+            if isinstance(event, Directive):
+                return [_Written(event.name, event.args, _words(event.body))]
+    return []
 
 
 def _words(body: str | None) -> list[str]:

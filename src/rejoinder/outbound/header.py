@@ -4,15 +4,19 @@ The reader decides *where* a header may stand; this file decides *what* a pair o
 """
 
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 
 from rejoinder.outbound.directives.declaration import Declaration, Registry, squash
+from rejoinder.outbound.silence import cut_short
 
 LONGEST = 1024
 """The most characters of a header line; the reader gives up on a longer one (OD-5)."""
 
 _WELL_FORMED = re.compile(r"[a-z][a-z0-9_-]*")
+_VALUE = r"""[ \t]*(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"']\S*))[ \t\r]*"""
+_UNFINISHED_VALUE = r"""[ \t]*(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']\S*)?[ \t\r]*"""
 
 
 class Known(Struct, frozen=True):
@@ -63,3 +67,29 @@ def may_become(unfinished: str, registry: Registry) -> bool:
         return True
     squashed = squash(key)
     return any(known.startswith(squashed) for known in registry.squashed)
+
+
+class LinePatterns:
+    """The patterns of lines that are directives though they stand in the content (OD-58)."""
+
+    def __init__(self, registry: Registry) -> None:
+        names = "|".join(map(re.escape, registry.lines)) or r"(?!)"
+        flags = "|".join(map(re.escape, sorted(registry.trailing))) or r"(?!)"
+        beginnings = cut_short(*(f"{name}:" for name in registry.lines), "[[")
+        self.begins = rf"\n(?= {{0,3}}\\?(?:(?:{names}):|\[\[|(?:{beginnings})\Z))"
+        """A newline behind which such a line may begin."""
+        self.new_line = re.compile(self.begins)
+        self.named = re.compile(rf"({names}):{_VALUE}")
+        self.flag = re.compile(rf"\[\[[ \t]*({flags})[ \t]*\]\][ \t\r]*")
+        unfinished_flag = rf"\[(?:\[[ \t]*(?:(?:{flags})[ \t]*\]{{0,2}}[ \t\r]*|(?:{cut_short(*registry.trailing)})?))?"
+        self.unfinished = re.compile(
+            rf"(?:{names}):{_UNFINISHED_VALUE}|{cut_short(*(f'{name}:' for name in registry.lines))}|{unfinished_flag}"
+        )
+        self.initials = frozenset(name[0] for name in registry.lines) | frozenset("[\\")
+        self.blanks = re.compile(rf" {{1,3}}(?=[{re.escape(''.join(sorted(self.initials)))}])")
+        self.ends = frozenset("".join(registry.lines) + ":[")
+
+
+@lru_cache(maxsize=16)
+def line_patterns(registry: Registry) -> LinePatterns:
+    return LinePatterns(registry)

@@ -26,7 +26,7 @@ def abilities_notice(registry: Registry, can: Collection[str], granted: Collecti
 
 def _written(declared: Declaration) -> str:
     forms: list[str] = []
-    if declared.key is not None:
+    if declared.key is not None and not declared.key.instead_of_tag:
         flags = [f"`[[{flag}]]`" for flag in declared.key.flags]
         forms += flags if declared.name in declared.key.flags else [f"`[[{declared.key.name}:...]]`", *flags]
     if declared.tag is not None:

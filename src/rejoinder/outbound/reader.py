@@ -6,7 +6,8 @@ Rule 3: what turns out not to be a directive is shown, byte for byte.
 Rule 4: nothing here raises on input, waits, or acts.
 
 It consists of layers, each a file that knows those below it: `line_reader.py` walks the text and knows the line,
-`code_reader.py` knows code, `tag_reader.py` tags, and this file headers and the three verbs. Beside the layers, each
+`code_reader.py` knows code, `tag_reader.py` tags, `stray_reader.py` misplaced ones, and this file headers and
+the three verbs. Beside the layers, each
 without state or with its own: `header.py` says what `[[key:value]]` is, `actions.py` what one tag is, `code_spans.py`
 what closes a fence or a span, `silence.py` handles the tokens, `gap.py` and `visible.py` text and white space.
 """
@@ -20,17 +21,18 @@ from rejoinder.events import Directive, ReplyEvent
 from rejoinder.outbound import actions, header
 from rejoinder.outbound.code_spans import QUIET_TICKS
 from rejoinder.outbound.directives import default_registry
-from rejoinder.outbound.directives.declaration import Registry
+from rejoinder.outbound.directives.declaration import Declaration, Registry
 from rejoinder.outbound.line_reader import hold
 from rejoinder.outbound.silence import Mode, Silence
-from rejoinder.outbound.tag_reader import BLOCK, TagReader
+from rejoinder.outbound.stray_reader import StrayReader
+from rejoinder.outbound.tag_reader import BLOCK
 from rejoinder.outbound.visible import Visible
 from rejoinder.rendering.white_space import BLANKS, WHITE, WHITES, WITHOUT_WIDTH
 
 _MOST_UNFAMILIAR = 100  # how many unknown header lines are kept, to be shown if nothing else is
 
 
-class ReplyReader(TagReader):
+class ReplyReader(StrayReader):
     """Reads one turn of one agent.
 
     `feed(piece)`, `next_segment()` where the agent called a tool or began a new message, and `finish()` return the
@@ -48,6 +50,10 @@ class ReplyReader(TagReader):
     ) -> None:
         registry = registry or default_registry()
         self._silence = Silence(silence)
+        self._lines = header.line_patterns(registry)
+        self._taking_text: dict[str, Directive] = {}  # those that take the answer's text as their body
+        self._last_line: re.Match[str] | None = None  # a flag that counts if this was the last line
+        self._last_line_escaped = False
         self._unfamiliar: list[str] = []
         self._key_written = False
         self._over = False
@@ -64,7 +70,7 @@ class ReplyReader(TagReader):
 
     def feed(self, piece: str) -> list[ReplyEvent]:
         """More of the agent's text, cut anywhere."""
-        if self._is_flowing() and _is_quiet(piece) and "\n" not in piece and piece.strip(WHITE):
+        if self._is_flowing() and _is_plain(piece) and "\n" not in piece and piece.strip(WHITE):
             self._offset += len(piece)
             return self._visible.flow(piece)
         if not self._over:
@@ -83,13 +89,16 @@ class ReplyReader(TagReader):
             self._over = True
             self._end_segment()
             otherwise = "" if self._key_written else "".join(self._unfamiliar).rstrip("\r\n")
-            self._finished_silent = self._visible.finish(marker=self._marker, otherwise=otherwise)
+            self._finished_silent = self._visible.finish(
+                marker=self._marker, otherwise=otherwise, taking_text=tuple(self._taking_text.values())
+            )
             self._step = _unread  # a bound method here would be a reference cycle that keeps the reader alive
         return self._visible.take()
 
     def _end_segment(self) -> None:
         self._advance(self._rest, final=True)
         self._end_tags()
+        self._end_last_line()
         self._visible.end_segment()
 
     def _is_flowing(self) -> bool:
@@ -108,7 +117,13 @@ class ReplyReader(TagReader):
                 return at
             if text[at] in "[\\" and self._indent < 4 and (to := self._in_header(text, at, final)) is not None:
                 return to
-        if not (at or self._ticks.open) and _is_quiet(text):
+        if not self._prefix:
+            if text[at] == " " and (blanks := self._lines.blanks.match(text, at)):
+                at = blanks.end()
+                self._plain(blanks[0])
+            if text[at] in self._lines.initials and (to := self._in_line(text, at, final)) is not None:
+                return to
+        if not (at or self._ticks.open) and self._is_quiet(text):
             self._follow_line(text)
             self._show(text)
             return len(text)
@@ -126,6 +141,10 @@ class ReplyReader(TagReader):
                     break
                 self._ticks.end_line()
                 at, search = end, self._search()
+                if self._lines.new_line.match(text, hit):
+                    self._follow_line(text[seen:end])
+                    self._show(text[begin:end])
+                    return end
             elif self._is_inert():
                 at = text.find("\n", hit)
                 if at < 0:
@@ -243,6 +262,57 @@ class ReplyReader(TagReader):
                 self._visible.problem("unknown_key", f"[[{line.key}]] is no key we know{hint}", level="debug")
         return end
 
+    def _in_line(self, text: str, at: int, final: bool) -> int | None:
+        """A line of the content that may be a directive (OD-58); None: it is none."""
+        if self._cut_on_line or self._is_inert():
+            return None
+        escaped = text[at] == "\\"
+        start = at + escaped
+        stop = min(len(text), start + header.LONGEST)
+        newline = text.find("\n", start, stop)
+        line = text[start : newline if newline >= 0 else stop]
+        if newline < 0 and stop - start == header.LONGEST:
+            return None
+        if newline < 0 and not final:
+            return hold(at) if not line or self._lines.unfinished.fullmatch(line) else None
+        if (flag := self._lines.flag.fullmatch(line)) and not self._header:
+            self._follow_line(line)
+            self._visible.tentative(text[at : start + len(line)])
+            self._last_line, self._last_line_escaped = flag, escaped
+            return start + len(line)
+        if (named := self._lines.named.fullmatch(line)) and self._obey_line(named, escaped=escaped):
+            if escaped:
+                self._plain(line)
+            return start + len(line)
+        return None
+
+    def _obey_line(self, named: re.Match[str], *, escaped: bool) -> bool:
+        declared = self._registry.lines[named[1]]
+        assert declared.line is not None
+        argument = declared.line.argument
+        try:
+            value = argument.check(next(filter(None, named.groups()[1:])))
+        except ValueError:
+            return False
+        if not escaped:
+            self._cut()
+            self._spelled(f"{named[1]}:", declared)
+            self._directive(declared, Directive(declared.name, {argument.name: value}))
+        return True
+
+    def _spelled(self, written: str, declared: Declaration) -> None:
+        tag = f"<{declared.tag.name}>" if declared.tag else declared.name
+        self._visible.problem("other_spelling", f"{written} is read as {tag}", level="info")
+
+    def _end_last_line(self) -> None:
+        """The segment is over: a flag on its last line counts, but for one that a backslash made content."""
+        flag, self._last_line = self._last_line, None
+        if flag is None or not self._visible.end_tentative(flag[0] if self._last_line_escaped else ""):
+            return
+        if not self._last_line_escaped:
+            self._visible.problem("other_spelling", f"[[{flag[1]}]] belongs on the first line", level="info")
+            self._obey_key(header.Known(*self._registry.flags[flag[1]]))
+
     def _obey_key(self, line: header.Known) -> None:
         key = line.declared.key
         assert key is not None
@@ -256,7 +326,23 @@ class ReplyReader(TagReader):
         except ValueError as reason:
             self._problem("invalid_value", f"[[{key.name}:{line.value[:40]}]] dropped: {reason}")
             return
-        self._directive(line.declared, Directive(line.declared.name, args))
+        directive = Directive(line.declared.name, args)
+        if key.instead_of_tag:
+            self._spelled(f"[[{key.name}:...]]", line.declared)
+            self._taking_text[key.name] = directive
+            self._visible.keep()
+        else:
+            self._directive(line.declared, directive)
+
+    def _is_quiet(self, text: str) -> bool:
+        """Whether nothing in it interrupts text. That is true of most of what agents say; this is the fastest test."""
+        lines = self._lines
+        return (
+            _is_plain(text)
+            and "[[" not in text
+            and text[-1] not in lines.ends
+            and not any(name in text for name in self._registry.lines)
+        )
 
 
 @lru_cache(maxsize=64)
@@ -268,13 +354,14 @@ def _interruption(registry: Registry, in_block: bool, in_ticks: bool) -> re.Patt
     """
     tag = actions.ANY_TAG if in_block else actions.tags_named((BLOCK, *sorted(registry.tags)))
     marks = rf"{tag}|\\(?={tag}|\Z)"
-    return re.compile(rf"{marks}|``*|\n" if in_ticks else rf"{marks}|{QUIET_TICKS}|``*|~~~+|~~?\Z", re.ASCII)
+    line = header.line_patterns(registry).begins
+    return re.compile(rf"{marks}|``*|\n" if in_ticks else rf"{marks}|{QUIET_TICKS}|``*|~~~+|~~?\Z|{line}", re.ASCII)
 
 
 def _unread(text: str, at: int, final: bool) -> int:
     return len(text)
 
 
-def _is_quiet(text: str) -> bool:
-    """Whether nothing in it interrupts text. That is true of most of what agents say; this is the fastest test."""
+def _is_plain(text: str) -> bool:
+    """Whether nothing in it interrupts text in the middle of a line."""
     return "<" not in text and "`" not in text and "\\" not in text and "~" not in text

@@ -1,18 +1,18 @@
-"""Silence tokens: `NO_REPLY` and `HEARTBEAT_OK` at the edges of a reply (OD-41, OD-43, OD-45).
+"""Silence tokens: `NO_REPLY` and `HEARTBEAT_OK` as the first or the last word of a reply (OD-41, OD-43, OD-45).
 
 The filter sees the visible text of all segments of a turn, directives already taken out, and passes it on,
 holding back only what may still be a token at an edge, with the white space before it.
 
-Rule 1: an edge is the start of the reply, or its end: alone on the last line, or after the end of a sentence.
-Rule 2: what stands in code or in a quoted line is never a token, unless the whole reply is NO_REPLY in back-ticks.
-Rule 3: a token in the middle is text, and is released with the first character that proves it is one.
+Rule 1: a token is a word of its own after white space, with mark-up, quotes or brackets around it or not.
+Rule 2: the first word is decided by the character after it; the last one waits, with all that is no word, for the end.
+Rule 3: what stands in code or in a quoted line is never a token, unless the whole reply is one in back-ticks.
+Rule 4: a token in the middle is text, and is released with the first character that proves it is one.
 """
 
 import re
-import unicodedata
 from typing import Literal
 
-from rejoinder.rendering.white_space import MOST_WHITE, WHITE, WHITES
+from rejoinder.rendering.white_space import MOST_WHITE, WHITE
 
 SILENT = "NO_REPLY"
 ACKNOWLEDGED = "HEARTBEAT_OK"
@@ -21,21 +21,45 @@ Mode = Literal["edges", "alone"]
 Over = Literal["word", "segment", "reply", None]
 """What ends with the text being read: a word (white space follows), a segment, or the reply."""
 
-_PAIRS = {"*": "*", "_": "_", '"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`"}
-_WRAPPING = "".join(_PAIRS)
-_MOST_WRAPPING = 4  # more than anybody writes around a token: `"**` is three
-_MOST_HELD = 2 * MOST_WHITE
-_SENTENCE_END_UNSPACED = frozenset("。！？｡")  # of scripts that put no blank after a sentence
-_SENTENCE_ENDS = frozenset(".!?…‽؟।") | _SENTENCE_END_UNSPACED
-_CLOSING = "\"'”’»)]}*_"
-_TOKEN = re.compile(f"{SILENT}|{ACKNOWLEDGED}")
-_BEGINNINGS = sorted({token[:size] for token in (SILENT, ACKNOWLEDGED) for size in range(1, len(token))}, key=len)
-_PARTIAL = re.compile(rf"[{re.escape(_WRAPPING)}]{{0,{_MOST_WRAPPING}}}(?:{'|'.join(_BEGINNINGS[::-1])})?\Z")
-_TAIL = frozenset(SILENT + ACKNOWLEDGED + _WRAPPING)
-_LONGEST = len(ACKNOWLEDGED) + _MOST_WRAPPING
-_TRAILING = re.compile(rf"[.,:;!?…]{{0,3}}[{WHITE}]*")
+_CLOSING_OF = dict(zip("*_~\"'“‘«„([{`", "*_~\"'”’»“)]}`", strict=True))
+_MOST_AROUND = 64  # far more characters than anybody writes around a token
+_MOST_WAITING = MOST_WHITE
+_END_UNSPACED = frozenset("。！？｡")  # the ends of sentences in scripts that put no blank after them
 
-_TEXT, _UNDECIDED = -1, -2
+_MARKS = re.escape("".join(_CLOSING_OF))
+_MARK_UP = ("b", "strong", "i", "em", "u", "p")
+_OPEN = rf"(?:[{_MARKS}]|<(?:{'|'.join(_MARK_UP)})>)"
+_CLOSE = rf"(?:[{re.escape(''.join(set(_CLOSING_OF.values()) - {'`'}))}]|</[A-Za-z]{{1,10}}>)"
+_STOPS = r"[.,:;!?…。！？｡、，；：—–-]"
+_EITHER = f"{SILENT}|{ACKNOWLEDGED}"
+
+
+def cut_short(*words: str) -> str:
+    """Matches the beginnings of these words, the longest first."""
+    beginnings = {word[:size] for word in words for size in range(1, len(word) + 1)}
+    return "|".join(map(re.escape, sorted(beginnings, key=len, reverse=True)))
+
+
+_TOKEN_CUT_SHORT = cut_short(SILENT, ACKNOWLEDGED)
+_PARTIAL_TAG = rf"<(?:{cut_short(*_MARK_UP)})?"
+
+_TOKEN = re.compile(_EITHER)
+_OPENING = re.compile(rf"{_OPEN}*\Z")
+_PARTIAL = re.compile(rf"{_OPEN}*(?:{_TOKEN_CUT_SHORT}|{_PARTIAL_TAG})?\Z")
+_PARTIAL_IN_TAIL = re.compile(rf"(?:{_TOKEN_CUT_SHORT}|</?[A-Za-z]{{0,10}})\Z")
+_NO_WORD = re.compile(r"(?:[^\w`<]|_|</?[A-Za-z]{1,10}>|<(?=[^/A-Za-z]))+")
+_NO_WORD_AT_END = re.compile(r"(?:[^\w`<]|_|</?[A-Za-z]{1,10}>|<(?![/A-Za-z]))+")
+_FOLLOWED = re.compile(r"['’]?\w")
+_GOES_WITH = {
+    True: re.compile(rf"(?:{_STOPS}|{_CLOSE}){{0,{_MOST_AROUND}}}"),
+    False: re.compile(rf"{_STOPS}{{0,{_MOST_AROUND}}}"),
+}
+"""What is dropped behind a token that has something around it, or nothing."""
+_UNFINISHED = re.compile(r"(?:</?[A-Za-z]{0,10})?\Z")
+_TAKEN_OUT = re.compile(
+    rf"[{WHITE}]*(?:{_OPEN}+(?:{_EITHER})(?:{_STOPS}|{_CLOSE}){{0,{_MOST_AROUND}}}|(?:{_EITHER}){_STOPS}{{0,{_MOST_AROUND}}})"
+)
+_LAST_OF_PARTIAL = frozenset(SILENT + ACKNOWLEDGED + "".join(_CLOSING_OF) + "<>")
 
 
 class Silence:
@@ -43,183 +67,227 @@ class Silence:
 
     def __init__(self, mode: Mode = "edges") -> None:
         self._mode: Mode = mode
-        self._held = ""
-        self._breaks = [0]  # the places in the held text, or at its end, where a segment began
+        self._held = ""  # may still become a token; with the white space before it
+        self._waiting: list[str] = []  # a token and what followed it: the end of the reply, if no word comes
+        self._waits = 0
         self._started = False  # a visible character was passed on
-        self._tail = ""  # the last characters passed on
-        self._line = ""  # the first characters of the line they stand in
+        self._trims = False  # a token was taken out at the start, and white space behind it is dropped
+        self._asked = False  # NO_REPLY was taken out
+        self._last = "\n"  # the last character read
+        self._line = ""  # the first characters of the line it stands in
         self.silent = False
         self.acknowledged = False
 
     def push(self, text: str, *, code: bool = False) -> str:
         """Takes more visible text and returns what, of it and of the held text, is certain to be text."""
-        if self.acknowledged and not (self._started or self._held):
-            text = text.lstrip(WHITE)  # it followed the token that began the reply, and is dropped with it
+        if self._trims:
+            text = text.lstrip(WHITE)
+            self._trims = not text
         if self.silent or not text:
             return ""
         if code:
-            return self._pass(self._release() + text)
-        if self._started and not self._held and not self._breaks and text[-1] not in _TAIL and not _has_token(text):
+            return self._release() + self._pass(text)
+        if self._started and not (self._held or self._waiting) and not _may_hold_token(text):
             return self._pass(text)
-        return self._read(self._release() + text, over=None)
+        return self._read(text, over=None)
 
     def pause(self) -> str:
         """White space follows (held back elsewhere): a token that it cuts short is text."""
-        return self._read(self._release(), over="word") if self._held else ""
+        return self._decide("word")
 
     def next_segment(self) -> str:
         """A segment is over, which ends a line; held text that is not a whole token is text."""
-        out = self._read(self._release(), over="segment") if self._held else ""
-        self._breaks.append(len(self._held))
+        out = self._decide("segment")
+        self._last, self._line = "\n", ""
         return out
 
     def finish(self) -> str:
-        """The reply is over; the held text is a token, or text after all."""
-        return self._read(self._release(), over="reply") if self._held and not self.silent else ""
+        """The reply is over; what is held is a token, or text after all."""
+        out = self._decide("reply")
+        if self._waiting:
+            tail = "".join(self._waiting)
+            self._waiting.clear()
+            self._take_note(tail)
+            if not (self._asked and self._mode == "edges"):
+                out += _TAKEN_OUT.sub("", tail).rstrip(WHITE)
+        self.silent = self.silent or (self._asked and (self._mode == "edges" or not self._started))
+        return "" if self.silent and not self._started else out
+
+    def _decide(self, over: Over) -> str:
+        """What of the held text is text; nothing is where it is only the mark-up around a token taken out."""
+        return self._read("", over=over) if self._held and not (self.silent or self._trims) else ""
 
     def _release(self) -> str:
+        """Everything held back is text after all."""
+        waiting = "".join(self._waiting)
+        self._waiting.clear()
+        self._waits = 0
         held, self._held = self._held, ""
-        return held
+        return waiting + (self._pass(held) if held else "")
 
     def _pass(self, text: str) -> str:
         if text:
             self._started = self._started or bool(text.strip(WHITE))
-            self._breaks.clear()
-            self._tail = (self._tail + text)[-8:]
-            line_start = text.rfind("\n")
-            if line_start >= 0:
-                self._line = text[line_start + 1 : line_start + 9]
-            elif len(self._line) < 8:
-                self._line = (self._line + text)[:8]
+            self._follow(text)
         return text
+
+    def _follow(self, text: str) -> None:
+        self._last = text[-1]
+        line_start = text.rfind("\n")
+        if line_start >= 0:
+            self._line = text[line_start + 1 : line_start + 9]
+        elif len(self._line) < 8:
+            self._line = (self._line + text)[:8]
+
+    # --- reading --------------------------------------------------------------------------------
 
     def _read(self, text: str, *, over: Over) -> str:
         """Passes on all of `text` except tokens, and holds what may become one."""
-        out = ""
-        done = at = 0
-        has_token = _has_token(text)
-        breaks = list(self._breaks)
-        while True:
-            start, token = self._next(text, at, has_token=has_token, whole=over is not None)
-            if start < 0:
-                return out + self._pass(text[done:])
-            edge = start
-            while edge > done and text[edge - 1] in WHITE:
-                edge -= 1
-            edge += (start - edge) // MOST_WHITE * MOST_WHITE  # white space past the limit is passed on
-            out += self._pass(text[done:edge])
-            done = edge
-            new_line = not self._started or any(edge <= place <= start for place in breaks)
-            where = self._edge(text[edge:start], text[start : start + _LONGEST], new_line=new_line)
-            end = self._end(text, start, token, where, breaks, over) if where else _TEXT
-            if self.silent:
-                return out
-            if end == _UNDECIDED and len(text) - done <= _MOST_HELD:
-                self._held = text[done:]
-                self._breaks = [place - done for place in breaks if place >= done]
-                return out
-            if end in (_TEXT, _UNDECIDED):
-                at = text.index(token, start) + len(token) if token else start + 1
+        text, self._held = self._held + text, ""
+        out, at = "", 0
+        has_token = SILENT in text or ACKNOWLEDGED in text
+        while at < len(text):
+            if self._waiting:
+                more, at = self._read_tail(text, at, over)
+                out += more
+                continue
+            found = _TOKEN.search(text, at) if has_token else None
+            if found:
+                word = _word_start(_OPENING, text, max(at, found.start() - _MOST_AROUND), found.start())
+            elif over is None:
+                word = _word_start(_PARTIAL, text, max(at, len(text) - _MOST_AROUND), len(text))
             else:
-                done = at = end
+                word = len(text)
+            white = word
+            while white > at and text[white - 1] in WHITE:
+                white -= 1
+            white += (word - white) // MOST_WHITE * MOST_WHITE  # white space past the limit is passed on
+            out += self._pass(text[at:white])
+            at = white
+            if word == len(text):
+                out += self._pass(text[at:])
+                break
+            token_at = found.start() if found else word
+            if not self._is_edge(text[white:word], is_plain=word == token_at, first=text[word]):
+                at = found.end() if found else len(text)
+                out += self._pass(text[white:at])
+            elif found is None or (end := self._token_end(text, word, found, over)) is None:
+                self._held = text[at:]
+                break
+            elif end == 0:
+                at = found.end()
+                out += self._pass(text[white:at])
+            elif self.silent:
+                break
+            elif self._started:
+                self._wait(text[white : found.end()])
+                at = found.end()
+            else:
+                text, at = self._without_first(text, word, found, end), 0
+        return out
 
-    def _next(self, text: str, at: int, *, has_token: bool, whole: bool) -> tuple[int, str]:
-        """Where the next token begins, including what is wrapped around it, and the token; '' if the text cuts it
-        short."""
-        found = _TOKEN.search(text, at) if has_token else None
-        if found:
-            start, least = found.start(), max(at, found.start() - _MOST_WRAPPING)
-            while start > least and text[start - 1] in _PAIRS:
-                start -= 1
-            return start, found[0]
-        if not whole and text[-1:] in _TAIL:
-            partial = _PARTIAL.search(text, max(at, len(text) - _LONGEST))
-            if partial and partial[0]:
-                return partial.start(), ""
-        return -1, ""
-
-    def _edge(self, white: str, written: str, *, new_line: bool) -> Literal["first", "last", None]:
-        """The edge of the reply that a token after this white space may be at."""
+    def _is_edge(self, white: str, *, is_plain: bool, first: str) -> bool:
+        """Whether a word after this white space may be a token: not in the middle of one, in code or in a quote."""
+        if (white[-1:] or self._last) not in WHITE:
+            return is_plain and first == SILENT[0] and self._last in _END_UNSPACED
         line_start = white.rfind("\n")
-        if line_start >= 0 or new_line:
-            indent = white[line_start + 1 :]
-            if "\t" in indent or indent.count(" ") >= 4:
-                return None
-            return "last" if self._started else "first"
-        if self._line.lstrip(WHITE).startswith(">"):
-            return None
-        if not white:
-            return "last" if written[0] == SILENT[0] and self._tail[-1:] in _SENTENCE_END_UNSPACED else None
-        if written[0] == ACKNOWLEDGED[0]:
-            return "last"  # HEARTBEAT_OK may follow any word
-        return "last" if self._tail.rstrip(_CLOSING)[-1:] in _SENTENCE_ENDS else None
+        return not _is_inert(white[line_start + 1 :] if line_start >= 0 else self._line + white)
 
-    def _end(self, text: str, start: int, token: str, where: str, breaks: list[int], over: Over) -> int:
-        """Where the token at an edge ends, with what is dropped along with it; or `_TEXT`, or `_UNDECIDED`."""
-        if not token:
-            return _UNDECIDED
-        at = text.index(token, start)
-        wrapping = text[start:at]
-        at += len(token)
-        closing = "".join(_PAIRS[mark] for mark in reversed(wrapping))
-        written = text[at : at + len(closing)]
-        if written != closing:
-            cut_short = over is None and len(written) < len(closing) and closing.startswith(written)
-            return _UNDECIDED if cut_short else _TEXT
-        at += len(closing)
-        in_code = "`" in wrapping
-        if in_code and (where != "first" or token == ACKNOWLEDGED):
-            return _TEXT
-        if token == ACKNOWLEDGED:
-            return self._acknowledge(text, at, where, over)
-        white_end = _white_end(text, at)
-        is_last = white_end == len(text)
-        if where == "first" and not in_code:
-            line_over = "\n" in text[at:white_end] or any(at <= place <= white_end for place in breaks)
-            line_over = line_over or (is_last and over in ("segment", "reply"))
-            if not line_over and not is_last and not _is_punctuation(text[at : at + 1]):
-                return _TEXT
-            if self._mode == "edges" and (line_over or not is_last):
-                self.silent = True
-                return at
-            if not is_last:
-                end = _trailing_end(text, at)
-                return end if end < len(text) else _UNDECIDED
-        elif not is_last:
-            return _TEXT
+    def _token_end(self, text: str, word: int, found: re.Match[str], over: Over) -> int | None:
+        """Where a token at an edge ends, with what goes with it; 0: it is text; None: more text decides."""
+        opening, end = text[word : found.start()], found.end()
+        if "`" in opening:
+            return self._code_end(text, opening, end, over)
+        behind = end
+        while behind < len(text) and text[behind] == "_" and behind - end < opening.count("_"):
+            behind += 1
+        follows = text[behind : behind + 2]
+        if _FOLLOWED.match(follows):
+            return 0
+        if over is None and follows in ("", "'", "’"):
+            return None
+        if self._started:
+            return end
+        if found[0] == SILENT and self._mode == "edges":
+            self.silent = True
+            return end
+        goes = _GOES_WITH[bool(opening)].match(text, end)
+        end = goes.end() if goes else end
+        return None if over is None and _UNFINISHED.match(text, end) else end
+
+    def _code_end(self, text: str, opening: str, end: int, over: Over) -> int | None:
+        """In back-ticks it counts only as the whole response."""
+        closing = "".join(_CLOSING_OF.get(mark, "") for mark in reversed(opening))
+        written = text[end:].rstrip(WHITE)
+        if self._started or not (closing.startswith(written) if over is None else written == closing):
+            return 0
         if over != "reply":
-            return _UNDECIDED
-        self.silent = self._mode == "edges" or not self._started
+            return None
+        self.silent = text.startswith(SILENT, end - len(SILENT))
         return len(text)
 
-    def _acknowledge(self, text: str, at: int, where: str, over: Over) -> int:
-        follows = text[at : at + 1]
-        if follows.isalnum() or follows == "_":
-            return _TEXT
-        end = _trailing_end(text, at)
-        is_last = end == len(text)
-        if where == "last" and not is_last:
-            return _TEXT
-        if is_last and over != "reply" and not (where == "first" and over == "segment"):
-            return _UNDECIDED
-        self.acknowledged = True
-        return end
+    def _without_first(self, text: str, word: int, found: re.Match[str], end: int) -> str:
+        """The text without a token at its start; mark-up that was opened before it and is closed later stays."""
+        self._take_note(found[0])
+        opening, behind = text[word : found.start()], text[found.end() : end]
+        rest = text[end:].lstrip(WHITE)
+        kept = "" if re.search(_CLOSE, behind) or "`" in opening else opening
+        self._trims = not rest
+        if rest:
+            return kept + rest
+        self._held = kept
+        return ""
+
+    def _take_note(self, tokens: str) -> None:
+        self._asked = self._asked or SILENT in tokens
+        self.acknowledged = self.acknowledged or ACKNOWLEDGED in tokens
+
+    # --- behind a token -------------------------------------------------------------------------
+
+    def _read_tail(self, text: str, at: int, over: Over) -> tuple[str, int]:
+        """Waits on while no word comes; else what was waiting is text. Returns that, and the place reached."""
+        run = (_NO_WORD if over is None else _NO_WORD_AT_END).match(text, at)
+        if run:
+            self._wait(run[0])
+            at = run.end()
+        if self._waits <= _MOST_WAITING:
+            if at == len(text):
+                return "", at
+            found = _TOKEN.match(text, at)
+            if found and not _is_inert(self._line):
+                follows = text[found.end() : found.end() + 2]
+                if over is None and follows in ("", "'", "’"):
+                    self._held = text[at:]
+                    return "", len(text)
+                if not _FOLLOWED.match(follows):
+                    self._wait(found[0])
+                    return "", found.end()
+            elif over is None and _PARTIAL_IN_TAIL.match(text, at):
+                self._held = text[at:]
+                return "", len(text)
+        return self._release(), at
+
+    def _wait(self, text: str) -> None:
+        self._waiting.append(text)
+        self._waits += len(text)
+        self._follow(text)
 
 
-def _has_token(text: str) -> bool:
-    return len(text) >= len(SILENT) and (SILENT in text or ACKNOWLEDGED in text)
+def _may_hold_token(text: str) -> bool:
+    return (
+        text[-1] in _LAST_OF_PARTIAL
+        or text.find("<", -12) >= 0
+        or (len(text) >= len(SILENT) and (SILENT in text or ACKNOWLEDGED in text))
+    )
 
 
-def _white_end(text: str, at: int) -> int:
-    run = WHITES.match(text, at)
-    return run.end() if run else at
+def _is_inert(line: str) -> bool:
+    """Whether a line that begins so is a quote or code (OD-36)."""
+    begun = line.lstrip(WHITE)
+    indent = line[: len(line) - len(begun)]
+    return "\t" in indent or indent.count(" ") >= 4 or begun.startswith((">", "```"))
 
 
-def _trailing_end(text: str, at: int) -> int:
-    """The index after the punctuation and white space that are dropped with a token."""
-    trailing = _TRAILING.match(text, at)
-    return trailing.end() if trailing else at
-
-
-def _is_punctuation(character: str) -> bool:
-    return character not in ("", "_", "'", "’") and unicodedata.category(character).startswith("P")
+def _word_start(opening: re.Pattern[str], text: str, at: int, end: int) -> int:
+    found = opening.search(text, at, end)
+    return found.start() if found else end

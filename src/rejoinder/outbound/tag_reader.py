@@ -12,7 +12,7 @@ from rejoinder.outbound.actions import LONGEST
 from rejoinder.outbound.code_reader import CodeReader
 from rejoinder.outbound.directives.declaration import Declaration, Registry
 from rejoinder.outbound.line_reader import hold
-from rejoinder.outbound.silence import SILENT
+from rejoinder.outbound.silence import ACKNOWLEDGED, SILENT, cut_short
 from rejoinder.outbound.visible import Visible
 from rejoinder.rendering.white_space import BLANKS, WHITE
 
@@ -20,12 +20,13 @@ BLOCK = "actions"
 MARKER = "no-reply"
 
 _LONGEST_NAME = 64
-_CLOSER = re.compile(r"</([A-Za-z][A-Za-z0-9_-]{0,63})(?:[ \t\r\n/][^<>]{0,255})?>")
-_UNFINISHED_CLOSER = re.compile(r"</?\Z|</[A-Za-z][A-Za-z0-9_-]{0,63}(?:[ \t\r\n/][^<>]{0,255})?\Z")
-_CLOSER_LENGTH = 2 + 64 + 256 + 1
-_TOKEN_LINE = re.compile(
-    rf"(?:{'|'.join(SILENT[:size] for size in range(len(SILENT), 0, -1))})[ \t\r]{{0,64}}(?:\n|\Z)"
-)
+CLOSER = re.compile(r"</([A-Za-z][A-Za-z0-9_-]{0,63})(?:[ \t\r\n/][^<>]{0,255})?>")
+UNFINISHED_CLOSER = re.compile(r"</?\Z|</[A-Za-z][A-Za-z0-9_-]{0,63}(?:[ \t\r\n/][^<>]{0,255})?\Z")
+CLOSER_LENGTH = 2 + 64 + 256 + 1
+_TOKEN = f"(?:{SILENT}|{ACKNOWLEDGED})"
+_TOKEN_FIRST = re.compile(rf"{_TOKEN}(?!\w)")
+_TOKEN_ALONE = re.compile(rf"{_TOKEN}[ \t\r]{{0,64}}(?:\n|\Z)")
+_TOKEN_UNFINISHED = re.compile(rf"(?:{cut_short(SILENT, ACKNOWLEDGED)})[ \t\r]{{0,64}}\Z")
 _NEXT_TAG = re.compile(rf"[{WHITE}]*{actions.ANY_TAG}")
 _MOST_SUGGESTIONS = 20  # finding a near name is slow; nobody reads the twenty-first
 
@@ -191,7 +192,9 @@ class TagReader(CodeReader):
                 return opening in self._opened
             closes = opening in self._opened or (bool(self._bare) and opening in self._registry.bodiless)
             return closes and not self._prefix
-        return not self._prefix and name in self._registry.bodiless
+        if self._prefix or name not in self._registry.tags:
+            return False
+        return name in self._registry.bodiless or not self._bare
 
     def _stands_anywhere(self, name: str) -> bool:
         """Whether it also counts inside a sentence: the block, the marker, the closing tag of a tag with a body."""
@@ -221,7 +224,7 @@ class TagReader(CodeReader):
                     break
                 self._opened.add(name)
             elif rest[-1] == ">" and rest[-2:] != "/>" and tag_end >= bodiless_until:
-                closer = _CLOSER.search(text, tag_end, tag_end + LONGEST)
+                closer = CLOSER.search(text, tag_end, tag_end + LONGEST)
                 if not closer or closer[1].lower() != name:
                     break
                 tag_end = closer.end()
@@ -236,7 +239,7 @@ class TagReader(CodeReader):
             return len(beginning.removeprefix("/")) <= _LONGEST_NAME
         names = [BLOCK, MARKER, *("/" + name for name in self._opened)]
         if not self._prefix:
-            names += self._registry.bodiless
+            names += self._registry.bodiless if self._bare else self._registry.tags
         if self._bare:
             names += ("/" + name for name in self._registry.bodiless)
         return any(name.startswith(beginning) for name in names)
@@ -245,6 +248,8 @@ class TagReader(CodeReader):
         raw = text[start:end]
         opening = name.removeprefix("/")
         self._step = self._in_text
+        if not self._in_block and name in self._registry.with_body:
+            return self._begin_stray(text, start, end, name, broken=broken, escaped=escaped)
         if not self._in_block and opening != BLOCK and (self._bare or not self._stands_anywhere(opening)):
             if not (self._bare or escaped) and text.startswith("\n", end):
                 self._take_out(raw, name, opening, broken)
@@ -274,6 +279,10 @@ class TagReader(CodeReader):
         elif name != "/" + opening:
             self._begin_child(raw, name, self._offset + end)
         return end
+
+    def _begin_stray(self, text: str, start: int, end: int, name: str, *, broken: str | None, escaped: bool) -> int:
+        """A tag that needs a block, at the start of a line outside one."""
+        raise NotImplementedError
 
     def _take_out(self, raw: str, name: str, opening: str, broken: str | None) -> None:
         """Takes out, and obeys, a tag outside a block."""
@@ -317,10 +326,10 @@ class TagReader(CodeReader):
             return self._in_tag(text, at, final, actions.TAG.match(text, at + 1))
         if text[at:] == "\\" and not final:
             return hold(at)
-        token = _TOKEN_LINE.match(text, at)
-        if token and not (final or token[0].endswith("\n")):
+        if not final and _TOKEN_UNFINISHED.match(text, at):
             return hold(at)
-        self._settle_bare(filled=bool(token) and text.startswith(SILENT, at))  # `<react .../> NO_REPLY` is no sentence
+        token = (_TOKEN_FIRST if self._header else _TOKEN_ALONE).match(text, at)
+        self._settle_bare(filled=token is not None)  # `<react .../> NO_REPLY` is no sentence
         return at
 
     def _settle_bare(self, *, filled: bool) -> None:
@@ -366,9 +375,9 @@ class TagReader(CodeReader):
         child = self._child
         assert child is not None
         longest = at + LONGEST
-        stop = min(len(text), longest + _CLOSER_LENGTH)
+        stop = min(len(text), longest + CLOSER_LENGTH)
         scan = at + child.searched
-        while (closer := _CLOSER.search(text, scan, stop)) and closer.start() <= longest:
+        while (closer := CLOSER.search(text, scan, stop)) and closer.start() <= longest:
             name = closer[1].lower()
             if name == child.name:
                 self._child, self._step = None, self._in_text
@@ -378,11 +387,11 @@ class TagReader(CodeReader):
             if name == BLOCK:
                 return self._end_body(child, at, closer.start(), drop=not _is_speech(child))
             scan = closer.end()
-        if len(text) > longest and not _UNFINISHED_CLOSER.match(text, longest, stop):
+        if len(text) > longest and not UNFINISHED_CLOSER.match(text, longest, stop):
             return self._end_body(child, at, longest, drop=False)
         if final:
             return self._end_body(child, at, len(text), drop=child.declared is not None and not _is_speech(child))
-        child.searched = max(scan - at, stop - at - _CLOSER_LENGTH, 0)
+        child.searched = max(scan - at, stop - at - CLOSER_LENGTH, 0)
         return hold(at)
 
     def _end_body(self, child: _Child, at: int, end: int, *, drop: bool) -> int:

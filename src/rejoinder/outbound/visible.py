@@ -3,6 +3,7 @@
 White space is held back until a visible character follows, so that it can go with a directive taken out of it.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
@@ -12,6 +13,9 @@ from rejoinder.rendering.white_space import MOST_WHITE, WHITE
 
 MOST_PROBLEMS = 100
 """How many problems of a turn are reported: an output that is all mistakes must not become a log that is all noise."""
+
+MOST_KEPT = 65_536
+"""How much of the text is kept for a directive that takes it as its body (OD-5)."""
 
 
 class Visible:
@@ -30,6 +34,11 @@ class Visible:
         self._gap: list[str] | None = None  # the same, once something was taken out of it
         self._gap_width = 0
         self._behind_cut = False  # no visible character has come since something was taken out
+        self._tentative: list[str | None] | None = (
+            None  # text that is taken out if nothing visible follows, and what did
+        )
+        self._kept: list[str] | None = None  # the text so far, if it is wanted as a body
+        self._kept_size = 0
         self._inside = ""  # white space after a child of a block: dropped if only markup follows
         self._problems = 0
         self._begun = False  # a visible character has come, though the silence filter may still hold it
@@ -48,6 +57,9 @@ class Visible:
 
     def text(self, text: str) -> None:
         """Text that people see, with at least one visible character."""
+        if self._tentative is not None:
+            self._pending += self._tentative
+            self._tentative = None
         if self._inside:
             text, self._inside = self._inside + text, ""
         self._behind_cut = False
@@ -57,17 +69,34 @@ class Visible:
         if in_block and self._behind_cut:
             self._inside = (self._inside + white)[:MOST_WHITE]
         else:
-            self._pending.append(white)
+            (self._pending if self._tentative is None else self._tentative).append(white)
 
     def cut(self) -> None:
         """A directive was taken out here."""
         self._inside = ""
         self._behind_cut = True
-        self._pending.append(None)
+        (self._pending if self._tentative is None else self._tentative).append(None)
+
+    def tentative(self, text: str) -> None:
+        """Text that may be taken out: it stays if something visible follows it in this segment."""
+        self.text(text)
+        self._tentative = [self._pending.pop()]
+
+    def end_tentative(self, instead: str = "") -> bool:
+        """The segment ends. Whether the last visible thing in it was tentative: it is taken out, or replaced."""
+        if self._tentative is None:
+            return False
+        self._pending += [instead or None, *self._tentative[1:]]
+        self._tentative = None
+        return True
+
+    def keep(self) -> None:
+        """From here on the text is also kept, up to a limit."""
+        self._kept = self._kept if self._kept is not None else []
 
     def flow(self, text: str) -> list[ReplyEvent]:
         """`text` and `take` in one, for a piece in the middle of a line: the fast path of most of a stream."""
-        if self._gap is not None or self._acknowledging:
+        if self._gap is not None or self._acknowledging or self._kept is not None:
             self.text(text)
             return self.take()
         core = text.rstrip(WHITE)
@@ -172,6 +201,9 @@ class Visible:
             if len(self._unsaid) <= self._ack_max_chars:
                 return
             text, self._unsaid, self._acknowledging = self._unsaid, "", False
+        if self._kept is not None and self._kept_size < MOST_KEPT:
+            self._kept.append(text)
+            self._kept_size += len(text)
         self._fresh.append(text)
         self.said = self.said or bool(text.strip(WHITE))
 
@@ -181,7 +213,7 @@ class Visible:
         self.directives += 1
         self._event(directive)
 
-    def problem(self, code: str, detail: str, *, level: Literal["debug", "warning"] = "warning") -> None:
+    def problem(self, code: str, detail: str, *, level: Literal["debug", "info", "warning"] = "warning") -> None:
         self._problems += 1
         if self._problems <= MOST_PROBLEMS:
             self._event(Problem(code, level, detail))
@@ -205,8 +237,11 @@ class Visible:
         events, self._events = self._events, []
         return events
 
-    def finish(self, *, marker: bool, otherwise: str) -> bool:
-        """Ends the turn; returns whether it is silent. `otherwise` is shown if the reply would be empty."""
+    def finish(self, *, marker: bool, otherwise: str, taking_text: Sequence[Directive] = ()) -> bool:
+        """Ends the turn; returns whether it is silent.
+
+        `otherwise` is shown if the reply would be empty; `taking_text` are directives with the text as their body.
+        """
         self._join()
         if self._gap is not None and CUT not in self._gap:
             self._space = closed("".join(self._gap), True)
@@ -224,8 +259,11 @@ class Visible:
             silent = not self.said
             if not silent:
                 self.problem("no_reply_with_text", "<no-reply/> stands beside text: the text is sent")
-        if not silent and not self.said and not self.directives:
+        if not (silent or self.said or self.directives or taking_text):
             self._say(otherwise)
+        for directive in taking_text:
+            body = "" if silent else "".join(self._kept or ())[:MOST_KEPT].strip()
+            self.directive(Directive(directive.name, directive.args, body or None))
         if silent:
             self._event(Silent())
         return silent

@@ -23,9 +23,8 @@ from rejoinder.channels.base import CanClose as ChannelCanClose
 from rejoinder.config import schema
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
-from rejoinder.store.sqlite import open_reader
-from rejoinder.store.sqlite.beside import open_beside
 from rejoinder.wiring import opening
+from rejoinder.wiring.stores import open_beside, open_reader
 
 SECONDS = 70.0
 """Longer than any agent may take to start by default."""

@@ -74,7 +74,7 @@ class Invitations:
 
 
 def made(name: str, link: str) -> str:
-    return f"{name} logs in by this link, which is not shown again and is for {name} alone: {link}"
+    return f"Whoever opens this link is {name} here, so send it to {name} alone; /invite revoke {name} ends it: {link}"
 
 
 def _list(invited: tuple[Invited, ...]) -> str:

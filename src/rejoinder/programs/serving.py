@@ -17,6 +17,7 @@ from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import open_channel
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
+from rejoinder.errors import BadUse
 from rejoinder.events import PromptImage
 from rejoinder.garbage import settle_memory
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
@@ -28,7 +29,8 @@ from rejoinder.runtime.deciding.restarting import Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.turn.completions import Line, complete
 from rejoinder.store.base import ApproveKnock, DropPart, Knock, PauseJob, ResendPart, Store, StoredPart, WantJob
-from rejoinder.wiring.opening import aliases, menu, open_channels, open_store
+from rejoinder.wiring.opening import aliases, menu, open_channels
+from rejoinder.wiring.stores import open_store
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -197,6 +199,8 @@ async def _token(web: "WebChannel", facts: WebSettings, new: bool) -> tuple[str 
     from rejoinder.channels.web.journal import Journal  # noqa: PLC0415
     from rejoinder.channels.web.logins import hashed, is_hash, new_token  # noqa: PLC0415
 
+    for key, sentence in facts.problems():  # settings that were not read from a file have not been checked
+        raise BadUse(f"channels.{web.name}.{key[0]}: {sentence}")
     if facts.token is not None:
         return hashed(facts.token.reveal()), None
     if not facts.is_exposed:

@@ -237,7 +237,7 @@ class Engine:
         agent = whose_message(inbound, channel, await conversation.author_answered(inbound))
         key = keys[here.index(agent)]
         for each, its_key in zip(here, keys, strict=True):
-            await conversation.recall(each, its_key)
+            await conversation.recall(each, its_key, inbound)
         await self.lanes.ended(key)
         turns = await conversation.counting(inbound, now, ours=ours)
         facts = await self._world.facts(inbound, conversation, turns, key, agent, now, ours=ours)

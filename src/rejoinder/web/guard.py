@@ -13,17 +13,17 @@ Rule 6: whom a proxy serves is counted here by their own address, as the door co
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
+from contextlib import closing, suppress
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rejoinder.channels.web.nouns import Person
+from rejoinder.web.bodies import Bodies, larger
 from rejoinder.web.door import Room
 from rejoinder.web.entrance import Entrance, TooMany, Wrong
 from rejoinder.web.login import COOKIE, is_owner, login_for
@@ -33,8 +33,8 @@ OPEN = ("/health", "/ready", "/login", "/join/", "/static/")
 FOR_GUESTS = ("/", "/socket", "/files", "/logout")
 PERSON = "rejoinder.person"
 """Where a request's scope says who has logged in; None: nobody has to."""
-BODY_PAUSE, BODY_SECONDS, ANSWER_PAUSE = 20.0, 600.0, 30.0
-"""Seconds between two pieces of a body, for all of it, and for a piece of the answer to be taken."""
+ANSWER_PAUSE = 30.0
+"""Seconds for a piece of the answer to be taken."""
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 MARKED = ("/api/", "/files")
 MARK = "x-rejoinder"
@@ -67,6 +67,7 @@ class Guard:
         self._limits = limits
         self._room = room
         self._passing: Counter[str] = Counter()  # requests by the address that a proxy serves
+        self._bodies = Bodies()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -91,7 +92,7 @@ class Guard:
         if refusal is None and scope["type"] == "http":
             limit = self._limits(scope["path"])
             if (length := headers.get("content-length", "0")).isdecimal() and int(length) > limit:
-                refusal = refuse(scope["path"], 413, _larger(limit), {"connection": "close"})
+                refusal = refuse(scope["path"], 413, larger(limit), {"connection": "close"})
             else:
                 return await self._pass(scope, receive, _dressed(send), limit)
         if refusal is None:
@@ -165,23 +166,7 @@ class Guard:
         return self._entrance.login.by_cookie(cookie_parser(headers.get("cookie", "")).get(COOKIE, ""))
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send, limit: int) -> None:
-        taken, whole = 0, False
-        until = asyncio.get_running_loop().time() + BODY_SECONDS
-
-        async def counted() -> Message:
-            nonlocal taken, whole
-            if whole:  # what comes now is the end of the connection, whenever that is
-                return await receive()
-            try:
-                async with asyncio.timeout_at(min(until, asyncio.get_running_loop().time() + BODY_PAUSE)):
-                    message = await receive()
-            except TimeoutError:
-                raise HTTPException(408, "the rest of this request did not come", {"connection": "close"}) from None
-            taken += len(message.get("body", b""))
-            whole = not message.get("more_body", False)
-            if taken > limit:  # the reader of the body answers so, and keeps nothing of it
-                raise HTTPException(413, _larger(limit), {"connection": "close"})
-            return message
+        body = self._bodies.read(scope["path"], receive, limit)
 
         async def taken_up(message: Message) -> None:
             try:
@@ -190,8 +175,8 @@ class Guard:
             except TimeoutError:
                 raise ClientDisconnect from None
 
-        with suppress(ClientDisconnect):  # nobody is there to be told
-            await self._app(scope, counted, taken_up)
+        with suppress(ClientDisconnect), closing(body):  # if it is gone, nobody is there to be told
+            await self._app(scope, body.receive, taken_up)
 
 
 def is_for_a_person(headers: Headers) -> bool:
@@ -208,10 +193,6 @@ def _is_same_site(headers: Headers, host: str) -> bool:
         return origin is None or urlsplit(origin).netloc.casefold() == host.casefold()
     except ValueError:  # such as `http://[`
         return False
-
-
-def _larger(limit: int) -> str:
-    return f"this is larger than {limit} bytes"
 
 
 def _dressed(send: Send) -> Callable[[Message], Awaitable[None]]:

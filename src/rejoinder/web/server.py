@@ -103,7 +103,10 @@ class Pages:
             *completions.routes(house),
             *api.routes(house, self.flow),
         ]
-        app = Starlette(routes=routes, exception_handlers={Exception: _failed, HTTPException: _refused})
+        app = Starlette(
+            routes=routes,
+            exception_handlers={Exception: _failed, HTTPException: _refused, StoreUnavailable: _unavailable},
+        )
         self._house = house
         self._login = login
         self._server: _Server | None = None
@@ -206,10 +209,12 @@ def _limit(path: str) -> int:
 async def _failed(request: Request, problem: Exception) -> Response:
     if isinstance(problem, ClientDisconnect):  # nobody is there to be told, and nothing has failed
         return Response(status_code=400)
-    if isinstance(problem, StoreUnavailable):
-        return refuse(request.url.path, 503, str(problem))
     log.error("%s %s failed", request.method, request.url.path, exc_info=problem)
     return refuse(request.url.path, 500, "something failed here; the log says what")
+
+
+async def _unavailable(request: Request, problem: Exception) -> Response:
+    return refuse(request.url.path, 503, str(problem))
 
 
 async def _refused(request: Request, problem: Exception) -> Response:

@@ -1,10 +1,13 @@
 """Slows down who guesses tokens, by address. The right token is never refused, however many wrong ones came."""
 
 import asyncio
+import logging
 import time
 from collections import deque
 
 from rejoinder.bounded import Bounded
+
+log = logging.getLogger(__name__)
 
 MOST_FAILURES, WITHIN = 10, 60.0
 PENALTY = 1.0
@@ -15,6 +18,7 @@ MOST_ADDRESSES = 10_000
 class Throttle:
     def __init__(self) -> None:
         self._failures: Bounded[str, deque[float]] = Bounded(MOST_ADDRESSES)
+        self._told = float("-inf")
 
     async def failed(self, address: str) -> bool:
         """A wrong token came from there. Returns, after a while, whether there were too many."""
@@ -24,5 +28,8 @@ class Throttle:
         failures.append(now)
         self._failures.renew(address, failures)
         if too_many:
+            if now - self._told > WITHIN:
+                log.warning("Many wrong tokens come from %s; they are answered late.", address)
+                self._told = now
             await asyncio.sleep(PENALTY)
         return too_many

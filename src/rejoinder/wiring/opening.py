@@ -9,22 +9,10 @@ from rejoinder import plugins
 from rejoinder.agents.base import Agent, KeepsLimits, Limits
 from rejoinder.channels.base import Channel, ShowsMenu
 from rejoinder.config import schema
-from rejoinder.config.kinds import channel_kind, channel_to_come, store_to_come
+from rejoinder.config.kinds import channel_kind, channel_to_come
 from rejoinder.errors import BadConfiguration
 from rejoinder.inbound.commands.registry import book, native_menu
 from rejoinder.secret import Secret
-from rejoinder.store.base import Store
-
-
-def open_store(url: str) -> Store:
-    """The engine the configuration names, for this gateway alone."""
-    scheme = url.partition(":")[0]
-    if scheme != "sqlite":
-        why = store_to_come(url) or f'there is no store {scheme}; write "sqlite:FILE"'
-        raise BadConfiguration(f"gateway.store: {why}")
-    from rejoinder.store import sqlite
-
-    return sqlite.open_store(url)
 
 
 def open_agents(settings: schema.Settings) -> dict[str, Agent]:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.runtime.deciding.tally import Tally
 from rejoinder.store.base import Accept, BeginTurn, Destination, RouteEvent
-from rejoinder.wiring.opening import open_store
+from rejoinder.wiring.stores import open_store
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
 TOMORROW = NOW + timedelta(days=1)

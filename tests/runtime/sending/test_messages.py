@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rejoinder.events import Route
 from rejoinder.runtime.sending.messages import Messages
 from rejoinder.store.base import Message, NoteMessages, Store
-from rejoinder.wiring.opening import open_store
+from rejoinder.wiring.stores import open_store
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 HERE = Route("fake", "room")

@@ -42,6 +42,17 @@ class Key(Struct, frozen=True):
     """What the value may be, as shown to people."""
     flags: Mapping[str, str] = field(default_factory=dict[str, str])
     """Words written without a colon, and the value each means: `[[reply_to_current]]` is `current`."""
+    trailing: tuple[str, ...] = ()
+    """Flags that also count alone on the last line (OD-58)."""
+    instead_of_tag: bool = False
+    """Another spelling of the tag, with the answer's text as its body (OD-58)."""
+
+
+class Line(Struct, frozen=True):
+    """Another spelling of the tag: `NAME: value` alone on its line (OD-58). What its check refuses is text."""
+
+    name: str
+    argument: Argument
 
 
 class Tag(Struct, frozen=True):
@@ -72,6 +83,7 @@ class Declaration(Struct, frozen=True):
     help: str
     key: Key | None = None
     tag: Tag | None = None
+    line: Line | None = None
     ability: Ability | None = None
     granted: bool = False
     """Needs a grant in `[directives] allow`; all others are free (OD-52)."""
@@ -158,6 +170,7 @@ class Registry:
         self.keys: dict[str, Declaration] = {}
         self.flags: dict[str, tuple[Declaration, str]] = {}
         self.tags: dict[str, Declaration] = {}
+        self.lines: dict[str, Declaration] = {}
         for declared in self.declarations:
             self._claim(self.named, declared.name, declared)
             if declared.key:
@@ -166,6 +179,8 @@ class Registry:
                     self._claim(self.flags, flag, (declared, value))
             if declared.tag:
                 self._claim(self.tags, declared.tag.name, declared)
+            if declared.line:
+                self._claim(self.lines, declared.line.name, declared)
         self.squashed = frozenset(map(squash, (*self.keys, *self.flags)))
 
     @staticmethod
@@ -177,6 +192,16 @@ class Registry:
     @cached_property
     def bodiless(self) -> frozenset[str]:
         return frozenset(name for name, declared in self.tags.items() if declared.tag and declared.tag.body == "none")
+
+    @cached_property
+    def with_body(self) -> frozenset[str]:
+        """Tags that need a block around them."""
+        return frozenset(self.tags) - self.bodiless
+
+    @cached_property
+    def trailing(self) -> frozenset[str]:
+        """The flags that also count alone on the last line."""
+        return frozenset(flag for declared in self.declarations if declared.key for flag in declared.key.trailing)
 
     @cached_property
     def wanting(self) -> frozenset[str]:

@@ -1,10 +1,19 @@
-"""Give the turn to another agent of the room: `<handoff to="reviewer">Please check F1.</handoff>`."""
+"""Give the turn to another agent of the room: `<handoff to="reviewer">Please check F1.</handoff>`.
 
-from rejoinder.outbound.directives.declaration import Argument, Declaration, Tag, some_text
+`[[handoff:reviewer]]` gives it the whole answer.
+"""
+
+from rejoinder.outbound.directives.declaration import Argument, Declaration, Key, Tag, some_text
 
 DIRECTIVE = Declaration(
     name="handoff",
     help="gives the turn to another agent of the room, with its body as the message",
+    key=Key(
+        name="handoff",
+        argument=Argument("to", some_text),
+        shown="the name of an agent, which gets this answer",
+        instead_of_tag=True,
+    ),
     tag=Tag(name="handoff", arguments=(Argument("to", some_text, required=True),), body="optional"),
     ability="send",
     granted=True,

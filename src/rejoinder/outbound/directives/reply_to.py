@@ -10,6 +10,7 @@ DIRECTIVE = Declaration(
         argument=Argument("id", message_id),
         shown="a handle `m42`, a platform message id, `current` (the message being answered) or `none`",
         flags={"reply_to_current": "current"},
+        trailing=("reply_to_current",),
     ),
     tag=Tag(name="reply", arguments=(Argument("id", message_id, required=True, written="to", vital=True),)),
     ability="reply",

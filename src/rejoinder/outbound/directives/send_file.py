@@ -1,6 +1,17 @@
-"""Send a file of the session's outbox folder: `<send-file path="chart.png" />`."""
+"""Send a file of the session's outbox folder: `<send-file path="chart.png" />`, or a line `MEDIA: chart.png`."""
 
-from rejoinder.outbound.directives.declaration import Argument, Declaration, Tag, boolean, one_of, some_text
+import re
+
+from rejoinder.outbound.directives.declaration import Argument, Declaration, Line, Tag, boolean, one_of, some_text
+
+_FILE = re.compile(r"(?!.*://).*[^./\\]\.[A-Za-z0-9]{1,8}")
+
+
+def file_with_extension(value: str) -> str:
+    if not _FILE.fullmatch(value):
+        raise ValueError("it is no path of a file with an extension")
+    return value
+
 
 DIRECTIVE = Declaration(
     name="send_file",
@@ -16,6 +27,7 @@ DIRECTIVE = Declaration(
             Argument("chat", some_text),
         ),
     ),
+    line=Line(name="MEDIA", argument=Argument("path", file_with_extension)),
     ability="files",
     granted=True,
 )

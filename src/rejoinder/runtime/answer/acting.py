@@ -32,6 +32,7 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.files import OutboxFolder, file_key, kept_for
 from rejoinder.runtime.answer.handoff import HandedRow
 from rejoinder.runtime.answer.outcomes import Outcomes
+from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.sending.fates import Fate, Sent, Underway, Unsent, message_of
 from rejoinder.runtime.sending.sender import Sender
@@ -41,6 +42,7 @@ from rejoinder.store.base import Run
 log = logging.getLogger(__name__)
 
 MOST_ACTIONS = 20
+MOST_WARNINGS = 20
 ACTING = 10.0
 """Seconds that another package's directive may take; meanwhile nothing more of the answer is shown."""
 
@@ -63,6 +65,8 @@ class Occasion(Struct, frozen=True):
     """The other agents of ours in this room."""
     texts: tuple[str, ...] = ()
     granted: frozenset[str] = frozenset()
+    reach: Reach | None = None
+    """Where it may send besides this chat; None: anywhere."""
     folder: OutboxFolder | None = None
     """The folder from which the agent's files are sent."""
     directives: Registry = default_registry()
@@ -108,6 +112,7 @@ class Acting:
         self._previews = False
         self._only_for: str | None = None
         self._acted: set[str] = set()
+        self._warnings = 0
         self._under_way: list[tuple[str, asyncio.Future[Fate]]] = []
 
     def wording(self) -> Wording:
@@ -120,6 +125,7 @@ class Acting:
             author=occasion.agent,
             addressed=occasion.addressed,
             only_for=self._only_for,
+            answers=occasion.trigger,
         )
 
     async def obey(self, directive: Directive) -> None:
@@ -128,7 +134,7 @@ class Acting:
         self.asked = self.asked or not declared.shapes_reply
         if declared.granted and name not in self._occasion.granted:
             return await self._deny(name, "nothing grants it here")
-        if declared.granted and is_echo(directive, declared, self._occasion.texts, known):
+        if declared.granted and is_echo(directive, self._occasion.texts, known):
             return await self._deny(name, "it stands in a message of this turn: an echo")
         match name:
             case "reply_to":
@@ -206,13 +212,13 @@ class Acting:
         what = f"react {emoji}" + (f" on {reference}" if reference != "current" else "")
         if not can(conversation.channel, CanReact):
             self.outcomes.note(what, "unsupported", "this channel cannot show reactions")
-            await self._warn(f"react was left out: {conversation.channel.name} cannot show reactions")
+            await self.warn(f"react was left out: {conversation.channel.name} cannot show reactions")
         elif target is None:
             await self._deny(what, f"there is no message {reference!r} in this chat", "react")
         elif sign.value is None:
             why = sign.note or f"there is no emoji {emoji!r}"
             self.outcomes.note(what, "failed", why)
-            await self._warn(f"react failed: {why}")
+            await self.warn(f"react failed: {why}")
         else:
             key, deed = keyed(React(target, sign.value, remove, self._occasion.agent), f"{self._stem}/act")
             await self._do(what, "react", (Planned(key, deed),), conversation.sender)
@@ -224,7 +230,9 @@ class Acting:
         elsewhere = self._conversation.outbox.speech(route.channel)
         if elsewhere is None:
             self.outcomes.note(what, "failed", f"there is no channel {route.channel!r}")
-            return await self._warn(f"send_message failed: there is no channel {route.channel!r}")
+            return await self.warn(f"send_message failed: there is no channel {route.channel!r}")
+        if (why := await self._out_of_reach(route)) is not None:
+            return await self._deny(what, why, "send_message")
         wording = Wording(author=self._occasion.agent)
         said = plan.say(redact(text), route, elsewhere.manner, wording, f"{self._stem}/act")
         await self._do(what, "send_message", said, self._conversation.outbox.at(route))
@@ -242,6 +250,8 @@ class Acting:
         )
         if channel is None or speech is None:
             return await self._fail(what, "failed", f"there is no channel {route.channel!r}")
+        if (why := await self._out_of_reach(route)) is not None:
+            return await self._deny(what, why, "send_file")
         if folder is None or not can(channel, CanSendFiles):
             return await self._fail(what, "unsupported", f"{route.channel} cannot send files")
         if len(self._acted) >= MOST_ACTIONS:  # before anything is kept
@@ -275,6 +285,16 @@ class Acting:
         wording = Wording(author=self._occasion.agent, silent=True, only_for=self._only_for)
         return plan.show_file(file, "", here.route, here.how.speech.manner, wording, key)
 
+    async def _out_of_reach(self, route: Route) -> str | None:
+        """Why the agent may not send there (OD-52); None: it may."""
+        if (reach := self._occasion.reach) is None:
+            return None
+        try:
+            here = self._conversation
+            return await reach.refusal(route, here.route, self._occasion.agent, here.store)
+        except StoreUnavailable as fault:
+            return str(fault)
+
     async def _clean_up(self, folder: OutboxFolder, path: str) -> None:
         """The channel has its own copy by now, so the file may go; removing an agent's files needs its own grant."""
         what = f"cleanup of {path}"
@@ -293,7 +313,7 @@ class Acting:
         if whom is None:
             there = f"there are: {', '.join(peers.values())}" if peers else "there is nobody else"
             self.outcomes.note(f"handoff to {to}", "failed", f"no agent called {to!r} here; {there}")
-            return await self._warn(f"handoff failed: no agent called {to!r} here; {there}")
+            return await self.warn(f"handoff failed: no agent called {to!r} here; {there}")
         if any((handed.to, handed.words) == (whom, words) for handed in self._handed):
             return
         if len(self._acted) + len(self._handed) >= MOST_ACTIONS:
@@ -312,8 +332,10 @@ class Acting:
 
     # --- at the end ---------------------------------------------------------------------------------
 
-    def hand_over(self) -> list[Planned]:
+    def hand_over(self, answer: str = "") -> list[Planned]:
         """Plans the hand-offs as messages that follow the answer (DE-21), and adds their rows to `kept`.
+
+        Words that the answer says already are not said again (OD-58).
 
         Where the channel tells agents of each other's messages, the message itself wakes the other agent. Where the
         channel does not know the agents, the message mentions no one: the name may be a stranger's there (OD-64).
@@ -323,7 +345,8 @@ class Acting:
         speech, route, name = self._conversation.how.speech, self._conversation.route, self._occasion.agent
         for handed in self._handed:
             wording = Wording(author=name, addressed=(handed.to,) if knows_agents else ())
-            words = f"@{handed.to} {handed.words}".rstrip()
+            is_said = bool(handed.words) and answer.strip().startswith(handed.words)
+            words = f"@{handed.to}" if is_said else f"@{handed.to} {handed.words}".rstrip()
             if speech.prefix == AUTO:
                 words = prefixed(words, AUTO, Speaker(name))
             planned += plan.say(words, route, speech.manner, wording, handed.id)
@@ -379,7 +402,7 @@ class Acting:
                     self.outcomes.note(what, "done")
                 case Unsent(error=error):
                     self.outcomes.note(what, "failed", error)
-                    await self._warn(f"{what.partition(' ')[0]} failed: {error}")
+                    await self.warn(f"{what.partition(' ')[0]} failed: {error}")
                 case Underway():
                     self.outcomes.note(what, "failed", "it is still on its way")
         for handed in self._handed:
@@ -395,12 +418,18 @@ class Acting:
 
     async def _fail(self, what: str, fate: Literal["failed", "denied", "unsupported"], why: str) -> None:
         self.outcomes.note(what, fate, why)
-        await self._warn(f"{what}: {fate}: {why}")
+        await self.warn(f"{what}: {fate}: {why}")
 
     async def _deny(self, what: str, why: str, name: str | None = None) -> None:
         self.outcomes.note(what, "denied", why)
-        await self._warn(f"{name or what} was denied: {why}")
+        await self.warn(f"{name or what} was denied: {why}")
 
-    async def _warn(self, why: str) -> None:
+    async def warn(self, why: str) -> None:
+        """Tells the operator; of an answer with thousands of mistakes, the first ones."""
+        self._warnings += 1
+        if self._warnings > MOST_WARNINGS:
+            return
+        if self._warnings == MOST_WARNINGS:
+            why = f"{why} (and no more is told of this answer)"
         log.warning("%s %s: %s", self._conversation.channel.name, self._occasion.trigger, why)
         await self._conversation.note(why)

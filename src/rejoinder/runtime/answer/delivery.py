@@ -170,21 +170,20 @@ class Answer:
         if not self._may_speak():
             return await self.abandon()
         await self._obey(self._reader.finish())
-        handed = self._acting.hand_over()
         whole_file = await self._end_cut()
         if self._reader.silent:
-            await self._withdraw(handed, self._beside)
+            await self._withdraw(self._acting.hand_over(), self._beside)
             if self._beat is None and (self._says_when_empty or not self._occasion.peers):
                 # Among agents and in a heartbeat silence is normal and not worth a note.
                 await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
         elif self._has_words and await self._is_old_news():
-            await self._withdraw(handed)
+            await self._withdraw(self._acting.hand_over())
             log.info("%s has said the same within a day", self._occasion.agent)
         elif self._has_words:
             if footer:
                 self._between_segments = True
                 self._show(footer)
-            await self._settle([*whole_file, *handed], whole=True)
+            await self._settle(whole_file, whole=True)
         elif not self._acting.asked and self._says_when_empty:
             await self._drafting.close()
             taken_over = self._drafting.draft.slots
@@ -192,7 +191,7 @@ class Answer:
             own = self._settled(words, f"{self._stem}/own") if taken_over else self._say(NO_RESPONSE)
             await self._post(own, final=True)
         else:
-            await self._withdraw(handed, () if self._acting.asked else self._beside)
+            await self._withdraw(self._acting.hand_over(), () if self._acting.asked else self._beside)
         await self._acting.finish(PATIENCE)
 
     async def fail(self, sentence: str, detail: str) -> None:
@@ -231,9 +230,10 @@ class Answer:
                     await self._acting.obey(event)
                 case Problem(code=code, level="debug", detail=detail):
                     log.debug("%s %s: %s: %s", self._conversation.channel.name, self._occasion.trigger, code, detail)
+                case Problem(code=code, level="info", detail=detail):
+                    log.info("%s %s: %s: %s", self._conversation.channel.name, self._occasion.trigger, code, detail)
                 case Problem(detail=detail):
-                    log.warning("%s %s: %s", self._conversation.channel.name, self._occasion.trigger, detail)
-                    await self._conversation.note(detail)
+                    await self._acting.warn(detail)
                 case Silent():
                     pass  # the last event: `finish` withdraws the answer
 
@@ -300,10 +300,10 @@ class Answer:
         if seen:
             self._drafting.grow(seen)
 
-    async def _settle(self, handed: Sequence[Planned] = (), sentence: str = "", *, whole: bool = False) -> None:
+    async def _settle(self, beside: Sequence[Planned] = (), sentence: str = "", *, whole: bool = False) -> None:
         """Delivers the whole answer: one commit, then one call for each message that does not show its text yet.
 
-        `whole`: the agent has finished, and the other agents in the room are told of the answer.
+        `beside`: what follows it; `whole`: the agent has finished, and the other agents in the room are told.
         """
         self._pass_on_rest()
         await self._drafting.close()
@@ -316,6 +316,7 @@ class Answer:
         if sentence:
             planned += self._say(sentence, is_error=True)
         words = self._words
+        handed = [*beside, *(self._acting.hand_over(words) if whole else ())]
         if whole:
             self._acting.keep_named(words)
         message = await self._post([*planned, *handed], final=True)

@@ -5,7 +5,8 @@ from typing import Literal
 from rejoinder.events import Step
 
 Fate = Literal["done", "unsupported", "denied", "failed"]
-MOST_TOLD = 20
+MOST_TOLD, MOST_KEPT = 20, 100
+"""Of how many the agent is told, and how many are kept: it may write thousands."""
 
 
 class Outcomes:
@@ -13,7 +14,8 @@ class Outcomes:
         self._all: list[Step] = []
 
     def note(self, what: str, fate: Fate, why: str = "") -> None:
-        self._all.append(Step(what, fate, why or None))
+        if len(self._all) < MOST_KEPT:
+            self._all.append(Step(what, fate, why or None))
 
     def told(self) -> str | None:
         """The sentence for the next turn; None when nothing was asked for."""

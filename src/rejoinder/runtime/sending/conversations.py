@@ -74,22 +74,24 @@ class Conversation:
         await self.messages.read()
         self._is_open = True
 
-    async def recall(self, agent: str, session: str) -> None:
-        """Reads, once, what was said here since the last turn of this agent in this session."""
+    async def recall(self, agent: str, session: str, coming: Inbound) -> None:
+        """Reads, once, what was said here since the last turn of this agent in this session. `coming`: the message that
+        is being decided."""
         if agent in self._overheard:
             return
         heard: tuple[Said, ...] = ()
         if self.messages.count:
             for message in await self.store.unheard(session, self.route):
-                if message.author != agent and await self._was_overheard(message, agent, session):
+                if message.author != agent and await self._was_overheard(message, agent, session, coming):
                     heard = overhear(heard, _said(message))
         self._overheard[agent] = heard
 
-    async def _was_overheard(self, message: Message, agent: str, session: str) -> bool:
+    async def _was_overheard(self, message: Message, agent: str, session: str, coming: Inbound) -> bool:
         """The message was settled as history for all agents, or routed only to other sessions.
 
         Where the channel does not report what our agents say, their messages have no event: one that names this agent
-        was handed to it (IN-21, OD-50) and belongs to that turn; the others are history.
+        and was handed to it (IN-21, OD-50) belongs to a turn that is still to come; the others are history, such as one
+        that hit the limit of bot turns.
         """
         for event in await self.store.events_of(message.id):
             if event.inbound.route != self.route:
@@ -98,8 +100,12 @@ class Conversation:
                 return event.reason.startswith(OVERHEARD)
             inputs = await self.store.inputs_of(event.id)
             return bool(inputs) and all(put.session != session for put in inputs)
-        by_agent = message.kind == "own" and message.author != ""
-        return by_agent and not can(self.channel, TellsAgents) and not named_in(message.text, (agent,))
+        if message.kind != "own" or not message.author or can(self.channel, TellsAgents):
+            return False
+        if not named_in(message.text, (agent,)):
+            return True
+        waiting = [put.event.inbound for put in await self.store.waiting(session)]
+        return all(handed.sender.id != message.author for handed in (coming, *waiting))
 
     @property
     def other_bot(self) -> bool:

@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rejoinder.agents.base import (
     MAX_ANSWER_CHARS,
@@ -40,6 +41,7 @@ CRASHED = "{agent} failed and could not answer."
 ENDLESS = "{agent} did not come to an end and was stopped."
 LONGEST_OUTPUT = 500
 LONGEST_TITLE = 1000
+LONGEST_QUESTION = 3000
 MOST_HEARD = 100_000_000
 """Characters and events of one run; an agent that gives more will never end by itself."""
 
@@ -148,8 +150,7 @@ class Relay:
                 self._became(State.THINKING)
                 self._heard += len(text)
                 if self._thoughts is not None and self._to_think > 0:
-                    self._thoughts.add(mended(text[: self._to_think]))
-                    self._to_think -= len(text)
+                    await self._think(self._thoughts, text[: self._to_think])
             case ToolStarted(title=title, kind=kind):
                 title = mended(title[:LONGEST_TITLE])
                 self._typing.seen("tool")
@@ -170,8 +171,10 @@ class Relay:
                 await tell(self._ears.watcher.model, model)
             case SessionOpened(saved=saved):
                 await self._ears.opened(saved)
-            case Question():
+            case Question(text=text):
                 self._run.asking = True
+                if len(text) > LONGEST_QUESTION:
+                    event = replace(event, text=f"{text[:LONGEST_QUESTION]}…")
                 await self._ears.asks(event)
             case PlanChanged() | Done() | Failed():
                 pass  # plans are not shown; `_pass_on` handles the end
@@ -184,6 +187,13 @@ class Relay:
                 return
             self._fairness.begin()
             await self._say(part)
+            await self._fairness.end()
+
+    async def _think(self, thoughts: Thoughts, text: str) -> None:
+        self._to_think -= len(text)
+        for part in slices(text):
+            self._fairness.begin()
+            thoughts.add(mended(part))
             await self._fairness.end()
 
     async def _say(self, piece: str) -> None:

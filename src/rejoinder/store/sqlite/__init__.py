@@ -41,10 +41,12 @@ from rejoinder.store.base import (
     Recovery,
     SaidBefore,
     Sighting,
+    StoreBeside,
     StoredPart,
     Traced,
     Verb,
 )
+from rejoinder.store.declaration import StoreKind
 from rejoinder.store.sqlite import jobs, lookups, reads
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.connection import Connection
@@ -398,3 +400,12 @@ def _touch(db: Connection) -> None:
     """A write that changes nothing but has to reach the disk: SQLite would skip one that changes no byte."""
     db.execute("UPDATE gateway SET generation = generation + 1")
     db.execute("UPDATE gateway SET generation = generation - 1")
+
+
+def _open_beside(url: str) -> StoreBeside:
+    from rejoinder.store.sqlite.beside import open_beside  # noqa: PLC0415 - it is built on this module
+
+    return open_beside(url)
+
+
+STORE = StoreKind(open_store, open_reader, _open_beside)

@@ -1,0 +1,104 @@
+"""The layer for tags that need a block but stand outside one (OD-57).
+
+Such a tag does nothing, and a problem says how to write it. If it is complete and alone on its lines, it is not shown
+either, except for a body that was to be spoken; in a sentence, or without an end, it is text.
+"""
+
+from msgspec import Struct
+
+from rejoinder.outbound.actions import LONGEST
+from rejoinder.outbound.directives.declaration import Registry
+from rejoinder.outbound.line_reader import hold
+from rejoinder.outbound.tag_reader import BLOCK, CLOSER, CLOSER_LENGTH, UNFINISHED_CLOSER, TagReader
+from rejoinder.outbound.visible import Visible
+from rejoinder.rendering.white_space import BLANKS
+
+_MOST_BLANKS = 1024
+
+
+class _Stray(Struct):
+    """Its places are counted from its `<`."""
+
+    name: str
+    escaped: bool
+    behind_tag: int
+    searched: int
+    end: int = 0
+    """Behind its closing tag, once that is found."""
+
+
+class StrayReader(TagReader):
+    def __init__(self, visible: Visible, registry: Registry, *, has_trigger: bool) -> None:
+        self._told_outside: set[str] = set()
+        super().__init__(visible, registry, has_trigger=has_trigger)
+
+    def _begin_segment(self) -> None:
+        super()._begin_segment()
+        self._stray: _Stray | None = None
+
+    def _begin_stray(self, text: str, start: int, end: int, name: str, *, broken: str | None, escaped: bool) -> int:
+        if broken or self._bare or self._offset + end <= self._without_body.get(name, 0):
+            self._plain(text[start - escaped : end])
+            self._tell_outside(name)
+            return end
+        size = end - start
+        self._stray = _Stray(name, escaped, size, size, size if text.endswith("/>", start, end) else 0)
+        self._step = self._in_stray
+        return start - escaped
+
+    def _in_stray(self, text: str, at: int, final: bool) -> int:
+        stray = self._stray
+        assert stray is not None
+        start = at + stray.escaped
+        if not stray.end and (gives_up := self._find_end(stray, text, start, final)) is not None:
+            return self._stray_is_text(stray, text, at, gives_up) if gives_up else hold(at)
+        end = start + stray.end
+        blanks = BLANKS.match(text, end, end + _MOST_BLANKS)
+        behind = blanks.end() if blanks else end
+        if behind == len(text) and not final and behind - end < _MOST_BLANKS:
+            return hold(at)
+        if behind < len(text) and text[behind] != "\n":
+            return self._stray_is_text(stray, text, at, end)
+        self._stray, self._step = None, self._in_text
+        if stray.escaped:
+            self._plain(text[start:end])
+            return end
+        self._cut()
+        self._tell_outside(stray.name)
+        tag = self._registry.tags[stray.name].tag
+        if tag is None or not tag.body_is_speech:
+            return end
+        self._remember(stray.name)  # its closing tag is taken out as well, and what is between is text
+        return start + stray.behind_tag
+
+    def _find_end(self, stray: _Stray, text: str, start: int, final: bool) -> int | None:
+        """None: it is found; 0: more text decides; else it has none before this place."""
+        longest = start + LONGEST
+        stop = min(len(text), longest + CLOSER_LENGTH)
+        scan = start + stray.searched
+        while (closer := CLOSER.search(text, scan, stop)) and closer.start() <= longest:
+            if closer[1].lower() == stray.name:
+                stray.end = closer.end() - start
+                return None
+            scan = closer.end()
+        if len(text) > longest and not UNFINISHED_CLOSER.match(text, longest, stop):
+            return longest
+        if final:
+            return len(text)
+        stray.searched = max(scan - start, stop - start - CLOSER_LENGTH, stray.behind_tag)
+        return 0
+
+    def _stray_is_text(self, stray: _Stray, text: str, at: int, end: int) -> int:
+        """Shows the tag and reads on behind it; up to `end` others of its name are not looked at again."""
+        self._stray, self._step = None, self._in_text
+        self._without_body[stray.name] = self._offset + end
+        behind = at + stray.escaped + stray.behind_tag
+        self._plain(text[at:behind])
+        self._tell_outside(stray.name)
+        return behind
+
+    def _tell_outside(self, name: str) -> None:
+        if name in self._registry.with_body and name not in self._told_outside:
+            self._told_outside.add(name)
+            written = f"<{BLOCK}><{name} ...>...</{name}></{BLOCK}>"
+            self._problem("outside_actions", f"<{name}> does nothing outside a block: write {written}")

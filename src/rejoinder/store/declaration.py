@@ -1,0 +1,18 @@
+"""What a store engine declares: a module with `STORE = StoreKind(...)`, named like the scheme of its address."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from rejoinder.store.base import Store, StoreBeside, StoreReader
+
+
+class StoreKind(Struct, frozen=True):
+    """How the stores of one scheme are opened, each by its whole address, `gateway.store`."""
+
+    open: Callable[[str], Store]
+    """For a gateway, alone."""
+    read: Callable[[str], StoreReader]
+    """For reading, also while a gateway runs on it."""
+    beside: Callable[[str], StoreBeside]
+    """For an operator, also while a gateway runs on it."""

@@ -1,0 +1,62 @@
+"""The bodies of requests: how large, how slow, and how much of them all together is in memory."""
+
+import asyncio
+
+from starlette.exceptions import HTTPException
+from starlette.types import Message, Receive
+
+PAUSE, SECONDS = 20.0, 600.0
+"""Seconds between two pieces of a body, and for all of it."""
+MOST_HELD = 128 << 20
+"""Bytes of all bodies that are read whole; one that goes to disk piece by piece does not count."""
+STREAMED = "/files"
+
+
+class Bodies:
+    def __init__(self) -> None:
+        self.held = 0
+
+    def read(self, path: str, receive: Receive, limit: int) -> "Body":
+        return Body(self, receive, limit, is_held=path != STREAMED)
+
+
+class Body:
+    """Of one request, which closes it at its end. What is wrong with it is raised where it is read."""
+
+    def __init__(self, bodies: Bodies, receive: Receive, limit: int, *, is_held: bool) -> None:
+        self._bodies = bodies
+        self._receive = receive
+        self._limit = limit
+        self._is_held = is_held
+        self._until = asyncio.get_running_loop().time() + SECONDS
+        self._taken = 0
+        self._is_whole = False
+
+    async def receive(self) -> Message:
+        if self._is_whole:  # what comes now is the end of the connection, whenever that is
+            return await self._receive()
+        try:
+            async with asyncio.timeout_at(min(self._until, asyncio.get_running_loop().time() + PAUSE)):
+                message = await self._receive()
+        except TimeoutError:
+            raise HTTPException(408, "the rest of this request did not come", {"connection": "close"}) from None
+        self._is_whole = not message.get("more_body", False)
+        self._take(len(message.get("body", b"")))
+        return message
+
+    def _take(self, count: int) -> None:
+        self._taken += count
+        if self._is_held:
+            self._bodies.held += count
+        if self._taken > self._limit:
+            raise HTTPException(413, larger(self._limit), {"connection": "close"})
+        if self._bodies.held > MOST_HELD and self._is_held:
+            raise HTTPException(503, "too much is sent at once; try again", {"retry-after": "10"})
+
+    def close(self) -> None:
+        if self._is_held:
+            self._bodies.held -= self._taken
+
+
+def larger(limit: int) -> str:
+    return f"this is larger than {limit} bytes"

@@ -445,6 +445,8 @@ class Part(Struct, frozen=True, omit_defaults=True):
     """Shown with it; the channel keeps them already, under these ids."""
     is_error: bool = False
     """It says that there is no answer, and why."""
+    answers: str = ""
+    """The message that an agent's turn is about, if there is one."""
 
 
 # --- what became of a message (IN-64) -----------------------------------------------------------

@@ -126,6 +126,10 @@ class Stage:
         self.messages[message] = replace(old, text=text, growing=False, edited=old.edited or edited)
         await self.happen(p.Edited(self.number(), old.room, message, text, edited, old.choices))
 
+    async def mark(self, message: str, *, outdated: bool = False, stopped: bool = False) -> None:
+        self.messages[message] = kept = replace(self.messages[message], outdated=outdated, stopped=stopped)
+        await self.happen(p.Marked(self.number(), kept.room, message, outdated, stopped))
+
     async def react(self, message: str, who: str, emoji: str, *, remove: bool = False) -> None:
         old = self.messages[message]
         given = {reaction.emoji: list(reaction.who) for reaction in old.reactions}
@@ -222,6 +226,8 @@ class Stage:
             case p.Press(_, message, says):
                 self.messages[message] = replace(self.messages[message], choices=())
                 await self.edit(message, f"{self.messages[message].text}\n\nYou chose **{says}**.")
+            case p.Stop(_, room):
+                return room
             case p.MakeRoom(_, title, agents):
                 everybody = tuple(a.id for a in self.agents)
                 room = n.Room(title.casefold(), "group", title, agents or everybody)

@@ -31,8 +31,9 @@ async def test_an_answer_is_stopped_by_a_click(open_page: Open, scripted: Script
     await say(page, "go")
     await expect(message(page, "One moment")).to_be_visible()
     await page.get_by_role("button", name="Stop", exact=True).click()
-    await expect(message(page, "Agent was aborted.")).to_be_visible()
+    await expect(message(page, "One moment").locator(".stopped")).to_be_visible()
     await whole(page)
+    await expect(messages(page)).to_have_count(2)
     await expect(page.get_by_role("button", name="Stop", exact=True)).to_have_count(0)
     await expect(message(page, "and done.")).to_have_count(0)
 

@@ -75,10 +75,13 @@ async def test_who_is_at_work_can_be_stopped(open_page: Open, quiet: Playing) ->
     await box(page).press("Enter")
     await stop.click()
     await expect(stop).to_be_disabled()
-    await expect(message(page, "/stop")).to_be_visible()
     await quiet.stage.edit(growing.id, "Step by")
+    await quiet.stage.mark(growing.id, stopped=True)
+    await quiet.stage.post("lobby", "", "Agent was aborted.")
     await expect(send).to_be_disabled()
-    assert [frame.text for frame in quiet.stage.heard if isinstance(frame, p.Say)] == ["go", "/stop"]
+    await expect(message(page, "Step by").locator(".stopped")).to_have_text("■ stopped")
+    await expect(messages(page)).to_have_count(2)
+    assert [frame.room for frame in quiet.stage.heard if isinstance(frame, p.Stop)] == ["lobby"]
 
 
 async def test_the_reader_keeps_the_place(open_page: Open, staged: Playing) -> None:
@@ -188,10 +191,15 @@ async def test_a_choice_is_pressed_once(open_page: Open, staged: Playing) -> Non
 async def test_what_only_i_see_is_marked_and_notes_are_dismissed(open_page: Open, staged: Playing) -> None:
     page = await open_page(f"{staged.url}/#lobby")
     await expect(message(page, "Session of Ada").get_by_text("Only you can see this")).to_be_visible()
-    await staged.stage.live(p.Note("lobby", "The reaction was not given: no such emoji."))
+    await staged.stage.post("lobby", "", "Ada chose to stay silent", only_for="you", note=True)
     note = page.get_by_role("note")
-    await expect(note).to_contain_text("no such emoji")
+    await expect(note).to_contain_text("stay silent")
+    await page.reload()
+    await expect(note).to_contain_text("stay silent")
     await note.get_by_role("button", name="Dismiss").click()
+    await expect(note).to_have_count(0)
+    await page.reload()
+    await expect(message(page, "Session of Ada")).to_be_visible()
     await expect(note).to_have_count(0)
 
 

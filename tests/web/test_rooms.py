@@ -122,7 +122,7 @@ async def curtain(monkeypatch, server: ModelServer, *names: str) -> tuple[dict[s
         await demo.play(gateway, web, tuple(agents))
 
     async with running(made, play, agents) as site, site.page() as page:
-        while (last := (await page.told("message"))["message"])["author"]:
+        while (last := (await page.told("message"))["message"])["author"] or last.get("note"):
             pass
         await page.send(type="history", client="all", room="lobby")
         for message in (await page.told("page"))["messages"]:

@@ -33,6 +33,7 @@ class Wording(Struct, frozen=True):
     choices: tuple[Choice, ...] = ()
     """Buttons under the last message."""
     is_error: bool = False
+    answers: str = ""
 
 
 class Slot(Struct, frozen=True):
@@ -84,6 +85,7 @@ def _part(rendering: Rendering, route: Route, wording: Wording, *, first: bool) 
         previews=wording.previews,
         only_for=wording.only_for,
         is_error=wording.is_error,
+        answers=wording.answers,
     )
 
 

@@ -12,10 +12,11 @@ from starlette.routing import BaseRoute, Route
 
 from rejoinder.channels.web.logins import LONGEST_NAME
 from rejoinder.errors import BadUse, StoreUnavailable, Superseded
-from rejoinder.store.base import PART_STATES, UNENDED, PartState, PauseJob, StoredPart, WantJob
+from rejoinder.store.base import PART_STATES, UNENDED, InboxEvent, PartState, PauseJob, StoredPart, StoreReader, WantJob
 from rejoinder.web import views
 from rejoinder.web.flow import Flow
 from rejoinder.web.house import House
+from rejoinder.web.sentences import Handled
 
 MOST_SESSIONS = 100
 MOST_PARTS = 200
@@ -140,8 +141,17 @@ async def _traces(house: House, _: Flow, request: Request) -> Struct:
     events = await store.events_of(message)
     if not events:
         raise NotFound(f"no message has the id {message}")
-    seen = [views.event_view(each, await store.trace(each.id), await store.inputs_of(each.id)) for each in events]
-    return views.Traces(tuple(seen))
+    return views.Traces(tuple([await _event(store, event) for event in events]))
+
+
+async def _event(store: StoreReader, event: InboxEvent) -> views.EventView:
+    handled: list[Handled] = []
+    for put in await store.inputs_of(event.id):
+        kept = await store.session(put.session)
+        turn = await store.turn(put.turn) if put.turn is not None else None
+        agent = kept.session.agent if kept is not None else put.session
+        handled.append(Handled(agent, put, turn.turn if turn is not None else None))
+    return views.event_view(event, await store.trace(event.id), tuple(handled))
 
 
 async def _pairing(house: House, _: Flow, request: Request) -> Struct:

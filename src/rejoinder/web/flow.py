@@ -94,6 +94,8 @@ class Flow:
             self._answers.append((now, took))
             self._metrics.answered.observe(took)
         self._metrics.turns.labels(happening.agent, happening.outcome).inc()
+        if happening.outcome == "cancelled" and route.channel == self._house.channel.name:
+            await self._house.channel.was_stopped(happening.message, happening.agent)
         who = (happening.session, happening.agent, happening.outcome, happening.why)
         for message in happening.also:
             self._show(FlowTurn(_now(), route.channel, route.chat, message, *who, turn=happening.turn))

@@ -10,6 +10,7 @@ from rejoinder.store.base import InboxEvent, Input, KeptJob, KeptSession, Knock,
 from rejoinder.store.bodies import text_of
 from rejoinder.web.console_frames import Gauges
 from rejoinder.web.house import ChannelState
+from rejoinder.web.sentences import Handled, in_a_sentence
 
 LONGEST_EXCERPT = 500
 
@@ -83,6 +84,8 @@ class EventView(Struct, frozen=True):
     entry: str
     text: str
     at: datetime
+    sentence: str
+    """What became of it, in plain words."""
     state: str
     reason: str
     steps: tuple[Step, ...]
@@ -234,8 +237,9 @@ def part_view(part: StoredPart) -> PartView:
     )
 
 
-def event_view(event: InboxEvent, trace: tuple[Traced, ...], routed: tuple[Input, ...]) -> EventView:
+def event_view(event: InboxEvent, trace: tuple[Traced, ...], handled: tuple[Handled, ...]) -> EventView:
     inbound = event.inbound
+    steps = tuple(step for each in trace for step in each.steps)
     return EventView(
         event.id,
         inbound.message_id,
@@ -245,10 +249,11 @@ def event_view(event: InboxEvent, trace: tuple[Traced, ...], routed: tuple[Input
         inbound.entry,
         inbound.text[:LONGEST_EXCERPT],
         event.accepted,
+        in_a_sentence(event, steps, handled),
         event.state,
         event.reason,
-        tuple(step for each in trace for step in each.steps),
-        tuple(RoutedView(each.session, each.state, each.turn, each.reason) for each in routed),
+        steps,
+        tuple(RoutedView(each.put.session, each.put.state, each.put.turn, each.put.reason) for each in handled),
     )
 
 

@@ -85,6 +85,7 @@ def runtime_settings(
         },
         silence=settings.directives.silence,
         granted=frozenset(settings.directives.allow).union(each.name for each in brought),  # installed is allowed
+        send_to=settings.directives.send_to,
         directives=registry_with(brought),
         compaction=CompactionSettings(
             budget=defaults.context_tokens or 0,

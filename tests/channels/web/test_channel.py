@@ -176,13 +176,55 @@ async def test_only_one_person_sees_it(channel):
             assert len((await who.ask("history", room="lobby"))["messages"]) == seen + 1
 
 
-async def test_typing_and_notes_are_live_only(channel):
+async def test_typing_is_live_only(channel):
     async with browsers(channel, "", "ann") as [page, ann]:
         await channel.typing(Route("web", "helper~you"))
         assert (await page.told("typing"))["who"] == "helper"
-        await channel.note(LOBBY, "why not")
-        assert (await page.told("note"))["text"] == "why not"
-        assert not [frame for frame in ann.frames if frame["type"] in ("typing", "note")]
+        assert not [frame for frame in ann.frames if frame["type"] == "typing"]
+
+
+async def test_a_note_is_kept_and_the_owners_alone(channel):
+    """That an agent chose silence, or why something was not done, is still there after a reload."""
+    async with browsers(channel, "", "ann") as [page, ann]:
+        await channel.note(LOBBY, "helper chose to stay silent")
+        assert (await page.told("message"))["message"]["note"]
+        found = (await page.ask("history", room="lobby"))["messages"]
+        assert [(each["text"], each["note"]) for each in found] == [("helper chose to stay silent", True)]
+        assert (await ann.ask("history", room="lobby"))["messages"] == []
+
+
+async def test_an_answer_is_outdated_when_its_question_is_edited(channel):
+    """Only the answers to this message, only those from before the edit, and still after a reload."""
+    async with browsers(channel, "") as [page]:
+        asked = (await page.ask("say", room="lobby", text="Which day?"))["id"]
+        other = (await page.ask("say", room="lobby", text="Which month?"))["id"]
+        first = await sent(channel, "Tuesday.", answers=asked)
+        await sent(channel, "May.", answers=other)
+        await page.ask("edit", message=asked, text="Which day is tomorrow?")
+        assert (await page.told("marked"))["message"] == first
+        await sent(channel, "Wednesday.", answers=asked)
+        found = (await page.ask("history", room="lobby"))["messages"]
+        assert [each["text"] for each in found if each.get("outdated")] == ["Tuesday."]
+
+
+async def test_stop_is_heard_and_marks_the_answer(channel):
+    """The button says `/stop` to the agent that spoke last, without a message; what it said until then is marked."""
+    inlet = Inlet()
+    async with browsers(channel, "") as [page], listening(channel, inlet):
+        asked = (await page.ask("say", room="lobby", text="Tell me all."))["id"]
+        answer = await sent(channel, "It began", answers=asked)
+        await page.ask("stop", room="lobby")
+        stop = (await inlet.until(3))[-1]
+        assert stop.text == "/stop"
+        assert stop.reply_to is not None
+        assert stop.reply_to.message_id == answer
+        await channel.was_stopped(asked, "helper")
+        assert (await page.told("marked"))["stopped"]
+        found = (await page.ask("history", room="lobby"))["messages"]
+        assert [(each["text"], each.get("stopped", False)) for each in found] == [
+            ("Tell me all.", False),
+            ("It began", True),
+        ]
 
 
 # --- what the gateway is told -----------------------------------------------------------------------

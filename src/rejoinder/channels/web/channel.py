@@ -7,11 +7,10 @@ from typing import Final, Literal
 
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, Rejected, RetryAfter
 from rejoinder.channels.web import UPLOAD_LIMIT, reading
-from rejoinder.channels.web.faces import OWNER
 from rejoinder.channels.web.journal import Journal, NoTarget, Sent
 from rejoinder.channels.web.keeper import Keeper
 from rejoinder.channels.web.nouns import File, Room
-from rejoinder.channels.web.protocol import Note, TypingNow
+from rejoinder.channels.web.protocol import TypingNow
 from rejoinder.channels.web.sockets import Growing, Hub
 from rejoinder.crashpoint import answer_unread, crashpoint
 from rejoinder.errors import StoreUnavailable
@@ -186,7 +185,13 @@ class WebChannel:
         await self.keeper.ask_then(lambda journal: reading.place(journal.db, route.chat), show)
 
     async def note(self, route: Route, text: str) -> None:
-        self.hub.show(Note(route.chat, text, route.thread), OWNER)
+        with suppress(StoreUnavailable):  # it is in the log too
+            await self.keeper.change(Journal.note, route.chat, route.thread, text)
+
+    async def was_stopped(self, message: str, agent: str) -> None:
+        """The agent was stopped while it answered this message."""
+        with suppress(StoreUnavailable):
+            await self.keeper.change(Journal.was_stopped, message, agent)
 
 
 def _attached(file: File) -> Attachment:

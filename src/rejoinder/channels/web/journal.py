@@ -21,6 +21,7 @@ from rejoinder.channels.web.protocol import (
     Deleted,
     Edited,
     Happening,
+    Marked,
     PersonJoined,
     Posted,
     Reacted,
@@ -28,7 +29,7 @@ from rejoinder.channels.web.protocol import (
     WasRead,
     encode,
 )
-from rejoinder.channels.web.reading import Details, Kept
+from rejoinder.channels.web.reading import Kept, details_of
 from rejoinder.channels.web.schema import VERSION
 from rejoinder.events import Choice, Entry, Inbound, Part, Said
 
@@ -228,7 +229,20 @@ class Journal:
         kept = self._own(person, id)
         if text != kept.message.text:
             self._change(kept, text, (), edited=True, entry="edit")
+            for answer in reading.answers_to(self.db, kept.message):
+                self._mark(answer, replace(answer.message, outdated=True))
         return self._answered(person, client, id)
+
+    def stop(self, person: str, client: str, room_id: str, thread: str | None) -> str:
+        """Heard by the gateway as `/stop`, said to the agent that spoke last; nobody sees a message."""
+        if (known := self._known(person, client)) is not None:
+            return known
+        room = self._room_for(person, room_id)
+        last = reading.newest_of(self.db, room_id, thread, room.agents)
+        quoted = None if last is None else Quoted(last.id, last.author)
+        unseen = Message(f"stop{self.seq + 1}", room_id, person, self._now(), 0, "/stop", thread, quoted)
+        self._record(lambda _: None, None, self._heard(unseen, room, "text"))
+        return self._answered(person, client, room_id)
 
     def delete_own(self, person: str, client: str, id: str) -> str:
         if (known := self._known(person, client)) is not None:
@@ -301,6 +315,7 @@ class Journal:
             choices=part.choices,
             only_for=part.only_for or "",
             silent=part.silent,
+            answers=part.answers,
             growing=growing,
         )
         state = "growing" if growing else "whole"
@@ -357,13 +372,31 @@ class Journal:
         heard = self._heard(message, room, "reaction", who, emoji) if by_person and room is not None else None
         self._record(lambda seq: Reacted(seq, message.room, message.id, now), kept.audience, heard)
 
+    def note(self, room_id: str, thread: str | None, text: str) -> None:
+        room = reading.room(self.db, room_id)
+        if room is not None:
+            said = Message("", room_id, "", self._now(), 0, text, thread, only_for=OWNER, silent=True, note=True)
+            self._post(said, room, key=None, state="whole", is_heard=False)
+
+    def was_stopped(self, message: str, agent: str) -> None:
+        """The agent was stopped while it answered this message."""
+        kept = reading.message(self.db, message)
+        for answer in () if kept is None else reading.answers_to(self.db, kept.message):
+            if answer.message.author == agent and not answer.message.outdated:
+                self._mark(answer, replace(answer.message, stopped=True))
+
+    def _mark(self, kept: Kept, message: Message) -> None:
+        if message != kept.message:
+            self.db.execute("UPDATE messages SET details = ? WHERE id = ?", (details_of(message), message.id))
+            marks = (message.room, message.id, message.outdated, message.stopped)
+            self._record(lambda seq: Marked(seq, *marks), kept.audience, None)
+
     # --- how a message is written -------------------------------------------------------------------
 
     def _post(self, message: Message, room: Room, *, key: str | None, state: str, is_heard: bool) -> Message:
         audience = message.only_for or self._person_of(room.id)
         seq = self.seq + 1
         message = replace(message, id=f"w{seq}", seq=seq)
-        details = Details(message.reply_to, message.files, message.choices, message.client, message.silent)
         self.db.execute(
             "INSERT INTO messages (seq, id, room, thread, author, at, text, folded, details, audience, only_for, part,"
             " state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -376,7 +409,7 @@ class Journal:
                 message.at,
                 message.text,
                 message.text.casefold(),
-                msgspec.json.encode(details).decode(),
+                details_of(message),
                 audience,
                 message.only_for or None,
                 key,
@@ -390,10 +423,9 @@ class Journal:
 
     def _change(self, kept: Kept, text: str, choices: tuple[Choice, ...], *, edited: bool, entry: Entry | None) -> None:
         message = replace(kept.message, text=text, choices=choices, growing=False)
-        details = Details(message.reply_to, message.files, choices, message.client, message.silent)
         self.db.execute(
             "UPDATE messages SET text = ?, folded = ?, details = ?, state = 'whole', edited = edited OR ? WHERE id = ?",
-            (text, text.casefold(), msgspec.json.encode(details).decode(), edited, message.id),
+            (text, text.casefold(), details_of(message), edited, message.id),
         )
         room = reading.room(self.db, message.room)
         heard = None
@@ -442,6 +474,7 @@ class Journal:
             assert kept is not None
             message = kept.message
             self.db.execute("UPDATE messages SET state = 'interrupted' WHERE id = ?", (id,))
+            self._mark(kept, replace(message, stopped=False))  # the process ended, nobody stopped the agent
             self._record(
                 lambda seq, message=message: Edited(seq, message.room, message.id, message.text), kept.audience, None
             )

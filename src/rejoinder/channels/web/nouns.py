@@ -114,3 +114,11 @@ class Message(Struct, frozen=True, omit_defaults=True):
     """It is being written: `delta` frames follow, and an `edited` frame ends it."""
     silent: bool = False
     """No sound, no notification."""
+    answers: str = ""
+    """The message that an agent answers with it."""
+    outdated: bool = False
+    """What it answers was changed since."""
+    stopped: bool = False
+    """The agent was stopped, or interrupted by a further message, while it wrote."""
+    note: bool = False
+    """A line for the operator that nobody said: why something was not done, or that an agent chose silence."""

@@ -85,6 +85,14 @@ class Press(Struct, frozen=True, tag_field="type", tag="press"):
     says: Words
 
 
+class Stop(Struct, frozen=True, tag_field="type", tag="stop"):
+    """Stops the agent at work there, as `/stop` does, without a message; what it was saying becomes `stopped`."""
+
+    client: Id
+    room: Id
+    thread: Id | None = None
+
+
 class MakeRoom(Struct, frozen=True, tag_field="type", tag="make_room"):
     client: Id
     title: Annotated[str, Meta(min_length=1, max_length=80)]
@@ -133,7 +141,7 @@ class Ping(Struct, frozen=True, tag_field="type", tag="ping"):
 
 
 FromBrowser = (
-    Hello | Say | Edit | Delete | React | Press | MakeRoom | StillTyping | MarkRead | AskHistory | Search | Ping
+    Hello | Say | Edit | Delete | React | Press | Stop | MakeRoom | StillTyping | MarkRead | AskHistory | Search | Ping
 )
 
 # --- to the browser: once, and answers ----------------------------------------------------------
@@ -253,6 +261,16 @@ class Reacted(Struct, frozen=True, tag_field="type", tag="reacted"):
     reactions: tuple[Reaction, ...]
 
 
+class Marked(Struct, frozen=True, tag_field="type", tag="marked"):
+    """What an agent said is `outdated`, or was `stopped`, as the message itself says."""
+
+    seq: int
+    room: str
+    message: str
+    outdated: bool
+    stopped: bool
+
+
 class WasRead(Struct, frozen=True, tag_field="type", tag="read"):
     """The person's own read mark moved, perhaps in another browser."""
 
@@ -261,7 +279,7 @@ class WasRead(Struct, frozen=True, tag_field="type", tag="read"):
     read: int
 
 
-Happening = RoomMade | PersonJoined | Posted | Edited | Deleted | Reacted | WasRead
+Happening = RoomMade | PersonJoined | Posted | Edited | Deleted | Reacted | Marked | WasRead
 
 # --- to the browser: live, kept nowhere ---------------------------------------------------------
 
@@ -284,15 +302,7 @@ class TypingNow(Struct, frozen=True, tag_field="type", tag="typing", omit_defaul
     thread: str | None = None
 
 
-class Note(Struct, frozen=True, tag_field="type", tag="note", omit_defaults=True):
-    """A line for the operator that is not a message: why something was not done."""
-
-    room: str
-    text: str
-    thread: str | None = None
-
-
-ToBrowser = Welcome | Done | Refused | Page | Pong | Happening | Delta | TypingNow | Note
+ToBrowser = Welcome | Done | Refused | Page | Pong | Happening | Delta | TypingNow
 
 # --- how they are written -----------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, convert
 
 from rejoinder.channels.web import files, inbounds
 from rejoinder.channels.web.faces import person_member, seen_by_others
@@ -29,6 +29,15 @@ class Details(Struct, frozen=True, omit_defaults=True):
     choices: tuple[Choice, ...] = ()
     client: str = ""
     silent: bool = False
+    answers: str = ""
+    outdated: bool = False
+    stopped: bool = False
+    note: bool = False
+
+
+def details_of(message: Message) -> str:
+    """What is kept of a message besides its text."""
+    return _details_encoder.encode(convert(message, Details, from_attributes=True)).decode()
 
 
 class Kept(Struct, frozen=True):
@@ -39,6 +48,7 @@ class Kept(Struct, frozen=True):
 
 
 _details = msgspec.json.Decoder(Details)
+_details_encoder = msgspec.json.Encoder()
 _COLUMNS = "seq, id, room, thread, author, at, text, details, audience, only_for, state, edited, deleted"
 _TEXT = _COLUMNS.split(", ").index("text")
 
@@ -61,6 +71,10 @@ def _kept(row: Any) -> Kept:
         only_for=only_for or "",
         edited=bool(edited),
         silent=more.silent,
+        answers=more.answers,
+        outdated=more.outdated,
+        stopped=more.stopped,
+        note=more.note,
     )
     return Kept(message, audience, state, bool(deleted))
 
@@ -87,6 +101,27 @@ def taken(db: sqlite3.Connection) -> int:
 def message(db: sqlite3.Connection, id: str) -> Kept | None:
     row = db.execute(f"SELECT {_COLUMNS} FROM messages WHERE id = ?", (id,)).fetchone()
     return _kept(row) if row else None
+
+
+def answers_to(db: sqlite3.Connection, question: Message) -> list[Kept]:
+    """What agents said about a message of a person."""
+    rows = db.execute(
+        f"SELECT {_COLUMNS} FROM messages WHERE room = ? AND seq > ? AND NOT deleted"
+        " AND json_extract(details, '$.answers') = ?",
+        (question.room, question.seq, question.id),
+    )
+    return [_kept(row) for row in rows]
+
+
+def newest_of(db: sqlite3.Connection, room: str, thread: str | None, agents: Iterable[str]) -> Message | None:
+    """The last message of an agent in a place."""
+    wanted = tuple(agents)
+    row = db.execute(
+        f"SELECT {_COLUMNS} FROM messages WHERE room = ? AND thread IS ? AND NOT deleted"
+        f" AND author IN ({','.join('?' * len(wanted))}) ORDER BY seq DESC LIMIT 1",
+        (room, thread, *wanted),
+    ).fetchone()
+    return _kept(row).message if row else None
 
 
 def by_key(db: sqlite3.Connection, key: str) -> Kept | None:

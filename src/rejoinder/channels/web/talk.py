@@ -33,6 +33,7 @@ from rejoinder.channels.web.protocol import (
     Say,
     Search,
     StillTyping,
+    Stop,
     TypingNow,
     Welcome,
     client_of,
@@ -181,6 +182,8 @@ class Talk:
                 id = await change(Journal.delete_own, me, client, message)
             case React(client, message, emoji, remove):
                 id = await change(Journal.react_as, me, client, message, emoji, remove)
+            case Stop(client, room, thread):
+                id = await change(Journal.stop, me, client, room, thread)
             case Press(client, message, says):
                 id = await change(Journal.press, me, client, message, says)
             case MakeRoom(client, title, agents):

@@ -32,6 +32,7 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.files import OutboxFolder, file_key, kept_for
 from rejoinder.runtime.answer.handoff import HandedRow
 from rejoinder.runtime.answer.outcomes import Outcomes
+from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.sending.fates import Fate, Sent, Underway, Unsent, message_of
 from rejoinder.runtime.sending.sender import Sender
@@ -64,6 +65,8 @@ class Occasion(Struct, frozen=True):
     """The other agents of ours in this room."""
     texts: tuple[str, ...] = ()
     granted: frozenset[str] = frozenset()
+    reach: Reach | None = None
+    """Where it may send besides this chat; None: anywhere."""
     folder: OutboxFolder | None = None
     """The folder from which the agent's files are sent."""
     directives: Registry = default_registry()
@@ -122,6 +125,7 @@ class Acting:
             author=occasion.agent,
             addressed=occasion.addressed,
             only_for=self._only_for,
+            answers=occasion.trigger,
         )
 
     async def obey(self, directive: Directive) -> None:
@@ -227,6 +231,8 @@ class Acting:
         if elsewhere is None:
             self.outcomes.note(what, "failed", f"there is no channel {route.channel!r}")
             return await self.warn(f"send_message failed: there is no channel {route.channel!r}")
+        if (why := await self._out_of_reach(route)) is not None:
+            return await self._deny(what, why, "send_message")
         wording = Wording(author=self._occasion.agent)
         said = plan.say(redact(text), route, elsewhere.manner, wording, f"{self._stem}/act")
         await self._do(what, "send_message", said, self._conversation.outbox.at(route))
@@ -244,6 +250,8 @@ class Acting:
         )
         if channel is None or speech is None:
             return await self._fail(what, "failed", f"there is no channel {route.channel!r}")
+        if (why := await self._out_of_reach(route)) is not None:
+            return await self._deny(what, why, "send_file")
         if folder is None or not can(channel, CanSendFiles):
             return await self._fail(what, "unsupported", f"{route.channel} cannot send files")
         if len(self._acted) >= MOST_ACTIONS:  # before anything is kept
@@ -276,6 +284,16 @@ class Acting:
             return ()
         wording = Wording(author=self._occasion.agent, silent=True, only_for=self._only_for)
         return plan.show_file(file, "", here.route, here.how.speech.manner, wording, key)
+
+    async def _out_of_reach(self, route: Route) -> str | None:
+        """Why the agent may not send there (OD-52); None: it may."""
+        if (reach := self._occasion.reach) is None:
+            return None
+        try:
+            here = self._conversation
+            return await reach.refusal(route, here.route, self._occasion.agent, here.store)
+        except StoreUnavailable as fault:
+            return str(fault)
 
     async def _clean_up(self, folder: OutboxFolder, path: str) -> None:
         """The channel has its own copy by now, so the file may go; removing an agent's files needs its own grant."""

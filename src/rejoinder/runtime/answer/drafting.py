@@ -165,10 +165,7 @@ class Drafting:
         """Rendered as the final message would be, but a draft notifies no one (DE-21)."""
         found = [] if source == drafts.PLACEHOLDER or self.is_live else plan.cut(source, self._manner)
         bare = Message(source, Rendering(source), Rendering(source))
-        wording = self._wording()
-        inert = Wording(
-            wording.reply_to, wording.reply_all, wording.silent, wording.previews, wording.author, (), wording.only_for
-        )
+        inert = replace(self._wording(), addressed=(), choices=(), is_error=False)
         return plan.part_of(found[0] if found else bare, self._sender.route, inert, first=first)
 
     def _open(self, step: OpenSlot) -> None:

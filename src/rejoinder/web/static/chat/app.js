@@ -20,15 +20,6 @@ const PROTOCOL = 1;
 const CLOSED = { OTHER_PROTOCOL: 4002, LOGGED_OUT: 4003 };
 const SAY_IT_AFTER = 2; // failures before the banner appears: a restart of the server is no news
 
-/** The room that the address names; empty when it names none, or nothing that can be read. */
-const roomOfAddress = () => {
-  try {
-    return decodeURIComponent(location.hash.slice(1));
-  } catch {
-    return "";
-  }
-};
-
 export class App {
   room = "";
   latestDelivered = "";
@@ -114,7 +105,7 @@ export class App {
       this.announcer.element,
     );
     addEventListener("keydown", (event) => this.#key(event));
-    addEventListener("hashchange", () => this.openRoom(roomOfAddress()));
+    addEventListener("popstate", () => this.#goBack());
     document.addEventListener("visibilitychange", () => this.sawRoom());
     addEventListener("focus", () => this.sawRoom());
     setInterval(() => this.#asked.size > 50 && this.#asked.clear(), 60_000);
@@ -186,14 +177,17 @@ export class App {
     this.banner.hidden = true;
     this.panel.connected();
     sessionStorage.removeItem("rejoinder.reloaded");
-    const wanted = this.room || roomOfAddress() || localStorage.getItem("rejoinder.room") || "";
+    const address = readAddress();
+    const wanted = this.room || address.room || localStorage.getItem("rejoinder.room") || "";
     const { rooms } = this.state;
     const first = [...rooms.values()].find((room) => room.kind === "group") ?? [...rooms.values()][0];
     const id = rooms.has(wanted) ? wanted : (first?.id ?? "");
     if (changes.reset || this.room !== id) {
+      const thread = address.room === id ? address.thread : null;
       this.room = "";
-      this.openRoom(id);
-      if (this.panel.kind === "thread") this.panel.close();
+      this.openRoom(id, false);
+      if (thread) this.panel.openThread({ room: id, id: thread }, false);
+      this.visited(true);
     }
     this.requests.resend();
   }
@@ -322,20 +316,40 @@ export class App {
     return this.line.send({ type: "search", client, query, room, before }) ? client : "";
   }
 
-  /** @param {string} id */
-  openRoom(id) {
+  /** @param {string} id @param {boolean} [visits] whether it is a new entry of the browser's history */
+  openRoom(id, visits = true) {
     const room = this.state.rooms.get(id);
     if (!room || id === this.room) return;
     this.#expected = "";
     this.room = id;
     localStorage.setItem("rejoinder.room", id);
-    history.replaceState(null, "", `${location.search}#${encodeURIComponent(id)}`);
-    if (this.panel.kind === "thread") this.panel.close();
+    if (this.panel.kind === "thread") this.panel.close(false);
+    if (visits) this.visited();
     const agents = room.agents.map((agent) => this.state.member(agent));
     const to = room.kind === "direct" ? namesOf(agents) : `#${clean(room.title)}`;
     this.pane.show(id, { readTo: room.unread ? room.read : null, placeholder: `Message ${to}` });
     this.#drawRooms();
     if (!narrow()) this.pane.composer.focus();
+  }
+
+  /** Rooms and threads are entries of the browser's history: Back leads to where one was. */
+  visited(replace = false) {
+    const thread = this.panel.kind === "thread" ? threadOf(this.panel.thread.place) : null;
+    const address = `#${[this.room, thread ?? []].flat().map(encodeURIComponent).join("/")}`;
+    if (replace) history.replaceState(null, "", location.search + address);
+    else if (address !== location.hash) history.pushState(null, "", location.search + address);
+  }
+
+  #goBack() {
+    const { room, thread } = readAddress();
+    const { kind } = this.panel;
+    if (room !== this.room) {
+      if (kind === "thread") this.panel.close(false);
+      this.openRoom(room, false);
+    }
+    this.drawer(false);
+    if (thread && threadOf(this.panel.thread.place) !== thread) this.panel.openThread({ room: this.room, id: thread }, false);
+    else if (!thread && kind && (kind === "thread" || narrow())) this.panel.close(false);
   }
 
   #drawHeading() {
@@ -466,6 +480,16 @@ export class App {
     else if (event.key === "Escape" && document.body.classList.contains("drawer")) this.drawer(false);
     else return;
     event.preventDefault();
+  }
+}
+
+/** The room and the thread that the address names. @returns {{room: string, thread: string | null}} */
+function readAddress() {
+  try {
+    const [room, thread] = location.hash.slice(1).split("/").map(decodeURIComponent);
+    return { room, thread: thread ?? null };
+  } catch {
+    return { room: "", thread: null }; // half of a character
   }
 }
 

@@ -1,12 +1,14 @@
 import { h } from "../shared/dom.js";
 import { clean } from "../shared/clean.js";
+import { portrait } from "./portrait.js";
 
-/** Somebody's face: an emoji or initials on a colour of their own. The name beside it says who it is.
+/** Somebody's face: an emoji, or one drawn for them, on a colour of their own. The name beside it says who it is.
  * @param {import("./state.js").Member} member @param {string} [size] */
 export function face(member, size = "") {
-  const { emoji, initials, hue } = member.face;
-  const kind = `${emoji ? "emoji" : "initials"} ${member.id === "" ? "gateway" : ""} ${size}`;
-  return h("span", { class: `face ${kind}`, hue, "aria-hidden": "true" }, emoji || initials);
+  const { emoji, hue } = member.face;
+  const kind = `${emoji ? "emoji" : "drawn"} ${member.id === "" ? "gateway" : ""} ${size}`;
+  const looks = emoji || portrait(member.id, Boolean(member.agent));
+  return h("span", { class: `face ${kind}`, hue, "aria-hidden": "true" }, looks);
 }
 
 /** A name that cannot turn the words around it. @param {import("./state.js").Member} member */

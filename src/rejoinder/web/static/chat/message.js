@@ -14,7 +14,8 @@ import { wordsOf } from "./words.js";
 
 /**
  * @typedef {import("./state.js").Message} Message
- * @typedef {{message: Message, sending?: import("./requests.js").Request | null, delivered?: boolean}} Shown
+ * @typedef {{message: Message, sending?: import("./requests.js").Request | null, delivered?: boolean, kind?: string}} Shown
+ *   `kind`: a "command", what the gateway "told" about one, or neither
  * @typedef {import("./actions.js").Actions} Actions
  */
 
@@ -24,7 +25,8 @@ const PICTURES = /^image\/(png|jpeg|gif|webp|avif)$/;
 export class MessageView {
   #drawn = /** @type {Message | null} */ (null);
   #sending = /** @type {any} */ (undefined);
-  #compact = /** @type {boolean | null} */ (null);
+  compact = /** @type {boolean | undefined} */ (undefined);
+  kind = "";
   #delivered = false;
   #undrawn = false;
 
@@ -47,13 +49,14 @@ export class MessageView {
   }
 
   /** @param {Shown} shown @param {boolean} compact whether it follows a message of the same author */
-  update({ message, sending = null, delivered = false }, compact) {
+  update({ message, sending = null, delivered = false, kind = "" }, compact) {
     const before = this.#drawn;
-    const changed = (/** @type {keyof Message} */ field) => before === null || before[field] !== message[field];
-    if (changed("author") || changed("at") || this.#compact !== compact) this.#drawAuthor(message, compact);
-    if (changed("edited") || changed("only_for") || this.#compact !== compact) this.#drawHead(message, compact);
+    const changed = (/** @type {any} */ field) => before === null || /** @type {any} */ (before)[field] !== /** @type {any} */ (message)[field];
+    const moved = this.compact !== compact || this.kind !== kind;
+    if (changed("author") || changed("at") || moved) this.#drawAuthor(message, compact, kind);
+    if (changed("edited") || changed("only_for") || moved) this.#drawHead(message, compact);
     if (changed("reply_to")) this.#drawQuote(message);
-    this.#undrawn ||= changed("text") || changed("growing") || changed("edited");
+    this.#undrawn ||= ["text", "growing", "edited", "stopped", "outdated"].some((field) => changed(field));
     if (changed("files")) fill(this.files, ...(message.files ?? []).map(drawFile));
     if (changed("choices")) this.#drawChoices(message);
     if (changed("reactions")) this.#drawReactions(message);
@@ -66,12 +69,15 @@ export class MessageView {
     element.classList.toggle("compact", compact);
     element.classList.toggle("mine", this.state.isMine(message) || sending !== null);
     element.classList.toggle("gateway", message.author === "");
+    element.classList.toggle("command", kind === "command");
+    element.classList.toggle("told", kind === "told");
     element.classList.toggle("private", Boolean(message.only_for));
     element.classList.toggle("growing", Boolean(message.growing));
     element.classList.toggle("sending", sending?.state === "waiting");
     element.classList.toggle("failed", sending?.state === "failed");
     this.#drawn = message;
-    this.#compact = compact;
+    this.compact = compact;
+    this.kind = kind;
     this.#sending = sending?.state;
     this.#delivered = delivered;
   }
@@ -84,15 +90,15 @@ export class MessageView {
     return this.#drawBody(this.#drawn);
   }
 
-  /** @param {Message} message @param {boolean} compact */
-  #drawAuthor(message, compact) {
+  /** @param {Message} message @param {boolean} compact @param {string} kind */
+  #drawAuthor(message, compact, kind) {
     const author = this.state.member(message.author);
     const time = h(
       "time",
       { datetime: new Date(message.at).toISOString(), title: fullOf(message.at) },
       narrowOf(message.at),
     );
-    fill(this.side, compact ? time : face(author));
+    fill(this.side, kind === "command" ? face(author, "tiny") : compact ? time : face(author));
     this.element.setAttribute("aria-label", `${clean(author.name)}, ${clockOf(message.at)}`);
   }
 
@@ -137,13 +143,9 @@ export class MessageView {
   /** @param {Message} message @returns {number} */
   #drawBody(message) {
     const { trees, cost } = read(message.text, { growing: message.growing, mentions: this.state.mentions() });
-    if (message.edited && !message.growing) {
-      const mark = { tag: "span", attrs: { class: "edited" }, children: [" (edited)"] };
-      const last = trees.at(-1);
-      if (last && typeof last !== "string" && last.tag === "p") last.children = [...(last.children ?? []), mark];
-      else trees.push({ tag: "p", children: [mark] });
-    }
-    patch(this.body, trees);
+    if (message.edited && !message.growing) mark(trees, "edited", "(edited)");
+    if (message.stopped) mark(trees, "stopped", "■ stopped");
+    patch(this.body, message.outdated ? [outdated(trees)] : trees);
     this.body.classList.toggle("jumbo", ONLY_EMOJI.test(message.text) && message.text.trim() !== "");
     this.body.hidden = trees.length === 0 && !message.growing;
     return cost;
@@ -249,6 +251,22 @@ export class MessageView {
     fill(this.status);
   }
 }
+
+/** Puts a remark behind the last words. @param {import("../shared/patch.js").Tree[]} trees @param {string} kind
+ * @param {string} words */
+function mark(trees, kind, words) {
+  const remark = { tag: "span", attrs: { class: kind }, children: [` ${words}`] };
+  const last = trees.at(-1);
+  if (last && typeof last !== "string" && last.tag === "p") last.children = [...(last.children ?? []), remark];
+  else trees.push({ tag: "p", children: [remark] });
+}
+
+/** @param {import("../shared/patch.js").Tree[]} trees @returns {import("../shared/patch.js").Tree} */
+const outdated = (trees) => ({
+  tag: "details",
+  attrs: { class: "rest" },
+  children: [{ tag: "summary", children: ["Answer to the message before it was edited"] }, ...trees],
+});
 
 /** @param {import("./state.js").File} file */
 function drawFile(file) {

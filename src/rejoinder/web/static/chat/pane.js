@@ -25,7 +25,7 @@ export class Pane {
       {
         say: (text, replyTo, files) => this.say(text, replyTo?.id ?? null, files),
         edit: (message, text) => app.ask({ type: "edit", message: message.id, text }),
-        stop: () => this.say("/stop"),
+        stop: () => app.ask({ type: "stop", room: roomOf(this.place), thread: threadOf(this.place) }),
         typing: () => app.line.send({ type: "typing", room: roomOf(this.place), thread: threadOf(this.place) }),
         lastOwn: () => state.lastOwn(this.place),
         escape,
@@ -97,7 +97,7 @@ export class Pane {
         label: "Why? The decisions about it",
         icon: "why",
         key: "?",
-        act: (message) => openConsole(`/console#${encodeURIComponent(message.id)}`),
+        act: (message) => app.panel.openWhy(message),
       },
       { label: "Delete", icon: "trash", key: "Delete", when: mine, act: (message) => app.remove(message) },
     ];
@@ -159,6 +159,3 @@ export class Pane {
     });
   }
 }
-
-/** @param {string} url */
-const openConsole = (url) => window.open(url, "rejoinder-console");

@@ -1,16 +1,19 @@
 /** The place beside the room: a thread, or what a search found. */
 
+import { get } from "../shared/api.js";
 import { clean, oneLine } from "../shared/clean.js";
-import { fill, h } from "../shared/dom.js";
+import { fill, h, narrow } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
 import { shortOf } from "../shared/times.js";
+import { steps } from "../shared/trace.js";
 import { face, nameOf } from "./faces.js";
 import { Pane } from "./pane.js";
 
 const PAUSE = 200;
 
 export class Panel {
-  kind = /** @type {"" | "thread" | "search"} */ ("");
+  kind = /** @type {"" | "thread" | "search" | "why"} */ ("");
+  #explained = "";
   #timer = 0;
   #asked = "";
   #oldest = /** @type {number | null} */ (null); // of what was found, where more is to be found
@@ -20,11 +23,11 @@ export class Panel {
     this.app = app;
     this.title = h("h2", {});
     this.content = h("div", { class: "panel-content" });
-    const close = h(
+    const close = (this.closing = h(
       "button",
       { class: "quiet", type: "button", "aria-label": "Close", title: "Close (Esc)", onclick: () => this.close() },
       icon("close"),
-    );
+    ));
     this.element = h(
       "aside",
       {
@@ -54,12 +57,28 @@ export class Panel {
     );
   }
 
-  /** @param {import("./state.js").Message} root */
-  openThread(root) {
+  /** @param {{room: string, id: string}} root @param {boolean} [visits] whether it is a place to come back to */
+  openThread(root, visits = true) {
     this.#open("thread", "Thread");
     fill(this.content, this.thread.element);
     this.thread.show(`${root.room}\n${root.id}`, { placeholder: "Reply in the thread" });
+    if (visits) this.app.visited();
     this.thread.composer.focus();
+  }
+
+  /** What was decided about a message; an answer is explained by what it answers. @param {import("./state.js").Message} message */
+  async openWhy({ id, answers }) {
+    this.#open("why", "Why?");
+    const shown = (this.#explained = answers || id);
+    fill(this.content, h("p", { class: "nothing", role: "status" }, "Looking it up…"));
+    this.closing.focus();
+    const found = await get(`messages/${encodeURIComponent(shown)}/trace`).then(
+      ({ events }) => events.map(explanation),
+      (error) => [h("p", { class: "nothing" }, `${error.message}.`)],
+    );
+    if (this.kind !== "why" || this.#explained !== shown) return;
+    const more = h("a", { class: "more", href: `/console#${encodeURIComponent(shown)}` }, "In the console");
+    fill(this.content, h("div", { class: "why", role: "status" }, ...found, more));
   }
 
   openSearch() {
@@ -70,13 +89,16 @@ export class Panel {
     this.query.select();
   }
 
-  close() {
+  /** @param {boolean} [visits] whether to be without it is a place to come back to */
+  close(visits = true) {
     if (!this.kind) return;
+    const wasThread = this.kind === "thread";
     this.kind = "";
     this.thread.place = this.thread.timeline.place = "";
     this.element.hidden = true;
     document.body.classList.remove("with-panel");
-    this.app.pane.composer.focus();
+    if (wasThread && visits) this.app.visited();
+    if (!narrow()) this.app.pane.composer.focus();
   }
 
   /** @param {any} page @returns {boolean} whether it was an answer to this search */
@@ -118,9 +140,11 @@ export class Panel {
     if (this.kind === "search" && !this.#asked) this.#search();
   }
 
-  /** @param {"thread" | "search"} kind @param {string} title */
+  /** @param {"thread" | "search" | "why"} kind @param {string} title */
   #open(kind, title) {
+    const wasThread = this.kind === "thread" && kind !== "thread";
     this.kind = kind;
+    if (wasThread) this.app.visited();
     this.title.textContent = title;
     this.element.setAttribute("aria-label", title);
     this.element.hidden = false;
@@ -156,3 +180,13 @@ export class Panel {
     return cut.split(new RegExp(any, "giu")).map((part, i) => (i % 2 ? h("mark", {}, part) : part));
   }
 }
+
+/** The sentence first, then each stage. @param {any} event */
+const explanation = (event) =>
+  h(
+    "article",
+    {},
+    h("p", { class: "sentence" }, clean(event.sentence)),
+    h("p", { class: "about", dir: "auto" }, h("bdi", {}, clean(event.sender)), `: ${oneLine(event.text, 120)}`),
+    steps(event.steps),
+  );

@@ -18,7 +18,7 @@ import { clean } from "../shared/clean.js";
  * @typedef {{id: string, room: string, author: string, at: number, seq: number, text: string, thread?: string | null,
  *   reply_to?: Quoted | null, files?: File[], reactions?: Reaction[], choices?: Choice[],
  *   under?: {replies: number, latest: number} | null, client?: string, only_for?: string, edited?: boolean,
- *   growing?: boolean, silent?: boolean}} Message
+ *   growing?: boolean, silent?: boolean, answers?: string, outdated?: boolean, stopped?: boolean, note?: boolean}} Message
  * @typedef {{id: string, kind: "direct" | "group", title: string, agents: string[], unread: number, read: number,
  *   latest: Message | null}} Room
  * @typedef {{ids: string[], more: boolean, end: boolean, loaded: boolean}} Timeline
@@ -49,7 +49,7 @@ export class ChatState {
   me = /** @type {Member | null} */ (null);
   members = /** @type {Map<string, Member>} */ (new Map());
   rooms = /** @type {Map<string, Room>} */ (new Map());
-  commands = /** @type {{name: string, description: string}[]} */ ([]);
+  commands = /** @type {{name: string, description: string, aliases?: string[]}[]} */ ([]);
   messages = /** @type {Map<string, Message>} */ (new Map());
   timelines = /** @type {Map<string, Timeline>} */ (new Map());
   notes = /** @type {Map<string, Note[]>} */ (new Map());
@@ -114,6 +114,15 @@ export class ChatState {
   isAtWork(place, now) {
     const writes = this.shown(place).some((message) => message.growing);
     return writes || this.typing(place, now).some((member) => member.agent);
+  }
+
+  /** Whether a message is a command: it and what the gateway answers are drawn in little room. @param {Message} message */
+  isCommand({ author, text }) {
+    const name = /^\/([\w-]{1,40})(?:[ :].{0,200})?$/.exec(text.trim())?.[1].toLowerCase();
+    if (!name || author === "" || this.member(author).agent) return false;
+    return this.commands.some((command) =>
+      [command.name, ...(command.aliases ?? [])].some((each) => each.replace(/^\//, "").toLowerCase() === name),
+    );
   }
 
   /** The newest message of one's own that can still be changed. @param {string} place */
@@ -289,6 +298,13 @@ export class ChatState {
   /** @param {any} frame @param {Changes} changes */
   _reacted(frame, changes) {
     this.#change(frame.message, changes, (message) => ({ ...message, reactions: frame.reactions }));
+  }
+
+  /** @param {any} frame @param {Changes} changes */
+  _marked({ message: id, outdated, stopped }, changes) {
+    this.#change(id, changes, (message) => ({ ...message, outdated, stopped }));
+    const message = this.messages.get(id);
+    if (message) changes.timelines.add(placeOf(message));
   }
 
   /** @param {any} frame @param {Changes} changes */

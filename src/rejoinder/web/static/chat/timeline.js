@@ -14,6 +14,8 @@ const SAME_BREATH = 5 * 60_000;
 const AT_BOTTOM = 40;
 const NEAR_TOP = 600;
 const KEPT = 400;
+const DISMISSED = "rejoinder.dismissed";
+const MOST_DISMISSED = 200;
 const NODES_A_FRAME = 1500; // more words than that are drawn with the next frames, the newest first
 
 /** @typedef {import("./state.js").Message} Message */
@@ -44,6 +46,7 @@ export class Timeline {
     this.actions = actions;
     this.empty = empty;
     this.seen = seen ?? (() => {});
+    this.dismissed = /** @type {Set<string>} */ (new Set(JSON.parse(localStorage.getItem(DISMISSED) ?? "[]")));
     this.list = h("div", { class: "list", role: "log", "aria-live": "off", "aria-label": label });
     this.scroller = h("div", { class: "scroller", onscroll: () => this.#scrolled() }, this.list);
     this.pill = h(
@@ -132,7 +135,9 @@ export class Timeline {
       const message = this.state.messages.get(id);
       if (!message) continue;
       const view = this.#views.get(keyOf(message)) ?? this.#views.get(message.id);
-      view?.update({ message, delivered: this.#isDelivered(message) }, view.element.classList.contains("compact"));
+      view?.update({ message, delivered: this.#isDelivered(message), kind: view.kind }, view.compact);
+      // What can be done with it may have changed under the pointer, which does not move for that.
+      if (view?.element.matches(":hover, :focus-within")) this.actions.offer(message, view.element);
     }
     this.#dirty.clear();
     this.#drawBodies(left);
@@ -205,13 +210,25 @@ export class Timeline {
         );
         last = null;
       }
+      if (message.note) {
+        if (this.dismissed.has(message.id)) return;
+        rows.push(this.#row(`note ${message.id}`, () => this.#noteLine(message)));
+        last = null;
+        return;
+      }
+      const told = message.author === "" && !message.reply_to && last !== null;
+      if (told && last?.stopped) return; // the mark on the answer says so
+      const kind = this.state.isCommand(message) ? "command" : told && isTold(last) ? "told" : "";
       const key = keyOf(message);
       keys.add(key);
       const view = this.#view(key);
-      view.update({ message, sending: request, delivered: this.#isDelivered(message) }, sameBreath(last, message));
+      const shown = { message, sending: request, delivered: this.#isDelivered(message), kind };
+      view.update(shown, kind !== "" || sameBreath(last, message));
       rows.push(view.element);
       last = message;
     };
+    const isTold = (/** @type {Message | null} */ before) =>
+      before !== null && (this.state.isCommand(before) || before.author === "");
     const waiting = [...notes];
     const putNotes = (/** @type {number} */ before) => {
       while (waiting.length && waiting[0].after < before) {
@@ -267,10 +284,11 @@ export class Timeline {
     return row;
   }
 
-  /** @param {import("./state.js").Note} note */
+  /** A line that nobody said. @param {import("./state.js").Note | Message} note */
   #noteLine(note) {
     const drop = () => {
-      this.state.dropNote(this.place, note.id);
+      if ("seq" in note) this.#dismiss(note.id);
+      else this.state.dropNote(this.place, note.id);
       this.sync();
       this.actions.focus();
     };
@@ -281,6 +299,12 @@ export class Timeline {
       h("span", { dir: "auto" }, clean(note.text)),
       h("button", { type: "button", class: "quiet", "aria-label": "Dismiss", onclick: drop }, icon("close")),
     );
+  }
+
+  /** What was dismissed stays so in this browser. @param {string} id */
+  #dismiss(id) {
+    this.dismissed.add(id);
+    localStorage.setItem(DISMISSED, JSON.stringify([...this.dismissed].slice(-MOST_DISMISSED)));
   }
 
   // --- where the reader is -------------------------------------------------------------------------------------

@@ -17,13 +17,18 @@ export class Tools {
     this.element = h("div", { class: "tools", role: "toolbar", "aria-label": "Message" });
   }
 
-  /** @param {Message} message @param {Element} element */
+  /** Shows what can be done with a message as it is now. @param {Message} message @param {Element} element */
   offer(message, element) {
-    if (this.#message?.id === message.id && this.element.parentElement === element) return;
-    if (this.element.contains(document.activeElement)) return;
+    if (this.#message === message && this.element.parentElement === element) return;
+    // Whoever walks through it by keys keeps it; a click leaves the focus there too, but then the pointer decides.
+    const held = this.element.contains(document.activeElement);
+    if (held && this.#message?.id !== message.id && document.activeElement?.matches(":focus-visible")) return;
+    const label = held ? document.activeElement?.getAttribute("aria-label") : null;
     this.#message = message;
-    fill(this.element, ...this.#fitting(message).map((tool) => this.#button(tool, message)));
-    element.append(this.element);
+    const buttons = this.#fitting(message).map((tool) => this.#button(tool, message));
+    fill(this.element, ...buttons);
+    if (this.element.parentElement !== element) element.append(this.element);
+    else if (label) buttons.find((button) => button.getAttribute("aria-label") === label)?.focus({ preventScroll: true });
   }
 
   /** @param {string} key @param {Message} message @param {any} element @returns {boolean} */

@@ -2,7 +2,7 @@
 
 import { fill, h } from "../shared/dom.js";
 import { fullOf } from "../shared/times.js";
-import { get, post } from "./api.js";
+import { get, post } from "../shared/api.js";
 
 /** What failed is said in it. */
 export class Card {

@@ -2,8 +2,9 @@
 
 import { clean, oneLine } from "../shared/clean.js";
 import { fill, h } from "../shared/dom.js";
+import { get } from "../shared/api.js";
 import { duration, fullOf, secondsOf } from "../shared/times.js";
-import { get } from "./api.js";
+import { steps } from "../shared/trace.js";
 import { reasonOf, standing } from "./state.js";
 
 /** @typedef {import("./state.js").Journey} Journey */
@@ -191,35 +192,6 @@ function dots(journey) {
   return ["ok", decided, agent, journey.sent.length ? "ok" : ""].map((kind) => h("i", { class: kind }));
 }
 
-/** @param {import("./state.js").Step[]} list */
-function steps(list) {
-  if (!list.length) return h("p", { class: "nothing" }, "No stage has decided yet.");
-  const rows = list.map((step) =>
-    h(
-      "tr",
-      { class: step.decision },
-      h("th", { scope: "row" }, step.stage),
-      h("td", {}, step.decision),
-      h("td", {}, clean(step.reason ?? "")),
-      h("td", { class: "number" }, step.took ? duration(step.took * 1000) : ""),
-    ),
-  );
-  return h(
-    "div",
-    { class: "scrolls", tabIndex: 0, role: "region", "aria-label": "Stages" },
-    h(
-      "table",
-      { class: "steps" },
-      h(
-        "thead",
-        {},
-        h("tr", {}, ...["Stage", "Decision", "Reason", "Took"].map((name) => h("th", { scope: "col" }, name))),
-      ),
-      h("tbody", {}, ...rows),
-    ),
-  );
-}
-
 /** @param {any} event */
 function drawEvent(event) {
   const routed = event.routed.map((/** @type {any} */ each) =>
@@ -242,6 +214,7 @@ function drawEvent(event) {
       h("bdi", { class: "sender" }, clean(event.sender)),
       ` ${oneLine(event.text, 300)}`,
     ),
+    event.sentence ? h("p", {}, clean(event.sentence)) : null,
     steps(event.steps),
     event.reason ? h("p", { class: "reason" }, `${event.state}: ${clean(event.reason)}`) : null,
     routed.length ? h("ul", {}, ...routed) : null,

@@ -5,7 +5,7 @@ import { byId, fill, h } from "../shared/dom.js";
 import { Line } from "../shared/line.js";
 import { themeButton } from "../shared/theme_button.js";
 import { duration } from "../shared/times.js";
-import { get } from "./api.js";
+import { get } from "../shared/api.js";
 import { Chart } from "./chart.js";
 import { Flow } from "./flow.js";
 import { ConsoleState } from "./state.js";

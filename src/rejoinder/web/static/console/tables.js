@@ -3,7 +3,7 @@
 import { clean, oneLine } from "../shared/clean.js";
 import { h } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
-import { post } from "./api.js";
+import { post } from "../shared/api.js";
 import { Card, since, until } from "./card.js";
 import { drawJobs } from "./jobs.js";
 

@@ -10,12 +10,13 @@
  */
 
 import { clean } from "./clean.js";
+import { highlight } from "./highlight.js";
 import { inline } from "./markdown_inline.js";
 
 /**
  * @typedef {import("./patch.js").Tree} Tree
- * @typedef {{growing?: boolean, mentions?: Map<string, string>, linked?: boolean}} Reading
- *   whether more comes, whom `@id` means, and whether it stands inside a link
+ * @typedef {{growing?: boolean, mentions?: Map<string, string>, linked?: boolean, ink?: {left: number}}} Reading
+ *   whether more comes, whom `@id` means, whether it stands inside a link, and how much code may still be coloured
  */
 
 // None of these can look at a character more than a few times: what may repeat is never followed by what it may match.
@@ -31,6 +32,7 @@ const MOST_COLUMNS = 64;
 
 export const MOST_CHARACTERS = 30_000;
 export const MOST_NODES = 2_000;
+const MOST_COLOURED = 1_200; // pieces of code: further code has no colours, but is whole
 const CHARACTERS_A_NODE = 50; // are read in the time in which a node is drawn
 const PIECE = 1_000; // characters of folded text that are laid out together,
 const PIECE_COST = 15; // or fewer, where they are costly
@@ -48,7 +50,8 @@ export function read(text, reading = {}) {
   const whole = clean(text).replace(/\t/g, "    ");
   const within = whole.length > MOST_CHARACTERS ? whole.slice(0, cutAt(whole, 0, MOST_CHARACTERS)) : whole;
   const lines = within.split("\n");
-  const own = within === whole ? reading : { ...reading, growing: false };
+  const ink = { left: MOST_COLOURED };
+  const own = { ...reading, growing: Boolean(reading.growing) && within === whole, ink };
   const trees = /** @type {Tree[]} */ ([]);
   let [at, shown, nodes] = [0, 0, 0];
   while (at < lines.length) {
@@ -66,14 +69,18 @@ export function read(text, reading = {}) {
   }
   const rest = whole.slice(shown);
   if (rest.trim()) trees.push(...folded(rest, trees.length === 0));
-  return { trees, cost: nodes + within.length / CHARACTERS_A_NODE };
+  return { trees, cost: nodes + MOST_COLOURED - ink.left + within.length / CHARACTERS_A_NODE };
 }
 
 /** What the browser has to do for a tree, in nodes. @param {Tree} tree @returns {number} */
 function costOf(tree) {
   if (typeof tree === "string") return 1 + costOfText(tree);
+  if (tree.tag === "pre") return 2 + costOfText(textOf(tree)); // its colours have a budget of their own
   return (tree.children ?? []).reduce((sum, child) => sum + costOf(child), 1);
 }
+
+/** @param {Tree} tree @returns {string} */
+const textOf = (tree) => (typeof tree === "string" ? tree : (tree.children ?? []).map(textOf).join(""));
 
 /** Lines, emoji and above all changes of direction cost more than other letters. @param {string} text */
 function costOfText(text) {
@@ -151,7 +158,7 @@ const upTo = (lines, next, reading) => (next >= lines.length ? reading : { ...re
 function block(lines, at, reading, depth) {
   const line = lines[at];
   const fence = FENCE.exec(line);
-  if (fence) return code(lines, at, fence);
+  if (fence) return code(lines, at, fence, reading);
   const heading = HEADING.exec(line);
   if (heading) {
     const children = inline(withoutHashes(heading[2] ?? ""), upTo(lines, at + 1, reading));
@@ -176,8 +183,9 @@ function withoutHashes(title) {
 const isBareMark = (/** @type {string[]} */ lines, /** @type {number} */ at, /** @type {Reading} */ reading) =>
   reading.growing && at === lines.length - 1 && /^ *[-*+]$/.test(lines[at]);
 
-/** @param {string[]} lines @param {number} at @param {RegExpExecArray} fence @returns {[Tree, number]} */
-function code(lines, at, fence) {
+/** @param {string[]} lines @param {number} at @param {RegExpExecArray} fence @param {Reading} reading
+ * @returns {[Tree, number]} */
+function code(lines, at, fence, { ink = { left: 0 } }) {
   const [, mark, info] = fence;
   const indent = lines[at].length - lines[at].trimStart().length;
   const closes = new RegExp(`^ {0,3}\\${mark[0]}{${mark.length},}[ ]*$`);
@@ -189,6 +197,8 @@ function code(lines, at, fence) {
     next += 1;
   }
   const language = info.trim().split(/\s+/)[0] ?? "";
+  const coloured = highlight(inside.join("\n"), language, ink.left);
+  ink.left -= coloured.length - 1;
   return [
     {
       tag: "figure",
@@ -204,7 +214,7 @@ function code(lines, at, fence) {
         {
           tag: "pre",
           attrs: { dir: "ltr", tabindex: "0", "aria-label": language ? `${language} code` : "code" },
-          children: [{ tag: "code", children: [inside.join("\n")] }],
+          children: [{ tag: "code", children: coloured }],
         },
       ],
     },

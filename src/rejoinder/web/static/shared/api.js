@@ -1,4 +1,4 @@
-/** `/api` as the console uses it. An error is its sentence. */
+/** `/api` as the pages use it. An error is its sentence. */
 
 /** @param {string} path @returns {Promise<any>} */
 export const get = (path) => call(path, { headers: { Accept: "application/json" } });

@@ -1,0 +1,193 @@
+"""What one can do with a message, and where Back leads: the tool bar, its explanation, rooms and threads as history."""
+
+import re
+
+import pytest
+from playwright.async_api import expect
+
+from rejoinder.channels.web import nouns as n
+from tests.browser.conftest import PHONE, Open, Playing
+from tests.browser.hands import box, message, messages, say, tool, whole
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+# --- the tool bar -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("button", ["Like", "Copy text"])
+async def test_after_a_click_the_tool_bar_goes_with_the_pointer(open_page: Open, quiet: Playing, button: str) -> None:
+    """The focus that a click leaves behind does not keep the bar at the message."""
+    for author, text in (("ada", "one"), ("bee", "two")):
+        await quiet.stage.post("lobby", author, text)
+    page = await open_page(f"{quiet.url}/#lobby")
+    await message(page, "one").hover()
+    await message(page, "one").get_by_role("button", name=button, exact=True).click()
+    await message(page, "two").hover()
+    await expect(message(page, "two").get_by_role("toolbar")).to_be_visible()
+    await expect(message(page, "two").get_by_role("button", name="Reply", exact=True)).to_be_visible()
+
+
+async def test_a_message_that_grew_under_the_pointer_gets_all_its_tools(open_page: Open, quiet: Playing) -> None:
+    """Without a move of the pointer; and what is copied is the whole text."""
+    growing = await quiet.stage.post("lobby", "ada", "Step by", growing=True)
+    page = await open_page(f"{quiet.url}/#lobby")
+    await message(page, "Step by").hover()
+    tools = message(page, "Step by").get_by_role("toolbar")
+    await expect(tools.get_by_role("button", name="Reply", exact=True)).to_be_visible()
+    await expect(tools.get_by_role("button", name="Like", exact=True)).to_have_count(0)
+    await quiet.stage.edit(growing.id, "Step by step.")
+    await expect(tools.get_by_role("button", name="Like", exact=True)).to_be_visible()
+    await expect(tools.get_by_role("button", name="React", exact=True)).to_be_visible()
+
+
+async def test_on_a_phone_the_tool_bar_covers_nobody(open_page: Open, quiet: Playing) -> None:
+    for author, text in (("ada", "one"), ("bee", "two")):
+        await quiet.stage.post("lobby", author, text)
+    page = await open_page(f"{quiet.url}/#lobby", viewport=PHONE)
+    await message(page, "two").focus()
+    bar = await message(page, "two").get_by_role("toolbar").bounding_box()
+    assert bar is not None
+    for name in await page.locator("main .head").all():
+        head = await name.bounding_box()
+        assert head is None or head["y"] + head["height"] <= bar["y"] or bar["y"] + bar["height"] <= head["y"]
+
+
+async def test_on_a_phone_what_a_command_does_is_told_whole(open_page: Open, quiet: Playing) -> None:
+    page = await open_page(f"{quiet.url}/#lobby", viewport=PHONE)
+    await expect(page.locator("h1")).to_have_text("lobby")
+    await box(page).fill("/")
+    await expect(page.get_by_role("option").first).to_be_visible()
+    cut = await page.locator(".completion li span:last-child").evaluate_all(
+        "all => all.filter(e => e.scrollWidth > e.clientWidth).length"
+    )
+    assert cut == 0
+
+
+# --- why ----------------------------------------------------------------------------------------------
+
+TRACE = {
+    "events": [
+        {
+            "sentence": "Answered by ada in 1.9 s; nothing held it back.",
+            "sender": "You",
+            "text": "hello",
+            "steps": [{"stage": "access", "decision": "continue", "reason": "let in as owner", "took": 0.00002}],
+        }
+    ]
+}
+
+
+async def test_why_opens_beside_the_chat_with_a_sentence_first(open_page: Open, quiet: Playing) -> None:
+    """IN-64: an answer is explained by what it answers; the stages stand below the sentence."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    said = await say(page, "hello")
+    id = await said.get_attribute("data-id") or ""
+    await quiet.stage.post("lobby", "ada", "Hello!", answers=id)
+    quiet.stage.api[f"messages/{id}/trace"] = TRACE
+    await tool(page, message(page, "Hello!"), "Why? The decisions about it")
+    panel = page.get_by_role("complementary", name="Why?")
+    await expect(panel.locator(".why article > *").first).to_have_text(TRACE["events"][0]["sentence"])
+    await expect(panel.get_by_role("row", name=re.compile("access continue let in as owner"))).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(panel).to_be_hidden()
+
+
+async def test_what_nobody_knows_of_is_said(open_page: Open, quiet: Playing) -> None:
+    await quiet.stage.post("lobby", "ada", "Hello!")
+    page = await open_page(f"{quiet.url}/#lobby")
+    await tool(page, message(page, "Hello!"), "Why? The decisions about it")
+    await expect(page.get_by_role("complementary", name="Why?")).to_contain_text("no message has the id")
+
+
+# --- Back and forward ---------------------------------------------------------------------------------
+
+
+async def test_back_leads_through_rooms_and_threads(open_page: Open, quiet: Playing) -> None:
+    """A room and a thread are entries of the browser's history, and a reload opens both again."""
+    root = await quiet.stage.post("lobby", "ada", "the root")
+    await quiet.stage.post("lobby", "bee", "below it", thread=root.id)
+    await quiet.stage.post("design", "bee", "elsewhere")
+    page = await open_page(f"{quiet.url}/#lobby")
+    title, thread = page.locator("h1"), page.get_by_role("complementary", name="Thread")
+    await page.locator(".thread-link").click()
+    await expect(message(page, "below it", thread=True)).to_be_visible()
+    await page.reload()
+    await expect(message(page, "below it", thread=True)).to_be_visible()
+    await page.get_by_role("link", name="design").click()
+    await expect(title).to_have_text("design")
+    await expect(thread).to_be_hidden()
+    await page.go_back()
+    await expect(title).to_have_text("lobby")
+    await expect(message(page, "below it", thread=True)).to_be_visible()
+    await page.go_back()
+    await expect(thread).to_be_hidden()
+    await expect(title).to_have_text("lobby")
+    await page.go_forward()
+    await page.go_forward()
+    await expect(title).to_have_text("design")
+
+
+async def test_an_address_that_means_nothing_opens_a_room(open_page: Open, quiet: Playing) -> None:
+    page = await open_page(f"{quiet.url}/#%E0%A4%A")
+    await expect(page.locator("h1")).to_have_text("lobby")
+
+
+# --- what is drawn differently ------------------------------------------------------------------------
+
+
+async def test_a_command_and_its_answer_take_little_room(open_page: Open, quiet: Playing) -> None:
+    """Two lines, without the gateway's face; what only looks like a command is a message."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await say(page, "/think high")
+    await quiet.stage.post("lobby", "", "Thinking: high.")
+    answer = message(page, "Thinking: high.")
+    await expect(answer).to_have_class(re.compile(r"\btold\b"))
+    await expect(answer.locator(".face")).to_have_count(0)
+    await expect(message(page, "/think high")).to_have_class(re.compile(r"\bcommand\b"))
+    await say(page, "/etc/hosts is a file")
+    await expect(message(page, "/etc/hosts")).not_to_have_class(re.compile(r"\bcommand\b"))
+    rows = await messages(page).evaluate_all("rows => rows.map(row => row.clientHeight)")
+    assert rows[0] + rows[1] < rows[2] * 1.6
+
+
+async def test_an_answer_to_what_was_edited_is_folded(open_page: Open, quiet: Playing) -> None:
+    old = await quiet.stage.post("lobby", "ada", "It is Tuesday.")
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(message(page, "It is Tuesday.").get_by_text("It is Tuesday.")).to_be_visible()
+    await quiet.stage.mark(old.id, outdated=True)
+    for _ in range(2):
+        folded = messages(page).first.locator("details")
+        await expect(folded.locator("summary")).to_have_text("Answer to the message before it was edited")
+        await expect(folded.get_by_text("It is Tuesday.")).to_be_hidden()
+        await page.reload()
+    await folded.locator("summary").click()
+    await expect(folded.get_by_text("It is Tuesday.")).to_be_visible()
+
+
+async def test_code_has_colours_and_is_copied_as_it_is(open_page: Open, quiet: Playing) -> None:
+    code = 'def greet(name):\n    return f"Hello {name}"  # 2 words'
+    await quiet.stage.post("lobby", "ada", f"```python\n{code}\n```")
+    page = await open_page(f"{quiet.url}/#lobby")
+    shown = page.locator("main pre code")
+    assert await shown.inner_text() == code
+    assert await shown.locator(".t-keyword").all_inner_texts() == ["def", "return"]
+    assert await shown.locator(".t-comment").all_inner_texts() == ["# 2 words"]
+    assert await shown.locator(".t-called").all_inner_texts() == ["greet"]
+
+
+async def test_everybody_has_a_face_of_their_own(open_page: Open, quiet: Playing) -> None:
+    """Drawn from the id: the same after a reload, another for somebody else; a file beside it keeps its size."""
+    file = n.File("f1", "plan.txt", "text/plain", 8, "/files/f1")
+    picture = n.File("f2", "cat.png", "image/png", 8, "/static/icon.svg")
+    for author in ("ann", "bob"):
+        await quiet.stage.post("lobby", author, "hello", files=(file, picture))
+    page = await open_page(f"{quiet.url}/#lobby")
+    faces = page.locator("main .message .side svg")
+    await expect(faces).to_have_count(2)
+    drawn = await faces.evaluate_all("all => all.map(face => face.innerHTML)")
+    assert drawn[0] != drawn[1]
+    await page.reload()
+    await expect(faces).to_have_count(2)
+    assert await faces.evaluate_all("all => all.map(face => face.innerHTML)") == drawn
+    await whole(page)
+    assert await page.locator("a.file").first.evaluate("chip => chip.clientHeight") < 60

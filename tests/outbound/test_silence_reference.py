@@ -49,11 +49,11 @@ def reference(words: list[str], mode: str) -> tuple[list[str], bool]:
     """What is left of the words, and whether the reply is silent."""
     left, asked = list(words), False
     while left and meant(left[0]):
-        asked = asked or meant(left.pop(0)) == "NO_REPLY"
+        asked |= meant(left.pop(0)) == "NO_REPLY"
         if asked and mode == "edges":
             return [], True
     while left and meant(left[-1]):
-        asked = asked or meant(left.pop()) == "NO_REPLY"
+        asked |= meant(left.pop()) == "NO_REPLY"
     silent = asked and (mode == "edges" or not left)
     return ([], True) if silent else (left, False)
 

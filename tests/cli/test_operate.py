@@ -3,12 +3,13 @@
 import asyncio
 import contextlib
 import json
-import select
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from queue import Empty, Queue
 
 import pytest
 from click.testing import Result
@@ -441,18 +442,31 @@ class Gateway:
         program = [sys.executable, "-m", "tests.cli.living_gateway", str(path)]
         root = Path(__file__).parents[2]
         self.process = subprocess.Popen(program, cwd=root, stdin=-1, stdout=-1, text=True, bufsize=1)
+        self._said = Queue[str]()
+        self._listening = threading.Thread(target=self._listen, daemon=True)
+        self._listening.start()
         self.hears("ready")
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        with self.process.stdout as said:
+            for line in said:
+                self._said.put(line.strip())
+
+    def ends(self) -> int:
+        """It ends with its stdin; its status."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self._listening.join(PATIENCE)
+        return self.process.wait(PATIENCE)
 
     def hears(self, line: str) -> None:
         """Waits for it to say this."""
-        assert self.process.stdout is not None
-        while True:
-            ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
-            assert ready, f"the gateway never said {line!r}"
-            said = self.process.stdout.readline().strip()
-            assert said, "the gateway has ended"
-            if said == line:
-                return
+        try:
+            while self._said.get(timeout=PATIENCE) != line:
+                pass
+        except Empty:
+            pytest.fail(f"the gateway never said {line!r}")
 
 
 @pytest.fixture
@@ -461,8 +475,7 @@ def gateway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gateway
     monkeypatch.chdir(tmp_path)
     gateway = Gateway(tmp_path / "rejoinder.db")
     yield gateway
-    gateway.process.communicate(timeout=PATIENCE)
-    assert gateway.process.returncode == 0
+    assert gateway.ends() == 0
 
 
 def test_a_running_gateway_notices(gateway, tmp_path):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 TELEGRAM = "https://api.telegram.org"
 ADDRESSES = ("base_url",)
+QUESTIONS = {"base_url": "  Its address", "model": "  Its model", "api_root": "  Bot API (Enter: Telegram's own)"}
 LARGEST_ID = 2**52 - 1  # as Telegram promises
 
 
@@ -90,7 +91,7 @@ def _asked(offer: "Offer") -> tuple[dict[str, Any], "Found"]:
         if key in ADDRESSES:
             found = _address("agents.helper", section, key)
         elif found != "dropped":
-            section[key] = typer.prompt(f"  {key}", default=section[key] or None)
+            section[key] = typer.prompt(QUESTIONS[key], default=section[key] or None)
     return section, found
 
 
@@ -101,7 +102,7 @@ def _address(name: str, section: dict[str, Any], key: str) -> "Found":
     def misspelled(said: str) -> str | None:
         return _mistake({name: {**section, key: said}}, f"{name}.{key}")
 
-    section[key], found = ask_address(f"  {key}", section[key] or None, misspelled)
+    section[key], found = ask_address(QUESTIONS[key], section[key] or None, misspelled)
     return found
 
 

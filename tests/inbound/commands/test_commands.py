@@ -12,6 +12,7 @@ from rejoinder.events import (
     CompactSession,
     EditAllowList,
     ExportSession,
+    Mention,
     ResetBotTurns,
     RestartGateway,
     Route,
@@ -505,6 +506,10 @@ def test_a_reset_in_brackets() -> None:
     assert done.message.agent_text == "hello there"
     assert send(says("[[/new]]"), house()).message.agent_text == GREETING
     assert send(says("@ourbot [[/new]]", mentions=AT_US), house()).message.agent_text == GREETING
+    assert send(says("[[/new]] [[/new]]"), house()).message.agent_text == GREETING
+    of_ann = (Mention("77", token="@ann"),)
+    assert send(says("@ann [[/new]]", mentions=of_ann), house()).message.agent_text == "@ann"
+    assert outcome(send(says("@ann /staus", mentions=of_ann), house())) == "turn"
     assert send(says("[[/new]] hi", GUEST), house()).message.agent_text == "[[/new]] hi"
     assert outcome(send(says("[[/new]]", GUEST), house())) == "drop"
     stored = send(says("[[/new]] [[/think high]]"), house())

@@ -270,9 +270,10 @@ class ResetBotTurns(Struct, frozen=True, tag="reset_bot_turns"):
 
 
 class ResendParts(Struct, frozen=True, tag="resend_parts"):
-    """Send once more, into this place, what was never confirmed or was given up (DU-3, DE-33)."""
+    """Send once more what was never confirmed or was given up (DU-3, DE-33), run again what is quarantined (DU-2)."""
 
-    route: Route
+    route: Route | None
+    """The place; None: everywhere."""
 
 
 class UseTool(Struct, frozen=True, tag="use_tool"):

@@ -19,7 +19,7 @@ SAID = {
     "openai": 'model = "m"',
     "anthropic": 'model = "m"\napi_key = "k"',
     "http": 'url = "http://127.0.0.1:1"',
-    "python": 'call = "os:getcwd"',
+    "python": 'call = "json:dumps"',
 }
 
 

@@ -98,6 +98,8 @@ class DirectivesSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     allow: tuple[Literal["send_file", "send_message", "handoff", "voice", "cleanup"], ...] = ()
     """Grants beyond the free directives; `cleanup`: a sent file may be removed from the outbox folder."""
+    send_to: tuple[str, ...] = ()
+    """Chats that `send_message` and `send_file` may reach besides those an agent serves: `telegram:-1001234567890`."""
     silence: Mode = "edges"
     """Whether a silence token counts at the edges of an answer or only alone."""
 

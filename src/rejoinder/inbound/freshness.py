@@ -32,27 +32,32 @@ def freshness_and_reset(message: Message, session: Session, rules: Rules, now: d
 
 
 def _start(message: Message, fresh: Session, reset: Reset, channel: ChannelRules) -> Outcome:
-    effects = (ResetSession(fresh.key, "asked"),)
-    end = reset.end
-    said = "New session."
-    rest = message.text[end : reset.closes[0] if reset.closes else None]
-    word = rest.split(maxsplit=1)[0] if rest.strip() else ""
+    """The words in its brackets, or after it, may begin with a model; the others are the first prompt."""
+    end, said = reset.end, "New session."
+    within = message.text[end : reset.closes[0] if reset.closes else None]
+    word = within.split(maxsplit=1)[0] if within.strip() else ""
     agent = channel.agent_called(fresh.agent, message.facts.offered)
     if word and agent.changes_model and agent.models.is_known(word) and (model := agent.models.choose(word)):
-        fresh = replace(fresh, model=model)
+        fresh, said = replace(fresh, model=model), f"New session with {model}."
         end = message.text.index(word, end) + len(word)
-        said = f"New session with {model}."
-    again = [(token.start, token.end) for token in message.reading.tokens if token.kind == "reset"]
-    if reset.closes is None:
-        changed, prompt = take(message, ((reset.start, end), *again)), message.text[end:].strip()
-    else:
-        changed, prompt = take(message, tuple(again)), rest_of(message)
-        if first := message.text[end : reset.closes[0]].strip():
-            prompt = f"{first}\n\n{prompt}".strip()
-            changed = replace(changed, prompt=prompt)
-    if not prompt and not message.brings_files and not message.reading.tokens[1:]:
-        changed = replace(changed, prompt=GREETING)
+    changed = _with_prompt(message, reset, end)
+    effects = (ResetSession(fresh.key, "asked"),)
     return Continue(changed, fresh, replies=(said,), effects=effects, reason=f"asked by {reset.trigger}")
+
+
+def _with_prompt(message: Message, reset: Reset, end: int) -> Message:
+    """The message without its triggers; where they leave nothing, the agent is to greet."""
+    tokens = message.reading.tokens
+    triggers = [(token.start, token.end) for token in tokens if token.kind == "reset"]
+    if reset.closes is None:
+        changed, left = take(message, ((reset.start, end), *triggers)), message.text[end:].strip()
+    else:
+        changed, left = take(message, tuple(triggers)), rest_of(message)
+        if first := message.text[end : reset.closes[0]].strip():
+            left = f"{first}\n\n{left}".strip()
+            changed = replace(changed, prompt=left)
+    asks_more = len(tokens) > len(triggers) or message.brings_files
+    return changed if left or asks_more else replace(changed, prompt=GREETING)
 
 
 def _rollover(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:

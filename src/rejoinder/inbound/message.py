@@ -69,6 +69,12 @@ class Message(Struct, frozen=True):
         return any(not (spoken and file.mime.startswith("audio/")) for file in self.inbound.attachments)
 
     @property
+    def names_of_ours(self) -> frozenset[str]:
+        """How the text mentions us."""
+        me = self.facts.me.id
+        return frozenset([mention.token for mention in self.inbound.mentions if mention.token and mention.id == me])
+
+    @property
     def in_group(self) -> bool:
         return self.inbound.chat.kind != "direct"
 
@@ -76,8 +82,8 @@ class Message(Struct, frozen=True):
 def rest_of(message: Message) -> str:
     """The sender's text without any of the directives and commands that were read in it, nor our own name."""
     text = remove(message.text, [(token.start, token.end) for token in message.reading.tokens])
-    for mention in message.inbound.mentions:
-        text = text.replace(mention.token, "") if mention.token else text
+    for name in message.names_of_ours:
+        text = text.replace(name, " ")
     return text.strip()
 
 

@@ -74,6 +74,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     silence: Silence = "edges"
     granted: frozenset[str] = frozenset()
     """Directives the operator allows beyond the free ones (OD-52)."""
+    send_to: tuple[str, ...] = ()
+    """Chats that agents may send to besides those they serve."""
     directives: Registry = default_registry()
     """All directives an agent may write."""
     compaction: CompactionSettings = CompactionSettings()

@@ -7,7 +7,7 @@ import pytest
 
 from rejoinder.channels.telegram.intake import read
 from rejoinder.channels.telegram.parse import join, parse
-from rejoinder.events import Attachment, Chat, Forward, Inbound, Mention, Quote, Sender
+from rejoinder.events import Attachment, Chat, Forward, Inbound, Mention, Quote, Said, Sender
 from tests.channels.telegram.recorded import ME, NAMES, raw, update
 
 ANN = Sender("111111111", name="annlee", display_name="Ann Lee")
@@ -31,8 +31,19 @@ EXPECTED = {
     "reply_to_another_chat": {
         "reply_to": Quote("-1009876543210/77", "-1009876543210", "News", "Rain tomorrow", elsewhere=True)
     },
-    "in_a_topic": {"chat": FORUM, "thread": "7", "reply_to": None, "event_id": "-1001234567899:46"},
-    "reply_in_a_topic": {"chat": FORUM, "thread": "7", "reply_to": Quote("46", ANN.id, "Ann Lee", "water them")},
+    "in_a_topic": {
+        "chat": FORUM,
+        "thread": "7",
+        "thread_starter": Said("7", ANN.id, "Ann Lee", "Garden"),
+        "reply_to": None,
+        "event_id": "-1001234567899:46",
+    },
+    "reply_in_a_topic": {
+        "chat": FORUM,
+        "thread": "7",
+        "thread_starter": None,
+        "reply_to": Quote("46", ANN.id, "Ann Lee", "water them"),
+    },
     "reply_outside_of_topics": {"chat": TEAM, "thread": None, "reply_to": Quote("40", "222222222", "Bob", "lunch?")},
     "reply_to_a_photo": {
         "chat": TEAM,

@@ -6,11 +6,14 @@ import pytest
 
 from rejoinder.channels.base import Delivered, Limits, Rejected, Unknown
 from rejoinder.events import Chat, Inbound, Part, Sender
+from rejoinder.inbound.rules import make_rules
+from rejoinder.inbound.settings import InboundSettings
 from rejoinder.outbound.deeds import Open, encode
 from rejoinder.outbound.draft import PLACEHOLDER, Streaming
 from rejoinder.runtime.answer import delivery
 from rejoinder.runtime.answer.acting import Occasion
 from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
+from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.sending import yielding_calls
 from rejoinder.store.base import ClaimPart, HoldPart, Intent, MarkUnknown, PlanParts
 from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger
@@ -93,6 +96,17 @@ async def test_a_granted_message_goes_elsewhere_and_an_echo_of_one_does_not():
         assert [(part.route.chat, part.text) for part in here.channel.sent] == [("C2", "hi there")]
     assert "send_message: denied (it stands in a message of this turn: an echo)" in answer.outcomes.told()
     assert "send_message to bare C2: done" in answer.outcomes.told()
+
+
+async def test_an_agent_reaches_only_chats_it_serves():
+    """OD-52: elsewhere it is denied, and the agent is told; what the operator lists is reached."""
+    reach = Reach(make_rules(InboundSettings(channels={}), ()), ("bare:C2",))
+    occasion = Occasion("id-0", "bot", "ann", granted=frozenset({"send_message"}), reach=reach)
+    script = "".join(f'<send-message chat="{chat}">hi</send-message>' for chat in ("C1", "C2"))
+    async with place(Bare()) as here:
+        answer = await here.says(f"<actions>{script}</actions>", run=await here.turn(), occasion=occasion)
+        assert [part.route.chat for part in here.channel.sent] == ["C2"]
+    assert "send_message to bare C1: denied" in answer.outcomes.told()
 
 
 HANDS_OVER = Occasion("id-0", "bot", "ann", peers=("critic",), granted=frozenset({"handoff"}))

@@ -25,7 +25,7 @@ from rejoinder.channels.telegram.wire import (
     User,
 )
 from rejoinder.channels.telegram.wire import Chat as WireChat
-from rejoinder.events import Chat, ChatKind, Forward, Inbound, Mention, Quote, Sender
+from rejoinder.events import Chat, ChatKind, Forward, Inbound, Mention, Quote, Said, Sender
 
 START = "/start"
 """What the button sends with which every chat with a bot begins: the person did not type it, and wants an overview."""
@@ -88,6 +88,7 @@ def _said(message: Message, me: Me) -> Inbound | None:
         sender=_sender(message, me),
         text=text,
         thread=_thread(message),
+        thread_starter=_starter(message),
         reply_to=_quote(message),
         forwarded=_forward(message, text),
         mentions=tuple(_mentions(text, message.entities or message.caption_entities, me)),
@@ -106,6 +107,21 @@ def _thread(message: Message) -> str | None:
     if not message.is_topic_message or message.message_thread_id is None:
         return None
     return str(message.message_thread_id)
+
+
+def _starter(message: Message) -> Said | None:
+    """What opened the topic, with the topic's name: in a topic every message that replies to none replies to it."""
+    opening = message.reply_to_message
+    if opening is None or opening.forum_topic_created is None or _thread(message) is None:
+        return None
+    by = opening.from_
+    return Said(
+        str(opening.message_id),
+        str(by.id) if by is not None else "",
+        _full_name(by) if by is not None else "",
+        opening.forum_topic_created.name,
+        is_bot=by is not None and by.is_bot,
+    )
 
 
 def _sender(message: Message, me: Me) -> Sender:

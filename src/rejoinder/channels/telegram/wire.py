@@ -105,7 +105,7 @@ class Dice(Struct, frozen=True):
 
 
 class Topic(Struct, frozen=True):
-    """We read only whether there is one."""
+    name: str = ""
 
 
 class Message(Struct, frozen=True):

@@ -42,8 +42,8 @@ def nearest(message: "Message", rules: Rules) -> tuple[str, tuple[str, ...]] | N
 def _bare(message: "Message") -> str:
     """The text without our own name around it; nothing of a text that is too long to be a name."""
     text = message.text if len(message.text) <= 2 * _FAR else ""
-    for mention in message.inbound.mentions:
-        text = text.replace(mention.token, " ") if mention.token else text
+    for name in message.names_of_ours:
+        text = text.replace(name, " ")
     return text.lstrip(_AFTER_A_NAME).rstrip()
 
 

@@ -219,7 +219,7 @@ class Answer:
         await self._drafting.close()
         self._acting.call_off()
         draft = self._drafting.draft
-        bare = [slot for slot in draft.slots if slot.source == PLACEHOLDER]
+        bare = [slot for slot in draft.slots if slot.source in (PLACEHOLDER, "")]  # "": of an earlier run
         if bare:
             self._conversation.sender.post(plan.withdraw(tuple(bare), f"{self._stem}/abandoned"))
         elif self._was_live and draft.slots:

@@ -23,6 +23,7 @@ from rejoinder.runtime.answer.acting import Occasion
 from rejoinder.runtime.answer.delivery import Answer
 from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.answer.heartbeats import Beat
+from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes.books import LEASE, transcript
 from rejoinder.runtime.lanes.lane import Run
@@ -336,6 +337,7 @@ def _occasion(scene: Scene) -> Occasion:
             *[said.text for asked in run.asked for said in asked.overheard],
         ),
         granted=scene.settings.granted,
+        reach=Reach(scene.settings.rules, scene.settings.send_to),
         folder=outbox_folder(run.session, scene.settings),
         directives=scene.settings.directives,
     )

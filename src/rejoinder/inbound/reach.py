@@ -1,0 +1,35 @@
+"""Where an agent may send on its own (OD-52): to chats it serves, or that are listed, where people are let in."""
+
+from collections.abc import Collection
+
+from rejoinder.events import Route
+from rejoinder.inbound.ids import Ids, split
+from rejoinder.inbound.rules import Rules
+
+
+def is_listed(route: Route, send_to: Collection[str]) -> bool:
+    """Whether `directives.send_to` names this chat."""
+    return any(
+        entry.id == route.chat and entry.channel in (None, route.channel) and entry.account in (None, route.account)
+        for entry in map(split, send_to)
+    )
+
+
+def refusal(route: Route, agent: str, rules: Rules, *, allow: Ids | None, paired: bool, known: bool) -> str | None:
+    """Why this agent may not send to this chat; None: it may.
+
+    `allow`: the list as owners have edited it; `known`: somebody has written there. Where everybody is let in, only
+    chats that are known can be meant: an id that an agent made up is nobody's.
+    """
+    channel = rules.channels.get(route.channel)
+    if channel is None or agent not in [each.name for each in channel.agents]:
+        return f"{agent} does not serve {route.channel}; `directives.send_to` may list this chat"
+    settings, chat = channel.settings, (route.chat,)
+    people = channel.owners | (channel.allow if allow is None else allow)
+    if settings.dm != "off" and (paired or people.named(route.account, chat)):
+        return None
+    if settings.groups != "off" and channel.allow_groups.named(route.account, chat):
+        return None
+    if known and (settings.dm == "open" or settings.groups == "open"):
+        return None
+    return "nobody there is let in; `directives.send_to` may list this chat"

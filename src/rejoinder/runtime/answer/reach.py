@@ -1,0 +1,31 @@
+"""Looks up whether an agent may send to another chat: who is let in there, and whether anybody has written (OD-52)."""
+
+from msgspec import Struct
+
+from rejoinder.events import Route
+from rejoinder.inbound import reach
+from rejoinder.inbound.rules import Rules
+from rejoinder.runtime.deciding.access import Access
+from rejoinder.store.base import Store
+
+
+class Reach(Struct, frozen=True):
+    rules: Rules
+    send_to: tuple[str, ...] = ()
+    """Chats that the operator lists, whoever serves them."""
+
+    async def refusal(self, route: Route, here: Route, agent: str, store: Store) -> str | None:
+        """Why this agent, which speaks `here`, may not send there; None: it may."""
+        is_here = (route.channel, route.account, route.chat) == (here.channel, here.account, here.chat)
+        if is_here or reach.is_listed(route, self.send_to):
+            return None
+        place, access = (route.channel, route.account), Access(self.rules, store)
+        await access.read(place)
+        return reach.refusal(
+            route,
+            agent,
+            self.rules,
+            allow=access.allow(route.channel),
+            paired=access.is_paired(place, route.chat),
+            known=bool(await store.messages(route, limit=1)),
+        )

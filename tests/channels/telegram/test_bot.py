@@ -313,8 +313,10 @@ async def test_topics_are_kept_apart(platform):
         (b'"quiet", "entities": null', "quiet"),
         (b'"late", "date": 99999999999999', None),
         (b"17", None),
+        (b'"deep ]", "odd": ' + b"[" * 100_000 + b'"]"' + b"]" * 100_000, "deep ]"),
+        (b'"deep", "from": ' + b'{"a":' * 990 + b"1" + b"}" * 990, None),
     ],
-    ids=["half an emoji", "no text", "NUL", "null", "no date", "no string"],
+    ids=["half an emoji", "no text", "NUL", "null", "no date", "no string", "nested", "nested where it matters"],
 )
 async def test_an_update_nobody_expects_stops_no_other(text, heard):
     """DU-1: it would come again and again. It is taken as far as it can be read, and what follows it is heard."""
@@ -478,6 +480,7 @@ async def test_the_door_is_guarded(platform):
             ({SECRET_HEADER: secret}, b"[" * 100_000, 400),
             ({SECRET_HEADER: secret}, b'{"update_id": 1, "x": ' + b"[" * 100_000, 400),
             ({SECRET_HEADER: b"\xff\xed\xa0\x80".decode("utf-8", "surrogateescape")}, update, 401),
+            ({SECRET_HEADER: secret}, b'{"update_id": 9, "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", 200),
             ({SECRET_HEADER: secret}, b"[]", 400),
             ({SECRET_HEADER: secret}, b"\xff", 400),
         ]

@@ -12,12 +12,11 @@ import logging
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from json import JSONDecodeError
 from time import monotonic
 from urllib.parse import urlsplit
 
 from aiohttp import web
-from msgspec import DecodeError, Raw, Struct
+from msgspec import Raw, Struct
 
 from rejoinder.channels.telegram.albums import Patience, album_of
 from rejoinder.channels.telegram.cursor import Cursor
@@ -115,7 +114,7 @@ async def _listening(hook: Hook, secret: str, receiver: Receiver) -> AsyncGenera
             raise web.HTTPRequestEntityTooLarge(MOST_BYTES, request.content_length or 0)
         try:
             await receiver.receive(sound(await request.read()))
-        except (DecodeError, JSONDecodeError):
+        except ValueError:
             raise web.HTTPBadRequest from None
         except StoreUnavailable as problem:
             log.debug("%s", problem)  # the store itself says it once, in the log

@@ -86,6 +86,7 @@ class _Models(Struct, frozen=True):
 
 _MODELS = msgspec.json.Decoder(_Models)
 
+
 class ModelAgent:
     provider: ClassVar[Provider]
     think_levels = LEVELS

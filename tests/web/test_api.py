@@ -52,6 +52,7 @@ async def test_it_describes_itself(site, path):
         ("POST", "/api/outbox/x/drop", "no dead or unconfirmed part has the number x"),
         ("POST", f"/api/outbox/{2**62 + 1}/retry", f"no dead or unconfirmed part has the number {2**62 + 1}"),
         ("POST", f"/api/outbox/{'9' * 5000}/retry", f"no dead or unconfirmed part has the number {'9' * 5000}"),
+        ("POST", "/api/quarantine/turn/7/retry", "no turn 7 is quarantined"),
         ("POST", "/api/jobs/heartbeat%2Fada/run", "there is no job heartbeat/ada"),
         ("GET", "/api/nothing", "there is nothing here"),
     ],

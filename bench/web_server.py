@@ -43,6 +43,7 @@ async def main() -> None:
             drop=nothing,
             jog=nothing,
             unheeded=lambda: "",
+            rerun=nothing,
             approve=nothing,  # type: ignore[arg-type]
             start=runs.start,
         )

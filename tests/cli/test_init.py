@@ -88,6 +88,8 @@ def test_a_token_is_verified_and_not_kept(folder):
     settings = load("rejoinder.toml", {"TELEGRAM_TOKEN": TOKEN})
     telegram_ = settings.channels["telegram"]
     assert (telegram_.settings.api_root, telegram_.common.owners) == (platform.url, ("477663347",))
+    assert '"hold" never sends it twice' in said
+    assert 'on_unknown = "hold"' in text
 
 
 def test_a_wrong_token_is_asked_for_again(folder):

@@ -27,6 +27,10 @@ TELEGRAM = "https://api.telegram.org"
 ADDRESSES = ("base_url",)
 QUESTIONS = {"base_url": "  Its address", "model": "  Its model", "api_root": "  Bot API (Enter: Telegram's own)"}
 LARGEST_ID = 2**52 - 1  # as Telegram promises
+ON_UNKNOWN = """\
+  When the connection breaks while a message is sent, Telegram cannot be asked whether it arrived. `on_unknown` says
+  what happens then: "hold" never sends it twice, you and the person are told, and /resend repeats it; "resend" repeats
+  it at once: nothing is lost, now and then it is there twice. It is "hold" unless you change it in the file."""
 
 
 def make_configuration(
@@ -117,6 +121,8 @@ def _telegram(given: dict[str, str]) -> dict[str, Any]:
         pass
     owner = _number("  Your own Telegram id, a number (0: `rejoinder pair` lets you in later)", 0, 0, LARGEST_ID)
     section["streaming"] = "preview"
+    print(ON_UNKNOWN)
+    section["on_unknown"] = "hold"
     return {**section, "owners": [str(owner)]} if owner else section
 
 

@@ -507,6 +507,13 @@ class TurnEnded(Struct, frozen=True):
     turn: int | None = None
 
 
+class ReplyStarted(Struct, frozen=True):
+    """People see the first words of an answer that is still being written."""
+
+    route: Route
+    turn: int | None = None
+
+
 class ReplySent(Struct, frozen=True):
     """The platform took a whole message of ours, an agent's or the gateway's own."""
 

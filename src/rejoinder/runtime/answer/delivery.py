@@ -125,6 +125,11 @@ class Answer:
         return self._acting.outcomes
 
     @property
+    def seen_at(self) -> float | None:
+        """When people saw its first words while it was being written, by the loop's clock."""
+        return self._drafting.seen_at
+
+    @property
     def begun(self) -> bool:
         """Some of it has been shown or done already: starting over would repeat that."""
         return self._has_words or self._acting.asked

@@ -70,6 +70,7 @@ class Sender:
     ) -> None:
         self.route = route
         self.channel = account.channel
+        self.tell = tell
         self.writing = Writing(account.channel.name)
         """The drafts of the agents that are writing here."""
         self.aside = YieldingCalls()

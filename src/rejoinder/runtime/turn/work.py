@@ -186,7 +186,8 @@ class Workers:
             self._questions.withdraw(run.session)
             _end(run, ok=ended == "answered")
             reason = failed.kind if failed is not None else answer.undelivered
-            steps = (_step(agent, ended, reason, began), *answer.outcomes.steps())
+            seen = () if answer.seen_at is None else (Step("first word", "shown", took=answer.seen_at - began),)
+            steps = (*seen, _step(agent, ended, reason, began), *answer.outcomes.steps())
             if run.trigger:
                 run.conversation.trace(run.trigger, steps)
             also = tuple([each.message.inbound.message_id for each in (*run.asked[:-1], *run.taken_in)])

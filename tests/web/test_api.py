@@ -92,3 +92,18 @@ async def test_schemathesis_finds_nothing(site, tmp_path):
     )
     output, _ = await process.communicate()
     assert process.returncode == 0, output.decode()[-4000:]
+
+
+async def test_a_trace_tells_the_first_word_and_ends_in_a_sentence(site):
+    """IN-64: when people saw the first word of the answer, not when all of it was sent; and what became of it all."""
+    async with site.page() as page:
+        await page.send(type="say", client="c1", room="helper~you", text="Hi")
+        said = (await page.told("done"))["id"]
+        await page.hears("Hello.")
+        sentence = ""
+        while not sentence.startswith("Answered by helper in "):
+            await asyncio.sleep(0)
+            [event] = (await site.get(f"/api/messages/{said}/trace"))[1]["events"]
+            sentence = event["sentence"]
+    stages = [step["stage"] for step in event["steps"]]
+    assert stages[-2:] == ["first word", "agent helper"]

@@ -40,6 +40,10 @@ async def main() -> None:
             channels=lambda: (),
             complete=no_answer,  # type: ignore[arg-type]
             resend=nothing,
+            drop=nothing,
+            jog=nothing,
+            unheeded=lambda: "",
+            rerun=nothing,
             approve=nothing,  # type: ignore[arg-type]
             start=runs.start,
         )

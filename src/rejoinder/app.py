@@ -117,7 +117,7 @@ class Gateway:
 
     def on(self, name: str, hook: Hook) -> None:
         """Calls an async function with each happening of this name: `message_received`, `message_decided`,
-        `session_started`, `session_ended`, `turn_ended`, `reply_sent`, `delivery_failed`."""
+        `session_started`, `session_ended`, `turn_ended`, `reply_started`, `reply_sent`, `delivery_failed`."""
         self.hooks.on(name, hook)
 
     @property

@@ -6,7 +6,7 @@
     +-- ChannelStopped          one account cannot be served until a person mends it; the others go on
     +-- StoreUnavailable        nothing can be kept now: acknowledge nothing, try later
     +-- Superseded              another writer has moved it on: throw away what you have
-    +-- Unreadable              one stored thing cannot be read: put it aside, and go on with the others
+    +-- Unreadable              one stored thing cannot be read: quarantine it, and go on with the others
     +-- FileRefused             an agent's file is not sent: the agent is told why
 
 The message is the help: what, where, what to do. No traceback reaches a user.
@@ -51,7 +51,18 @@ class ChannelStopped(RejoinderError):
 
 
 Fault = Literal[
-    "full", "read-only", "locked", "taken", "corrupt", "missing", "older", "newer", "foreign", "unreachable", "closed"
+    "full",
+    "read-only",
+    "locked",
+    "taken",
+    "corrupt",
+    "missing",
+    "older",
+    "newer",
+    "foreign",
+    "unreachable",
+    "gone",
+    "closed",
 ]
 
 # What keeps a store from working, and what the operator does about it. The error adds which store it is.
@@ -66,6 +77,7 @@ FAULTS: dict[Fault, str] = {
     "newer": "It was written by a newer rejoinder. Install that version, or restore an older backup.",
     "foreign": "It is something else than a store of rejoinder. Name another file in gateway.store.",
     "unreachable": "It cannot be read or written. Check that its folder exists and its disk is well.",
+    "gone": "Its file was removed or replaced. Put it back, or restart rejoinder to go on with what is there now.",
     "closed": "It has been closed.",
 }
 

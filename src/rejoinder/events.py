@@ -270,9 +270,10 @@ class ResetBotTurns(Struct, frozen=True, tag="reset_bot_turns"):
 
 
 class ResendParts(Struct, frozen=True, tag="resend_parts"):
-    """Send once more, into this place, what was never confirmed or was given up (DU-3, DE-33)."""
+    """Send once more what was never confirmed or was given up (DU-3, DE-33), run again what is quarantined (DU-2)."""
 
-    route: Route
+    route: Route | None
+    """The place; None: everywhere."""
 
 
 class UseTool(Struct, frozen=True, tag="use_tool"):
@@ -503,6 +504,13 @@ class TurnEnded(Struct, frozen=True):
     why: str | None = None
     also: tuple[str, ...] = ()
     """The other messages of the same turn."""
+    turn: int | None = None
+
+
+class ReplyStarted(Struct, frozen=True):
+    """People see the first words of an answer that is still being written."""
+
+    route: Route
     turn: int | None = None
 
 

@@ -25,7 +25,7 @@ def directives(text: str):
     return [(d.name, d.args) for d in reading(text).directives]
 
 
-@pytest.mark.parametrize("text", ["hello", "Hi!", "What can you do?", "help", "…", "?"])
+@pytest.mark.parametrize("text", ["hello", "Hi!", "What can you do?", "who are you", "help", "…", "?"])
 def test_the_menu_names_every_trick(text):
     menu = reading(text)
     assert not menu.directives
@@ -98,9 +98,11 @@ def test_directives_in_its_code_are_shown_not_obeyed():
     assert shown.text == STREAMED
 
 
-def test_what_it_did_not_understand_it_quotes():
-    lost = reading("fly me to the moon")
-    assert "`fly me to the moon`" in lost.text
+@pytest.mark.parametrize("text", ["fly me to the moon", "what is the weather?"])
+def test_what_it_did_not_understand_it_quotes(text):
+    """A question about something else is no reason to say the whole menu again."""
+    lost = reading(text)
+    assert f"`{text}`" in lost.text
     assert lost.text.count("**") >= 4
     assert "in reply to m2" in reading("nice", reply_to={"handle": "m2", "text": "x"}).text
 

@@ -56,6 +56,7 @@ async def test_an_invitation_is_a_person_and_a_broken_address_is_the_page(open_p
         await expect(people.get_by_role("button", name="End the login of Ann")).to_be_visible()
         link = (await people.get_by_role("status").inner_text()).rpartition(" ")[2]
         page = await open_page(link)
+        await expect(page.get_by_role("link", name="Console")).to_be_hidden()
         await page.get_by_role("button", name="You are Ann").click()
         await expect(page.get_by_role("dialog")).to_contain_text("by the owner's invitation")
         await page.get_by_role("button", name="Log out").click()
@@ -64,3 +65,20 @@ async def test_an_invitation_is_a_person_and_a_broken_address_is_the_page(open_p
         await expect(box(owner)).to_be_visible()
     finally:
         await guarded.kill()
+
+
+async def test_without_a_login_the_page_says_that_a_name_proves_nothing(open_page: Open, tmp_path: Path) -> None:
+    """On loopback anybody is whom they say they are; a name without letters is somebody, and not the owner."""
+    unguarded = RealGateway(tmp_path, GUARDED.replace('token = "the token of this test"\n', ""))
+    await unguarded.start()
+    try:
+        page = await open_page(unguarded.url)
+        await page.get_by_role("button", name="You are You").click()
+        dialog = page.get_by_role("dialog")
+        await expect(dialog).to_contain_text("a name proves nothing")
+        await dialog.get_by_label("Your name").fill("\N{PARTY POPPER}")
+        await dialog.get_by_role("button", name="Change").click()
+        await expect(page.get_by_role("button", name="You are \N{PARTY POPPER}")).to_be_visible()
+        await expect(page.get_by_role("link", name="Console")).to_be_visible()
+    finally:
+        await unguarded.kill()

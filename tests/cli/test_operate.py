@@ -3,12 +3,13 @@
 import asyncio
 import contextlib
 import json
-import select
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from queue import Empty, Queue
 
 import pytest
 from click.testing import Result
@@ -19,7 +20,7 @@ from rejoinder.channels.web.keeper import Keeper
 from rejoinder.channels.web.logins import hashed, invited
 from rejoinder.cli import app
 from rejoinder.events import Chat, Inbound, Sender
-from rejoinder.store.base import Accept, EndRun, Entry, MarkSent, PlanParts, PutEventAside
+from rejoinder.store.base import Accept, EndRun, Entry, MarkSent, PlanParts, QuarantineEvent
 from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.values import seal
 from rejoinder.testing.patience import PATIENCE
@@ -223,29 +224,46 @@ def test_dead_lists_what_was_given_up_and_what_was_never_confirmed(folder):
     _, held, dead = told("dead").splitlines()
     assert held.split()[:2] == ["4", "held"]
     assert dead.endswith("“By the way, the museum is closed on Mondays.”")
-    assert page["put_aside"] == []
+    assert page["quarantined"] == []
 
 
-def test_dead_lists_what_was_put_aside(folder):
+def test_dead_lists_what_is_quarantined(folder):
     """DU-14: below the parts, and where there are none; to explain what cannot be read is refused in a sentence."""
 
-    async def put_aside():
+    async def quarantined():
         store = open_store("sqlite:rejoinder.db")
         (event,) = await store.write(Accept((received(ANNA, 99, "odd"),), NOW))
-        await store.write(PutEventAside(event.id, "it cannot be read: so it is"))
+        await store.write(QuarantineEvent(event.id, "it cannot be read: so it is"))
         await store.close()
 
-    asyncio.run(put_aside())
+    asyncio.run(quarantined())
     with contextlib.closing(sqlite3.connect("rejoinder.db")) as db, db:
         db.execute("UPDATE inbox SET body = ? WHERE message = '99'", (seal(b'{"channel": 7}'),))
-    assert [each["id"] for each in document("dead")["put_aside"]] == ["99"]
+    assert [each["id"] for each in document("dead")["quarantined"]] == ["99"]
     *_, line = told("dead").splitlines()
-    assert line.split("  ")[:3] == ["message", "99", "telegram"]
+    assert line.split("  ")[1:3] == ["message 99", "telegram"]
     assert line.endswith("it cannot be read: so it is")
     told("dead", "--drop", "3", "--drop", "4")
     assert told("dead").splitlines()[-1] == line
+    retry = document("dead")["quarantined"][0]["retry"]
+    assert refused(1, "dead", "--retry", retry).startswith(f"{retry} cannot be run again: another version")
     assert refused(1, "explain", "99").startswith("another version has kept this in a form of its own")
     told("explain", "last")
+
+
+def test_what_is_quarantined_is_run_again(folder):
+    """DU-2: by its id, which is none of a part; the next gateway does it."""
+
+    async def quarantined():
+        store = open_store("sqlite:rejoinder.db")
+        (event,) = await store.write(Accept((received(ANNA, 99, "odd"),), NOW))
+        await store.write(QuarantineEvent(event.id, "it ended the process"))
+        await store.close()
+        return event.id
+
+    event = asyncio.run(quarantined())
+    said = told("dead", "--retry", f"e{event}")
+    assert said == f"To be run again: e{event}. No gateway runs on this store; the next one that starts runs it.\n"
 
 
 def test_retry_and_drop(folder):
@@ -255,7 +273,7 @@ def test_retry_and_drop(folder):
     assert told("dead", "--retry", "4") == f"To be sent again: part 4. {twice}{later}"
     assert told("dead", "--drop", "3") == "Dropped: part 3.\n"
     assert told("dead").startswith("Nothing is dead or held")
-    assert told("dead", "--retry", "all") == "Nothing is dead or held.\n"
+    assert told("dead", "--retry", "all") == "Nothing is dead, held or quarantined.\n"
     assert refused(1, "dead", "--drop", "3") == "part 3 is withdrawn, not dead or held; it was left as it is"
 
 
@@ -264,7 +282,12 @@ def test_retry_and_drop(folder):
     [
         (1, ["--retry", "99"], "there is no part 99; `rejoinder dead` lists those that are dead or held"),
         (1, ["--retry", "1"], "part 1 is sent, not dead or held; it was left as it is"),
-        (2, ["--retry", "some"], "--retry takes the id of a part, or all; 'some' is neither"),
+        (
+            2,
+            ["--retry", "some"],
+            "--retry takes an id that `rejoinder dead` lists, such as 7, t7 or e7, or all; not 'some'",
+        ),
+        (1, ["--retry", "t9"], "nothing quarantined has the id t9; `rejoinder dead` lists what is"),
         (2, ["--retry", "3", "--drop", "3"], "part 3 cannot be sent again and dropped at once"),
     ],
 )
@@ -280,6 +303,7 @@ def test_what_was_done_as_a_document(folder):
         "resent": [3, 4],
         "dropped": [],
         "perhaps_twice": [4],
+        "rerun": [],
         "missed": 0,
         "gateway": None,
     }
@@ -441,18 +465,31 @@ class Gateway:
         program = [sys.executable, "-m", "tests.cli.living_gateway", str(path)]
         root = Path(__file__).parents[2]
         self.process = subprocess.Popen(program, cwd=root, stdin=-1, stdout=-1, text=True, bufsize=1)
+        self._said = Queue[str]()
+        self._listening = threading.Thread(target=self._listen, daemon=True)
+        self._listening.start()
         self.hears("ready")
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        with self.process.stdout as said:
+            for line in said:
+                self._said.put(line.strip())
+
+    def ends(self) -> int:
+        """It ends with its stdin; its status."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self._listening.join(PATIENCE)
+        return self.process.wait(PATIENCE)
 
     def hears(self, line: str) -> None:
         """Waits for it to say this."""
-        assert self.process.stdout is not None
-        while True:
-            ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
-            assert ready, f"the gateway never said {line!r}"
-            said = self.process.stdout.readline().strip()
-            assert said, "the gateway has ended"
-            if said == line:
-                return
+        try:
+            while self._said.get(timeout=PATIENCE) != line:
+                pass
+        except Empty:
+            pytest.fail(f"the gateway never said {line!r}")
 
 
 @pytest.fixture
@@ -461,8 +498,7 @@ def gateway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gateway
     monkeypatch.chdir(tmp_path)
     gateway = Gateway(tmp_path / "rejoinder.db")
     yield gateway
-    gateway.process.communicate(timeout=PATIENCE)
-    assert gateway.process.returncode == 0
+    assert gateway.ends() == 0
 
 
 def test_a_running_gateway_notices(gateway, tmp_path):

@@ -12,6 +12,7 @@ from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Agent, Channel, Settings
 from rejoinder.events import Attachment
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
+from rejoinder.runtime.sending.losses import MAY_HAVE_BEEN_LOST
 from rejoinder.secret import Secret
 from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
 from tests.conversations.agents import said, told
@@ -224,11 +225,12 @@ async def test_the_allow_list_changes_at_once():
 
 
 async def test_an_owner_has_sent_again_what_was_not_confirmed():
-    """DU-3: `/resend`, for who owns the bot."""
+    """DU-3: `/resend`; the person is told of it, once."""
     channel = FakeMessenger()
     async with conversation(ScriptedAgent("Here it is."), channel) as chat:
         channel.fails(Unknown("the connection broke"))
         await chat.says("hello")
+        await chat.hears(MAY_HAVE_BEEN_LOST)
         await chat.rests()
         await chat.says("/resend")
         await chat.hears("Here it is.")

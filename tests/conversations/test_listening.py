@@ -74,7 +74,7 @@ async def test_a_restart_tells_nobody_that_it_was_away(tmp_path):
 
 
 @pytest.mark.parametrize("on_crash", ["rerun", "ask", "drop"])
-async def test_a_turn_that_does_not_end_is_put_aside_in_silence(tmp_path, on_crash):
+async def test_a_turn_that_ends_the_process_is_quarantined_in_silence(tmp_path, on_crash):
     """DU-2: nobody waits for an answer that was never to come."""
     machine = Machine(tmp_path, listening(gateway=GatewaySettings(on_crash=on_crash)))
     for attempt in range(MOST_ATTEMPTS if on_crash == "rerun" else 1):

@@ -12,7 +12,7 @@ from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sending.notices import AWAY, INTERRUPTED, PUT_ASIDE, TIMED_OUT, TOO_MANY, TOO_MANY_SHORTENED
+from rejoinder.runtime.sending.notices import AWAY, INTERRUPTED, QUARANTINED, TIMED_OUT, TOO_MANY, TOO_MANY_SHORTENED
 from rejoinder.runtime.sending.sender import Sender as OneSender
 from rejoinder.store.base import MOST_ATTEMPTS, Accept, TryEvents
 from rejoinder.store.sqlite import open_store
@@ -89,7 +89,7 @@ async def says_once(machine: Machine, sentence: str, also: tuple[str, ...] = ())
     assert said(machine).count(sentence) == 1
 
 
-async def test_a_turn_that_is_put_aside(tmp_path, monkeypatch, units):
+async def test_a_turn_that_is_quarantined(tmp_path, monkeypatch, units):
     """DU-2: quarantined and told in one commit."""
     machine = Machine(tmp_path)
     for attempt in range(MOST_ATTEMPTS):
@@ -101,24 +101,26 @@ async def test_a_turn_that_is_put_aside(tmp_path, monkeypatch, units):
     with nothing_is_sent(monkeypatch):
         async with machine.running(ScriptedAgent(), killed=True) as gateway:
             await until(gateway, lambda census: census.turns == {"quarantined": 1})
-    assert any({"ResumeTurn", "PlanParts"} <= unit for unit in units)
-    await says_once(machine, PUT_ASIDE)
+    assert any({"QuarantineTurn", "PlanParts"} <= unit for unit in units)
+    await says_once(machine, QUARANTINED.format(messages="“poison”."))
 
 
-async def test_a_message_that_is_put_aside(tmp_path, monkeypatch, units):
+async def test_a_message_that_is_quarantined(tmp_path, monkeypatch, units):
     """DU-2: one that ends the process before it is decided."""
     machine = Machine(tmp_path)
     store = open_store(machine.url)
     message = Inbound("fake", "e1", "m1", Chat("room"), Sender("ann"), "poison")
     (event,) = await store.write(Accept((message,), datetime.now(UTC)))
-    for _ in range(MOST_ATTEMPTS - 1):
+    for _ in range(MOST_ATTEMPTS):
         await store.write(TryEvents((event.id,)))
+        await store.close()
+        store = open_store(machine.url)
     await store.close()
     with nothing_is_sent(monkeypatch):
         async with machine.running(ScriptedAgent(), killed=True) as gateway:
             await until(gateway, lambda census: census.events == {"quarantined": 1})
-    assert {"TryEvents", "PlanParts"} in units
-    await says_once(machine, PUT_ASIDE)
+    assert {"QuarantineEvent", "PlanParts"} in units
+    await says_once(machine, QUARANTINED.format(messages="“poison”."))
 
 
 async def test_a_turn_that_was_interrupted(tmp_path, monkeypatch, units):

@@ -124,11 +124,11 @@ async def test_an_accepted_event_that_cannot_be_read(tmp_path, monkeypatch, capl
         await machine.chat.hears("Hi, Bob.")
         await machine.chat.says("and now?")
         await machine.chat.hears("Fine.")
-        (aside,) = await gateway.store.put_aside()
+        (aside,) = await gateway.store.quarantined()
         assert (aside.kind, aside.where) == ("message", "fake")
         assert "cannot be read" in aside.why
     assert odd in bodies(machine, "inbox")
-    assert "put aside" in caplog.text
+    assert "quarantined" in caplog.text
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -147,7 +147,7 @@ async def test_an_open_turn_of_which_something_cannot_be_read(tmp_path, table, w
         assert {(await machine.chat.hears()).text for _ in range(2)} == {UNREADABLE, "Hi, Bob."}
         await machine.chat.says("and now?")
         await machine.chat.hears("Fine.")
-        assert [aside.kind for aside in await gateway.store.put_aside()] == ["turn"]
+        assert [aside.kind for aside in await gateway.store.quarantined()] == ["turn"]
     assert odd in bodies(machine, table)
 
 
@@ -191,7 +191,7 @@ async def test_a_session_that_cannot_be_read(tmp_path, caplog, way, has_turn):
             await machine.chat.says("two")
         await machine.chat.hears("Two.")
         await settled(gateway)
-        assert [aside.kind for aside in await gateway.store.put_aside()] == ["session"]
+        assert [aside.kind for aside in await gateway.store.quarantined()] == ["session"]
         assert len(await gateway.store.sessions()) == await gateway.store.count_sessions() == 1
     assert odd in bodies(machine, "session")
     assert "begins anew" in caplog.text

@@ -11,12 +11,13 @@ from typer.testing import CliRunner
 from rejoinder import plugins
 from rejoinder.app import Gateway
 from rejoinder.cli import app
-from rejoinder.config.schema import Settings
+from rejoinder.config.schema import DirectivesSettings, Settings
 from rejoinder.errors import BadConfiguration
 from rejoinder.inbound.commands.command import Arg, Command
 from rejoinder.inbound.outcome import Answer
 from rejoinder.inbound.settings import CommandsSettings
 from rejoinder.outbound.directives.declaration import Argument, Declaration, Tag, some_text
+from rejoinder.outbound.directives.effects import SendText
 from rejoinder.testing import ScriptedAgent, conversation
 from tests.conversations.agents import said, told
 
@@ -137,6 +138,22 @@ class Notes:
 def jot(act, **more):
     tag = Tag(name="jot", arguments=(Argument("about", some_text, required=True),), body="required")
     return Declaration("jot", "keeps a note", tag=tag, act=act, **more)
+
+
+async def test_a_directive_of_a_plug_in_sends_by_an_effect(monkeypatch):
+    """OD-55: its declaration holds what carries it out, as a value; no code of its own runs."""
+    tag = Tag(name="log", body="required")
+    brought = Declaration(
+        "log", "logs its body", tag=tag, effect=lambda _, body: SendText("logbook", f"Logged: {body}")
+    )
+    plug_in(monkeypatch, "rejoinder.directives", DIRECTIVE=brought)
+    agent = ScriptedAgent("<actions><log>Oven hot.</log></actions>\nNoted.")
+    settings = Settings(directives=DirectivesSettings(send_to=("fake:logbook",)))
+    async with conversation(agent, settings=settings) as chat:
+        await chat.says("it is hot")
+        await chat.hears("Logged: Oven hot.")
+        await chat.hears("Noted.")
+        assert {part.route.chat for part in chat.channel.parts if "Logged" in part.text} == {"logbook"}
 
 
 JOTTED = '<actions><jot about="oven">Hot.</jot><jot about="oven">Hot.</jot></actions>\nNoted.'

@@ -15,15 +15,28 @@ from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.runtime.engine import Engine
-from rejoinder.runtime.put_aside import PLANNED_BEFORE
+from rejoinder.runtime.lanes.turn_inputs import STRONGLY_AFTER
+from rejoinder.runtime.quarantine import PLANNED_BEFORE
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sending.notices import INTERRUPTED, PUT_ASIDE
+from rejoinder.runtime.sending.notices import INTERRUPTED, QUARANTINED
 from rejoinder.runtime.sending.sender import Sender as OneSender
 from rejoinder.runtime.turn.background import Background
 from rejoinder.runtime.turn.questions import RESTARTED
 from rejoinder.runtime.turn.work import Workers
-from rejoinder.store.base import MOST_ATTEMPTS, Accept, Intent, PlanParts, TryEvents
+from rejoinder.store.base import (
+    MOST_ATTEMPTS,
+    Accept,
+    EndRun,
+    Intent,
+    PlanParts,
+    QuarantineEvent,
+    ResumeTurn,
+    TryEvents,
+    WantEvent,
+    WantTurn,
+)
 from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.beside import open_beside
 from rejoinder.testing import Chat as People
 from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger, ScriptedAgent
 from rejoinder.testing.patience import PATIENCE
@@ -155,7 +168,7 @@ BROKE = Failed("crashed", "It broke.", "x")
         ([""], "rerun", ["_(no response)_"]),
         (['<actions><react emoji="eyes"/></actions>'], "rerun", []),
         ([[BROKE]], "rerun", ["It broke."]),
-        ([[never], [never]], "rerun", [PUT_ASIDE]),
+        ([[never], [never]], "rerun", [QUARANTINED.format(messages="“hello”.")]),
         ([], "ask", [INTERRUPTED]),
         ([], "drop", []),
     ],
@@ -267,8 +280,9 @@ async def test_an_answered_turn_is_only_delivered(tmp_path):
     assert len(second.turns) == 1
 
 
-async def test_what_never_ends_is_put_aside(tmp_path):
-    """DU-2: three attempts, then one notice to the person and one to the operator; the next message is answered."""
+async def test_what_ends_the_process_is_quarantined(tmp_path):
+    """DU-2: three times alone, then one notice to the person, which names the message, and one to the operator; the
+    next message is answered."""
     machine = Machine(tmp_path)
     for attempt in range(MOST_ATTEMPTS):
         agent = ScriptedAgent([never])
@@ -278,27 +292,108 @@ async def test_what_never_ends_is_put_aside(tmp_path):
             await machine.chat.asked(agent, 1)
     last = ScriptedAgent("Fine.")
     async with machine.running(last):
-        assert "put aside" in (await machine.chat.hears()).text
+        assert (await machine.chat.hears()).text == QUARANTINED.format(messages="“poison”.")
         await machine.chat.says("hello")
         await machine.chat.hears("Fine.")
     assert len(last.turns) == 1
-    assert [note for note in machine.channel.notes if "put aside" in note]
+    assert [note for note in machine.channel.notes if "quarantined" in note]
 
 
-async def test_others_are_not_put_aside_for_it(tmp_path):
-    """DU-2: what was interrupted twice is tried alone, so that only what ends the process is given up."""
+async def test_others_are_not_quarantined_for_it(tmp_path):
+    """DU-2: after two crashes suspects run one at a time, and what was under way with others when the process died is
+    never quarantined for it."""
     machine = Machine(tmp_path)
-    for attempt in range(MOST_ATTEMPTS):
+    asked: list[str] = []
+    for attempt in range(
+        2 + 2 * MOST_ATTEMPTS - 1
+    ):  # each of the two is tried alone, those with less against them first
         agent = ScriptedAgent([never], [never])
         async with machine.running(agent, killed=True):
             for chat in ("a", "b") if attempt == 0 else ():
-                await machine.chat.says("hello", sender=chat, chat=chat)
+                await machine.chat.says(f"hello from {chat}", sender=chat, chat=chat)
             await machine.chat.asked(agent, 2 if attempt < 2 else 1)
         assert len(agent.turns) == (2 if attempt < 2 else 1)
+        asked += [text_of(turn)[-1] for turn in agent.turns][:1] if attempt >= 2 else []
+    assert asked == ["a", "b", "a", "b", "a"]
     last = ScriptedAgent("Hi.")
     async with machine.running(last):
-        assert "put aside" in (await machine.chat.hears()).text
+        assert "“hello from a”" in (await machine.chat.hears()).text
         await machine.chat.hears("Hi.")
+    assert "hello from b" in text_of(last.turns[0])
+
+
+async def test_what_was_under_way_in_many_crashes_runs_before_anything_else(tmp_path, monkeypatch):
+    """DU-2, TU-21: so that it is found alone where people never cease to write; but one that lives for a while is no
+    reason to keep them waiting."""
+    machine = Machine(tmp_path, open_to_all())
+    for attempt in range(STRONGLY_AFTER):
+        agent = ScriptedAgent([never], [never])
+        async with machine.running(agent, killed=True):
+            if attempt == 0:
+                await machine.chat.says("hello", sender="a", chat="a")
+            await machine.chat.asked(agent, 1)
+            await machine.chat.says("hello", sender=f"b{attempt}", chat=f"b{attempt}")
+            await machine.chat.asked(agent, 2)
+        store = open_store(machine.url)
+        for left in (await store.recover(datetime.now(UTC))).turns:
+            if left.turn.route.chat != "a":
+                claim = await store.write(ResumeTurn(left.turn.id, datetime.now(UTC), datetime.now(UTC)))
+                await store.write(EndRun(claim, "stopped", datetime.now(UTC)))
+        await store.close()
+    agent = ScriptedAgent([never], "Hi.")
+    async with machine.running(agent, killed=True) as gateway:
+        await machine.chat.asked(agent, 1)
+        await machine.chat.says("hello", sender="b", chat="b")
+        await until(gateway, lambda census: census.inputs.get("waiting", 0) == 1)
+        assert len(agent.turns) == 1
+    monkeypatch.setattr("rejoinder.runtime.lanes.slots.HEAD_START", 0.05)
+    agent = ScriptedAgent([never], "Hi.")
+    async with machine.running(agent, killed=True):
+        await machine.chat.hears("Hi.")
+
+
+@pytest.mark.parametrize("by", ["chat", "operator"])
+async def test_what_is_quarantined_is_run_again_when_somebody_wants_it(tmp_path, by):
+    """DU-2, DE-33: by `/resend` where it was asked, and by `rejoinder dead --retry` or the console from outside."""
+    machine = Machine(tmp_path)
+    for attempt in range(MOST_ATTEMPTS):
+        agent = ScriptedAgent([never])
+        async with machine.running(agent, killed=True):
+            if attempt == 0:
+                await machine.chat.says("poison")
+            await machine.chat.asked(agent, 1)
+    last = ScriptedAgent("Not so bad.")
+    async with machine.running(last) as gateway:
+        assert "quarantined" in (await machine.chat.hears()).text
+        if by == "chat":
+            await machine.chat.says("/resend")
+            heard = {(await machine.chat.hears()).text, (await machine.chat.hears()).text}
+            assert heard == {"Run again: 1.", "Not so bad."}
+            await machine.chat.says("/resend")
+            await machine.chat.hears("Nothing here waits to be sent again.")
+        else:
+            (quarantined,) = await gateway.store.quarantined()
+            beside = open_beside(machine.url)
+            await beside.write(WantTurn(quarantined.number))
+            await beside.close()
+            await machine.chat.hears("Not so bad.")
+        await settled(gateway)
+        assert (await gateway.store.census()).turns == {"closed": 2}
+    assert "poison" in text_of(last.turns[0])
+
+
+async def test_what_is_wanted_while_no_gateway_runs_is_run_by_the_next(tmp_path):
+    """DU-2: a message that was never decided, too."""
+    machine = Machine(tmp_path)
+    store = open_store(machine.url)
+    message = Inbound("fake", "e1", "m1", Chat("room"), Sender("ann"), "hello")
+    (event,) = await store.write(Accept((message,), datetime.now(UTC)))
+    await store.write(QuarantineEvent(event.id, "odd"))
+    await store.write(WantEvent(event.id))
+    await store.close()
+    async with machine.running(ScriptedAgent("Hi.")) as gateway:
+        await machine.chat.hears("Hi.")
+        assert await gateway.store.quarantined() == ()
 
 
 async def test_a_drain_gives_the_turn_back(tmp_path):
@@ -469,8 +564,8 @@ async def test_a_turn_in_the_background_that_never_began_begins(tmp_path):
     assert [message.text for message in machine.channel.messages.values()] == ["Done."]
 
 
-async def test_a_message_that_cannot_be_decided_is_put_aside(tmp_path, monkeypatch):
-    """DU-2: attempts are counted before handling; those behind it are decided."""
+async def test_a_message_that_cannot_be_decided_is_quarantined(tmp_path, monkeypatch):
+    """DU-2: tried once with others and three times alone; those behind it are decided."""
     machine = Machine(tmp_path)
     store = open_store(machine.url)
     messages = [Inbound("fake", f"e{n}", f"{n}", Chat(f"c{n}"), Sender(f"p{n}"), f"text {n}") for n in (1, 2)]
@@ -488,7 +583,7 @@ async def test_a_message_that_cannot_be_decided_is_put_aside(tmp_path, monkeypat
 
     with monkeypatch.context() as patched:
         patched.setattr(Engine, "_decide", hangs)
-        for _ in range(MOST_ATTEMPTS - 1):
+        for _ in range(1 + MOST_ATTEMPTS):
             reached.clear()
             booting = asyncio.create_task(boot())
             await reached.wait()
@@ -496,7 +591,7 @@ async def test_a_message_that_cannot_be_decided_is_put_aside(tmp_path, monkeypat
             await asyncio.wait({booting})
     agent = ScriptedAgent("Two.")
     async with machine.running(agent):
-        assert "put aside" in (await machine.chat.hears()).text
+        assert "“text 1”" in (await machine.chat.hears()).text
         await machine.chat.hears("Two.")
 
 

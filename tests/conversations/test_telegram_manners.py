@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from rejoinder.agents.base import ToolEnded, ToolStarted
+from rejoinder.runtime.sending.losses import MAY_HAVE_BEEN_LOST
 from rejoinder.runtime.sending.performing import WITHDRAWN
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.platform import oracles
@@ -247,15 +248,45 @@ async def test_the_owner_is_told_of_a_chat_that_is_gone():
 
 
 async def test_a_message_nobody_can_tell_about_is_counted_and_sent_again_by_hand():
-    """DE-33, DU-3: `/status` says never confirmed; `/resend` sends it, though it may be there twice then."""
+    """DE-33, DU-3: the person is told; `/status` says never confirmed; `/resend` sends it, though it may be there twice
+    then."""
     async with telegram(ScriptedAgent("Once.")) as platform:
         platform.fault("accept-drop", on="send")
         await platform.says("ann", "ann", "hello")
         await platform.hears("ann", "Once.")
+        await platform.hears("ann", MAY_HAVE_BEEN_LOST)
         await platform.says("ann", "ann", "/status")
         assert "Not delivered: 0 given up, 1 never confirmed" in (await platform.hears("ann")).text
         await platform.says("ann", "ann", "/resend")
         await platform.truth.until(lambda: texts(platform).count("Once.") == 2)
+
+
+async def test_a_notice_of_unknown_fate_goes_with_the_next_call_that_succeeds():
+    """DU-3: it is never held itself."""
+    async with telegram(ScriptedAgent("Once.", "Twice.")) as platform:
+        platform.fault("drop", on="send", times=2)
+        await platform.says("ann", "ann", "hello")
+        await platform.truth.until(lambda: sum(call.verb == "send" for call in platform.truth.calls) >= 2)
+        await platform.says("ann", "ann", "and?")
+        await platform.hears("ann", "Twice.")
+        await platform.hears("ann", MAY_HAVE_BEEN_LOST)
+        await platform.says("ann", "ann", "/resend")
+        await platform.truth.until(lambda: "Sent again: 1." in texts(platform))
+        assert texts(platform).count(MAY_HAVE_BEEN_LOST) == 1
+
+
+async def test_the_owner_is_told_of_what_may_not_have_arrived_and_sends_it_again_from_there():
+    """DU-3, IN-61: in the direct chat; `/resend all` there reaches every chat."""
+    async with telegram(ScriptedAgent("Hello.", "Once.")) as platform:
+        await platform.says("ann", "ann", "hi")
+        await platform.hears("ann", "Hello.")
+        platform.fault("accept-drop", on="send", chat="#team")
+        await platform.says("#team", "ann", "@testbot hello")
+        told = (await platform.hears("ann")).text
+        assert told.startswith(f"It is not known whether a message to telegram {platform.id_of('#team')} arrived: ")
+        await platform.truth.until(lambda: texts(platform, "#team") == ["Once.", MAY_HAVE_BEEN_LOST])
+        await platform.says("ann", "ann", "/resend all")
+        await platform.truth.until(lambda: texts(platform, "#team").count("Once.") == 2)
 
 
 async def test_what_is_sent_again_is_the_answer_alone():

@@ -4,7 +4,7 @@ import json
 
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, Settings
-from rejoinder.events import Said
+from rejoinder.events import Chat, Inbound, Said, Sender
 from rejoinder.testing import FakeChannel, ScriptedAgent, conversation
 
 LAB = {"chat": "lab", "kind": "group"}
@@ -102,3 +102,20 @@ async def test_a_thread_reaches_no_other_thread():
         await chat.channel.says("@bot well?", mention=True, thread="70", **LAB)
         assert (await chat.hears("No.")).reply_to is None
         await chat.reads_note("reply_to was denied: there is no message '9001' in this chat")
+
+
+async def test_a_thread_under_the_agents_own_message_is_its_own():
+    """IN-22: there people need not mention it, before it has said a word in the thread; elsewhere they do."""
+    agent = ScriptedAgent("Look.", "Yes?")
+    async with conversation(agent, settings=OPEN) as chat:
+        await chat.channel.says("@bot well?", mention=True, **LAB)
+        ours = await chat.hears("Look.")
+
+        async def says(event: str, starter: Said) -> None:
+            where = {"chat": Chat("lab", "group"), "thread": starter.message_id, "thread_starter": starter}
+            await chat.channel._deliver(Inbound("fake", event, event, sender=Sender("bob"), text="hm", **where))
+
+        await says("e1", Said("60", "bob", "Bob", "mine"))
+        await says("e2", Said(ours.id, "scripted", "scripted", "Look.", is_bot=True))
+        await chat.hears("Yes?")
+    assert block(agent.turns[1], "thread_starter")["text"] == "Look."

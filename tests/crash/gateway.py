@@ -157,14 +157,10 @@ class Machine:
         finally:
             await reader.close()
 
-    def is_fresh(self) -> bool:
-        """Nothing was begun twice that has not ended: what is interrupted a third time is put aside (DU-2)."""
+    def is_unsuspected(self) -> bool:
+        """No turn that is open was alone under way in two crashes: a third would be taken for its fault (DU-2)."""
         with closing(sqlite3.connect(self.folder / "rejoinder.db")) as db, suppress(sqlite3.OperationalError):
-            sql = (
-                "SELECT 1 FROM turn WHERE state = 'open' AND attempts > 1 "
-                "UNION SELECT 1 FROM inbox WHERE state = 'new' AND attempts > 1"
-            )
-            return db.execute(sql).fetchone() is None
+            return db.execute("SELECT 1 FROM turn WHERE state = 'open' AND alone > 1").fetchone() is None
         return True
 
     async def is_done(self, messages: int) -> bool:

@@ -16,6 +16,7 @@ from itertools import product
 
 from tests.crash.points import ALONE, AT_RANDOM, CROSSED, HANDING_OVER, PERSONALITIES, POINTS, point
 from tests.crash.proofs import Proof, backlog, half_said, outage, stopped_in_mid_answer, waiting_rows
+from tests.crash.random_kills import random_kills
 from tests.crash.trial import Result, Talk, Trial, run
 
 HEADS = (
@@ -36,6 +37,7 @@ RANDOM_TALKS: tuple[tuple[Talk, int], ...] = (("answers", 1), ("hands over", 2))
 """What is talked about at random moments, and how much less than elsewhere: there all of it is in one room."""
 ROWS, SERVING_AGAIN, OUTAGE = 10_000, 5.0, 100.0
 """Rows that wait, seconds until a gateway serves again with them, and seconds for which the platform is away."""
+RANDOM_KILLS, RANDOM_MESSAGES, RANDOM_SEEDS = 40, 160, (1, 2)
 
 
 def trials(points: Sequence[str], personalities: Sequence[str], messages: int) -> list[Trial]:
@@ -152,7 +154,13 @@ async def prove_all() -> list[Proof]:
         await stopped_in_mid_answer(),
         *[await half_said(each, f"{first} {second}") for each in PERSONALITIES for first, second in LENGTHS],
         await outage(OUTAGE),
+        *[await _random(on_unknown, seed) for on_unknown in ("hold", "resend") for seed in RANDOM_SEEDS],
     ]
+
+
+async def _random(on_unknown: str, seed: int) -> Proof:
+    killed = await random_kills(RANDOM_KILLS, RANDOM_MESSAGES, seed, on_unknown)
+    return Proof(f"{killed.told} ({on_unknown})", [*killed.quarantined, *killed.wrong])
 
 
 def _named(several: str) -> list[str]:

@@ -13,9 +13,10 @@ from rejoinder.config.schema import MessagesSettings, QueueSettings, Settings
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing import Chat, FakeMessenger, FakePlatform, ScriptedAgent
 from rejoinder.testing.platform import oracles
+from rejoinder.testing.platform.truth import by_bot
 from tests import disks
 from tests.conversations.test_telegram import telegram
-from tests.crash.gateway import Machine
+from tests.crash.gateway import REJOINDER, Machine
 from tests.crash.proofs import ask, backlog, half_said, judged, stopped_in_mid_answer, waiting_rows
 from tests.crash.proofs import telegram as a_telegram
 from tests.crash.trial import PATIENCE, until_done
@@ -159,4 +160,72 @@ async def test_a_full_disk_costs_nothing_but_time(small_disk):
             await until_done(machine, 6)
         finally:
             await machine.kill()
+    assert judged(platform, expected) == []
+
+
+async def test_a_disk_that_is_full_at_the_start(small_disk, tmp_path):
+    """DU-15: the gateway waits, says so, and goes on by itself."""
+    async with asyncio.timeout(PATIENCE), FakePlatform("telegram") as platform:
+        machine = Machine(small_disk, "telegram", platform.config(), on_unknown="hold", mode="followup", debounce_ms=0)
+        try:
+            (small_disk / "log").symlink_to(tmp_path / "log")  # there is room for it
+            (tmp_path / "log").touch()
+            disks.fill(small_disk / "rest")
+            expected = await ask(platform, range(2))
+            await machine.start()
+            while "The disk is full" not in machine.log:
+                assert machine.status is None
+                await asyncio.sleep(0.1)
+            (small_disk / "rest").unlink()
+            await until_done(machine, 2)
+        finally:
+            await machine.kill()
+    assert judged(platform, expected) == []
+
+
+# --- the file of the store ------------------------------------------------------------------------
+
+
+async def test_nothing_is_confirmed_once_the_file_is_gone():
+    """DU-15: what was written into a deleted file would be lost with the process; the platform keeps it instead."""
+    async with asyncio.timeout(PATIENCE), a_telegram() as (platform, machine):
+        await machine.start()
+        expected = await ask(platform, range(2))
+        await until_done(machine, 2)
+        database, elsewhere = machine.folder / "rejoinder.db", machine.folder / "elsewhere.db"
+        database.rename(elsewhere)
+        while "Its file was removed" not in machine.log:  # noqa: ASYNC110 - a file tells nobody
+            await asyncio.sleep(0.1)
+        polls, said = _polls(platform), len(by_bot(platform.truth.frames))
+        for chat, marks in (await ask(platform, range(2, 4))).items():
+            expected[chat] += marks
+        await platform.truth.until(lambda: _polls(platform) > polls, PATIENCE)
+        assert len(by_bot(platform.truth.frames)) == said
+        elsewhere.rename(database)
+        await until_done(machine, 4)
+    assert judged(platform, expected) == []
+
+
+def _polls(platform: FakePlatform) -> int:
+    return sum(call.verb == "poll" for call in platform.truth.calls)
+
+
+async def test_a_second_gateway_is_refused_though_the_file_beside_is_gone():
+    """DU-13: the lock is on the database itself, and the next gateway gets it as soon as the first is dead."""
+    async with asyncio.timeout(PATIENCE), a_telegram() as (platform, machine):
+        await machine.start()
+        expected = await ask(platform, range(1))
+        await until_done(machine, 1)
+        (machine.folder / "rejoinder.db.lock").unlink()
+        second = await asyncio.create_subprocess_exec(
+            *REJOINDER, "run", cwd=machine.folder, stderr=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL
+        )
+        _, said = await second.communicate()
+        assert second.returncode != 0
+        assert b"One gateway serves a store." in said
+        await machine.kill()
+        await machine.start()
+        for chat, marks in (await ask(platform, range(1, 2))).items():
+            expected.setdefault(chat, []).extend(marks)
+        await until_done(machine, 2)
     assert judged(platform, expected) == []

@@ -88,7 +88,7 @@ COMMANDS = {
     "debug": "owner",
     "restart": "owner",
     "bash": "owner",
-    "resend": "owner",
+    "resend": "sender",
     "context": "sender",
     "export-session": "sender",
     "kill": "sender",
@@ -97,7 +97,7 @@ COMMANDS = {
     "tts": "sender",
 }
 # What may only an owner say with a command that others may use too.
-OWNER_ARGUMENTS = {"approve": "ABCDEFGH", "session": "bots"}
+OWNER_ARGUMENTS = {"approve": "ABCDEFGH", "session": "bots", "resend": "all"}
 
 
 def test_every_command_has_a_row() -> None:

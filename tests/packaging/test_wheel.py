@@ -108,7 +108,9 @@ def test_it_serves_the_page_and_answers(programs: Path, tmp_path: Path):
 
 def test_an_extra_that_is_missing_is_named_with_its_command(programs: Path, tmp_path: Path):
     """The command can be pasted as it is: it names this environment and the package."""
-    (tmp_path / "rejoinder.toml").write_text('[agents.coder]\nkind = "acp"\ncommand = ["codex-acp"]\n')
+    (tmp_path / "rejoinder.toml").write_text(
+        '[agents.coder]\nkind = "acp"\ncommand = ["codex-acp"]\n[channels.web]\nport = 0\n'
+    )
     command = [programs / "rejoinder", "run"]
     done = subprocess.run(
         command, cwd=tmp_path, env=outside(programs, tmp_path), capture_output=True, text=True, check=False

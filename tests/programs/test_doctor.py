@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from rejoinder.cli import app
 from rejoinder.config.load import read
 from rejoinder.programs import doctor
-from rejoinder.store.base import Accept, PutEventAside
+from rejoinder.store.base import Accept, QuarantineEvent
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import FakePlatform
 from tests.cli.a_store import ANNA, received
@@ -161,7 +161,7 @@ def keep(later: timedelta = timedelta(), *, aside: bool = False) -> None:
         store = open_store("sqlite:rejoinder.db")
         (event,) = await store.write(Accept((received(ANNA, 1, "hi"),), datetime.now(UTC) + later))
         if aside:
-            await store.write(PutEventAside(event.id, "it cannot be read"))
+            await store.write(QuarantineEvent(event.id, "it cannot be read"))
         await store.close()
 
     asyncio.run(kept())
@@ -175,10 +175,10 @@ def test_before_the_first_start(folder):
     assert os.listdir(folder) == ["rejoinder.toml"]
 
 
-def test_what_was_put_aside_is_told(folder):
+def test_what_is_quarantined_is_told(folder):
     """DU-14: and where to look for it."""
     keep(aside=True)
-    assert examined()["store"][1].endswith("0 sessions; 1 put aside, which `rejoinder dead` lists")
+    assert examined()["store"][1].endswith("0 sessions; 1 quarantined, which `rejoinder dead` lists")
 
 
 def test_a_store_that_is_whole_and_one_that_is_not(folder):

@@ -1,13 +1,12 @@
 """DU-13: one gateway for one store; who asks whether one runs is in nobody's way."""
 
-import fcntl
 import os
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.store.sqlite import lock
 from rejoinder.store.sqlite.lock import Lock, holder
 
 
@@ -24,25 +23,47 @@ def test_the_holder_is_named_while_it_holds(store: Path) -> None:
     assert holder(store) is None
 
 
-def test_a_second_gateway_is_refused_by_name(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lock, "A_LOOK", 0.0)
+def test_a_second_gateway_is_refused_by_name(store: Path) -> None:
     held = Lock(store)
     with pytest.raises(StoreUnavailable, match=f"a gateway is running on it: process {os.getpid()}"):
         Lock(store)
     held.release()
-
-
-def test_a_look_does_not_keep_a_gateway_from_starting(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A look holds the lock for a moment; who starts in that moment tries again."""
     Lock(store).release()
-    looking = os.open(store.with_name("rejoinder.db.lock"), os.O_RDONLY)
-    fcntl.flock(looking, fcntl.LOCK_SH)
-    waits: list[float] = []
 
-    def sleep(seconds: float) -> None:
-        waits.append(seconds)
-        os.close(looking)
 
-    monkeypatch.setattr(lock.time, "sleep", sleep)
-    Lock(store).release()
-    assert len(waits) == 1
+def test_the_file_beside_is_only_a_name(store: Path) -> None:
+    """Who removes it lets nobody in; under another name the store is the same."""
+    held = Lock(store)
+    store.with_name("rejoinder.db.lock").unlink()
+    other = store.with_name("other.db")
+    other.symlink_to(store)
+    for path in (store, other):
+        with pytest.raises(StoreUnavailable, match="process unknown"):
+            Lock(path)
+    held.release()
+
+
+def test_sqlite_and_those_who_look_leave_the_lock_alone(store: Path) -> None:
+    """Its connections come and go; a look takes nothing."""
+    held = Lock(store)
+    for _ in range(2):
+        db = sqlite3.connect(store)
+        db.execute("CREATE TABLE IF NOT EXISTS a (b)")
+        db.close()
+        assert holder(store) == f"process {os.getpid()}"
+        with pytest.raises(StoreUnavailable, match="a gateway is running"):
+            Lock(store)
+    held.release()
+
+
+def test_it_knows_whether_its_file_is_in_place(store: Path) -> None:
+    """DU-15: moved away, replaced, and back."""
+    held, elsewhere = Lock(store), store.with_name("elsewhere.db")
+    assert held.is_in_place()
+    store.rename(elsewhere)
+    assert not held.is_in_place()
+    store.touch()
+    assert not held.is_in_place()
+    elsewhere.replace(store)
+    assert held.is_in_place()
+    held.release()

@@ -31,7 +31,6 @@ from rejoinder.store.base import (
     MarkSent,
     MarkUnknown,
     PlanParts,
-    Quarantined,
     ReleaseRun,
     ResendPart,
     ResumeTurn,
@@ -144,9 +143,6 @@ class StoreModel(RuleBasedStateMachine):
             assert resumed is Superseded
         elif session in self.active:
             assert resumed == Busy(self.active[session].turn)
-        elif state == "open" and attempts == 3:
-            assert resumed == Quarantined(turn, 3)
-            self.turns[turn] = (session, "quarantined", 3)
         else:
             counted = attempts + (state == "open")
             assert (resumed.attempt, resumed.answered) == (counted, state == "answered")

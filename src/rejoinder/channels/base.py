@@ -5,6 +5,7 @@ do beyond that by having the method: `isinstance(channel, CanReact)`. No call ra
 is an `Outcome`.
 """
 
+from collections.abc import Sequence
 from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -104,6 +105,18 @@ class CanFind(Protocol):
 
     async def find(self, part: Part) -> Outcome:
         """Delivered, RetryAfter (certainly not there: send it again), or Unknown (it cannot be told)."""
+        ...
+
+
+@runtime_checkable
+class CanFindOpening(Protocol):
+    """Cannot look up what was said, but can look for the opening of a draft, which has no words of its own to lose."""
+
+    async def find_opening(self, part: Part, older: Sequence[str], newer: Sequence[str]) -> Outcome:
+        """Delivered, Rejected (not found), RetryAfter or Unknown (ask again later).
+
+        `older`, `newer`: ids of messages that were there before the opening, and of some that certainly are not it.
+        """
         ...
 
 

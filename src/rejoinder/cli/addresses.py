@@ -1,7 +1,9 @@
 """An address that a person typed, looked at before anything else is asked: how it is written, and who is there."""
 
 import asyncio
+import os
 from collections.abc import Callable
+from socket import gaierror
 from typing import Literal
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -42,7 +44,11 @@ async def _nobody(address: str) -> str | None:
             _, writer = await asyncio.open_connection(parts.hostname, port)
     except TimeoutError:
         return f"no answer within {SECONDS:.0f} s"
-    except (OSError, ValueError) as problem:
-        return getattr(problem, "strerror", None) or str(problem)
+    except gaierror as problem:
+        return problem.strerror
+    except OSError as problem:
+        return os.strerror(problem.errno) if problem.errno else str(problem)
+    except ValueError as problem:  # the port
+        return str(problem)
     writer.close()
     return None

@@ -25,7 +25,7 @@ class ShownJob(Struct, frozen=True):
     schedule: str
     paused: bool
     state: str | None
-    """Of its last turn: `waiting`, `running`, `over` or `put aside`."""
+    """Of its last turn: `waiting`, `running`, `over` or `quarantined`."""
     next: datetime | None
     anew: bool
     """It was resumed, and the gateway has not found its next tick yet."""

@@ -1,6 +1,7 @@
 """`rejoinder dead`: parts of answers that were given up or never confirmed, sent again or dropped (DE-33).
 
-Below them are the messages, turns and sessions that were put aside; those can only be looked at.
+Below them is what is quarantined (DU-2): turns (`t12`) and messages (`e34`) can be run again; what cannot be read, and
+sessions, can only be looked at.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,32 +14,36 @@ from msgspec import Struct
 from rejoinder.cli.options import ALL, USUAL_LIMIT, AsJson, File, Limit, most, print_json
 from rejoinder.cli.parts import ShownPart, shown, what, where
 from rejoinder.cli.stores import finish, store_to_read, store_to_write, who_acts
-from rejoinder.errors import BadUse, RejoinderError, Superseded
+from rejoinder.errors import BadUse, RejoinderError, Superseded, Unreadable
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from rejoinder.store.base import PartState, StoreBeside, StoredPart, Verb
+    from rejoinder.store.base import PartState, Quarantined, StoreBeside, StoredPart, Verb
 
 LISTED: "tuple[PartState, ...]" = ("dead", "held")
+PREFIXES = {"turn": "t", "message": "e"}
+"""What the ids of quarantined things begin with, so that they are not taken for those of parts."""
 AT_ONCE = 200
 """Parts in one write: the gateway waits while it lasts."""
 
 
-class ShownAside(Struct, frozen=True):
-    """Something that was put aside, as the store describes it."""
+class ShownQuarantined(Struct, frozen=True):
+    """Something that is quarantined, as the store describes it."""
 
     kind: str
     id: str
     where: str
     at: datetime
     why: str
+    retry: str
+    """What `--retry` takes for it; empty: it cannot be run again."""
 
 
 class Page(Struct, frozen=True):
     total: int
     parts: tuple[ShownPart, ...]
-    put_aside: tuple[ShownAside, ...]
+    quarantined: tuple[ShownQuarantined, ...]
 
 
 class Changed(Struct, frozen=True):
@@ -48,6 +53,8 @@ class Changed(Struct, frozen=True):
     dropped: tuple[int, ...]
     perhaps_twice: tuple[int, ...]
     """Of those sent again: the parts that may have arrived before."""
+    rerun: tuple[str, ...]
+    """Turns and messages taken out of quarantine."""
     missed: int
     """Parts that another writer moved on meanwhile."""
     gateway: str | None
@@ -56,7 +63,7 @@ class Changed(Struct, frozen=True):
 def dead_letters(
     retry: Annotated[
         list[str] | None,
-        typer.Option("--retry", metavar="ID|all", help="Send it again; may be given several times."),
+        typer.Option("--retry", metavar="ID|all", help="Send or run it again; may be given several times."),
     ] = None,
     drop: Annotated[
         list[int] | None, typer.Option("--drop", metavar="ID", help="Never send it; may be given several times.")
@@ -65,7 +72,7 @@ def dead_letters(
     as_json: AsJson = False,
     file: File = None,
 ) -> None:
-    """List what was not delivered (dead), never confirmed (held) or put aside; send it again, or drop it."""
+    """List what was not delivered (dead), never confirmed (held) or quarantined; send or run it again, or drop it."""
     if retry or drop:
         done = finish(_change(file, retry or [], drop or []))
     else:
@@ -84,8 +91,15 @@ def dead_letters(
 async def _page(file: str | None, limit: int) -> Page:
     async with store_to_read(file) as store:
         parts = await store.parts_in(*LISTED, limit=limit, latest_first=True)
-        aside = [ShownAside(each.kind, each.id, each.where, each.at, each.why) for each in await store.put_aside(limit)]
-        return Page(await store.count_parts(*LISTED), tuple(map(shown, parts)), tuple(aside))
+        quarantined = [
+            ShownQuarantined(each.kind, each.id, each.where, each.at, each.why, _reference(each))
+            for each in await store.quarantined(limit)
+        ]
+        return Page(await store.count_parts(*LISTED), tuple(map(shown, parts)), tuple(quarantined))
+
+
+def _reference(each: "Quarantined") -> str:
+    return f"{PREFIXES[each.kind]}{each.number}" if each.number else ""
 
 
 def _show(page: Page, now: datetime) -> None:
@@ -97,7 +111,7 @@ def _show(page: Page, now: datetime) -> None:
     out = console()
     if not page.parts:
         out.print("Nothing is dead or held: all that was to be said has been said, or is on its way.")
-        return _show_put_aside(page, now)
+        return _show_quarantined(page, now)
 
     def row(part: ShownPart) -> "list[Text]":
         why = Text(one_line(part.why) or "never confirmed; it may have arrived")
@@ -118,30 +132,32 @@ def _show(page: Page, now: datetime) -> None:
         out.print("\n" + " ".join(filter(None, (more, advice))), style="dim")
     elif more:
         out.print(more)
-    _show_put_aside(page, now)
+    _show_quarantined(page, now)
 
 
-def _show_put_aside(page: Page, now: datetime) -> None:
+def _show_quarantined(page: Page, now: datetime) -> None:
     from rich.text import Text
 
     from rejoinder.cli.layout import ago, console, one_line, print_table
     from rejoinder.letters import harmless
 
-    if not page.put_aside:
+    if not page.quarantined:
         return
     out = console()
-    out.print("\nPut aside, for it was tried too often or cannot be read:")
+    out.print("\nQuarantined:")
 
-    def row(aside: ShownAside) -> "list[Text]":
+    def row(each: ShownQuarantined) -> "list[Text]":
         return [
-            Text(aside.kind),
-            Text(harmless(aside.id), "bold"),
-            Text(harmless(aside.where)),
-            Text(ago(aside.at, now), "dim"),
-            Text(one_line(aside.why) or "tried too often"),
+            Text(each.retry or "–", "bold"),
+            Text(f"{each.kind} {harmless(each.id)}"),
+            Text(harmless(each.where)),
+            Text(ago(each.at, now), "dim"),
+            Text(one_line(each.why)),
         ]
 
-    print_table(out, ["what", "id", "where", "since", "why"], map(row, page.put_aside))
+    print_table(out, ["id", "what", "where", "since", "why"], map(row, page.quarantined))
+    if out.is_terminal and any(each.retry for each in page.quarantined):
+        out.print("\nRun again: rejoinder dead --retry ID.", style="dim")
 
 
 # --- changed ------------------------------------------------------------------------------------
@@ -151,16 +167,19 @@ async def _change(file: str | None, retry: Sequence[str], drop: Sequence[int]) -
     from rejoinder.store.base import DropPart, ResendPart
 
     async with store_to_write(file) as store:
-        again = await _chosen(store, retry)
+        numbers, references = _sorted(retry)
+        again = await store.parts_in(*LISTED, limit=ALL) if "all" in retry else await _named(store, numbers)
         never = await _named(store, drop)
         if both := {part.id for part in again} & {part.id for part in never}:
             raise BadUse(f"part {min(both)} cannot be sent again and dropped at once")
+        rerun = await _rerun(store, None if "all" in retry else references)
         dropped = await _write(store, never, DropPart)
         resent = await _write(store, again, ResendPart)
         return Changed(
             resent=tuple(part.id for part in resent),
             dropped=tuple(part.id for part in dropped),
             perhaps_twice=tuple(part.id for part in resent if part.state == "held"),
+            rerun=rerun,
             missed=len(again) + len(never) - len(resent) - len(dropped),
             gateway=await store.gateway(),
         )
@@ -177,18 +196,45 @@ def _tell(done: Changed) -> None:
     if done.perhaps_twice:
         named = ", ".join(map(str, done.perhaps_twice[:10]))
         said.append(f"{named} may have arrived before: people may see it twice.")
-    if done.resent:
-        said.append(who_acts(done.gateway, "sends " + ("it" if len(done.resent) == 1 else "them")))
-    print(" ".join(said) or "Nothing is dead or held.")
+    if done.rerun:
+        said.append(f"To be run again: {', '.join(done.rerun)}.")
+    if done.resent or done.rerun:
+        verb = "sends" if not done.rerun else "runs" if not done.resent else "sends and runs"
+        said.append(who_acts(done.gateway, f"{verb} {'it' if len(done.resent) + len(done.rerun) == 1 else 'them'}"))
+    print(" ".join(said) or "Nothing is dead, held or quarantined.")
 
 
-async def _chosen(store: "StoreBeside", wanted: Sequence[str]) -> "tuple[StoredPart, ...]":
-    if "all" in wanted:
-        return await store.parts_in(*LISTED, limit=ALL)
-    for each in wanted:
+def _sorted(wanted: Sequence[str]) -> tuple[list[int], list[str]]:
+    """The numbers of parts, and the names of what is quarantined."""
+    references = [each for each in wanted if each != "all" and each[:1] in PREFIXES.values()]
+    numbers = [each for each in wanted if each != "all" and each not in references]
+    for each in (*numbers, *(reference[1:] for reference in references)):
         if not each.isascii() or not each.isdigit():
-            raise BadUse(f"--retry takes the id of a part, or all; {each!r} is neither")
-    return await _named(store, [int(each) for each in wanted])
+            raise BadUse(f"--retry takes an id that `rejoinder dead` lists, such as 7, t7 or e7, or all; not {each!r}")
+    return [int(each) for each in numbers], references
+
+
+async def _rerun(store: "StoreBeside", wanted: Sequence[str] | None) -> tuple[str, ...]:
+    """None: all that can be run again."""
+    from rejoinder.store.base import WantEvent, WantTurn
+
+    listed = {_reference(each): each for each in await store.quarantined(ALL) if each.number}
+    for each in wanted or ():
+        if each not in listed:
+            raise RejoinderError(f"nothing quarantined has the id {each}; `rejoinder dead` lists what is")
+    done: list[str] = []
+    for reference in listed if wanted is None else dict.fromkeys(wanted):
+        each = listed[reference]
+        try:
+            await store.write(WantTurn(each.number) if each.kind == "turn" else WantEvent(each.number))
+        except Superseded:
+            continue
+        except Unreadable as problem:
+            if wanted is not None:
+                raise RejoinderError(f"{reference} cannot be run again: {problem}") from None
+            continue
+        done.append(reference)
+    return tuple(done)
 
 
 async def _named(store: "StoreBeside", ids: Sequence[int]) -> "tuple[StoredPart, ...]":

@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 TELEGRAM = "https://api.telegram.org"
 ADDRESSES = ("base_url",)
+QUESTIONS = {"base_url": "  Its address", "model": "  Its model", "api_root": "  Bot API (Enter: Telegram's own)"}
 LARGEST_ID = 2**52 - 1  # as Telegram promises
+ON_UNKNOWN = """\
+  When the connection breaks while a message is sent, Telegram cannot be asked whether it arrived. `on_unknown` says
+  what happens then: "hold" never sends it twice, you and the person are told, and /resend repeats it; "resend" repeats
+  it at once: nothing is lost, now and then it is there twice. It is "hold" unless you change it in the file."""
 
 
 def make_configuration(
@@ -90,7 +95,7 @@ def _asked(offer: "Offer") -> tuple[dict[str, Any], "Found"]:
         if key in ADDRESSES:
             found = _address("agents.helper", section, key)
         elif found != "dropped":
-            section[key] = typer.prompt(f"  {key}", default=section[key] or None)
+            section[key] = typer.prompt(QUESTIONS[key], default=section[key] or None)
     return section, found
 
 
@@ -101,7 +106,7 @@ def _address(name: str, section: dict[str, Any], key: str) -> "Found":
     def misspelled(said: str) -> str | None:
         return _mistake({name: {**section, key: said}}, f"{name}.{key}")
 
-    section[key], found = ask_address(f"  {key}", section[key] or None, misspelled)
+    section[key], found = ask_address(QUESTIONS[key], section[key] or None, misspelled)
     return found
 
 
@@ -116,6 +121,8 @@ def _telegram(given: dict[str, str]) -> dict[str, Any]:
         pass
     owner = _number("  Your own Telegram id, a number (0: `rejoinder pair` lets you in later)", 0, 0, LARGEST_ID)
     section["streaming"] = "preview"
+    print(ON_UNKNOWN)
+    section["on_unknown"] = "hold"
     return {**section, "owners": [str(owner)]} if owner else section
 
 

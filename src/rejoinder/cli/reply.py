@@ -221,7 +221,7 @@ def _print_done(console: "Console", reading: "Reading", on: "_On | None") -> Non
         if directive.body is not None:
             lines.append(Text(_clean(directive.body), style="italic"))
         if on:
-            fated = fate(directive, known, can=on.kind.can, reactions=on.kind.reactions, granted=known.self_acting)
+            fated = fate(directive, known, can=on.kind.can, reactions=on.kind.reactions, granted=known.brought)
             style = {"done": "green", "unsupported": "yellow", "denied": "red"}[fated.outcome]
             lines.append(Text.assemble((fated.outcome, style), f": {_clean(fated.note)}"))
         rows.append((Text(directive.name, style="cyan"), Text("\n").join(filter(None, lines))))

@@ -19,7 +19,10 @@ NO_OVERLAY: Overlay = {}
 FILE_ALONE: tuple[tuple[str, ...], ...] = (
     ("commands",),
     ("directives", "allow"),
+    ("directives", "send_to"),
     ("channels", "*", "owners"),
+    ("channels", "*", "host"),
+    ("channels", "*", "trusted_proxies"),
     ("agents", "*"),
 )
 """`*`: any name, except `agents.defaults`, which is no agent."""
@@ -37,13 +40,14 @@ def read_key(said: str) -> tuple[str, ...]:
         path.append(name)
     if len(path) < 2 or found != 0:
         raise BadUse(f"{said} is no key; one is written like messages.queue.mode")
-    if path[:2] != ["agents", "defaults"] and any(_is_under(path, key) for key in FILE_ALONE):
+    if path[:2] != ["agents", "defaults"] and any(_touches(path, key) for key in FILE_ALONE):
         raise BadUse(f"{dotted(tuple(path))} can only be changed in the file: it says who may do what, or what is run")
     return tuple(path)
 
 
-def _is_under(path: list[str], key: tuple[str, ...]) -> bool:
-    return len(path) >= len(key) and all(part in ("*", name) for part, name in zip(key, path, strict=False))
+def _touches(path: list[str], key: tuple[str, ...]) -> bool:
+    """Whether it is this key, stands under it, or is a table that may hold it."""
+    return all(part in ("*", name) for part, name in zip(key, path, strict=False))
 
 
 def read_value(said: str) -> Any:

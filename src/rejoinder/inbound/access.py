@@ -113,20 +113,22 @@ def control_action(message: Message, rules: Rules) -> Action | None:
         return Action(reading.reset.trigger, "sender")
     actions: list[Action] = []
     if called := reading.invocation:
-        auth = called.command.auth_for(read_arguments(called.command, called.line)) if called.command else "sender"
+        auth = "sender"
+        if (command := called.command) is not None:
+            auth = command.auth_for(read_arguments(command, called.line), in_group=message.in_group)
         actions.append(Action(f"/{called.name}", auth))
     if reading.alone or reading.only:
-        actions += [_action_of(token, rules) for token in reading.tokens]
+        actions += [_action_of(token, rules, in_group=message.in_group) for token in reading.tokens]
     return max(actions, key=lambda action: STRICTNESS[action.auth], default=None)
 
 
-def _action_of(token: Token, rules: Rules) -> Action:
+def _action_of(token: Token, rules: Rules, *, in_group: bool) -> Action:
     match token.kind:
         case "directive":
             auth = BY_NAME[token.name].auth
         case "command":
             command = rules.commands[token.name]
-            auth = command.auth_for(read_arguments(command, token.value))
+            auth = command.auth_for(read_arguments(command, token.value), in_group=in_group)
         case "reset" | "stop":
             auth = "sender"
     return Action(f"/{token.name}", auth)

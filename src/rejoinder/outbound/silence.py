@@ -255,7 +255,10 @@ class Silence:
                 return "", at
             found = _TOKEN.match(text, at)
             if found and not _is_inert(self._line):
-                follows = text[found.end() : found.end() + 2]
+                behind = found.end()
+                while self._last == "_" and text.startswith("_", behind) and behind - found.end() < _MOST_AROUND:
+                    behind += 1
+                follows = text[behind : behind + 2]
                 if over is None and follows in ("", "'", "’"):
                     self._held = text[at:]
                     return "", len(text)

@@ -151,11 +151,11 @@ async def _store(store: str) -> str:
     reader = open_reader(store)
     try:
         await reader.check()
-        sessions, aside = await reader.count_sessions(), len(await reader.put_aside())
+        sessions, quarantined = await reader.count_sessions(), len(await reader.quarantined())
     finally:
         await reader.close()
     held = f", and a gateway runs on it ({running})" if (running := await _gateway(store)) else ""
-    told = f"; {aside} put aside, which `rejoinder dead` lists" if aside else ""
+    told = f"; {quarantined} quarantined, which `rejoinder dead` lists" if quarantined else ""
     return f"{file} is whole, with {sessions} session{'' if sessions == 1 else 's'}{held}{told}"
 
 

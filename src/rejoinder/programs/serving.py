@@ -28,9 +28,20 @@ from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.deciding.restarting import Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.turn.completions import Line, complete
-from rejoinder.store.base import ApproveKnock, DropPart, Knock, PauseJob, ResendPart, Store, StoredPart, WantJob
+from rejoinder.store.base import (
+    ApproveKnock,
+    DropPart,
+    Knock,
+    PauseJob,
+    ResendPart,
+    Store,
+    StoredPart,
+    WantEvent,
+    WantJob,
+    WantTurn,
+)
 from rejoinder.wiring.opening import aliases, menu, open_channels
-from rejoinder.wiring.stores import open_store
+from rejoinder.wiring.stores import open_store_when_ready
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -98,7 +109,7 @@ async def serve(
     async with AsyncExitStack() as stack:
         listening: socket.socket | None = None
         channels = open_channels(settings)
-        store = await asyncio.to_thread(open_store, settings.gateway.store)  # first: a second gateway is refused here
+        store = await open_store_when_ready(settings.gateway.store)  # first: a second gateway is refused here
         stack.push_async_callback(store.close)
         web: WebChannel | None = None
         facts: WebSettings | None = None
@@ -250,6 +261,10 @@ def _house(
     async def drop(part: StoredPart) -> None:
         await store.write(DropPart(part))
 
+    async def rerun(verb: WantEvent | WantTurn) -> None:
+        await store.write(verb)
+        gateway.engine.foreign_changes.changed()
+
     async def jog(verb: WantJob | PauseJob) -> None:
         await store.write(verb)
         if gateway.clockwork is not None:
@@ -270,6 +285,7 @@ def _house(
         complete=answer,
         resend=resend,
         drop=drop,
+        rerun=rerun,
         jog=jog,
         unheeded=lambda: gateway.unheeded,
         approve=approve,

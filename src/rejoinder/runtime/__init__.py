@@ -9,6 +9,6 @@ turn         one turn of one agent, and the turns that no message triggers
 answer       turns what an agent says into what a conversation shows
 sending      sends what is to be said, in order and once
 
-unprompted   recovery, put_aside, upkeep, foreign_changes
+unprompted   recovery, quarantine, backlogs, readmission, upkeep, foreign_changes
 shared       runs, unit, settings, abilities, profiles, prefixes, hooks, entropy, tables
 """

@@ -24,6 +24,7 @@ from rejoinder.inbound.outcome import Continue, walk
 from rejoinder.inbound.rooms import members, whose_message
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.answer.handoff import HandedRow
+from rejoinder.runtime.backlogs import Backlogs
 from rejoinder.runtime.deciding.access import Access
 from rejoinder.runtime.deciding.consequences import Consequences, Decision
 from rejoinder.runtime.deciding.debounce import Debounce
@@ -41,6 +42,8 @@ from rejoinder.runtime.lanes.books import StoreBooks
 from rejoinder.runtime.lanes.lanes import Lanes
 from rejoinder.runtime.lanes.sessions import Sessions
 from rejoinder.runtime.lanes.slots import Slots
+from rejoinder.runtime.quarantine import Quarantine
+from rejoinder.runtime.readmission import Readmission
 from rejoinder.runtime.recovery import Recovery
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending.conversations import Conversation, Conversations
@@ -95,7 +98,7 @@ class Engine:
         self.outbox = Outbox(places, store, runs, settings.channel, clock, self._tell)
         self.conversations = Conversations(places, store, self.outbox, settings.channel)
         owners = Owners(self.conversations, channels, store, clock)
-        self.outbox.owed = owners.owed
+        self.outbox.losses.owners = owners
         questions, access = Questions(runs, settings.question_seconds, store.generation), Access(settings.rules, store)
         self.workers = workers = Workers(
             agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell, self._hand_over
@@ -105,17 +108,23 @@ class Engine:
         self.lanes = Lanes(workers, self.books, runs, slots, settings.lease)
         self.shell = Shell(runs)
         self.errands = errands = Errands(agents, settings, store, workers, restarting, self.shell)
-        self._effects = Effects(agents, self.lanes, questions, access, settings.show_config, self._tell, errands.run)
+        quarantine = Quarantine(store, self.conversations, runs, clock)
+        backlogs = Backlogs(store, self.conversations, self._sessions, self.lanes, queueing, agents, quarantine, clock)
+        self.readmission = Readmission(store, backlogs, self.take, clock)
+        self._effects = Effects(
+            agents, self.lanes, questions, access, settings.show_config, self._tell, errands.run, self.readmission
+        )
         self._consequences = Consequences(
             settings, store, self._sessions, self.lanes, queueing, self._effects, owners, tally, hooks
         )
         self.upkeep = Upkeep(store, self.lanes, self.books, clock)
-        self.foreign_changes = ForeignChanges(store, self.outbox, access, runs)
+        self.foreign_changes = ForeignChanges(store, self.outbox, access, self.readmission, runs)
         self.recovery = Recovery(
             store,
             self.conversations,
             self._sessions,
             self.lanes,
+            slots,
             queueing,
             runs,
             self.take,
@@ -124,6 +133,9 @@ class Engine:
             settings.on_crash,
             clock,
             self.outbox,
+            quarantine,
+            backlogs,
+            self.readmission,
         )
         self.background = Beginning(
             agents,

@@ -19,6 +19,7 @@ from rejoinder.events import (
     MessageDecided,
     MessageReceived,
     ReplySent,
+    ReplyStarted,
     SessionEnded,
     SessionStarted,
     TurnEnded,
@@ -34,6 +35,7 @@ Happening = (
     | SessionEnded
     | JobTicked
     | TurnEnded
+    | ReplyStarted
     | ReplySent
     | DeliveryFailed
 )
@@ -47,6 +49,7 @@ HOOKS: Mapping[str, type[Happening]] = {
     "session_ended": SessionEnded,
     "job_ticked": JobTicked,
     "turn_ended": TurnEnded,
+    "reply_started": ReplyStarted,
     "reply_sent": ReplySent,
     "delivery_failed": DeliveryFailed,
 }

@@ -2,10 +2,11 @@
 
 Rule 1: everything is in its queue before a channel is opened, so no new message can overtake it.
 Rule 2: no decision is made twice: what was routed goes on as it was decided.
-Rule 3: an attempt is counted before it is made. An event that has been tried before is tried alone, so that the one
-        that kills the process is identified and no other is given up for it (DU-2). An orderly stop is not held
-        against the events it leaves undecided: their attempts are not counted.
-Rule 4: what is damaged, or was stored by another version in a format of its own, is put aside alone (put_aside.py).
+Rule 3: an attempt is counted before it is made, and a crash makes suspects of all that was under way (DU-2). Turns that
+        were under way in two crashes run one at a time (slots.py), events that were tried before are decided before
+        any turn runs, one at a time. Only what was under way alone when the process died, and that three times, is
+        quarantined. An orderly stop makes no suspects.
+Rule 4: what is damaged, or was stored by another version in a format of its own, is quarantined (quarantine.py).
 """
 
 import asyncio
@@ -16,17 +17,18 @@ from datetime import datetime
 from typing import Any, Literal
 
 from msgspec import MsgspecError
-from msgspec.structs import replace
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable, Unreadable
+from rejoinder.runtime.backlogs import Backlogs
 from rejoinder.runtime.deciding.queueing import Queueing
-from rejoinder.runtime.deciding.waiting import message_of, unpack
-from rejoinder.runtime.lanes.books import note_put_aside
+from rejoinder.runtime.deciding.waiting import unpack
 from rejoinder.runtime.lanes.lanes import Lanes
 from rejoinder.runtime.lanes.sessions import Sessions
-from rejoinder.runtime.lanes.turn_inputs import Asked, Resumed
-from rejoinder.runtime.put_aside import PLANNED_BEFORE, Shelf
+from rejoinder.runtime.lanes.slots import Slots
+from rejoinder.runtime.lanes.turn_inputs import Resumed, suspicion
+from rejoinder.runtime.quarantine import PLANNED_BEFORE, Quarantine
+from rejoinder.runtime.readmission import Readmission
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending import notices
 from rejoinder.runtime.sending.conversations import Conversation, Conversations
@@ -37,11 +39,8 @@ from rejoinder.runtime.turn.questions import RESTARTED
 from rejoinder.runtime.unit import Unit
 from rejoinder.store.base import (
     MOST_ATTEMPTS,
-    Backlog,
-    DropInputs,
     EndRun,
     InboxEvent,
-    Input,
     OpenTurn,
     ReleaseEvents,
     ResumeTurn,
@@ -51,7 +50,7 @@ from rejoinder.store.base import (
     Verb,
     WithdrawParts,
 )
-from rejoinder.turns.modes import Mode
+from rejoinder.store.base import Recovery as Found
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +64,7 @@ class Recovery:
         conversations: Conversations,
         sessions: Sessions,
         lanes: Lanes,
+        slots: Slots,
         queueing: Queueing,
         runs: Runs,
         take: Callable[[InboxEvent], None],
@@ -73,11 +73,15 @@ class Recovery:
         on_crash: OnCrash,
         clock: Callable[[], datetime],
         outbox: Outbox,
+        quarantine: Quarantine,
+        backlogs: Backlogs,
+        readmission: Readmission,
     ) -> None:
         self._store = store
         self._conversations = conversations
         self._sessions = sessions
         self._lanes = lanes
+        self._slots = slots
         self._queueing = queueing
         self._runs = runs
         self._take = take
@@ -86,7 +90,9 @@ class Recovery:
         self._on_crash: OnCrash = on_crash
         self._clock = clock
         self._outbox = outbox
-        self._shelf = Shelf(store, conversations, clock)
+        self._quarantine = quarantine
+        self._backlogs = backlogs
+        self._readmission = readmission
         self._tried: list[int] = []
         self._stopped = False
         self.over = asyncio.Event()
@@ -98,20 +104,32 @@ class Recovery:
         self._outbox.recover(found.unknown, found.to_send)
         await close_left_open(self._store, self._outbox, RESTARTED)
         for unread in found.unread:
-            await self._shelf.put(unread)
-        for open in found.turns:
+            await self._quarantine.put_unread(unread)
+        events = tuple([event for event in found.events if self._can_be_decided(event)])
+        if any(event.attempts for event in events):
+            self._slots.hold()
+        try:
+            await self._put_in_line(found)
+            await self._decide(events)
+        finally:
+            self._slots.let_go()
+        await self._readmission.look()
+        self.over.set()
+
+    async def _put_in_line(self, found: Found) -> None:
+        for open in sorted(found.turns, key=_in_turn):
             try:
                 await self._go_on(open)
             except (MsgspecError, Unreadable) as problem:
                 turn, about = open.turn, open.inputs[-1].event.inbound.message_id
-                await self._shelf.put_turn(turn.session, turn.id, about, turn.route, problem, open.parts)
+                await self._quarantine.put_unreadable_turn(
+                    turn.session, turn.id, about, turn.route, problem, open.parts
+                )
         for backlog in found.backlogs:
             try:
-                await self._queue(backlog)
+                await self._backlogs.queue(backlog)
             except Unreadable as problem:
                 log.error("%s: what waits here goes on waiting: %s", backlog.session, problem)
-        await self._decide(tuple([event for event in found.events if self._can_be_decided(event)]))
-        self.over.set()
 
     async def stop(self) -> None:
         """The gateway shuts down: takes back the attempts that were counted for undecided events."""
@@ -130,20 +148,33 @@ class Recovery:
         if turn.state == "answered":
             await self._close(open, "answered", PLANNED_BEFORE)
         elif conversation is None or not inputs or (decided := unpack(inputs[0].payload)).agent not in self._agents:
-            await self._close(open, "dropped", "its channel or its agent is no longer configured")
+            gone = "its channel or its agent is no longer configured"
+            await self._close(open, "dropped", gone, *self._removal(open, conversation))
         elif self._on_crash != "rerun":
             about, told = inputs[-1].event.inbound.message_id, self._on_crash == "ask" and not decided.listening
             notice = notices.interrupted(conversation, about, self._clock(), open.parts, told=told)
             await self._close(open, "dropped", "a restart interrupted it", WithdrawParts(turn.id), notice)
             notices.wake((conversation,))
+            notices.clear(conversation, open.parts)
+        elif turn.alone >= MOST_ATTEMPTS:
+            asked_for = [put.event.inbound for put in inputs]
+            await self._quarantine.put_turn(turn, asked_for, open.parts, conversation, told=not decided.listening)
         else:
             session = await self._sessions.find(turn.session, decided.agent, self._clock())
             await conversation.open(self._clock())
-            asked = tuple(self._asked(put, conversation) for put in inputs)
+            asked = tuple(self._backlogs.asked(put, conversation) for put in inputs)
             in_line = tuple(self._queueing.in_line(each.message, session) for each in asked)
             queue = self._queueing.of(turn.route.channel, session)
             lane = self._lanes.lane(turn.session, decided.agent, queue, turn.route)
             lane.resume(asked, in_line, Resumed(turn, open.parts, self._outbox.said(open.parts)))
+
+    def _removal(self, open: OpenTurn, conversation: Conversation | None) -> tuple[Verb[Any], ...]:
+        """Nobody will go on with what this turn has begun to say."""
+        if conversation is None:
+            return ()
+        notices.clear(conversation, open.parts)
+        removed = notices.interrupted(conversation, "", self._clock(), open.parts, told=False)
+        return WithdrawParts(open.turn.id), removed
 
     async def _close(
         self, open: OpenTurn, outcome: Literal["answered", "dropped"], detail: str, *also: Verb[Any]
@@ -156,59 +187,6 @@ class Recovery:
         claim = await self._store.write(ResumeTurn(open.turn.id, now, now))
         if isinstance(claim, Run):
             await Unit(EndRun(claim, outcome, now, detail), *also).write(self._store)
-
-    # --- what waited for a turn -------------------------------------------------------------------
-
-    async def _queue(self, backlog: Backlog) -> None:
-        conversation = self._conversations.at(backlog.route)
-        if conversation is None:
-            log.warning("%s is no longer configured: what waits there goes on waiting", backlog.route.channel)
-            return
-        gathered = await self._readable(backlog.gathered)
-        singly = await self._readable(backlog.singly)
-        waiting = (*gathered, *singly)
-        if not waiting:
-            return
-        agent = unpack(waiting[0].payload).agent
-        if agent not in self._agents:
-            events = tuple(put.event.id for put in waiting)
-            await self._store.write(DropInputs(backlog.session, events, f"there is no agent {agent} any more"))
-            return
-        await conversation.open(self._clock())
-        session = await self._sessions.find(backlog.session, agent, self._clock())
-        queue = self._queueing.of(backlog.route.channel, session)
-        lane = self._lanes.lane(backlog.session, agent, queue, backlog.route)
-        left_out = [self._asked(put, conversation) for put in waiting if put.state == "summarised"]
-        lane.remember(tuple(self._queueing.in_line(each.message, session) for each in left_out))
-        old = [self._asked(put, conversation) for put in gathered if put.state == "waiting"]
-        together = tuple(asked for asked in old if not asked.message.compacts)
-        if together:
-            message = self._queueing.in_line(together[-1].message, session)
-            by_itself = replace(queue, mode=Mode.FOLLOWUP, debounce_ms=0)
-            lane.arrive(together, replace(message, id=f"gathered/{message.id}", settings=by_itself))
-        chores = (asked for asked in old if asked.message.compacts)
-        alone = (self._asked(put, conversation) for put in singly if put.state == "waiting")
-        for asked in (*chores, *alone):
-            lane.arrive((asked,), self._queueing.in_line(asked.message, session))
-
-    async def _readable(self, inputs: tuple[Input, ...]) -> tuple[Input, ...]:
-        """The inputs that can be read; the others are put aside."""
-        found: list[Input] = []
-        for put in inputs:
-            try:
-                unpack(put.payload)
-            except MsgspecError as problem:
-                message = put.event.inbound.message_id
-                await self._shelf.put_input(put.session, put.event.id, message, put.event.inbound.route, problem)
-            else:
-                found.append(put)
-        return tuple(found)
-
-    def _asked(self, put: Input, conversation: Conversation) -> Asked:
-        decided, inbound = unpack(put.payload), put.event.inbound
-        handle = conversation.messages.handle(inbound.message_id)
-        message = message_of(decided, inbound)
-        return self._queueing.asked(put.event.id, message, decided.agent, conversation, decided.overheard, handle)
 
     # --- what was accepted and not decided --------------------------------------------------------
 
@@ -228,11 +206,12 @@ class Recovery:
             for event in events:
                 self._take(event)
             return
+        await self._slots.tried.wait()
         for event in events:
             if self._stopped:
                 return
-            if event.attempts >= MOST_ATTEMPTS - 1:
-                await self._put_aside(event)
+            if event.alone >= MOST_ATTEMPTS:
+                await self._quarantine.put_event(event)
             else:
                 await self._try(event)
                 await self._runs.wait(self._decide_alone(event))
@@ -242,13 +221,10 @@ class Recovery:
         self._tried += ids
         await self._store.write(TryEvents(ids))
 
-    async def _put_aside(self, event: InboxEvent) -> None:
-        inbound = event.inbound
-        conversation = self._conversations.of(inbound)
-        notice = notices.put_aside(conversation, inbound.message_id, self._clock())
-        await self._store.write(TryEvents((event.id,), most=MOST_ATTEMPTS - 1), notice)
-        log.error(
-            "message %s of %s was put aside after %d attempts", inbound.message_id, inbound.channel, MOST_ATTEMPTS
-        )
-        notices.wake((conversation,))
-        self._runs.start("put aside", note_put_aside(conversation, inbound.message_id))
+
+def _in_turn(open: OpenTurn) -> tuple[bool, int, int]:
+    """Those come first beside which nothing may run. Of the suspects those that have the least against them come first:
+    they end, and leave the others alone."""
+    turn = open.turn
+    suspected = suspicion(turn)
+    return suspected != "strong", turn.alone, turn.crashes if suspected != "none" else 0

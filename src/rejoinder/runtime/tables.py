@@ -3,7 +3,7 @@
 The table is made by calling `judge` itself, case by case, so that it cannot differ from what is done.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Literal, assert_never
 
 from msgspec import Struct
@@ -53,6 +53,11 @@ class _Looks(_Blind):
         raise NotImplementedError
 
 
+class _FindsOpenings(_Blind):
+    async def find_opening(self, part: Part, older: Sequence[str], newer: Sequence[str]) -> Outcome:
+        raise NotImplementedError
+
+
 class _Case(Struct, frozen=True):
     outcome: Outcome
     channel: _Blind = _Blind()
@@ -83,6 +88,7 @@ _CASES: Final[dict[str, _Case]] = {
     "limited": _Case(RetryAfter(limited=True)),
     "unknown, where a key is kept": _Case(Unknown(""), _Keeps()),
     "unknown, where it can be looked up": _Case(Unknown(""), _Looks()),
+    "unknown, where only an opening can be looked up": _Case(Unknown(""), _FindsOpenings()),
     'unknown, `on_unknown = "hold"`': _Case(Unknown("")),
     'unknown, `on_unknown = "resend"`': _Case(Unknown(""), on_unknown="resend"),
 }

@@ -56,7 +56,6 @@ from rejoinder.store.rows import (
     PartState,
     Pending,
     PlaceFacts,
-    PutAside,
     Quarantined,
     Recovery,
     Run,
@@ -91,8 +90,11 @@ from rejoinder.store.verbs import (
     MoveCursor,
     NoteMessages,
     PlanParts,
-    PutEventAside,
     PutSession,
+    QuarantineEvent,
+    QuarantineTurn,
+    ReadmitEvent,
+    ReadmitTurn,
     ReleaseEvents,
     ReleaseRun,
     RenewRun,
@@ -111,6 +113,8 @@ from rejoinder.store.verbs import (
     TryEvents,
     Unpair,
     Verb,
+    WantEvent,
+    WantTurn,
     WithdrawParts,
 )
 
@@ -246,8 +250,12 @@ class StoreReader(Protocol):
         ...
 
     # the store itself
-    async def put_aside(self, limit: int = 1000) -> tuple[PutAside, ...]:
-        """What is no longer processed, the latest first."""
+    async def quarantined(self, limit: int = 1000) -> tuple[Quarantined, ...]:
+        """What is left alone, the latest first."""
+        ...
+
+    async def wanted(self) -> tuple[Quarantined, ...]:
+        """The turns and events in quarantine that somebody wants to be run again."""
         ...
 
     async def load(self) -> Load: ...
@@ -381,10 +389,12 @@ __all__ = [
     "Pending",
     "PlaceFacts",
     "PlanParts",
-    "PutAside",
-    "PutEventAside",
     "PutSession",
+    "QuarantineEvent",
+    "QuarantineTurn",
     "Quarantined",
+    "ReadmitEvent",
+    "ReadmitTurn",
     "Recovery",
     "ReleaseEvents",
     "ReleaseRun",
@@ -416,7 +426,9 @@ __all__ = [
     "Unpair",
     "Unread",
     "Verb",
+    "WantEvent",
     "WantJob",
+    "WantTurn",
     "WithdrawParts",
     "said_about",
 ]

@@ -12,7 +12,7 @@ from rejoinder.events import Inbound
 from rejoinder.store.rows import InboxEvent, Outcome
 from rejoinder.store.verbs import Destination, Verb
 
-JobState = Literal["waiting", "running", "over", "put aside"]
+JobState = Literal["waiting", "running", "over", "quarantined"]
 
 
 class KeptJob(Struct, frozen=True):

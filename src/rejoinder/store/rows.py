@@ -32,7 +32,7 @@ EVENT_STATES: Final[dict[EventState, str]] = {
     "new": "accepted, nothing decided yet",
     "routed": "handed to one session or more",
     "settled": "decided without a turn; the reason says how",
-    "quarantined": "handled too often without an end, or not to be read; left alone",
+    "quarantined": "it ended the process each time, or cannot be read; left alone",
 }
 
 
@@ -45,6 +45,8 @@ class InboxEvent(Struct, frozen=True):
     state: EventState = "new"
     reason: str = ""
     attempts: int = 0
+    alone: int = 0
+    """How often the process died while nothing but this was under way."""
 
 
 InputState = Literal["waiting", "taken", "steered", "summarised", "dropped"]
@@ -77,7 +79,7 @@ TURN_STATES: Final[dict[TurnState, str]] = {
     "open": "runs, or has to be run",
     "answered": "the whole answer is planned: the agent is not asked again, what is left is delivered",
     "closed": "over; the outcome says how",
-    "quarantined": "run too often without an end, or not to be read; left alone",
+    "quarantined": "it ended the process each time, or cannot be read; left alone",
 }
 
 Outcome = Literal["answered", "silent", "failed", "stopped", "dropped"]
@@ -97,6 +99,10 @@ class StoredTurn(Struct, frozen=True):
     outcome: Outcome | None = None
     detail: str = ""
     closed: datetime | None = None
+    crashes: int = 0
+    """How often the process died while it ran."""
+    alone: int = 0
+    """How often it died while nothing but this turn was under way."""
 
 
 class Run(Struct, frozen=True):
@@ -114,13 +120,6 @@ class Busy(Struct, frozen=True):
     """The session has an active run."""
 
     turn: int
-
-
-class Quarantined(Struct, frozen=True):
-    """The turn was run too often without reaching its end, and will not be run again (DU-2)."""
-
-    turn: int
-    attempts: int
 
 
 # --- outbound -----------------------------------------------------------------------------------
@@ -342,8 +341,8 @@ class Unread(Struct, frozen=True):
     """The turn only had to be delivered."""
 
 
-class PutAside(Struct, frozen=True):
-    """What is no longer processed: it was tried too often, or cannot be read. An operator may want to know."""
+class Quarantined(Struct, frozen=True):
+    """What is left alone (DU-2, DU-14): it ended the process each time, or cannot be read."""
 
     kind: Literal["message", "turn", "session"]
     id: str
@@ -351,8 +350,10 @@ class PutAside(Struct, frozen=True):
     where: str
     """The channel or the session."""
     at: datetime
-    """When it came, was put aside, or was last used."""
+    """When it came, was quarantined, or was last used."""
     why: str = ""
+    number: int = 0
+    """Of the event or the turn, by which it is taken out again; 0: it cannot be."""
 
 
 class Recovery(Struct, frozen=True):

@@ -26,7 +26,6 @@ from rejoinder.store.rows import (
     Outcome,
     Paired,
     PartState,
-    Quarantined,
     Run,
     StoredPart,
 )
@@ -34,6 +33,7 @@ from rejoinder.store.rows import (
 Result = TypeVar("Result", covariant=True)
 
 MOST_ATTEMPTS: Final = 3
+"""How often the process may die while one thing alone is under way; then that is quarantined (DU-2)."""
 
 
 class Verb(Struct, Generic[Result], frozen=True):
@@ -55,11 +55,11 @@ class MoveCursor(Verb[None], frozen=True):
     cursor: Cursor
 
 
-class TryEvents(Verb[tuple[int, ...]], frozen=True):
-    """Counts an attempt before events are handled once more. Returns those now quarantined: leave them alone."""
+class TryEvents(Verb[None], frozen=True):
+    """Counts an attempt before events are handled once more: if the process dies before they are decided, they are
+    suspected of it."""
 
     events: tuple[int, ...]
-    most: int = MOST_ATTEMPTS
 
 
 class ReleaseEvents(Verb[None], frozen=True):
@@ -82,11 +82,23 @@ class RouteEvent(Verb[None], frozen=True):
     to: tuple[Destination, ...]
 
 
-class PutEventAside(Verb[None], frozen=True):
-    """The event cannot be decided: it is quarantined, with the reason."""
+class QuarantineEvent(Verb[None], frozen=True):
+    """The event cannot be decided: it is left alone, with the reason, until somebody wants it again."""
 
     event: int
     reason: str
+
+
+class WantEvent(Verb[None], frozen=True):
+    """Somebody wants this quarantined event to be handled again; the gateway does so as soon as it looks."""
+
+    event: int
+
+
+class ReadmitEvent(Verb[InboxEvent], frozen=True):
+    """Takes an event out of quarantine; it is to be decided as if it had just come."""
+
+    event: int
 
 
 class SettleEvent(Verb[None], frozen=True):
@@ -129,15 +141,33 @@ class BeginTurn(Verb[Run | Busy], frozen=True):
     """Whether this turn tells of what was summarised; if not, a later one does."""
 
 
-class ResumeTurn(Verb[Run | Busy | Quarantined], frozen=True):
+class ResumeTurn(Verb[Run | Busy], frozen=True):
     """Claims the session for a turn that was left open. An answered turn is only delivered, which is no attempt."""
 
     turn: int
     now: datetime
     lease_until: datetime
-    most: int = MOST_ATTEMPTS
-    why: str = ""
-    """Why the turn is quarantined, where the number of attempts does not explain it."""
+
+
+class QuarantineTurn(Verb[None], frozen=True):
+    """A turn that was left open and is claimed by nobody is left alone until somebody wants it again (DU-2)."""
+
+    turn: int
+    now: datetime
+    why: str
+
+
+class WantTurn(Verb[None], frozen=True):
+    """Somebody wants this quarantined turn to be run again; the gateway does so as soon as it looks."""
+
+    turn: int
+
+
+class ReadmitTurn(Verb[tuple[int, ...]], frozen=True):
+    """Ends a quarantined turn: its messages wait for a new one, in their session. Returns their events."""
+
+    turn: int
+    now: datetime
 
 
 class RenewRun(Verb[None], frozen=True):
@@ -268,7 +298,7 @@ class PutSession(Verb[int], frozen=True):
 
 
 class SetSessionAside(Verb[None], frozen=True):
-    """A session that cannot be read makes room for a new one under its key, and is kept (`PutAside`)."""
+    """A session that cannot be read makes room for a new one under its key, and is kept (`Quarantined`)."""
 
     session: str
     now: datetime
@@ -360,5 +390,5 @@ class Sweep(Verb[int], frozen=True):
     now: datetime
 
 
-BESIDE: Final[tuple[type[Verb[object]], ...]] = (PlanParts, ResendPart, DropPart, ApproveKnock)
+BESIDE: Final[tuple[type[Verb[object]], ...]] = (PlanParts, ResendPart, DropPart, ApproveKnock, WantEvent, WantTurn)
 """The verbs above that an operator may write beside a gateway; `base` adds those of the jobs."""

@@ -11,8 +11,19 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from rejoinder.channels.web.logins import LONGEST_NAME
-from rejoinder.errors import BadUse, StoreUnavailable, Superseded
-from rejoinder.store.base import PART_STATES, UNENDED, InboxEvent, PartState, PauseJob, StoredPart, StoreReader, WantJob
+from rejoinder.errors import BadUse, StoreUnavailable, Superseded, Unreadable
+from rejoinder.store.base import (
+    PART_STATES,
+    UNENDED,
+    InboxEvent,
+    PartState,
+    PauseJob,
+    StoredPart,
+    StoreReader,
+    WantEvent,
+    WantJob,
+    WantTurn,
+)
 from rejoinder.web import views
 from rejoinder.web.flow import Flow
 from rejoinder.web.house import House
@@ -102,6 +113,20 @@ async def _with_stuck(house: House, request: Request, do: Callable[[StoredPart],
             await do(part)
             return views.Accepted()
     raise NotFound(f"no dead or unconfirmed part has the number {wanted}")
+
+
+async def _quarantine(house: House, _: Flow, request: Request) -> Struct:
+    return views.Quarantine(tuple(map(views.quarantined_view, await house.store.quarantined(MOST_PARTS))))
+
+
+async def _rerun(house: House, _: Flow, request: Request) -> Struct:
+    kind, wanted = request.path_params["kind"], request.path_params["number"]
+    for each in await house.store.quarantined():
+        if each.number and (each.kind, str(each.number)) == (kind, wanted):
+            with suppress(Superseded):  # another writer was faster
+                await house.rerun(WantTurn(each.number) if kind == "turn" else WantEvent(each.number))
+                return views.Accepted()
+    raise NotFound(f"no {kind} {wanted} is quarantined")
 
 
 async def _jobs(house: House, _: Flow, request: Request) -> Struct:
@@ -199,6 +224,8 @@ _STATE = Parameter(
     {"type": "string", "enum": list(PART_STATES)},
 )
 _PART = Parameter("part", "The number of a part.", schema={"type": "integer", "minimum": 1, "maximum": LARGEST_NUMBER})
+_KIND = Parameter("kind", "What is quarantined.", schema={"type": "string", "enum": ["turn", "message"]})
+_NUMBER = Parameter("number", "Its number.", schema={"type": "integer", "minimum": 1, "maximum": LARGEST_NUMBER})
 _JOB = Parameter("job", "The name of a job; a heartbeat's is `heartbeat/` and its agent.")
 _PERSON = Parameter(
     "name", "The name of a person, or their id.", schema={"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
@@ -213,6 +240,22 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", "/api/outbox/{part}/drop", "Give a dead part up for good.", views.Accepted, _drop, (_PART,), (404,)
+    ),
+    Endpoint(
+        "GET",
+        "/api/quarantine",
+        "What ended the gateway each time, or cannot be read: left alone.",
+        views.Quarantine,
+        _quarantine,
+    ),
+    Endpoint(
+        "POST",
+        "/api/quarantine/{kind}/{number}/retry",
+        "Run it again.",
+        views.Accepted,
+        _rerun,
+        (_KIND, _NUMBER),
+        (404, 409),
     ),
     Endpoint(
         "GET",
@@ -297,7 +340,7 @@ def _served(endpoint: Endpoint, house: House, flow: Flow) -> Callable[[Request],
             return _json(views.Problem(str(problem)), 404)
         except Wrong as problem:
             return _json(views.Problem(str(problem)), 400)
-        except Conflict as problem:
+        except (Conflict, Unreadable) as problem:
             return _json(views.Problem(str(problem)), 409)
         except StoreUnavailable as problem:
             return _json(views.Problem(str(problem)), 503)

@@ -4,15 +4,18 @@ import asyncio
 import statistics
 import time
 from collections import deque
+from contextlib import suppress
 
 from rejoinder.bounded import Bounded
 from rejoinder.channels.web.sockets import Connection
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import (
+    Inbound,
     JobTicked,
     MessageDecided,
     MessageReceived,
     ReplySent,
+    ReplyStarted,
     Route,
     SessionEnded,
     SessionStarted,
@@ -51,6 +54,7 @@ class Flow:
         self._house = house
         self._metrics = metrics
         self._came: Bounded[tuple[str, str], float] = Bounded(REMEMBERED)
+        self._introduced: Bounded[tuple[str, str], None] = Bounded(REMEMBERED)
         self._asked: Bounded[Place, float] = Bounded(REMEMBERED)  # places whose last message has had no reply yet
         self._first_words: deque[tuple[float, float]] = deque()
         self._answers: deque[tuple[float, float]] = deque()
@@ -65,24 +69,47 @@ class Flow:
         self._came[message.channel, message.message_id] = now
         if not message.sender.is_bot:
             self._asked.renew((message.channel, message.chat.id, message.thread), now)
+        self._introduce(message, _now())
+
+    def _introduce(self, message: Inbound, at: int) -> None:
+        self._introduced[message.channel, message.message_id] = None
         sender = message.sender.called or message.sender.id
         text = message.text[:LONGEST_EXCERPT]
         place = (message.channel, message.chat.id, message.message_id)
-        self._show(FlowReceived(_now(), *place, sender, text, message.entry, message.thread))
+        self._show(FlowReceived(at, *place, sender, text, message.entry, message.thread))
+
+    async def _look_up(self, route: Route, message: str) -> None:
+        """A message that came before this process began is introduced now: its row has its words and its sender."""
+        if not message or (route.channel, message) in self._introduced:
+            return
+        with suppress(StoreUnavailable):
+            for event in await self._house.store.events_of(message):
+                if event.inbound.route == route:
+                    return self._introduce(event.inbound, int(event.accepted.timestamp() * 1000))
 
     async def decided(self, happening: MessageDecided) -> None:
         message = happening.message
+        if (message.channel, message.message_id) not in self._introduced:
+            self._introduce(message, _now())
         self._metrics.decided.labels(message.channel, happening.outcome).inc()
         place = (message.channel, message.chat.id, message.message_id)
         self._show(FlowDecided(_now(), *place, happening.outcome, happening.stages, message.thread))
 
-    async def sent(self, happening: ReplySent) -> None:
-        route, now = happening.route, time.monotonic()
-        self._sent += 1
-        self._metrics.sent.labels(route.channel).inc()
+    async def started(self, happening: ReplyStarted) -> None:
+        self._saw_words(happening.route)
+
+    def _saw_words(self, route: Route) -> None:
+        """The first words after a message: of a draft, or of an answer that came whole."""
+        now = time.monotonic()
         if (asked := self._asked.pop((route.channel, route.chat, route.thread), None)) is not None:
             self._first_words.append((now, now - asked))
             self._metrics.first_word.observe(now - asked)
+
+    async def sent(self, happening: ReplySent) -> None:
+        route = happening.route
+        self._sent += 1
+        self._metrics.sent.labels(route.channel).inc()
+        self._saw_words(route)
         text = happening.text[:LONGEST_EXCERPT]
         self._show(FlowSent(_now(), route.channel, route.chat, happening.message, text, happening.turn))
 
@@ -96,6 +123,8 @@ class Flow:
         self._metrics.turns.labels(happening.agent, happening.outcome).inc()
         if happening.outcome == "cancelled" and route.channel == self._house.channel.name:
             await self._house.channel.was_stopped(happening.message, happening.agent)
+        for message in (*happening.also, happening.message):
+            await self._look_up(route, message)
         who = (happening.session, happening.agent, happening.outcome, happening.why)
         for message in happening.also:
             self._show(FlowTurn(_now(), route.channel, route.chat, message, *who, turn=happening.turn))

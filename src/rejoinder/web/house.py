@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.channels.web.logins import Invited
-from rejoinder.store.base import Health, Knock, PauseJob, StoredPart, StoreReader, WantJob
+from rejoinder.store.base import Health, Knock, PauseJob, StoredPart, StoreReader, WantEvent, WantJob, WantTurn
 
 
 class ChannelState(Struct, frozen=True):
@@ -70,6 +70,8 @@ class House(Struct, frozen=True):
     """Sends a dead or held part once more."""
     drop: Callable[[StoredPart], Awaitable[None]]
     """Gives a dead or held part up for good."""
+    rerun: Callable[[WantEvent | WantTurn], Awaitable[None]]
+    """Runs something quarantined again."""
     jog: Callable[[WantJob | PauseJob], Awaitable[None]]
     """Runs, pauses or resumes a job of the clock."""
     unheeded: Callable[[], str]

@@ -30,7 +30,10 @@ class Metrics:
             "rejoinder_turns", "Turns that ended, by `agent` and `outcome`.", ["agent", "outcome"], registry=own
         )
         self.first_word = Histogram(
-            "rejoinder_first_reply_seconds", "From a message to the first reply.", buckets=SECONDS, registry=own
+            "rejoinder_first_reply_seconds",
+            "From a message to the first words that people see.",
+            buckets=SECONDS,
+            registry=own,
         )
         self.answered = Histogram(
             "rejoinder_answer_seconds", "From a message to the end of its turn.", buckets=SECONDS, registry=own

@@ -2,12 +2,14 @@
 
 import hashlib
 import mimetypes
+from contextlib import suppress
 from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from rejoinder.errors import StoreUnavailable
 from rejoinder.web.entrance import Entrance, Wrong
 from rejoinder.web.guard import is_for_a_person
 from rejoinder.web.house import ChannelState, House
@@ -68,10 +70,15 @@ def routes(house: House, entrance: Entrance, metrics: Metrics) -> list[BaseRoute
         return [*([store.sentence] if store.fault else []), *filter(None, map(_trouble, house.channels()))]
 
     async def health(_: Request) -> Response:
-        """The process is alive, so 200: a restart mends no full disk. Problems are listed all the same (DU-15)."""
+        """The process is alive, so 200: a restart frees no full disk. Problems are listed all the same (DU-15), and how
+        many answers may not have arrived, or did not (DU-3)."""
         problems = await troubles()
         status = "trouble" if problems else "ok"
-        return JSONResponse({"status": status, "version": house.version, "problems": problems})
+        undelivered: dict[str, int] = {}
+        with suppress(StoreUnavailable):
+            parts = (await house.store.load()).parts
+            undelivered = {"unconfirmed": parts.get("held", 0), "not_delivered": parts.get("dead", 0)}
+        return JSONResponse({"status": status, "version": house.version, "problems": problems, **undelivered})
 
     async def ready(_: Request) -> Response:
         problems = await troubles()

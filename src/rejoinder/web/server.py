@@ -119,6 +119,7 @@ class Pages:
         return {
             "message_received": flow.received,
             "message_decided": flow.decided,
+            "reply_started": flow.started,
             "reply_sent": flow.sent,
             "job_ticked": flow.ticked,
             "turn_ended": flow.turn_ended,

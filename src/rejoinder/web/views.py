@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from rejoinder.channels.web.logins import Invited
 from rejoinder.events import Step
-from rejoinder.store.base import InboxEvent, Input, KeptJob, KeptSession, Knock, StoredPart, Traced
+from rejoinder.store.base import InboxEvent, Input, KeptJob, KeptSession, Knock, Quarantined, StoredPart, Traced
 from rejoinder.store.bodies import text_of
 from rejoinder.web.console_frames import Gauges
 from rejoinder.web.house import ChannelState
@@ -103,6 +103,28 @@ class KnockView(Struct, frozen=True):
     expires: datetime
 
 
+class QuarantinedView(Struct, frozen=True):
+    """Something that is left alone until somebody runs it again."""
+
+    kind: str
+    """`turn`, `message` or `session`."""
+    number: int
+    """By which a turn or a message is run again; 0: it cannot be."""
+    id: str
+    where: str
+    """The channel or the session."""
+    at: datetime
+    why: str
+
+
+class Quarantine(Struct, frozen=True):
+    quarantined: tuple[QuarantinedView, ...]
+
+
+def quarantined_view(each: Quarantined) -> QuarantinedView:
+    return QuarantinedView(each.kind, each.number, each.id, each.where, each.at, each.why)
+
+
 class JobView(Struct, frozen=True):
     """A job of the clock, or an agent's heartbeat."""
 
@@ -113,7 +135,7 @@ class JobView(Struct, frozen=True):
     next: datetime | None
     """None: it is paused, never due again, or not looked at yet."""
     state: str | None
-    """Of its last turn: `waiting`, `running`, `over` or `put aside`."""
+    """Of its last turn: `waiting`, `running`, `over` or `quarantined`."""
     outcome: str | None
     fired: datetime | None
     detail: str

@@ -31,7 +31,6 @@ from rejoinder.inbound.rules import make_rules
 from rejoinder.media.files import Folders
 from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.directives import registry_with
-from rejoinder.outbound.directives.declaration import Declaration
 from rejoinder.outbound.draft import Streaming
 from rejoinder.outbound.prefix import AUTO
 from rejoinder.outbound.typing import TypingSettings
@@ -61,7 +60,7 @@ def runtime_settings(
 ) -> RuntimeSettings:
     gateway, defaults = queue_of_gateway(settings), settings.agent_defaults
     here = {name: _channel_facts(name, channel, settings) for name, channel in channels.items()}
-    brought: list[Declaration] = [module.DIRECTIVE for module in plugins.others("directive")]
+    directives = registry_with(module.DIRECTIVE for module in plugins.others("directive"))
     queues = {name: _usual_queue(facts, gateway) for name, facts in here.items()}
     return RuntimeSettings(
         rules=make_rules(
@@ -84,9 +83,9 @@ def runtime_settings(
             name: getattr(said.settings, "max_answer_chars", MAX_ANSWER_CHARS) for name, said in settings.agents.items()
         },
         silence=settings.directives.silence,
-        granted=frozenset(settings.directives.allow).union(each.name for each in brought),  # installed is allowed
+        granted=frozenset(settings.directives.allow) | directives.brought,
         send_to=settings.directives.send_to,
-        directives=registry_with(brought),
+        directives=directives,
         compaction=CompactionSettings(
             budget=defaults.context_tokens or 0,
             flushes=defaults.memory_flush,

@@ -1,15 +1,35 @@
 """The engine that an address of a store names; light, since every short command that reads a store needs it."""
 
+import asyncio
+import logging
+
 from rejoinder import plugins
 from rejoinder.config.kinds import no_such_store
-from rejoinder.errors import BadConfiguration
+from rejoinder.errors import BadConfiguration, StoreUnavailable
 from rejoinder.store.base import Store, StoreBeside, StoreReader
 from rejoinder.store.declaration import StoreKind
+
+log = logging.getLogger(__name__)
 
 
 def open_store(url: str) -> Store:
     """For this gateway alone."""
     return _kind(url).open(url)
+
+
+async def open_store_when_ready(url: str, pause: float = 1.0) -> Store:
+    """Waits for a store that needs no more than time: its fault says that rejoinder goes on by itself (DU-15)."""
+    told = False
+    while True:
+        try:
+            return await asyncio.to_thread(open_store, url)
+        except StoreUnavailable as fault:
+            if fault.fault not in ("full", "locked"):
+                raise
+            if not told:
+                log.error("%s Nothing is served until then.", fault)
+            told = True
+        await asyncio.sleep(pause)
 
 
 def open_reader(url: str) -> StoreReader:

@@ -13,6 +13,7 @@ from rejoinder.events import (
     EditAllowList,
     ExportSession,
     Mention,
+    ResendParts,
     ResetBotTurns,
     RestartGateway,
     Route,
@@ -332,10 +333,11 @@ def test_status_tells_all_there_is() -> None:
     ("runs", "told"),
     [
         (RunFacts(), ""),
-        (RunFacts(dead_parts=1), "None here; `rejoinder dead` lists them all."),
+        (RunFacts(dead_parts=1), "`/resend all` sends those of every chat; `rejoinder dead` lists them."),
         (
             RunFacts(dead_parts=2, held_parts=1, stuck_here=2),
-            "`/resend` sends the 2 of this chat again, `rejoinder dead` lists them all.",
+            "`/resend` sends the 2 of this chat again; `/resend all` sends those of every chat; "
+            "`rejoinder dead` lists them.",
         ),
     ],
 )
@@ -343,6 +345,25 @@ def test_status_names_a_way_out_that_is_one(runs: RunFacts, told: str) -> None:
     """IN-61: `/resend` is of this chat; where nothing is stuck in it, it would do nothing."""
     (said,) = send(says("/status", OWNER), house(), runs=runs).replies
     assert [line for line in said.splitlines() if "dead" in line] == [told] * bool(told)
+
+
+def test_status_tells_people_their_own_way_out() -> None:
+    """IN-61: in their direct chat; in a group it is the owner's."""
+    runs = RunFacts(dead_parts=2, held_parts=1, stuck_here=1)
+    told = "`/resend` sends the 1 of this chat again."
+    assert told in send(says("/status"), house(), runs=runs).replies[0]
+    assert told not in send(says("/status", group=True), house(), runs=runs).replies[0]
+
+
+def test_resend_is_for_people_in_their_own_chat_and_for_an_owner_anywhere() -> None:
+    """IN-61: in a group, and for all chats, only an owner may."""
+    here = says("/resend")
+    assert send(here, house()).effects == (ResendParts(here.route),)
+    assert not send(says("/resend", group=True), house()).effects
+    group = says("/resend", OWNER, group=True)
+    assert send(group, house()).effects == (ResendParts(group.route),)
+    assert send(says("/resend all", OWNER), house()).effects == (ResendParts(None),)
+    assert not send(says("/resend all"), house()).effects
 
 
 def test_status_beside_directives_tells_the_same() -> None:

@@ -144,7 +144,8 @@ COMMANDS = (
 )
 """What the gateway answers itself, whichever agent is in use."""
 
-GREETINGS = frozenset({"hello", "hi", "hey", "help", "menu", "start", "tour", "what", "who", "how", "hallo"})
+GREETINGS = frozenset({"hello", "hi", "hey", "help", "menu", "start", "tour", "hallo"})
+QUESTIONS, ABOUT_ITSELF = frozenset({"what", "who", "how"}), frozenset({"you", "this", "here"})
 
 
 def _menu() -> str:
@@ -181,7 +182,8 @@ def answer(asked: tuple[Asked, ...]) -> str:
 def _act(asked: Asked) -> Act:
     acts = [trick.act(asked) for trick in TRICKS if asked.words & trick.words]
     if not acts:
-        greets = asked.words & GREETINGS or not any(character.isalnum() for character in asked.text)
+        about_itself = asked.words & QUESTIONS and asked.words & ABOUT_ITSELF
+        greets = asked.words & GREETINGS or about_itself or not any(map(str.isalnum, asked.text))
         return Act(text=_menu() if greets else _lost(asked))
     # A request for silence wins over all other text; reactions are still sent.
     texts = [] if SILENCE in acts else [act.text for act in acts]

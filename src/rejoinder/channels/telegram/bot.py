@@ -1,8 +1,9 @@
 """The channel: one bot account. It is blind: it cannot look up what it sent, and Telegram has no key that would keep a
-message from being sent twice (DU-3).
+message from being sent twice (DU-3). Only the opening of a draft can be found again, by trying to edit it.
 """
 
 import logging
+from collections.abc import Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,9 @@ NO_SUCH_METHOD = 404
 FRAMES_IN_A_GROUP = (6, 0.2)
 """Telegram takes about twenty sends and edits a minute in a group, counted together. A bot that exceeds that is blocked
 there for half a minute or more, so frames leave room for answers (DE-32)."""
+IDS_TRIED = 12
+"""How many ids an opening of unknown fate may have got: in a busy chat others have written meanwhile, and in direct
+chats the ids of all chats of the bot are one series."""
 TYPING_SECONDS = 5.0
 """How long the sign is shown; a call that takes longer is of no use."""
 
@@ -104,6 +108,23 @@ class TelegramBot:
 
     async def edit(self, route: Route, message: str, part: Part) -> Outcome:
         return await self._change("editMessageText", route, message, payloads.content(part))
+
+    async def find_opening(self, part: Part, older: Sequence[str], newer: Sequence[str]) -> Outcome:
+        """Gives the ids that come next the text they would have: a bot can edit only messages of its own, and this one
+        is the only one of ours that may be there and is not known."""
+        known = [int(each) for each in older if each.isdecimal()]
+        if not known:
+            return Rejected("it is not known where to look for it")
+        first = max(known) + 1
+        for message in range(first, first + IDS_TRIED):
+            if str(message) in newer:
+                continue
+            outcome = await self.edit(part.route, str(message), part)
+            if not isinstance(outcome, Rejected):
+                return outcome
+            if outcome.why != "target":
+                break
+        return Rejected("it was not found")
 
     async def delete(self, route: Route, message: str) -> Outcome:
         return await self._change("deleteMessage", route, message, {})

@@ -56,11 +56,13 @@ class Command(Struct, frozen=True):
     switch: str | None = None  # the setting under `commands` that has to be true
     owner_when: Callable[[dict[str, str]], bool] | None = None  # arguments that only an owner may give
     takes_turn: bool = False  # it takes the agent's time, so nothing else can be in its message
+    owner_in_groups: bool = False  # people may give it in their own direct chat, in a group only an owner may
     to_come: bool = False  # the name is reserved and guarded, but the command is not implemented yet
 
-    def auth_for(self, args: dict[str, str] | None) -> Auth:
+    def auth_for(self, args: dict[str, str] | None, *, in_group: bool) -> Auth:
         """The authority it needs with these arguments; `args` None: they do not fit."""
-        return "owner" if args is not None and self.owner_when is not None and self.owner_when(args) else self.auth
+        for_owners = args is not None and self.owner_when is not None and self.owner_when(args)
+        return "owner" if for_owners or (in_group and self.owner_in_groups) else self.auth
 
     @property
     def usage(self) -> str:

@@ -43,6 +43,9 @@ def _debug(call: Call) -> Answer:
 
 
 def _resend(call: Call) -> Answer:
+    """For people in their own direct chat, and for an owner anywhere (IN-61)."""
+    if call.args.get("where") == "all":
+        return Answer((), effects=(ResendParts(None),))
     return Answer((), effects=(ResendParts(call.message.route),))
 
 
@@ -78,10 +81,12 @@ COMMANDS = (
     ),
     Command(
         "resend",
-        "Send again what was not confirmed here, or was given up.",
+        "Send again what may not have arrived here, and run again what is quarantined; `all`: in every chat.",
         "operate",
-        auth="owner",
+        args=(Arg("where", ("all",)),),
         handle=_resend,
+        owner_when=lambda args: "where" in args,
+        owner_in_groups=True,
     ),
     Command(
         "restart",

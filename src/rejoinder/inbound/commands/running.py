@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 def may_call(command: Command, said: str, message: "Message", rules: Rules) -> Allowed | Denied:
     """Whether the sender may give this command with these words after it."""
-    action = Action(f"/{command.name}", command.auth_for(read_arguments(command, said)))
+    auth = command.auth_for(read_arguments(command, said), in_group=message.in_group)
+    action = Action(f"/{command.name}", auth)
     return authorise(message.actor, action, channel_rules(rules, message.inbound.channel).door)
 
 

@@ -43,10 +43,13 @@ def status_text(message: "Message", session: Session, rules: "Rules", channel: "
         lines.append(f"Context: {runs.context_tokens} of {runs.context_budget} tokens")
     if message.in_group:
         lines.append(f"Activation: {session.activation or 'as configured'}")
-    if undelivered := runs.dead_parts + runs.held_parts:
+    if runs.dead_parts or runs.held_parts:
         lines.append(f"Not delivered: {runs.dead_parts} given up, {runs.held_parts} never confirmed")
+        if message.actor.role == "owner":
+            lines.append(_way_out(runs.stuck_here))
+        elif runs.stuck_here and not message.in_group:
+            lines.append(f"`/resend` sends the {runs.stuck_here} of this chat again.")
     if message.actor.role == "owner":
-        lines += [_way_out(runs.stuck_here)] if undelivered else []
         lines += [f"Configuration: {runs.unheeded}"] if runs.unheeded else []
         lines += [f"Last failure: {runs.last_failure}"] if runs.last_failure else []
         lines += ["The agent's last words:", runs.last_words] if runs.last_words else []
@@ -54,8 +57,8 @@ def status_text(message: "Message", session: Session, rules: "Rules", channel: "
 
 
 def _way_out(stuck_here: int) -> str:
-    listed = "`rejoinder dead` lists them all."
-    return f"`/resend` sends the {stuck_here} of this chat again, {listed}" if stuck_here else f"None here; {listed}"
+    everywhere = "`/resend all` sends those of every chat; `rejoinder dead` lists them."
+    return f"`/resend` sends the {stuck_here} of this chat again; {everywhere}" if stuck_here else everywhere
 
 
 def age(span: timedelta) -> str:

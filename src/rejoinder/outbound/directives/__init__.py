@@ -8,10 +8,12 @@ from pkgutil import iter_modules
 from rejoinder.errors import BadConfiguration
 from rejoinder.outbound.directives.declaration import Declaration, Registry
 
+SHARED = ("declaration", "effects")
+
 
 def built_in() -> tuple[Declaration, ...]:
     """The declarations of this folder, in the order of their file names."""
-    names = sorted(module.name for module in iter_modules(__path__) if module.name != "declaration")
+    names = sorted(module.name for module in iter_modules(__path__) if module.name not in SHARED)
     return tuple(import_module(f"{__name__}.{name}").DIRECTIVE for name in names)
 
 
@@ -24,6 +26,6 @@ def registry_with(theirs: Iterable[Declaration]) -> Registry:
     """Our declarations and those of other packages. Two of one name are an error before anything starts."""
     others = tuple(theirs)
     try:
-        return Registry((*built_in(), *others)) if others else default_registry()
+        return Registry(built_in(), others) if others else default_registry()
     except ValueError as clash:
         raise BadConfiguration(f"{clash}: a directive of another package has to choose another name") from None

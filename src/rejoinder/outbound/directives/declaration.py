@@ -1,8 +1,8 @@
 """How a directive is declared. One declaration serves the reader, the docs, the notice to the agent and delivery.
 
 A directive is one file in this folder with a `DIRECTIVE`; its name, notations, arguments, the ability a
-channel must have, whether the operator must grant it, and its help line stand there and nowhere else. A directive of
-another package is a module with an entry point in the group `rejoinder.directives`; its `act` does the work.
+channel must have, whether the operator must grant it, its effect and its help line stand there and nowhere else. A
+directive of another package is a module with an entry point in the group `rejoinder.directives`.
 """
 
 import re
@@ -13,6 +13,7 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from rejoinder.events import Ability, Route
+from rejoinder.outbound.directives.effects import Effect
 
 Check = Callable[[str], Any]
 """Turns the written value into the argument's value, or raises ValueError with a reason people understand."""
@@ -91,8 +92,12 @@ class Declaration(Struct, frozen=True):
     """Whether, with these arguments, it refers to the message being answered; a background turn has none (OD-18)."""
     shapes_reply: bool = False
     """It says how the reply looks rather than doing something: a reply of only such directives is empty (OD-44)."""
+    among_agents: bool = False
+    """It means something only where another agent of ours is in the room."""
+    effect: Callable[[Mapping[str, Any], str], Effect] | None = None
+    """What it does, given its arguments and its body; without an effect or an `act` it is read and does nothing."""
     act: Callable[[Given], Awaitable[None]] | None = None
-    """Carries out a directive that delivery does not know; the agent is told about what it raises."""
+    """Does what no effect can express; the agent is told about what it raises."""
 
 
 # --- checks shared by several directives --------------------------------------------------------
@@ -164,8 +169,11 @@ def squash(key: str) -> str:
 class Registry:
     """All declarations, found by key, by flag and by tag."""
 
-    def __init__(self, declarations: Iterable[Declaration]) -> None:
-        self.declarations = tuple(declarations)
+    def __init__(self, declarations: Iterable[Declaration], brought: Iterable[Declaration] = ()) -> None:
+        """`brought`: those of other packages, which are allowed by being installed."""
+        others = tuple(brought)
+        self.declarations = (*declarations, *others)
+        self.brought = frozenset(declared.name for declared in others)
         self.named: dict[str, Declaration] = {}
         self.keys: dict[str, Declaration] = {}
         self.flags: dict[str, tuple[Declaration, str]] = {}
@@ -212,10 +220,13 @@ class Registry:
             if (tag := self.tags[name].tag) and any(argument.required for argument in tag.arguments)
         )
 
-    @cached_property
-    def self_acting(self) -> frozenset[str]:
-        """Those that have an `act`."""
-        return frozenset(name for name, declared in self.named.items() if declared.act is not None)
+    def carried_out(self, *, among_agents: bool) -> frozenset[str]:
+        """Those that do something here."""
+        return frozenset(
+            name
+            for name, declared in self.named.items()
+            if (declared.effect or declared.act) and (among_agents or not declared.among_agents)
+        )
 
     @cached_property
     def shaping(self) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """`[[ephemeral]]`, `[[ephemeral:true]]`."""
 
 from rejoinder.outbound.directives.declaration import Argument, Declaration, Key, only_true
+from rejoinder.outbound.directives.effects import ShapeReply
 
 DIRECTIVE = Declaration(
     name="ephemeral",
@@ -13,4 +14,5 @@ DIRECTIVE = Declaration(
     ),
     ability="ephemeral",
     shapes_reply=True,
+    effect=lambda args, _: ShapeReply(only_for_asker=args["on"]),
 )

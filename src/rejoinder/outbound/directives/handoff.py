@@ -4,6 +4,7 @@
 """
 
 from rejoinder.outbound.directives.declaration import Argument, Declaration, Key, Tag, some_text
+from rejoinder.outbound.directives.effects import HandOff
 
 DIRECTIVE = Declaration(
     name="handoff",
@@ -17,4 +18,6 @@ DIRECTIVE = Declaration(
     tag=Tag(name="handoff", arguments=(Argument("to", some_text, required=True),), body="optional"),
     ability="send",
     granted=True,
+    effect=lambda args, body: HandOff(args["to"], body.strip()),
+    among_agents=True,
 )

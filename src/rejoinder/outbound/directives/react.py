@@ -8,6 +8,7 @@ from rejoinder.outbound.directives.declaration import (
     message_id,
     some_text,
 )
+from rejoinder.outbound.directives.effects import AddReaction
 
 DIRECTIVE = Declaration(
     name="react",
@@ -22,4 +23,5 @@ DIRECTIVE = Declaration(
     ),
     ability="react",
     speaks_of_trigger=lambda args: args.get("message", "current") == "current",
+    effect=lambda args, _: AddReaction(**args),
 )

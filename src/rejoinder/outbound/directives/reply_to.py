@@ -1,6 +1,7 @@
 """Reply to a certain message: `[[reply_to:m42]]`, `[[reply_to_current]]`, `<reply to="m42" />`."""
 
 from rejoinder.outbound.directives.declaration import Argument, Declaration, Key, Tag, message_id
+from rejoinder.outbound.directives.effects import ReplyTo
 
 DIRECTIVE = Declaration(
     name="reply_to",
@@ -16,4 +17,5 @@ DIRECTIVE = Declaration(
     ability="reply",
     speaks_of_trigger=lambda args: args["id"] == "current",
     shapes_reply=True,
+    effect=lambda args, _: ReplyTo(args["id"]),
 )

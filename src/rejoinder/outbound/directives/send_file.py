@@ -3,6 +3,7 @@
 import re
 
 from rejoinder.outbound.directives.declaration import Argument, Declaration, Line, Tag, boolean, one_of, some_text
+from rejoinder.outbound.directives.effects import SendFile
 
 _FILE = re.compile(r"(?!.*://).*[^./\\]\.[A-Za-z0-9]{1,8}")
 
@@ -30,4 +31,5 @@ DIRECTIVE = Declaration(
     line=Line(name="MEDIA", argument=Argument("path", file_with_extension)),
     ability="files",
     granted=True,
+    effect=lambda args, _: SendFile(**args),
 )

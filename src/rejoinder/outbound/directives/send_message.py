@@ -1,6 +1,7 @@
 """Send text to another chat: `<send-message chat="C1">...</send-message>`."""
 
 from rejoinder.outbound.directives.declaration import Argument, Declaration, Tag, some_text
+from rejoinder.outbound.directives.effects import SendText
 
 DIRECTIVE = Declaration(
     name="send_message",
@@ -16,4 +17,5 @@ DIRECTIVE = Declaration(
     ),
     ability="send",
     granted=True,
+    effect=lambda args, body: SendText(text=body, **args),
 )

@@ -1,6 +1,7 @@
 """`[[silent]]`, `[[silent:true]]`."""
 
 from rejoinder.outbound.directives.declaration import Argument, Declaration, Key, only_true
+from rejoinder.outbound.directives.effects import ShapeReply
 
 DIRECTIVE = Declaration(
     name="silent",
@@ -13,4 +14,5 @@ DIRECTIVE = Declaration(
     ),
     ability="silent",
     shapes_reply=True,
+    effect=lambda args, _: ShapeReply(silent=args["on"]),
 )

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
@@ -23,6 +23,15 @@ from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import React, keyed
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Declaration, Given, Registry
+from rejoinder.outbound.directives.effects import (
+    AddReaction,
+    Effect,
+    HandOff,
+    ReplyTo,
+    SendFile,
+    SendText,
+    ShapeReply,
+)
 from rejoinder.outbound.echo import is_echo
 from rejoinder.outbound.plan import Planned, Wording
 from rejoinder.outbound.prefix import AUTO, Speaker, prefixed
@@ -129,28 +138,34 @@ class Acting:
         )
 
     async def obey(self, directive: Directive) -> None:
-        name, args, known = directive.name, directive.args, self._occasion.directives
+        name, known = directive.name, self._occasion.directives
         declared = known.named[name]
         self.asked = self.asked or not declared.shapes_reply
         if declared.granted and name not in self._occasion.granted:
             return await self._deny(name, "nothing grants it here")
         if declared.granted and is_echo(directive, self._occasion.texts, known):
             return await self._deny(name, "it stands in a message of this turn: an echo")
-        match name:
-            case "reply_to":
-                await self._aim(args["id"])
-            case "react":
-                await self._react(args["emoji"], args.get("message", "current"), remove=args.get("remove", False))
-            case "send_message":
-                await self._send_message(args, directive.body or "")
-            case "send_file":
-                await self._send_file(args)
-            case "handoff":
-                await self._hand(args["to"], redact((directive.body or "").strip()))
-            case _ if declared.act is not None:
-                await self._act(directive, declared, declared.act)
-            case _:
-                self._shape(name, args, declared)
+        if declared.act is not None:
+            await self._act(directive, declared, declared.act)
+        elif declared.effect is None:
+            self._no_effect(name)
+        else:
+            await self._carry_out(declared.effect(directive.args, directive.body or ""), name, declared)
+
+    async def _carry_out(self, effect: Effect, name: str, declared: Declaration) -> None:
+        match effect:
+            case ReplyTo():
+                await self._aim(effect.message)
+            case AddReaction():
+                await self._react(effect)
+            case SendText():
+                await self._send_text(effect, name)
+            case SendFile():
+                await self._send_file(effect, name)
+            case HandOff():
+                await self._hand(effect.to, redact(effect.words))
+            case ShapeReply():
+                self._shape(effect, name, declared)
 
     async def _act(self, directive: Directive, declared: Declaration, act: Act) -> None:
         """Runs another package's directive. Its failure does not fail the answer (OD-51)."""
@@ -188,25 +203,25 @@ class Acting:
         else:
             await self._deny(what, f"there is no message {reference!r} in this chat", "reply_to")
 
-    def _shape(self, name: str, args: dict[str, Any], declared: Declaration) -> None:
-        """Directives that say how the message looks, where the platform supports that."""
-        match name:
-            case "silent":
-                self._silent = args["on"]
-            case "suppress_embeds":
-                self._previews = not args["on"]
-            case "ephemeral" if self._occasion.person and "ephemeral" in self._conversation.how.can:
-                self._only_for = self._occasion.person
-            case _:
-                pass
-        if name in ("silent", "suppress_embeds", "ephemeral") and declared.ability in self._conversation.how.can:
+    def _shape(self, effect: ShapeReply, name: str, declared: Declaration) -> None:
+        """How the message looks, where the platform supports that."""
+        if effect.silent is not None:
+            self._silent = effect.silent
+        if effect.previews is not None:
+            self._previews = effect.previews
+        if effect.only_for_asker and self._occasion.person and "ephemeral" in self._conversation.how.can:
+            self._only_for = self._occasion.person
+        if declared.ability in self._conversation.how.can:
             self.outcomes.note(name, "done")
-            return
+        else:
+            self._no_effect(name)
+
+    def _no_effect(self, name: str) -> None:
         self.outcomes.note(name, "unsupported", "it has no effect here")
         log.warning("%s %s: %s has no effect here", self._conversation.channel.name, self._occasion.trigger, name)
 
-    async def _react(self, emoji: str, reference: str, *, remove: bool) -> None:
-        conversation = self._conversation
+    async def _react(self, effect: AddReaction) -> None:
+        conversation, emoji, reference = self._conversation, effect.emoji, effect.message
         target = await self._find(reference)
         sign = project(emoji, conversation.how.speech.reactions)
         what = f"react {emoji}" + (f" on {reference}" if reference != "current" else "")
@@ -220,30 +235,30 @@ class Acting:
             self.outcomes.note(what, "failed", why)
             await self.warn(f"react failed: {why}")
         else:
-            key, deed = keyed(React(target, sign.value, remove, self._occasion.agent), f"{self._stem}/act")
+            key, deed = keyed(React(target, sign.value, effect.remove, self._occasion.agent), f"{self._stem}/act")
             await self._do(what, "react", (Planned(key, deed),), conversation.sender)
 
-    async def _send_message(self, args: dict[str, Any], text: str) -> None:
+    async def _send_text(self, effect: SendText, name: str) -> None:
         here = self._conversation.route
-        route = Route(args.get("channel", here.channel), args["chat"], args.get("thread"), here.account)
-        what = f"send_message to {route.channel} {route.chat}"
+        route = Route(effect.channel or here.channel, effect.chat, effect.thread, here.account)
+        what = f"{name} to {route.channel} {route.chat}"
         elsewhere = self._conversation.outbox.speech(route.channel)
         if elsewhere is None:
             self.outcomes.note(what, "failed", f"there is no channel {route.channel!r}")
-            return await self.warn(f"send_message failed: there is no channel {route.channel!r}")
+            return await self.warn(f"{name} failed: there is no channel {route.channel!r}")
         if (why := await self._out_of_reach(route)) is not None:
-            return await self._deny(what, why, "send_message")
+            return await self._deny(what, why, name)
         wording = Wording(author=self._occasion.agent)
-        said = plan.say(redact(text), route, elsewhere.manner, wording, f"{self._stem}/act")
-        await self._do(what, "send_message", said, self._conversation.outbox.at(route))
+        said = plan.say(redact(effect.text), route, elsewhere.manner, wording, f"{self._stem}/act")
+        await self._do(what, name, said, self._conversation.outbox.at(route))
 
-    async def _send_file(self, args: dict[str, Any]) -> None:
-        here, path, folder = self._conversation.route, args["path"], self._occasion.folder
-        what = f"send_file {path}"
-        if "channel" in args and "chat" not in args:
+    async def _send_file(self, effect: SendFile, name: str) -> None:
+        here, path, folder = self._conversation.route, effect.path, self._occasion.folder
+        what = f"{name} {path}"
+        if effect.channel is not None and effect.chat is None:
             return await self._fail(what, "failed", "a channel needs a chat")
-        aside = "chat" in args
-        route = Route(args.get("channel", here.channel), args["chat"], account=here.account) if aside else here
+        elsewhere = effect.chat is not None
+        route = Route(effect.channel or here.channel, effect.chat, account=here.account) if effect.chat else here
         channel, speech = (
             self._conversation.outbox.channel(route.channel),
             self._conversation.outbox.speech(route.channel),
@@ -251,23 +266,23 @@ class Acting:
         if channel is None or speech is None:
             return await self._fail(what, "failed", f"there is no channel {route.channel!r}")
         if (why := await self._out_of_reach(route)) is not None:
-            return await self._deny(what, why, "send_file")
+            return await self._deny(what, why, name)
         if folder is None or not can(channel, CanSendFiles):
             return await self._fail(what, "unsupported", f"{route.channel} cannot send files")
         if len(self._acted) >= MOST_ACTIONS:  # before anything is kept
-            return await self._deny(what, f"at most {MOST_ACTIONS} actions per answer", "send_file")
-        key = file_key(self._stem, args)
+            return await self._deny(what, f"at most {MOST_ACTIONS} actions per answer", name)
+        key = file_key(self._stem, effect)
         try:
-            file = await kept_for(key, path, args.get("kind"), folder, channel)
+            file = await kept_for(key, path, effect.kind, folder, channel)
         except FileRefused as refusal:
             return await self._fail(what, "denied" if refusal.denied else "failed", str(refusal))
         except StoreUnavailable as fault:
             return await self._fail(what, "failed", str(fault))
-        wording = Wording(author=self._occasion.agent, silent=self._silent, only_for=None if aside else self._only_for)
-        caption = redact(args.get("caption", ""))
-        shown = plan.show_file(file, caption, route, speech.manner, wording, key)
-        await self._do(what, "send_file", shown, self._conversation.outbox.at(route))
-        if args.get("cleanup"):
+        only_for = None if elsewhere else self._only_for
+        wording = Wording(author=self._occasion.agent, silent=self._silent, only_for=only_for)
+        shown = plan.show_file(file, redact(effect.caption), route, speech.manner, wording, key)
+        await self._do(what, name, shown, self._conversation.outbox.at(route))
+        if effect.cleanup:
             await self._clean_up(folder, path)
 
     async def show_whole(self, path: str) -> Sequence[Planned]:

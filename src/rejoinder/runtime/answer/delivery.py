@@ -125,6 +125,11 @@ class Answer:
         return self._acting.outcomes
 
     @property
+    def seen_at(self) -> float | None:
+        """When people saw its first words while it was being written, by the loop's clock."""
+        return self._drafting.seen_at
+
+    @property
     def begun(self) -> bool:
         """Some of it has been shown or done already: starting over would repeat that."""
         return self._has_words or self._acting.asked
@@ -214,7 +219,7 @@ class Answer:
         await self._drafting.close()
         self._acting.call_off()
         draft = self._drafting.draft
-        bare = [slot for slot in draft.slots if slot.source == PLACEHOLDER]
+        bare = [slot for slot in draft.slots if slot.source in (PLACEHOLDER, "")]  # "": of an earlier run
         if bare:
             self._conversation.sender.post(plan.withdraw(tuple(bare), f"{self._stem}/abandoned"))
         elif self._was_live and draft.slots:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from rejoinder.channels.base import CanEdit, CanPreview, CanStream, Delivered, Outcome, Rejected, RetryAfter, Unknown
 from rejoinder.crashpoint import crashpoint
-from rejoinder.events import Part, Rendering
+from rejoinder.events import Part, Rendering, ReplyStarted
 from rejoinder.outbound import draft as drafts
 from rejoinder.outbound import plan
 from rejoinder.outbound.deeds import Open, decode, keyed
@@ -54,6 +54,8 @@ class Drafting:
         self._answered.set()
         self._catching_up: asyncio.Future[None] | None = None  # set while a caller waits until all is shown
         self._said = 0  # messages planned for the blocks so far
+        self.seen_at: float | None = None
+        """When people saw its first words, by the loop's clock."""
         if streaming.mode != "off":
             sender.writing.join(self)
 
@@ -180,6 +182,8 @@ class Drafting:
         if not fate.cancelled() and isinstance(known := fate.result(), Sent):
             now = asyncio.get_running_loop().time()
             self.draft = drafts.opened(self.draft, step, known.message, reply_to, now)
+            if step.source != drafts.PLACEHOLDER:
+                self._seen(now)
             self._sender.wake()
         else:
             self._refuse(step, None)
@@ -211,6 +215,7 @@ class Drafting:
         match outcome:
             case Delivered():
                 self.draft = drafts.shown(self.draft, step, now)
+                self._seen(now)
             case RetryAfter(limited=True):
                 seconds = outcome.seconds or self.draft.streaming.pace
                 self._sender.pace.pause(seconds, everywhere=outcome.everywhere)
@@ -222,6 +227,11 @@ class Drafting:
                 self._refuse(step, now + 2 * self.draft.streaming.pace)
             case Rejected():
                 self._refuse(step, None)
+
+    def _seen(self, now: float) -> None:
+        if self.seen_at is None:
+            self.seen_at = now
+            self._sender.tell(ReplyStarted(self._sender.route, self._run.turn if self._run is not None else None))
 
     async def _feed(self, step: Feed) -> None:
         channel = self._sender.channel

@@ -1,15 +1,15 @@
 """A file an agent sends: it is read once and kept by the channel before any message refers to it (DE-37)."""
 
 import asyncio
-from collections.abc import Mapping
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
 
 from rejoinder.channels.base import CanSendFiles
 from rejoinder.events import Attachment
+from rejoinder.outbound.directives.effects import SendFile
 
 BYTES = "application/octet-stream"
 _encode = msgspec.json.Encoder(order="sorted").encode
@@ -27,9 +27,9 @@ class OutboxFolder(Protocol):
     def remove(self, name: str) -> None: ...
 
 
-def file_key(stem: str, args: Mapping[str, Any]) -> str:
+def file_key(stem: str, request: SendFile) -> str:
     """Made from the request, not from the file's content: a request repeated after a restart sends once (DU-2)."""
-    return f"{stem}/file/{blake2b(_encode(args), digest_size=9).hexdigest()}"
+    return f"{stem}/file/{blake2b(_encode(request), digest_size=9).hexdigest()}"
 
 
 async def kept_for(key: str, path: str, kind: str | None, folder: OutboxFolder, channel: CanSendFiles) -> Attachment:

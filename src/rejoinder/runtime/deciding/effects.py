@@ -32,6 +32,7 @@ from rejoinder.events import (
     ResetBotTurns,
     ResetSession,
     RestartGateway,
+    Route,
     RunShell,
     SessionEnded,
     SessionStarted,
@@ -49,7 +50,9 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.deciding.access import Access
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes.lanes import Lanes
+from rejoinder.runtime.readmission import Readmission
 from rejoinder.runtime.sending.conversations import Conversation
+from rejoinder.runtime.sending.outbox import Outbox
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.turn.questions import Questions
 from rejoinder.session import Session
@@ -102,6 +105,7 @@ class Effects:
         show_config: Callable[[str], str],
         tell: Tell,
         run_errand: RunErrand,
+        readmission: Readmission,
     ) -> None:
         self._agents = agents
         self._lanes = lanes
@@ -110,6 +114,7 @@ class Effects:
         self._show_config = show_config
         self._tell = tell
         self._run_errand = run_errand
+        self._readmission = readmission
 
     def heed(self, settings: RuntimeSettings) -> None:
         self._show_config = settings.show_config
@@ -158,8 +163,7 @@ class Effects:
             case EditAllowList():
                 return Performed(self._access.edit(effect), lambda: self._access.changed(place))
             case ResendParts(route=route):
-                count = await conversation.outbox.resend(route)
-                return Performed(says=f"Sent again: {count}." if count else "Nothing here waits to be sent again.")
+                return Performed(says=await self._resend(route, conversation.outbox))
             case UseTool(tool=tool):
                 return Performed(says=f"There is no tool {tool}.")
             case ShowContext() | ExportSession() | RestartGateway() | RunShell():
@@ -169,6 +173,14 @@ class Effects:
             case _:
                 assert_never(effect)
         return DONE
+
+    async def _resend(self, route: Route | None, outbox: Outbox) -> str:
+        """What was never confirmed or was given up is sent again, what is quarantined is run again (DU-2, DU-3)."""
+        sent, again = await outbox.resend(route), await self._readmission.want(route)
+        told = [f"Sent again: {sent}."] * bool(sent) + [f"Run again: {again}."] * bool(again)
+        if told:
+            return " ".join(told)
+        return "Nothing waits to be sent again." if route is None else "Nothing here waits to be sent again."
 
     async def _attempted(self, errand: Errand, asking: Asking) -> Performed:
         """A command that fails is told to the person in a sentence, and to the log (IN-60)."""

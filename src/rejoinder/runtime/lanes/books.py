@@ -19,18 +19,15 @@ from rejoinder.runtime.lanes.lane import Run
 from rejoinder.runtime.lanes.sessions import Held, Sessions
 from rejoinder.runtime.lanes.turn_inputs import Asked, Granted, Resumed
 from rejoinder.runtime.sending import notices
-from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.unit import Unit
 from rejoinder.session import Session, is_untouched, turn_taken
 from rejoinder.store.base import (
-    MOST_ATTEMPTS,
     AppendTranscript,
     BeginTurn,
     Busy,
     DropInputs,
     EndRun,
     Entry,
-    Quarantined,
     ReleaseRun,
     RenewRun,
     ResumeTurn,
@@ -97,7 +94,6 @@ class StoreBooks:
         self._store = store
         self._sessions = sessions
         self._clock = clock
-        self._suspect: Run | None = None
 
     async def begin(self, run: Run) -> None:
         if run.resumed is not None:
@@ -124,28 +120,16 @@ class StoreBooks:
                 notices.wake((run.conversation,))
 
     async def _resume(self, run: Run, resumed: Resumed) -> None:
-        """Begins a turn again, telling the agent the same; one that was tried twice already is tried alone (DU-2)."""
-        turn = resumed.turn
-        if turn.attempts > 1:
-            before, self._suspect = self._suspect, run
-            if before is not None:
-                await before.gone.wait()
-        now, unit = self._clock(), Unit()
+        """Begins a turn again, telling the agent the same."""
+        turn, now = resumed.turn, self._clock()
+        unit = Unit()
         claimed = unit.add(ResumeTurn(turn.id, now, now + LEASE))
-        if turn.attempts >= MOST_ATTEMPTS:
-            unit.add_all((WithdrawParts(turn.id),))
-            if not run.message.listening:
-                unit.add_all((notices.put_aside(run.conversation, run.trigger, now, resumed.parts),))
         run.is_claiming = True
         await unit.insist(self._store)
         claim = claimed()
         if isinstance(claim, Claim):
             session = await self._sessions.find(run.session, run.agent, now)
             run.granted = Granted(claim, _as_it_was(session, unpack_told(turn.payload)))
-        elif isinstance(claim, Quarantined):
-            log.error("%s: turn %d was put aside after %d attempts", run.session, turn.id, claim.attempts)
-            notices.wake((run.conversation,))
-            await note_put_aside(run.conversation, run.trigger)
 
     async def steered(self, run: Run, asked: tuple[Asked, ...]) -> None:
         events = _events(asked)
@@ -176,7 +160,7 @@ class StoreBooks:
         if run.released:
             unit = Unit(ReleaseRun(run.claim)) if run.granted is not None else Unit()
         elif run.granted is None and run.resumed is not None:
-            unit = await self._giving_up(run.resumed.turn.id, now)
+            unit = await self._giving_up(run, run.resumed, now)
         elif run.granted is None:
             unit = Unit(DropInputs(run.session, run.events, "stopped"))
         else:
@@ -188,16 +172,21 @@ class StoreBooks:
             unit.add_all((run.conversation.to_say(map(run.prefix, told), now),))
         await self._superseded(unit)
         run.closed = True
-        if told:
+        if unit.is_written:
             notices.wake((run.conversation,))
 
-    async def _giving_up(self, turn: int, now: datetime) -> Unit:
-        """For a turn that was stopped before it could be resumed: the next process must not resume it either."""
-        unit = Unit()
+    async def _giving_up(self, run: Run, resumed: Resumed, now: datetime) -> Unit:
+        """For a turn that was stopped before it could be resumed: the next process must not resume it either, and what
+        it had begun to say is removed."""
+        turn, unit = resumed.turn.id, Unit()
         claimed = unit.add(ResumeTurn(turn, now, now))
         await self._superseded(unit)
-        claim = claimed() if unit.is_written else None  # None: the turn is no longer open, as when it was put aside
-        return Unit(WithdrawParts(turn), EndRun(claim, "stopped", now)) if isinstance(claim, Claim) else Unit()
+        claim = claimed() if unit.is_written else None  # None: the turn is no longer open
+        if not isinstance(claim, Claim):
+            return Unit()
+        notices.clear(run.conversation, resumed.parts)
+        removed = notices.interrupted(run.conversation, run.trigger, now, resumed.parts, told=False)
+        return Unit(WithdrawParts(turn), EndRun(claim, "stopped", now), removed)
 
     async def renew(self, runs: Iterable[Run]) -> None:
         """Renews the claims of these runs. A run that has lost its claim may not speak any more."""
@@ -233,11 +222,6 @@ def _as_it_was(session: Session, told: Told) -> Session:
     """The session as it was when the turn began, so that the agent is told the same again."""
     touched = session.started if told.begins else session.touched
     return replace(session, system_events=told.system_events, aborted_last_run=told.after_abort, touched=touched)
-
-
-async def note_put_aside(conversation: Conversation, message: str) -> None:
-    """Tells the operator; the sender is told by a stored notice (DU-2)."""
-    await conversation.note(f"Message {message} was put aside; `rejoinder explain {message}` tells more.")
 
 
 def _events(asked: tuple[Asked, ...]) -> tuple[int, ...]:

@@ -311,7 +311,8 @@ class SessionLane:
                 run.granted, self._granted = self._granted, None
                 run.resumed, self._resumed = self._resumed, None
                 crashpoint("K7")
-                self._slots.ask(self.key, self.agent, lambda: self._go(run))
+                suspicion = "none" if run.resumed is None else run.resumed.suspicion
+                self._slots.ask(self.key, self.agent, lambda: self._go(run), suspicion)
             case Steer(ids=ids):
                 asked = tuple(each for id in ids for each in self._asked[id])
                 # The offer is always answered, whatever became of it; a second answer is harmless.

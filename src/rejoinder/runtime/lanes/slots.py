@@ -1,6 +1,13 @@
-"""Slots for runs, shared fairly between sessions (TU-21): requests wait in a queue, `turns.choose` picks the next."""
+"""Slots for runs, shared fairly between sessions (TU-21): requests wait in a queue, `turns.choose` picks the next.
 
+Suspects, the turns that were under way in two crashes, run one at a time beside the others (DU-2). One that was under
+way in many runs before anything else, so that it is found alone if it ends the process, also where people never cease
+to write. The others wait for it, but not for long: what has lived for `HEAD_START` does not end the process at once.
+"""
+
+import asyncio
 from collections.abc import Callable, Mapping
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -10,10 +17,18 @@ from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.turns.choose import Ask, Limits, Load, choose
 
+HEAD_START: Final = 10.0
+"""Seconds for which everything else waits for the suspects, all in all."""
+
+
+Suspicion = Literal["none", "some", "strong"]
+
 
 class _Asking(Struct):
     ask: Ask
     go: Callable[[], None]
+    strong: bool = False
+    """Nothing else may run beside it."""
 
 
 class Slots:
@@ -25,6 +40,13 @@ class Slots:
         self._asking: dict[str, _Asking] = {}
         self._running: dict[str, str | None] = {}  # the process of each session that has a slot
         self._rested: dict[str, None] = {}  # processes without a run, the longest idle first
+        self._suspects: dict[str, _Asking] = {}  # those that wait for their turn
+        self._suspect: str | None = None  # the session of the one that runs
+        self._head_start: asyncio.TimerHandle | None = None  # while it is set, nothing else starts
+        self._held = False
+        self.tried = asyncio.Event()
+        """Set unless suspects have their head start."""
+        self.tried.set()
 
     def heed(self, settings: RuntimeSettings) -> None:
         self._limits = settings.limits
@@ -33,10 +55,32 @@ class Slots:
 
     def has_room(self, agent: str) -> bool:
         """Whether a run is certain to get a slot at once. False for an agent with a process: only `choose` can tell."""
-        return not self._asking and len(self._running) < self._limits.runs and agent not in self._processes
+        if self._asking or self._is_closed:
+            return False
+        return len(self._running) < self._limits.runs and agent not in self._processes
 
-    def ask(self, session: str, agent: str, go: Callable[[], None]) -> None:
+    @property
+    def _is_closed(self) -> bool:
+        """Nothing but suspects gets a slot."""
+        return self._held or self._head_start is not None
+
+    def hold(self) -> None:
+        """Nothing starts before `let_go`, except suspects."""
+        self._held = True
+
+    def let_go(self) -> None:
+        self._held = False
+        self._choose()
+
+    def ask(self, session: str, agent: str, go: Callable[[], None], suspicion: Suspicion = "none") -> None:
         """`go` is called as soon as there is a slot; a session asks for one run at a time."""
+        if suspicion != "none":
+            process, strong = agent if agent in self._processes else None, suspicion == "strong"
+            self._suspects[session] = _Asking(Ask(session, process), go, strong)
+            if strong and not self._running and self._head_start is None:
+                self._head_start = asyncio.get_running_loop().call_later(HEAD_START, self._end_head_start)
+                self.tried.clear()
+            return self._next_suspect()
         if self.has_room(agent):  # there are no other requests to weigh against it
             self._running[session] = None
             go()
@@ -48,13 +92,40 @@ class Slots:
     def release(self, session: str) -> None:
         """The session's run is over, or no longer wants a slot."""
         self._asking.pop(session, None)
+        self._suspects.pop(session, None)
         process = self._running.pop(session, None)
         if process is not None and process not in self._running.values():
             self._rested[process] = None
+        if session == self._suspect:
+            self._suspect = None
+            self._next_suspect()
         self._choose()
 
+    def _next_suspect(self) -> None:
+        if self._suspect is not None:
+            return
+        if not self._suspects:
+            return self._end_head_start()
+        self._suspect, asking = next(iter(self._suspects.items()))
+        del self._suspects[self._suspect]
+        if not asking.strong:
+            self._end_head_start()
+        if self._head_start is not None:  # nothing else runs, so there is room
+            self._running[self._suspect] = asking.ask.process
+            asking.go()
+        else:
+            self._asking[self._suspect] = asking
+            self._choose()
+
+    def _end_head_start(self) -> None:
+        if self._head_start is not None:
+            self._head_start.cancel()
+            self._head_start = None
+            self.tried.set()
+            self._choose()
+
     def _choose(self) -> None:
-        if not self._asking:
+        if not self._asking or self._is_closed:
             return
         choice = choose(tuple(asking.ask for asking in self._asking.values()), self._load(), self._limits)
         started = {session: self._asking.pop(session) for session in choice.start}

@@ -9,25 +9,27 @@ Which part is sent when is decided by the line (`sender`), not here.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from random import random
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
-from msgspec import DecodeError, Struct
+from msgspec import DecodeError
 from msgspec.structs import replace
 
-from rejoinder.channels.base import CanFind, Delivered, Outcome, RetryAfter, Unknown
+from rejoinder.channels.base import CanFind, CanFindOpening, Delivered, Outcome, Rejected, RetryAfter, Unknown
 from rejoinder.crashpoint import calling, crashpoint
 from rejoinder.errors import Superseded
-from rejoinder.events import ReplySent, Route
-from rejoinder.outbound.deeds import Deed, Open, React, Remove, Say, Sign, Words, decode, words
+from rejoinder.events import Part, ReplySent, Route
+from rejoinder.outbound.deeds import Deed, Open, React, Remove, Say, Sign, Words, decode, keyed, words
+from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending.fates import Fate, Sent, Unsent
+from rejoinder.runtime.sending.losses import Losses, is_notice
 from rejoinder.runtime.sending.pacing import Account, Pace
-from rejoinder.runtime.sending.performing import form_of, perform
+from rejoinder.runtime.sending.performing import form_of, intent, perform
 from rejoinder.runtime.sending.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, conceded_in, judge, remembered
 from rejoinder.runtime.sending.yielding_calls import YieldingCalls
 from rejoinder.runtime.unit import Unit
@@ -39,6 +41,7 @@ from rejoinder.store.base import (
     MarkSent,
     MarkUnknown,
     Message,
+    PlanParts,
     ResendPart,
     RetryPart,
     Store,
@@ -52,13 +55,8 @@ LOOKS = 8
 LOOK_PAUSE = 1.0
 """How often the platform is asked whether a part of unknown fate is there, and by how many seconds the pause grows each
 time: about half a minute in all (DU-3)."""
-
-
-class GivesUp(Struct, frozen=True):
-    """What follows when a part is given up: `verbs` are written in the same commit, `then` is called after it."""
-
-    then: Callable[[], None]
-    verbs: tuple[Verb[Any], ...] = ()
+LATEST_MESSAGES = 50
+OPENING: Final = "open"
 
 
 class Line(Protocol):
@@ -86,7 +84,7 @@ class Carrying:
         runs: Runs,
         clock: Callable[[], datetime],
         tell: Tell,
-        gives_up: Callable[[StoredPart, Deed, str], Awaitable[GivesUp]],
+        losses: Losses,
         line: Line,
     ) -> None:
         self.noted: Callable[[Message], None] | None = None
@@ -107,7 +105,8 @@ class Carrying:
         self._name = f"{route.channel}:{route.chat}"
         self._clock = clock
         self._tell = tell
-        self._gives_up = gives_up
+        self._losses = losses
+        self._untold: StoredPart | None = None  # a notice of unknown fate
         self._line = line
         self._looks = 0
 
@@ -160,28 +159,30 @@ class Carrying:
                 await self._keep(MarkUnknown(row, error))
                 await self._look(replace(row, state="unknown", error=error), deed)
             case Hold(error=error):
-                unknown = replace(row, state="unknown")
-                await self._keep(MarkUnknown(row, error), HoldPart(unknown))
-                self._line.over(row, Unsent(error, held=True))
-                log.warning("%s: it is not known whether %s arrived: %s", self._channel.name, row.key, error)
+                await self._hold(replace(row, state="unknown"), deed, error, MarkUnknown(row, error))
             case Forget(error=error):
                 unknown = replace(row, state="unknown")
                 await self._keep(MarkUnknown(row, error), HoldPart(unknown), DropPart(replace(row, state="held")))
                 self._line.over(row, Unsent(error))
             case GiveUp(error=error):
-                known = await self._gives_up(row, deed, error)
-                await self._keep(BuryPart(row, error), *known.verbs)
+                loss = await self._losses.given_up(row, deed, error)
+                await self._keep(BuryPart(row, error), *loss.verbs)
                 self._line.over(row, Unsent(error))
-                known.then()
+                loss.then()
 
-    async def _arrived(self, row: StoredPart, deed: Deed, message: str, now: datetime) -> None:
+    async def _arrived(self, row: StoredPart, deed: Deed, message: str, now: datetime, *also: Verb[object]) -> None:
+        """`also`: what is written with its receipt."""
         said = words(deed)
         receipt, author = (message, deed.part.author) if isinstance(deed, Words) else (None, "")
         marked = MarkSent(row, receipt, now, said, author)
         # Waiting callers go on before the receipt is safe: what they write comes after it, mostly in the same commit.
         sent = self.arriving[row.key] = Sent(message)
         self._line.over(row, sent)
-        also = (ForgetMessage(self._route, deed.message),) if isinstance(deed, Remove) else ()
+        if (untold := self._untold) is not None and (notice := self._losses.said_again(untold)) is not None:
+            also, self._untold = (*also, notice), None
+            self._line.has_more()
+        if isinstance(deed, Remove):
+            also = (*also, ForgetMessage(self._route, deed.message))
         try:
             known, *_ = await self._keep(marked, *also)
         finally:
@@ -223,14 +224,18 @@ class Carrying:
         channel, now = self._channel, self._clock()
         self.looking.add(row.id)
         outcome: Outcome = Unknown("it cannot be looked up")
-        if can(channel, CanFind) and isinstance(deed, Say | Open):
-            try:
+        try:
+            if can(channel, CanFind) and isinstance(deed, Say | Open):
                 outcome = await channel.find(form_of(deed.part, None, conceded_in(row.error)))
-            except Exception:  # a channel may be third-party code
-                log.exception("%s failed to look a part up", self._channel.name)
+            elif can(channel, CanFindOpening) and isinstance(deed, Open):
+                outcome = await self._find_opening(row, deed.part, channel)
+        except Exception:  # a channel may be third-party code
+            log.exception("%s failed to look a part up", self._channel.name)
         match outcome:
             case Delivered(message=message):
-                await self._arrived(row, deed, message, now)
+                await self._arrived(row, deed, message, now, *await self._unwanted(row, deed, message, now))
+            case Rejected(reason=reason):  # an opening that was not found
+                await self._forget(row, reason)
             case RetryAfter(limited=False):
                 await self._keep(RetryPart(row, now, row.error))
                 self.looking.discard(row.id)
@@ -243,13 +248,51 @@ class Carrying:
                 self._looks += 1
                 if self._looks < LOOKS:
                     asyncio.get_running_loop().call_later(self._looks * LOOK_PAUSE, self.settle, row)
+                elif isinstance(deed, Open):
+                    await self._forget(row, row.error)
                 elif self._account.on_unknown == "resend":
                     await self._keep(ResendPart(row))
                     self.looking.discard(row.id)
                     self._line.has_more()
                 else:
-                    await self._keep(HoldPart(row))
-                    self._line.over(row, Unsent(row.error, held=True))
+                    await self._hold(row, deed, row.error)
+
+    async def _find_opening(self, row: StoredPart, part: Part, channel: CanFindOpening) -> Outcome:
+        """Looks only where nothing else of ours can be: what may have arrived meanwhile is not touched."""
+        chat = (row.route.channel, row.route.account, row.route.chat)
+        messages = await self._store.messages(self._route, limit=LATEST_MESSAGES)
+        older = [message for message in messages if message.at <= row.planned]
+        since = max((message.at for message in older), default=row.planned)
+        for other in await self._store.parts_in("held", "unknown", "sending"):
+            there = (other.route.channel, other.route.account, other.route.chat)
+            if there == chat and other.id != row.id and other.planned >= since and other.kind != OPENING:
+                return Rejected("something else may have arrived there")
+        newer = [message.id for message in messages if message.at > row.planned]
+        return await channel.find_opening(part, [message.id for message in older], newer)
+
+    async def _unwanted(self, row: StoredPart, deed: Deed, message: str, now: datetime) -> tuple[PlanParts, ...]:
+        """The removal of a draft that nobody goes on with: its turn has ended without it."""
+        turn = await self._store.turn(row.turn) if row.turn is not None and isinstance(deed, Open) else None
+        if turn is None or turn.turn.state == "open":
+            return ()
+        removed = Planned(*keyed(Remove(message), f"{row.key}/left"))
+        self._line.has_more()
+        return (PlanParts((intent(removed, self._route),), now),)
+
+    async def _hold(self, row: StoredPart, deed: Deed, error: str, *before: Verb[object]) -> None:
+        """`before`: what makes the part one of unknown fate. A notice is not held but said again later (losses.py)."""
+        if is_notice(row):
+            self._untold = row
+            await self._keep(*before, HoldPart(row), DropPart(replace(row, state="held")))
+            return self._line.over(row, Unsent(error))
+        loss = await self._losses.held(row, deed, error)
+        await self._keep(*before, HoldPart(row), *loss.verbs)
+        self._line.over(row, Unsent(error, held=True))
+        loss.then()
+
+    async def _forget(self, row: StoredPart, error: str) -> None:
+        await self._keep(HoldPart(row), DropPart(replace(row, state="held")))
+        self._line.over(row, Unsent(error))
 
     # --- after a restart ----------------------------------------------------------------------------
 
@@ -272,12 +315,9 @@ class Carrying:
                 case Look():
                     await self._look(row, deed)
                 case Hold():
-                    await self._keep(HoldPart(row))
-                    self._line.over(row, Unsent(error, held=True))
-                    log.warning("%s: it is not known whether %s arrived: %s", self._channel.name, row.key, error)
+                    await self._hold(row, deed, error)
                 case Forget():
-                    await self._keep(HoldPart(row), DropPart(replace(row, state="held")))
-                    self._line.over(row, Unsent(error))
+                    await self._forget(row, error)
                 case _:
                     await self._keep(RetryPart(row, now, remembered(error, None, conceded)))
                     self.looking.discard(row.id)

@@ -265,10 +265,15 @@ class Conversation:
         return PlanParts(tuple(intent(each, self.route) for planned in said for each in planned), now)
 
     def to_replace(self, slots: tuple[Slot, ...], text: str, now: datetime, *, reply_to: str | None) -> PlanParts:
-        """As `to_say`, but replaces messages that were left unfinished; without a text they are removed."""
+        """As `to_say`, but replaces messages that were left unfinished; without a text they are removed.
+
+        Where the platform can edit, the text goes into the first of them, whatever that replies to: an edit can be
+        repeated until it has arrived, so the unfinished words do not stay.
+        """
         channel, stem = self.channel, self.outbox.new_stem()
         if text:
-            manner, wording = self.how.speech.manner, Wording(reply_to=reply_to or None)
+            edits = can(channel, CanEdit)
+            manner, wording = self.how.speech.manner, Wording(reply_to=slots[0].reply_to if edits else reply_to or None)
             may_move = can(channel, CanDelete) or can(channel, CanEdit)
             planned = plan.settle(redact(text), slots, self.route, manner, wording, stem, may_move=may_move)
         else:

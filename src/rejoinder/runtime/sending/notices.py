@@ -6,20 +6,29 @@ Rule 2: after the commit, the same code wakes the sender of the conversation.
 Rule 3: where the agent only listens, no notice is owed (IN-33).
 """
 
-from collections.abc import Iterable, Iterator
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
 from msgspec import DecodeError
 
+from rejoinder.events import Inbound
+from rejoinder.letters import one_line
 from rejoinder.outbound.deeds import Open, decode
-from rejoinder.outbound.plan import Slot
+from rejoinder.outbound.plan import Slot, withdraw
 from rejoinder.runtime.lanes.turn_inputs import Asked
 from rejoinder.runtime.sending.conversations import Conversation
-from rejoinder.store.base import MOST_ATTEMPTS, PlanParts, StoredPart
+from rejoinder.runtime.sending.fates import Fate, message_of
+from rejoinder.store.base import IN_FLIGHT, MOST_ATTEMPTS, PlanParts, StoredPart
 from rejoinder.turns.signals import Reason
 
-PUT_ASIDE: Final = f"This message could not be handled {MOST_ATTEMPTS} times in a row and has been put aside."
+QUARANTINED: Final = (
+    f"The gateway stopped {MOST_ATTEMPTS} times while working on this, and has quarantined it: {{messages}} "
+    "`/resend` runs it again."
+)
+LONGEST_NAMED, MOST_NAMED = 60, 5
+"""Characters of a message that a notice quotes, and how many messages it quotes."""
 UNREADABLE: Final = "Another version of this gateway has kept this message, and this one cannot read it; send it again."
 TIMED_OUT: Final = "The agent did not answer in time; please try again."
 CRASHED: Final = "Something went wrong while this was being answered; please try again."
@@ -30,8 +39,22 @@ TOO_MANY: Final = "Too many messages are waiting: this one was dropped."
 TOO_MANY_SHORTENED: Final = "Too many messages are waiting: the agent gets this one in one line."
 
 
-def put_aside(conversation: Conversation, message: str, now: datetime, parts: tuple[StoredPart, ...] = ()) -> PlanParts:
-    return _instead_of(parts, conversation, PUT_ASIDE, message, now)
+def quarantined(
+    conversation: Conversation, messages: Sequence[Inbound], now: datetime, parts: tuple[StoredPart, ...] = ()
+) -> PlanParts:
+    sentence = QUARANTINED.format(messages=_named(messages))
+    return _instead_of(parts, conversation, sentence, messages[-1].message_id, now)
+
+
+def _named(messages: Sequence[Inbound]) -> str:
+    """The messages in the person's own words, so that they know which are meant."""
+    named = [f"“{_shortened(one_line(each.text)) or each.message_id}”" for each in messages[:MOST_NAMED]]
+    more = len(messages) - len(named)
+    return ", ".join(named) + (f" and {more} more." if more else ".")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_NAMED else f"{text[: LONGEST_NAMED - 1].rstrip()}…"
 
 
 def unreadable(
@@ -51,6 +74,18 @@ def interrupted(
     conversation: Conversation, message: str, now: datetime, parts: tuple[StoredPart, ...], *, told: bool
 ) -> PlanParts:
     return _instead_of(parts, conversation, INTERRUPTED if told else "", message, now)
+
+
+def clear(conversation: Conversation, parts: tuple[StoredPart, ...]) -> None:
+    """Removes the drafts of an abandoned turn of which it is not known yet whether they are there, when it is."""
+
+    def remove(fate: "asyncio.Future[Fate]") -> None:
+        if message := message_of(fate):
+            conversation.sender.post(withdraw((Slot(message, ""),), conversation.outbox.new_stem()))
+
+    for part in parts:
+        if part.kind == "open" and part.state in IN_FLIGHT:
+            conversation.sender.follow(part).add_done_callback(remove)
 
 
 def _instead_of(

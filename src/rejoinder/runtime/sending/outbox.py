@@ -1,24 +1,21 @@
 """All senders of a gateway, and what is done to parts from outside: after a restart, by an owner, by hand."""
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from itertools import count
 from weakref import WeakValueDictionary
 
 from rejoinder.channels.base import Channel
-from rejoinder.events import DeliveryFailed, Route
-from rejoinder.outbound.deeds import Deed, Sign, decode, words
+from rejoinder.events import Route
+from rejoinder.outbound.deeds import decode, words
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sending.carrying import GivesUp
+from rejoinder.runtime.sending.losses import Losses
 from rejoinder.runtime.sending.pacing import Account
 from rejoinder.runtime.sending.sender import Sender
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings, Speech
-from rejoinder.store.base import PartState, PlanParts, Store, StoredPart
-
-log = logging.getLogger(__name__)
+from rejoinder.store.base import PartState, Store, StoredPart
 
 
 class Outbox:
@@ -38,8 +35,7 @@ class Outbox:
         self._clock = clock
         self._tell = tell
         self._count = count(1)
-        self.owed: Callable[[DeliveryFailed], Awaitable[PlanParts | None]] = _nobody
-        """Makes the notice of a message that is given up, for an owner."""
+        self.losses = Losses(self.speech, self.wake, clock, tell)
         self._accounts: dict[tuple[str, str], Account] = {}
         self._senders: WeakValueDictionary[Route, Sender] = WeakValueDictionary()
 
@@ -53,7 +49,7 @@ class Outbox:
         sender = self._senders.get(route)
         if sender is None:
             account = self._account(route)
-            sender = Sender(route, account, self._store, self._runs, self._clock, self._tell, self._gives_up)
+            sender = Sender(route, account, self._store, self._runs, self._clock, self._tell, self.losses)
             self._senders[route] = sender
         return sender
 
@@ -96,10 +92,13 @@ class Outbox:
         """What people have read of these parts: no drafts, nothing that was given up (DU-2)."""
         return "\n\n".join(words(decode(part.body)) for part in parts if part.kind == "say" and part.state == "sent")
 
-    async def resend(self, route: Route, *states: PartState) -> int:
-        """Sends once more the parts that were not confirmed here, or were given up; returns how many."""
-        rows = [row for row in await self._store.parts_in(*(states or ("held", "dead"))) if row.route == route]
-        return await self.at(route).resend(rows)
+    async def resend(self, route: Route | None, *states: PartState) -> int:
+        """Sends once more what was not confirmed here, or was given up; returns how many parts. None: everywhere."""
+        by_place: dict[Route, list[StoredPart]] = {}
+        for row in await self._store.parts_in(*(states or ("held", "dead"))):
+            if route in (None, row.route) and row.route.channel in self._channels:
+                by_place.setdefault(row.route, []).append(row)
+        return sum([await self.at(place).resend(rows) for place, rows in by_place.items()])
 
     def trouble(self, channel: str) -> str:
         """Why the platform refuses an account of this channel, if it does (DE-32)."""
@@ -116,22 +115,3 @@ class Outbox:
     async def _end_work(self, seconds: float) -> None:
         if working := [sender.work for sender in self._senders.values() if sender.work is not None]:
             await asyncio.wait(working, timeout=seconds)
-
-    async def _gives_up(self, row: StoredPart, deed: Deed, error: str) -> GivesUp:
-        if isinstance(deed, Sign):
-            return GivesUp(lambda: log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error))
-        failed = DeliveryFailed(row.route, row.key, words(deed), error)
-        owed = await self.owed(failed)
-
-        def then() -> None:
-            what = "%s: a message to %s was given up: %s; `rejoinder dead` lists it"
-            log.error(what, row.route.channel, row.route.chat, error)
-            self._tell(failed)
-            for part in owed.parts if owed is not None else ():
-                self.wake(part.route)
-
-        return GivesUp(then, () if owed is None else (owed,))
-
-
-async def _nobody(_: DeliveryFailed) -> None:
-    """No owner is known."""

@@ -1,4 +1,5 @@
-"""Owners of the gateway are told when a message was given up, in a direct chat if one is known (DE-32).
+"""Owners of the gateway are told when a message was given up or may not have arrived, in a direct chat if one is known
+(DE-32, DU-3).
 
 Rule 1: a chat is not told about its own failures: a person who blocked the bot would not see the notice, and a notice
         that failed would cause another one.
@@ -23,7 +24,11 @@ AGAIN_AFTER: Final = timedelta(hours=1)
 OWNER: Final = "owner"
 """The cursor that says where an owner of this channel wrote last."""
 GIVEN_UP: Final = (
-    "A message to {channel} {chat} was given up: {why}\n`/resend` there sends it again; `rejoinder dead` lists it."
+    "A message to {channel} {chat} was given up: {why}\n`/resend all` sends it again; `rejoinder dead` lists it."
+)
+HELD: Final = (
+    "It is not known whether a message to {channel} {chat} arrived: {why}\n"
+    "`/resend all` sends it again, then it may be there twice; `rejoinder dead` lists it."
 )
 
 _kept = msgspec.json.Decoder(Route)
@@ -52,8 +57,8 @@ class Owners:
         self._at.pop(route.channel, None)
         self._at[route.channel] = route
 
-    async def owed(self, failed: DeliveryFailed) -> PlanParts | None:
-        """The notice of a message that is given up; the caller writes both in one commit."""
+    async def owed(self, failed: DeliveryFailed, *, held: bool = False) -> PlanParts | None:
+        """The notice of a message that is given up or held; the caller writes both in one commit."""
         await self._read()
         now, route = self._clock(), self._place_for(failed.route)
         told = self._told.get(failed.route)
@@ -63,7 +68,8 @@ class Owners:
         if conversation is None:
             return None
         self._told[failed.route] = now
-        notice = GIVEN_UP.format(channel=failed.route.channel, chat=failed.route.chat, why=failed.why)
+        sentence, there = HELD if held else GIVEN_UP, failed.route
+        notice = sentence.format(channel=there.channel, chat=there.chat, why=failed.why)
         return conversation.to_say((notice,), now)
 
     async def _read(self) -> None:

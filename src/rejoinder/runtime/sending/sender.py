@@ -15,7 +15,7 @@ This module is the line: it decides what goes next, and when. `carrying` carries
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -26,13 +26,14 @@ from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import Route
 from rejoinder.outbound.budget import Rate
-from rejoinder.outbound.deeds import Deed, React
+from rejoinder.outbound.deeds import React
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sending.carrying import Carrying, GivesUp
+from rejoinder.runtime.sending.carrying import Carrying
 from rejoinder.runtime.sending.fates import WITHDRAWN, Fate, Unsent, fate_of, settle, settle_all
+from rejoinder.runtime.sending.losses import Losses
 from rejoinder.runtime.sending.pacing import Account, Pace
 from rejoinder.runtime.sending.performing import intent
 from rejoinder.runtime.sending.writing import Writing
@@ -65,10 +66,11 @@ class Sender:
         runs: Runs,
         clock: Callable[[], datetime],
         tell: Tell,
-        gives_up: Callable[[StoredPart, Deed, str], Awaitable[GivesUp]],
+        losses: Losses,
     ) -> None:
         self.route = route
         self.channel = account.channel
+        self.tell = tell
         self.writing = Writing(account.channel.name)
         """The drafts of the agents that are writing here."""
         self.aside = YieldingCalls()
@@ -76,7 +78,7 @@ class Sender:
         self.pace = Pace(account, route.chat, _frames(account.channel, route))
         self.pauses: dict[str, float] = {}
         """Seconds to pause after each of these parts, by key (DE-22)."""
-        self.carrying = Carrying(route, account, self.pace, self.aside, store, runs, clock, tell, gives_up, self)
+        self.carrying = Carrying(route, account, self.pace, self.aside, store, runs, clock, tell, losses, self)
         """Makes the calls."""
         self._account = account
         self._store = store

@@ -10,7 +10,17 @@ from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
-from rejoinder.channels.base import CanFind, Channel, Delivered, KeepsKeys, Outcome, Rejected, RetryAfter, Unknown
+from rejoinder.channels.base import (
+    CanFind,
+    CanFindOpening,
+    Channel,
+    Delivered,
+    KeepsKeys,
+    Outcome,
+    Rejected,
+    RetryAfter,
+    Unknown,
+)
 from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, Sign
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.settings import OnUnknown
@@ -96,7 +106,7 @@ def judge(
             is_edit = isinstance(deed, Amend) and "message" not in conceded
             if can(channel, KeepsKeys) or is_edit or isinstance(deed, React | Remove):
                 return _again(deed, 0.0, reason, tries, jitter)
-            if can(channel, CanFind):
+            if can(channel, CanFind) or (isinstance(deed, Open) and can(channel, CanFindOpening)):
                 return Look(reason)
             if on_unknown == "resend":
                 return _again(deed, 0.0, reason, tries, jitter)

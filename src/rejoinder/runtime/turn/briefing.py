@@ -47,8 +47,6 @@ from rejoinder.turns.prompt import (
 )
 
 BOUNDARY_BYTES = 8
-HANDLED = frozenset({"send_message", "send_file"})
-"""Directives that work anywhere once granted; the agent is not told of others that need a grant."""
 FOLDER = "Your outbox folder is {path}: put a file there to send it, and name it by its path within."
 
 
@@ -227,7 +225,7 @@ def outbox_folder(session: str, settings: RuntimeSettings) -> OutboxFolder | Non
 
 
 def _handled(settings: RuntimeSettings, *, among: bool) -> frozenset[str]:
-    return HANDLED.union(settings.directives.self_acting, {"handoff"} if among else ())
+    return settings.directives.carried_out(among_agents=among)
 
 
 @cache

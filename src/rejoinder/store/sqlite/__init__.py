@@ -37,7 +37,7 @@ from rejoinder.store.base import (
     PartState,
     Pending,
     PlaceFacts,
-    PutAside,
+    Quarantined,
     Recovery,
     SaidBefore,
     Sighting,
@@ -220,8 +220,11 @@ class SqliteReader:
     async def said_before(self, job: str, digest: str) -> SaidBefore | None:
         return await self._read(jobs.said_before, job, digest)
 
-    async def put_aside(self, limit: int = 1000) -> tuple[PutAside, ...]:
-        return await self._read(lookups.put_aside, limit)
+    async def quarantined(self, limit: int = 1000) -> tuple[Quarantined, ...]:
+        return await self._read(lookups.quarantined, limit)
+
+    async def wanted(self) -> tuple[Quarantined, ...]:
+        return await self._read(lookups.wanted)
 
     async def load(self) -> Load:
         return await self._read(reads.load)
@@ -257,7 +260,11 @@ class SqliteStore(SqliteReader):
         self._in_memory = lock is None
         self._misread = False
         self._db = db  # for reads in memory, where it is the only connection and nothing has to be waited for
-        self._writer = Writer(db, path, patience, None if lock is None else partial(_again, path, patience, db))
+        if lock is None:
+            self._writer = Writer(db, path, patience, None)
+        else:
+            again = partial(_again, path, patience, db)
+            self._writer = Writer(db, path, patience, again, lock.is_in_place)
 
     async def write(self, verb: Verb[Any], /, *others: Verb[Any], known: Callable[[Any], None] | None = None) -> Any:
         results = await self._writer.write((verb, *others), None if known is None else lambda told: known(told[0]))

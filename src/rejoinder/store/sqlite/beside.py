@@ -6,6 +6,7 @@ Rule 3: only verbs of `BESIDE`. The gateway notices within a second (`Store.on_f
 """
 
 import asyncio
+import os
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
@@ -24,6 +25,10 @@ Verbs = tuple[Verb[Any], ...]
 
 
 class SqliteBeside(SqliteReader):
+    def __init__(self, path: str, patience: float) -> None:
+        super().__init__(path, patience)
+        self._database: int | None = None
+
     async def write(self, verb: Verb[Any], /, *others: Verb[Any]) -> Any:
         verbs = (verb, *others)
         for each in verbs:
@@ -33,7 +38,16 @@ class SqliteBeside(SqliteReader):
         return results if others else results[0]
 
     async def gateway(self) -> str | None:
-        return holder(Path(self._path))
+        if self._database is None:
+            self._database = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        return holder(Path(self._path), self._database)
+
+    async def close(self) -> None:
+        """The descriptor comes last: closing it would drop the locks of open connections."""
+        await super().close()
+        if self._database is not None:
+            os.close(self._database)
+            self._database = None
 
     def _carry_out(self, verbs: Verbs) -> tuple[Any, ...]:
         with fault_in(self._path):

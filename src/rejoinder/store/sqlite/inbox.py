@@ -1,20 +1,24 @@
 """Verbs of what comes in: each event is accepted once, decided once, and once in each session."""
 
+from msgspec.structs import replace
+
 from rejoinder.store.base import (
     Accept,
     Cursor,
     DropInputs,
     InboxEvent,
     MoveCursor,
-    PutEventAside,
+    QuarantineEvent,
+    ReadmitEvent,
     ReleaseEvents,
     RouteEvent,
     SettleEvent,
     SummariseInputs,
     TryEvents,
+    WantEvent,
 )
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.values import as_written, micros, moved, seal
+from rejoinder.store.sqlite.values import EVENT, as_written, event_from, micros, moved, seal
 
 
 def accept(db: Connection, verb: Accept) -> tuple[InboxEvent, ...]:
@@ -47,21 +51,14 @@ def _keep_cursor(db: Connection, cursor: Cursor) -> None:
     )
 
 
-def try_events(db: Connection, verb: TryEvents) -> tuple[int, ...]:
-    given_up: list[int] = []
+def try_events(db: Connection, verb: TryEvents) -> None:
+    sql = "UPDATE inbox SET attempts = attempts + 1, trying = 1 WHERE id = ? AND state = 'new'"
     for event in verb.events:
-        sql = (
-            "UPDATE inbox SET attempts = attempts + (attempts < :most), "
-            "state = iif(attempts < :most, 'new', 'quarantined') WHERE id = :event AND state = 'new'"
-        )
-        moved(db, sql, {"most": verb.most, "event": event}, f"event {event}")
-        if db.execute("SELECT 1 FROM inbox WHERE id = ? AND state = 'quarantined'", (event,)).fetchone():
-            given_up.append(event)
-    return tuple(given_up)
+        moved(db, sql, (event,), f"event {event}")
 
 
 def release_events(db: Connection, verb: ReleaseEvents) -> None:
-    sql = "UPDATE inbox SET attempts = attempts - 1 WHERE id = ? AND state = 'new' AND attempts > 0"
+    sql = "UPDATE inbox SET attempts = attempts - 1, trying = 0 WHERE id = ? AND state = 'new' AND attempts > 0"
     db.executemany(sql, ((event,) for event in verb.events))
 
 
@@ -74,9 +71,27 @@ def route_event(db: Connection, verb: RouteEvent) -> None:
     )
 
 
-def put_event_aside(db: Connection, verb: PutEventAside) -> None:
+def quarantine_event(db: Connection, verb: QuarantineEvent) -> None:
     sql = "UPDATE inbox SET state = 'quarantined', reason = ? WHERE id = ? AND state = 'new'"
     moved(db, sql, (verb.reason, verb.event), f"event {verb.event}")
+
+
+def want_event(db: Connection, verb: WantEvent) -> None:
+    """One that cannot be read would stay quarantined: `Unreadable` is raised."""
+    if (found := db.execute(f"SELECT {EVENT} FROM inbox WHERE id = ?", (verb.event,)).fetchone()) is not None:
+        event_from(found)
+    sql = "UPDATE inbox SET wanted = 1 WHERE id = ? AND state = 'quarantined'"
+    moved(db, sql, (verb.event,), f"event {verb.event}")
+
+
+def readmit_event(db: Connection, verb: ReadmitEvent) -> InboxEvent:
+    found = db.execute(f"SELECT {EVENT} FROM inbox WHERE id = ?", (verb.event,)).fetchone()
+    sql = (
+        "UPDATE inbox SET state = 'new', reason = '', attempts = 0, alone = 0, trying = 0, wanted = 0 "
+        "WHERE id = ? AND state = 'quarantined'"
+    )
+    moved(db, sql, (verb.event,), f"event {verb.event}")
+    return replace(event_from(found), state="new", reason="", attempts=0, alone=0)
 
 
 def settle_event(db: Connection, verb: SettleEvent) -> None:

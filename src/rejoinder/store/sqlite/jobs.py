@@ -105,7 +105,7 @@ def _state(of_input: str | None, of_turn: str | None) -> JobState | None:
     if of_turn is None:
         return None if of_input is None else "over" if of_input == "dropped" else "waiting"
     if of_turn == "quarantined":
-        return "put aside"
+        return "quarantined"
     return "over" if of_turn == "closed" else "running"
 
 

@@ -1,55 +1,108 @@
-"""One gateway for one store: a lock on a file beside it (DU-13).
+"""One gateway for one store: a lock on the database itself (DU-13).
 
-It is a separate file, because a process that closes any descriptor of the database itself drops SQLite's own locks.
-The kernel drops this lock with the process, however it ends; the file that stays behind means nothing.
+Rule 1: the lock belongs to a descriptor of the database, which is opened before SQLite opens the file and closed after
+        SQLite has closed it: a process that closes any descriptor of a file drops the locks that SQLite has on it.
+Rule 2: it covers one byte far behind the end of the file, where SQLite locks nothing. The kernel drops it with the
+        process, however that ends.
+Rule 3: the file beside the database names the process. It is locked as well, for earlier versions and for systems
+        without locks of this kind; who removes it gains nothing.
 """
 
+import errno
 import fcntl
 import os
-import time
+import struct
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
-from rejoinder.errors import StoreUnavailable
+from rejoinder.errors import Fault, StoreUnavailable
 
-LOOKS, A_LOOK = 5, 0.02
-"""How often the lock is tried, and the seconds between tries: `holder` takes it for a moment when it looks."""
+FAR_BEHIND: Final = 1 << 62
+_FLOCK: Final = struct.Struct("hhqqi4x")
+"""`struct flock` of Linux: type, whence, start, length, process."""
+_SET: Final[int | None] = getattr(fcntl, "F_OFD_SETLK", None)
+_GET: Final[int | None] = getattr(fcntl, "F_OFD_GETLK", None)
+_FAULTS: Final[dict[int, Fault]] = {
+    errno.ENOSPC: "full",
+    errno.EDQUOT: "full",
+    errno.EACCES: "read-only",
+    errno.EPERM: "read-only",
+    errno.EROFS: "read-only",
+}
 
 
 class Lock:
     def __init__(self, store: Path) -> None:
-        path = _beside(store)
+        self._store = store
+        self._files: list[int] = []
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise StoreUnavailable("unreachable", str(store), f"{path.name}: {error.strerror}") from None
-        try:
-            self._take()
+            self._hold(store, _lock_database)
+            self._hold(_beside(store), _lock_file)
         except BlockingIOError:
-            holder = _name_on(self._file)
-            os.close(self._file)
-            raise StoreUnavailable("taken", str(store), f"a gateway is running on it: {holder}") from None
-        try:
-            os.ftruncate(self._file, 0)
-            os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
-        except OSError:  # a full disk: the lock holds without a name on it
-            pass
+            named = holder(store) or "process unknown"
+            self.release()
+            raise StoreUnavailable("taken", str(store), f"a gateway is running on it: {named}") from None
+        except OSError as error:
+            self.release()
+            fault = _FAULTS.get(error.errno or 0, "unreachable")
+            raise StoreUnavailable(fault, str(store), error.strerror or str(error)) from None
+        with suppress(OSError):  # a full disk: the lock holds without a name on it
+            os.ftruncate(self._files[1], 0)
+            os.pwrite(self._files[1], f"{os.getpid()}\n".encode(), 0)
 
-    def _take(self) -> None:
-        for _ in range(LOOKS - 1):
-            with suppress(BlockingIOError):
-                return fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            time.sleep(A_LOOK)
-        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    def _hold(self, path: Path, lock: Callable[[int], None]) -> None:
+        self._files.append(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        lock(self._files[-1])
+
+    def is_in_place(self) -> bool:
+        """Whether the file that is locked is still the one that stands under its name."""
+        ours = os.fstat(self._files[0])
+        try:
+            there = os.stat(self._store)
+        except OSError:
+            return False
+        return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)
 
     def release(self) -> None:
-        os.close(self._file)
+        """To be called when this process has closed all connections to the database."""
+        while self._files:
+            os.close(self._files.pop())
 
 
-def holder(store: Path) -> str | None:
-    """The process that runs a gateway on this store now, if any."""
+def _lock_database(file: int) -> None:
+    if _SET is not None:
+        fcntl.fcntl(file, _SET, _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, FAR_BEHIND, 1, 0))
+
+
+def _lock_file(file: int) -> None:
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def holder(store: Path, database: int | None = None) -> str | None:
+    """The process that runs a gateway on this store now, if any.
+
+    `database`: a descriptor of it, for a caller that has connections of SQLite open, which closing one would harm.
+    """
+    if _GET is None:
+        return _holder_of_file(_beside(store))
     try:
-        file = os.open(_beside(store), os.O_RDONLY)
+        file = os.open(store, os.O_RDONLY) if database is None else database
+    except OSError:
+        return None
+    try:
+        found = fcntl.fcntl(file, _GET, _FLOCK.pack(fcntl.F_RDLCK, os.SEEK_SET, FAR_BEHIND, 1, 0))
+    finally:
+        if database is None:
+            os.close(file)
+    kind, *_ = _FLOCK.unpack(found)
+    return None if kind == fcntl.F_UNLCK else _name_on(_beside(store))
+
+
+def _holder_of_file(path: Path) -> str | None:
+    try:
+        file = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
         return None
     except OSError:  # the file is another user's: only a gateway of theirs would have made it
@@ -57,7 +110,7 @@ def holder(store: Path) -> str | None:
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _name_on(file)
+        return _name_on(path)
     finally:
         os.close(file)
     return None
@@ -67,5 +120,8 @@ def _beside(store: Path) -> Path:
     return store.with_name(store.name + ".lock")
 
 
-def _name_on(file: int) -> str:
-    return f"process {os.pread(file, 20, 0).decode('ascii', 'replace').strip() or 'unknown'}"
+def _name_on(path: Path) -> str:
+    try:
+        return f"process {path.read_bytes()[:20].decode('ascii', 'replace').strip() or 'unknown'}"
+    except OSError:
+        return "process unknown"

@@ -11,7 +11,7 @@ from rejoinder.store.base import (
     Knock,
     PartState,
     Pending,
-    PutAside,
+    Quarantined,
     Sighting,
     StoredPart,
     said_about,
@@ -24,6 +24,7 @@ from rejoinder.store.sqlite.values import (
     EVENT,
     MESSAGE,
     PLACE,
+    Row,
     event_from,
     find_place,
     instant,
@@ -114,15 +115,28 @@ def _parts_by_session(db: Connection, states: tuple[PartState, ...]) -> dict[str
     return dict(db.execute(sql))
 
 
-def put_aside(db: Connection, limit: int) -> tuple[PutAside, ...]:
+def quarantined(db: Connection, limit: int) -> tuple[Quarantined, ...]:
     sql = (
-        "SELECT 'message', message, channel, accepted AS at, reason FROM inbox WHERE state = 'quarantined' UNION ALL "
-        "SELECT 'turn', id, session, closed, detail FROM turn WHERE closed IS NOT NULL AND state = 'quarantined' "
-        "UNION ALL SELECT 'session', key, substr(key, 1, instr(key, :aside) - 1), touched, '' FROM session "
+        "SELECT 'message', message, channel, accepted AS at, reason, id FROM inbox WHERE state = 'quarantined' "
+        "UNION ALL SELECT 'turn', id, session, closed, detail, id FROM turn WHERE closed IS NOT NULL "
+        "AND state = 'quarantined' UNION ALL "
+        "SELECT 'session', key, substr(key, 1, instr(key, :aside) - 1), touched, '', 0 FROM session "
         "WHERE instr(key, :aside) ORDER BY at DESC LIMIT :limit"
     )
-    rows = db.execute(sql, {"aside": ASIDE, "limit": limit})
-    return tuple(PutAside(kind, str(id), where, instant(at), why) for kind, id, where, at, why in rows)
+    return tuple(map(_quarantined, db.execute(sql, {"aside": ASIDE, "limit": limit})))
+
+
+def wanted(db: Connection) -> tuple[Quarantined, ...]:
+    sql = (
+        "SELECT 'message', message, channel, accepted, reason, id FROM inbox WHERE wanted = 1 UNION ALL "
+        "SELECT 'turn', id, session, closed, detail, id FROM turn WHERE wanted = 1 ORDER BY 6"
+    )
+    return tuple(map(_quarantined, db.execute(sql)))
+
+
+def _quarantined(row: Row) -> Quarantined:
+    kind, id, where, at, why, number = row
+    return Quarantined(kind, str(id), where, instant(at), why, number)
 
 
 def all_knocks(db: Connection) -> tuple[Knock, ...]:

@@ -5,13 +5,16 @@ from rejoinder.store.base import (
     BeginTurn,
     Busy,
     EndRun,
-    Quarantined,
+    QuarantineTurn,
+    ReadmitTurn,
     ReleaseRun,
     RenewRun,
     ResumeTurn,
     Run,
     SteerInputs,
+    WantTurn,
 )
+from rejoinder.store.sqlite import reads
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.values import hold, inserted, micros, moved, place_of, seal
 
@@ -38,7 +41,7 @@ def begin_turn(db: Connection, verb: BeginTurn) -> Run | Busy:
     return _claim(db, Run(verb.session, turn, db.numbers.next_generation(), attempt=1), micros(verb.lease_until))
 
 
-def resume_turn(db: Connection, verb: ResumeTurn) -> Run | Busy | Quarantined:
+def resume_turn(db: Connection, verb: ResumeTurn) -> Run | Busy:
     sql = "SELECT session, state, attempts FROM turn WHERE id = ? AND state IN ('open', 'answered')"
     found = db.execute(sql, (verb.turn,)).fetchone()
     if found is None:
@@ -47,18 +50,39 @@ def resume_turn(db: Connection, verb: ResumeTurn) -> Run | Busy | Quarantined:
     if (busy := _active(db, session)) is not None:
         return busy
     answered = state == "answered"
-    if not answered and attempts >= verb.most:
-        sql = (
-            "UPDATE turn SET state = 'quarantined', closed = ?, detail = ? "
-            "WHERE id = ? AND state = 'open' AND attempts = ?"
-        )
-        moved(db, sql, (micros(verb.now), verb.why, verb.turn, attempts), f"turn {verb.turn}")
-        return Quarantined(verb.turn, attempts)
     attempt = attempts + (not answered)
     sql = "UPDATE turn SET attempts = ? WHERE id = ? AND state = ? AND attempts = ?"
     moved(db, sql, (attempt, verb.turn, state, attempts), f"turn {verb.turn}")
     run = Run(session, verb.turn, db.numbers.next_generation(), attempt, answered)
     return _claim(db, run, micros(verb.lease_until))
+
+
+def quarantine_turn(db: Connection, verb: QuarantineTurn) -> None:
+    sql = (
+        "UPDATE turn SET state = 'quarantined', closed = ?, detail = ? WHERE id = ? AND state = 'open' "
+        "AND NOT EXISTS (SELECT 1 FROM run WHERE run.turn = turn.id)"
+    )
+    moved(db, sql, (micros(verb.now), verb.why, verb.turn), f"turn {verb.turn}")
+
+
+def want_turn(db: Connection, verb: WantTurn) -> None:
+    """One that cannot be read would stay quarantined: `Unreadable` is raised."""
+    reads.turn(db, verb.turn)
+    sql = "UPDATE turn SET wanted = 1 WHERE id = ? AND state = 'quarantined'"
+    moved(db, sql, (verb.turn,), f"turn {verb.turn}")
+
+
+def readmit_turn(db: Connection, verb: ReadmitTurn) -> tuple[int, ...]:
+    sql = (
+        "UPDATE turn SET state = 'closed', outcome = 'dropped', detail = 'run again as another turn', closed = ?, "
+        "wanted = 0 WHERE id = ? AND state = 'quarantined'"
+    )
+    moved(db, sql, (micros(verb.now), verb.turn), f"turn {verb.turn}")
+    taken = "turn = ? AND state IN ('taken', 'steered')"
+    events = db.execute(f"SELECT event FROM turn_input WHERE {taken} ORDER BY event", (verb.turn,)).fetchall()
+    db.execute(f"UPDATE turn_input SET state = 'waiting', turn = NULL WHERE {taken}", (verb.turn,))
+    db.execute("UPDATE turn_input SET turn = NULL WHERE turn = ? AND state = 'summarised'", (verb.turn,))
+    return tuple([event for (event,) in events])
 
 
 def _active(db: Connection, session: str) -> Busy | None:

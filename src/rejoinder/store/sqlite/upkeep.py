@@ -14,6 +14,7 @@ def take_over(db: Connection) -> int:
     opening = db.execute("UPDATE gateway SET generation = generation + 1 RETURNING generation").fetchone()[0]
     accepted = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'inbox'").fetchone()
     db.numbers = Numbers(opening << CLAIMS, accepted[0] if accepted else 0)
+    _suspect(db)
     # A turn whose run is gone is open and can be resumed; a part that was being sent may or may not have arrived.
     db.execute("DELETE FROM run")
     sql = (
@@ -22,6 +23,18 @@ def take_over(db: Connection) -> int:
     )
     db.execute(sql, (db.numbers.generation,))
     return db.numbers.generation
+
+
+def _suspect(db: Connection) -> None:
+    """A gateway that ends in good order leaves no claim and no try: what is left was under way when a process died.
+    Only what was under way alone is known to have been there each time (DU-2)."""
+    # There are few runs and many turns: a cross join reads the runs first.
+    sql = "SELECT turn.id FROM run CROSS JOIN turn ON turn.id = run.turn AND turn.state = 'open'"
+    turns = db.execute(sql).fetchall()
+    events = db.execute("SELECT id FROM inbox WHERE state = 'new' AND trying = 1").fetchall()
+    alone = int(len(turns) + len(events) == 1)
+    db.executemany(f"UPDATE turn SET crashes = crashes + 1, alone = alone + {alone} WHERE id = ?", turns)
+    db.executemany(f"UPDATE inbox SET trying = 0, alone = alone + {alone} WHERE id = ?", events)
 
 
 def sweep(db: Connection, verb: Sweep) -> int:

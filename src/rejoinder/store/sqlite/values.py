@@ -113,12 +113,12 @@ def inserted(cursor: sqlite3.Cursor) -> int:
 
 # --- rows ---------------------------------------------------------------------------------------
 
-EVENT = "inbox.id, inbox.accepted, inbox.state, inbox.reason, inbox.attempts, inbox.body"
+EVENT = "inbox.id, inbox.accepted, inbox.state, inbox.reason, inbox.attempts, inbox.alone, inbox.body"
 INPUT = f"{EVENT}, i.session, i.state, i.turn, i.reason, i.body"
 PLACE = "place.channel, place.chat, place.thread, place.account"
 TURN = (
     f"{PLACE}, turn.id, turn.session, turn.state, turn.attempts, turn.opened, turn.heard, turn.outcome, "
-    "turn.detail, turn.closed, turn.body"
+    "turn.detail, turn.closed, turn.crashes, turn.alone, turn.body"
 )
 PART = (
     f"{PLACE}, part.id, part.key, part.kind, part.state, part.generation, part.attempts, part.planned, part.turn, "
@@ -130,13 +130,13 @@ Row = tuple[Any, ...]
 
 
 def event_from(row: Row) -> InboxEvent:
-    id, accepted, state, reason, attempts, body = row
-    return InboxEvent(id, unpack_inbound(body), instant(accepted), state, reason, attempts)
+    id, accepted, state, reason, attempts, alone, body = row
+    return InboxEvent(id, unpack_inbound(body), instant(accepted), state, reason, attempts, alone)
 
 
 def input_from(row: Row) -> Input:
-    session, state, turn, reason, body = row[6:]
-    return Input(event_from(row[:6]), session, unseal(body), state, turn, reason)
+    session, state, turn, reason, body = row[7:]
+    return Input(event_from(row[:7]), session, unseal(body), state, turn, reason)
 
 
 def route_from(row: Row) -> Route:
@@ -145,7 +145,7 @@ def route_from(row: Row) -> Route:
 
 
 def turn_from(row: Row) -> StoredTurn:
-    id, session, state, attempts, opened, heard, outcome, detail, closed, body = row[4:]
+    id, session, state, attempts, opened, heard, outcome, detail, closed, crashes, alone, body = row[4:]
     return StoredTurn(
         id=id,
         session=session,
@@ -158,6 +158,8 @@ def turn_from(row: Row) -> StoredTurn:
         outcome=outcome,
         detail=detail,
         closed=None if closed is None else instant(closed),
+        crashes=crashes,
+        alone=alone,
     )
 
 

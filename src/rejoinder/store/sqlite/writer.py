@@ -13,6 +13,7 @@ Rule 5: after a fault the next group tries again. Nothing is kept in memory for 
 Rule 6: whatever may take long is done in the thread: a commit, a new connection, the wait for another program that
         holds the file. Meanwhile only the thread uses the connection.
 Rule 7: once a second the writer checks whether another process, such as an operator's, has written, and says so.
+Rule 8: nothing is committed to a file that is no longer under its name: it would be lost with this process (DU-15).
 """
 
 import asyncio
@@ -76,7 +77,15 @@ class Unit:
 
 
 class Writer:
-    def __init__(self, db: Connection, where: str, patience: float, reopen: Callable[[], Connection] | None) -> None:
+    def __init__(
+        self,
+        db: Connection,
+        where: str,
+        patience: float,
+        reopen: Callable[[], Connection] | None,
+        is_in_place: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._is_in_place = is_in_place
         self._reopen = reopen  # None in memory, where there is nothing to reopen and no disk to wait for
         self._where = where
         self._patience = round(patience * 1000)
@@ -342,9 +351,15 @@ class Writer:
 
     def _commit_to_disk(self) -> None:
         assert self._db is not None
+        self._refuse_when_gone()
         self._db.execute("COMMIT")
 
+    def _refuse_when_gone(self) -> None:
+        if not self._is_in_place():
+            raise StoreUnavailable("gone", self._where)
+
     def _begin_patiently(self) -> None:
+        self._refuse_when_gone()
         if self._db is None and self._reopen is not None:
             self._db = self._reopen()
         assert self._db is not None
@@ -373,6 +388,8 @@ class Writer:
     def _look(self) -> None:
         """SQLite's `data_version` changes with the commits of other connections, not with those of this one."""
         self._look_due = False
+        if not self._is_in_place():
+            return self._tell(StoreUnavailable("gone", self._where))
         if self._db is None:
             return  # the next group brings a connection
         try:

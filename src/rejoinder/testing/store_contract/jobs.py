@@ -17,7 +17,7 @@ from rejoinder.store.base import (
     Originate,
     PassTick,
     PauseJob,
-    ResumeTurn,
+    QuarantineTurn,
     Run,
     SaidBefore,
     Store,
@@ -95,7 +95,7 @@ class Jobs(Opened):
             ended = await the_job(store)
             assert (ended.state, ended.outcome, ended.detail, ended.is_open) == ("over", "failed", "timeout", False)
 
-    async def test_what_was_dropped_or_put_aside_is_over(self, tmp_path: Path) -> None:
+    async def test_what_was_dropped_or_quarantined_is_over(self, tmp_path: Path) -> None:
         """TU-27: it holds up no tick."""
         async with self.opened(tmp_path) as store:
             await store.write(KeepJob("tidy", "1h", SOON))
@@ -110,8 +110,8 @@ class Jobs(Opened):
             assert isinstance(run, Run)
         async with self.opened(tmp_path) as store:
             if self.survives:
-                await store.write(ResumeTurn(run.turn, NOW, NOW, most=0))
-                assert await the_job(store) == KeptJob("tidy", "1h", None, fired=SOON, state="put aside")
+                await store.write(QuarantineTurn(run.turn, NOW, ""))
+                assert await the_job(store) == KeptJob("tidy", "1h", None, fired=SOON, state="quarantined")
 
     async def test_a_job_that_is_written_anew(self, tmp_path: Path) -> None:
         """TU-27: its ticks begin anew; that it is paused, and what it did last, stays."""

@@ -14,6 +14,7 @@ from rejoinder.session import Session
 from rejoinder.store.base import (
     Accept,
     ApproveKnock,
+    BeginTurn,
     BuryPart,
     DropPart,
     EndRun,
@@ -28,15 +29,20 @@ from rejoinder.store.base import (
     Paired,
     Pending,
     PlanParts,
-    PutEventAside,
     PutSession,
+    QuarantineEvent,
+    QuarantineTurn,
+    ReadmitEvent,
+    ReadmitTurn,
     ReleaseRun,
     ResendPart,
-    ResumeTurn,
+    Run,
     SetSessionAside,
     Sighting,
     Store,
     StoreBeside,
+    WantEvent,
+    WantTurn,
 )
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.store_contract.given import (
@@ -111,31 +117,58 @@ class Operator(Opened):
             assert await store.parts_about(8) == ()
             assert [part.key for part in await store.parts_under("event/7/1")] == ["event/7/1/0/c"]
 
-    async def test_what_was_put_aside_is_listed(self, tmp_path: Path) -> None:
+    async def test_what_is_quarantined_is_listed(self, tmp_path: Path) -> None:
         """DU-14: an event, a turn and a session, each with where it was; a session under its key begins anew."""
         async with self.opened(tmp_path) as store:
             (event,) = await accepted(store, 1)
-            await store.write(PutEventAside(event.id, "odd"))
-            await loses(store, PutEventAside(event.id, "odd"))
+            await store.write(QuarantineEvent(event.id, "odd"))
+            await loses(store, QuarantineEvent(event.id, "odd"))
             run = await begun(store, 2)
             await store.write(EndRun(run, "failed", NOW))
             other = await begun(store, 3)
             await store.write(ReleaseRun(other))
-            await store.write(ResumeTurn(other.turn, SOON, SOON, most=0, why="strange"))
+            await store.write(QuarantineTurn(other.turn, SOON, "strange"))
             await store.write(PutSession(Session("s", "helper", NOW, NOW), 0))
             await store.write(SetSessionAside("s", NOW))
             await loses(store, SetSessionAside("s", NOW))
             assert await store.session("s") is None
             await store.write(PutSession(Session("s", "helper", NOW, NOW), 0))
             assert (len(await store.sessions()), await store.count_sessions()) == (1, 1)
-            found = await store.put_aside()
+            found = await store.quarantined()
             assert {(each.kind, each.where, each.why) for each in found} == {
                 ("message", "telegram", "odd"),
                 ("turn", "s", "strange"),
                 ("session", "s", ""),
             }
             assert found[0].kind == "turn"
-            assert await store.put_aside(1) == found[:1]
+            assert await store.quarantined(1) == found[:1]
+
+    async def test_what_is_quarantined_can_be_run_again(self, tmp_path: Path) -> None:
+        """DU-2: somebody marks it, and the gateway takes it out; an event comes as if new, the messages of a turn wait
+        for another one."""
+        if not self.survives:
+            return
+        async with self.both(tmp_path) as (store, beside):
+            (event,) = await accepted(store, 1)
+            run = await begun(store, 2)
+            await loses(store, QuarantineTurn(run.turn, SOON, "strange"))
+            await store.write(ReleaseRun(run))
+            await store.write(QuarantineTurn(run.turn, SOON, "strange"), QuarantineEvent(event.id, "odd"))
+            assert await store.wanted() == ()
+            await beside.write(WantTurn(run.turn), WantEvent(event.id))
+            assert [(each.kind, each.number) for each in await store.wanted()] == [
+                ("message", event.id),
+                ("turn", run.turn),
+            ]
+            assert await store.write(ReadmitEvent(event.id)) == replace(event, state="new")
+            await loses(store, ReadmitEvent(event.id))
+            again = await store.write(ReadmitTurn(run.turn, SOON))
+            await loses(store, ReadmitTurn(run.turn, SOON))
+            assert [(put.event.id, put.state) for put in await store.waiting("s")] == [(again[0], "waiting")]
+            assert (await store.wanted(), await store.quarantined()) == ((), ())
+            await loses(store, WantTurn(run.turn))
+            await loses(store, WantEvent(event.id))
+            assert isinstance(await store.write(BeginTurn("s", HERE, again, NOW, SOON)), Run)
 
     async def test_dead_letters_are_counted_and_the_latest_come_first(self, tmp_path: Path) -> None:
         """DE-33: of many, only those that are asked for are read."""

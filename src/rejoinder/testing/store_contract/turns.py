@@ -11,16 +11,29 @@ from rejoinder.store.base import (
     DropInputs,
     EndRun,
     PlanParts,
-    Quarantined,
+    QuarantineTurn,
     ReleaseRun,
     RenewRun,
     ResumeTurn,
     RouteEvent,
     Run,
+    SettleEvent,
     SteerInputs,
     SummariseInputs,
+    TryEvents,
 )
-from rejoinder.testing.store_contract.given import HERE, NOW, SOON, THREAD, an_inbound, an_intent, begun, loses, waiting
+from rejoinder.testing.store_contract.given import (
+    HERE,
+    NOW,
+    SOON,
+    THREAD,
+    accepted,
+    an_inbound,
+    an_intent,
+    begun,
+    loses,
+    waiting,
+)
 from rejoinder.testing.store_contract.opened import Opened
 
 
@@ -103,20 +116,48 @@ class Turns(Opened):
                 )
                 await store.write(EndRun(run, "answered", NOW))
 
-    async def test_a_turn_that_never_ends_is_quarantined(self, tmp_path: Path) -> None:
-        """DU-2: attempts are counted before they are made; after 3 it is left alone and its session is free."""
+    async def test_a_crash_makes_suspects(self, tmp_path: Path) -> None:
+        """DU-2: of what was under way when the process died; only what was under way alone is known to have been there
+        each time. Attempts are counted before they are made."""
         if not self.survives:
             return
         async with self.opened(tmp_path) as store:
-            run = await begun(store, 1)
+            both = [await begun(store, 1), await begun(store, 2, session="t")]
         for attempt in (2, 3):
             async with self.opened(tmp_path) as store:
-                again = await store.write(ResumeTurn(run.turn, NOW, SOON))
+                again = await store.write(ResumeTurn(both[0].turn, NOW, SOON))
                 assert isinstance(again, Run)
                 assert again.attempt == attempt
-                assert await store.write(ResumeTurn(run.turn, NOW, SOON)) == Busy(run.turn)
+                assert await store.write(ResumeTurn(both[0].turn, NOW, SOON)) == Busy(both[0].turn)
         async with self.opened(tmp_path) as store:
-            assert await store.write(ResumeTurn(run.turn, NOW, SOON)) == Quarantined(run.turn, 3)
+            first, second = [left.turn for left in (await store.recover(NOW)).turns]
+            assert (first.crashes, first.alone) == (3, 2)
+            assert (second.crashes, second.alone) == (1, 0)
+
+    async def test_an_event_that_is_tried_is_suspected_too(self, tmp_path: Path) -> None:
+        """DU-2: a turn beside it was not alone, and neither was the event; what was decided is no suspect."""
+        if not self.survives:
+            return
+        async with self.opened(tmp_path) as store:
+            event, decided = await accepted(store, 1, 2)
+            run = await begun(store, 3)
+            await store.write(TryEvents((event.id, decided.id)))
+            await store.write(SettleEvent(decided.id, "answered"))
+        async with self.opened(tmp_path) as store:
+            found = await store.recover(NOW)
+            assert [(each.attempts, each.alone) for each in found.events] == [(1, 0)]
+            assert [(left.turn.id, left.turn.crashes, left.turn.alone) for left in found.turns] == [(run.turn, 1, 0)]
+            await store.write(TryEvents((event.id,)))
+        async with self.opened(tmp_path) as store:
+            assert [(each.attempts, each.alone) for each in (await store.recover(NOW)).events] == [(2, 1)]
+
+    async def test_a_quarantined_turn_leaves_its_session_free(self, tmp_path: Path) -> None:
+        """DU-2: it is left alone, and the next message gets its turn."""
+        async with self.opened(tmp_path) as store:
+            run = await begun(store, 1)
+            await store.write(ReleaseRun(run))
+            await store.write(QuarantineTurn(run.turn, NOW, "it ended the process"))
+            await loses(store, QuarantineTurn(run.turn, NOW, "it ended the process"))
             await loses(store, ResumeTurn(run.turn, NOW, SOON))
             assert (await store.recover(NOW)).turns == ()
             assert isinstance(await begun(store, 2), Run)

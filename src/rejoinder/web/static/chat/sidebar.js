@@ -48,6 +48,11 @@ export class Sidebar {
       },
       icon("close"),
     );
+    this.console = h(
+      "a",
+      { class: "quiet", href: "/console", title: "Console", "aria-label": "Console" },
+      icon("gauge"),
+    );
     this.element = h(
       "nav",
       { class: "sidebar", id: "sidebar", "aria-label": "Rooms and chats" },
@@ -73,7 +78,7 @@ export class Sidebar {
         this.who,
         this.bell,
         themeButton(),
-        h("a", { class: "quiet", href: "/console", title: "Console", "aria-label": "Console" }, icon("gauge")),
+        this.console,
       ),
     );
   }
@@ -90,7 +95,8 @@ export class Sidebar {
       this.directs,
       directs.map((room) => this.#kept(room)),
     );
-    const { me } = this.app.state;
+    const { me, knownBy } = this.app.state;
+    this.console.hidden = knownBy === "login" && me?.id !== "you"; // it is the owner's
     if (me) fill(this.who, face(me, "small"), h("bdi", {}, clean(me.name)));
     this.who.setAttribute("aria-label", `You are ${clean(me?.name ?? "")}. Change the name`);
     const on = this.app.notifier.on;

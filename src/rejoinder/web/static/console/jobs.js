@@ -15,7 +15,7 @@ export const drawJobs = ({ jobs }, card) =>
 function drawJob(job, card) {
   const name = clean(job.name);
   const path = `jobs/${encodeURIComponent(job.name)}`;
-  const failed = passedLast(job) ? false : job.outcome === "failed" || job.state === "put aside";
+  const failed = passedLast(job) ? false : job.outcome === "failed" || job.state === "quarantined";
   return h(
     "li",
     { class: failed ? "bad" : job.paused ? "warn" : "" },

@@ -14,6 +14,7 @@ export const cards = () => ({
   pairing: new Card("pairing", "At the door", "pairing", drawPairing),
   people: new Card("people", "People", "people", drawPeople),
   outbox: new Card("outbox", "Outbox", "outbox", drawOutbox),
+  quarantine: new Card("quarantine", "Quarantine", "quarantine", drawQuarantine),
   jobs: new Card("jobs", "Clock", "jobs", drawJobs),
 });
 
@@ -158,6 +159,39 @@ const deeds = ({ id }, card) => [
   card.button(`outbox/${id}/retry`, { label: `Send part ${id} again` }, icon("retry"), "Retry"),
   card.button(`outbox/${id}/drop`, { label: `Drop part ${id}`, sure: "Really?" }, icon("trash"), "Drop"),
 ];
+
+/** @param {any} answer @param {Card} card */
+const drawQuarantine = ({ quarantined }, card) =>
+  quarantined.length
+    ? [
+        h(
+          "ul",
+          { class: "rows" },
+          ...quarantined.map((/** @type {any} */ each) =>
+            h(
+              "li",
+              { class: "warn" },
+              icon("alert"),
+              h("strong", {}, `${each.kind} ${clean(each.id)}`),
+              h("span", { class: "quiet-text" }, `${clean(each.where)} · `, since(each.at)),
+              each.number
+                ? h(
+                    "span",
+                    { class: "deeds" },
+                    card.button(
+                      `quarantine/${each.kind}/${each.number}/retry`,
+                      { label: `Run ${each.kind} ${clean(each.id)} again` },
+                      icon("retry"),
+                      "Run again",
+                    ),
+                  )
+                : null,
+              each.why ? h("p", { class: "reason" }, clean(each.why)) : null,
+            ),
+          ),
+        ),
+      ]
+    : [h("p", { class: "nothing" }, "Nothing is quarantined.")];
 
 const STATES = /** @type {Record<string, string>} */ ({
   dead: "not delivered",

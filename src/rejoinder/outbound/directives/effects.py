@@ -1,0 +1,57 @@
+"""What a directive does, as values: its declaration says which, delivery carries them out (OD-55).
+
+A directive of another package may return any of these; what they cannot express, its `act` does.
+"""
+
+from msgspec import Struct
+
+
+class ReplyTo(Struct, frozen=True):
+    """The answer is a native reply to this message: a handle, an id, `current`, or `none`."""
+
+    message: str
+
+
+class AddReaction(Struct, frozen=True):
+    emoji: str
+    message: str = "current"
+    remove: bool = False
+
+
+class SendText(Struct, frozen=True):
+    """A message to another chat; of this channel unless one is named."""
+
+    chat: str
+    text: str
+    channel: str | None = None
+    thread: str | None = None
+
+
+class SendFile(Struct, frozen=True, omit_defaults=True):
+    """A file of the session's outbox folder; to this chat unless one is named."""
+
+    path: str
+    caption: str = ""
+    kind: str | None = None
+    cleanup: bool = False
+    """Remove it from the folder once the channel has its copy."""
+    channel: str | None = None
+    chat: str | None = None
+
+
+class HandOff(Struct, frozen=True):
+    """Another agent of the room gets a turn with these words."""
+
+    to: str
+    words: str = ""
+
+
+class ShapeReply(Struct, frozen=True):
+    """How the reply is shown; what is None stays as it is."""
+
+    silent: bool | None = None
+    previews: bool | None = None
+    only_for_asker: bool | None = None
+
+
+Effect = ReplyTo | AddReaction | SendText | SendFile | HandOff | ShapeReply

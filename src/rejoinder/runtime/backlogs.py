@@ -1,0 +1,93 @@
+"""Puts messages that wait in the store into the lanes of their sessions: after a restart, and out of quarantine."""
+
+import logging
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from msgspec import MsgspecError
+from msgspec.structs import replace
+
+from rejoinder.runtime.deciding.queueing import Queueing
+from rejoinder.runtime.deciding.waiting import message_of, unpack
+from rejoinder.runtime.lanes.lanes import Lanes
+from rejoinder.runtime.lanes.sessions import Sessions
+from rejoinder.runtime.lanes.turn_inputs import Asked
+from rejoinder.runtime.quarantine import Quarantine
+from rejoinder.runtime.sending.conversations import Conversation, Conversations
+from rejoinder.store.base import Backlog, DropInputs, Input, Store
+from rejoinder.turns.modes import Mode
+
+log = logging.getLogger(__name__)
+
+
+class Backlogs:
+    def __init__(
+        self,
+        store: Store,
+        conversations: Conversations,
+        sessions: Sessions,
+        lanes: Lanes,
+        queueing: Queueing,
+        agents: Iterable[str],
+        quarantine: Quarantine,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._conversations = conversations
+        self._sessions = sessions
+        self._lanes = lanes
+        self._queueing = queueing
+        self._agents = frozenset(agents)
+        self._quarantine = quarantine
+        self._clock = clock
+
+    async def queue(self, backlog: Backlog) -> None:
+        conversation = self._conversations.at(backlog.route)
+        if conversation is None:
+            log.warning("%s is no longer configured: what waits there goes on waiting", backlog.route.channel)
+            return
+        gathered = await self._readable(backlog.gathered)
+        singly = await self._readable(backlog.singly)
+        waiting = (*gathered, *singly)
+        if not waiting:
+            return
+        agent = unpack(waiting[0].payload).agent
+        if agent not in self._agents:
+            events = tuple(put.event.id for put in waiting)
+            await self._store.write(DropInputs(backlog.session, events, f"there is no agent {agent} any more"))
+            return
+        await conversation.open(self._clock())
+        session = await self._sessions.find(backlog.session, agent, self._clock())
+        queue = self._queueing.of(backlog.route.channel, session)
+        lane = self._lanes.lane(backlog.session, agent, queue, backlog.route)
+        left_out = [self.asked(put, conversation) for put in waiting if put.state == "summarised"]
+        lane.remember(tuple(self._queueing.in_line(each.message, session) for each in left_out))
+        old = [self.asked(put, conversation) for put in gathered if put.state == "waiting"]
+        together = tuple(asked for asked in old if not asked.message.compacts)
+        if together:
+            message = self._queueing.in_line(together[-1].message, session)
+            by_itself = replace(queue, mode=Mode.FOLLOWUP, debounce_ms=0)
+            lane.arrive(together, replace(message, id=f"gathered/{message.id}", settings=by_itself))
+        chores = (asked for asked in old if asked.message.compacts)
+        alone = (self.asked(put, conversation) for put in singly if put.state == "waiting")
+        for asked in (*chores, *alone):
+            lane.arrive((asked,), self._queueing.in_line(asked.message, session))
+
+    async def _readable(self, inputs: tuple[Input, ...]) -> tuple[Input, ...]:
+        """The inputs that can be read; the others are quarantined."""
+        found: list[Input] = []
+        for put in inputs:
+            try:
+                unpack(put.payload)
+            except MsgspecError as problem:
+                message, route = put.event.inbound.message_id, put.event.inbound.route
+                await self._quarantine.put_unreadable_input(put.session, put.event.id, message, route, problem)
+            else:
+                found.append(put)
+        return tuple(found)
+
+    def asked(self, put: Input, conversation: Conversation) -> Asked:
+        decided, inbound = unpack(put.payload), put.event.inbound
+        handle = conversation.messages.handle(inbound.message_id)
+        message = message_of(decided, inbound)
+        return self._queueing.asked(put.event.id, message, decided.agent, conversation, decided.overheard, handle)

@@ -1,0 +1,139 @@
+"""Quarantine: what ended the process each time it ran alone (DU-2), and stored rows that cannot be read (DU-14).
+
+It stays on disk while everything else goes on. The operator finds it in the log and with `rejoinder dead`; the people
+concerned are told where their conversation is known. `/resend`, `rejoinder dead --retry` and the console run it again.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from rejoinder.events import Inbound, Route
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.sending import notices
+from rejoinder.runtime.sending.conversations import Conversation, Conversations
+from rejoinder.runtime.unit import Unit
+from rejoinder.store.base import (
+    MOST_ATTEMPTS,
+    DropInputs,
+    EndRun,
+    InboxEvent,
+    PlanParts,
+    QuarantineEvent,
+    QuarantineTurn,
+    ResumeTurn,
+    Run,
+    Store,
+    StoredPart,
+    StoredTurn,
+    Unread,
+    Verb,
+    WithdrawParts,
+)
+
+log = logging.getLogger(__name__)
+
+ENDS_THE_PROCESS: Final = f"the process died {MOST_ATTEMPTS} times while nothing else was under way"
+CANNOT_BE_READ: Final = "it cannot be read"
+PLANNED_BEFORE: Final = "planned before a restart; its parts tell what arrived"
+"""For an answered turn: it is closed before the fate of its parts is known, and one of them may be held."""
+
+
+class Quarantine:
+    def __init__(self, store: Store, conversations: Conversations, runs: Runs, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._conversations = conversations
+        self._runs = runs
+        self._clock = clock
+
+    # --- what ended the process ---------------------------------------------------------------------
+
+    async def put_turn(
+        self,
+        turn: StoredTurn,
+        messages: Sequence[Inbound],
+        parts: tuple[StoredPart, ...],
+        conversation: Conversation,
+        *,
+        told: bool,
+    ) -> None:
+        """`told`: somebody waits for the answer."""
+        log.error("%s: turn %d is quarantined: %s", turn.session, turn.id, ENDS_THE_PROCESS)
+        now = self._clock()
+        notice = notices.quarantined(conversation, messages, now, parts) if told else None
+        verbs = (QuarantineTurn(turn.id, now, ENDS_THE_PROCESS), WithdrawParts(turn.id))
+        await self._write(conversation, verbs, notice, messages[-1].message_id)
+        notices.clear(conversation, parts)
+
+    async def put_event(self, event: InboxEvent) -> None:
+        inbound = event.inbound
+        log.error("message %s of %s is quarantined: %s", inbound.message_id, inbound.channel, ENDS_THE_PROCESS)
+        conversation = self._conversations.of(inbound)
+        notice = notices.quarantined(conversation, (inbound,), self._clock())
+        verbs = (QuarantineEvent(event.id, ENDS_THE_PROCESS),)
+        await self._write(conversation, verbs, notice, inbound.message_id)
+
+    async def _write(
+        self, conversation: Conversation, verbs: tuple[Verb[Any], ...], notice: PlanParts | None, message: str
+    ) -> None:
+        await Unit(*verbs, *(() if notice is None else (notice,))).write(self._store)
+        notices.wake((conversation,))
+        note = f"Message {message} is quarantined; `rejoinder explain {message}` tells more."
+        self._runs.start("quarantined", conversation.note(note))
+
+    # --- what cannot be read ------------------------------------------------------------------------
+
+    async def put_unread(self, unread: Unread) -> None:
+        """Quarantines a row that the store itself could not read."""
+        match unread.kind:
+            case "event":
+                await self._store.write(QuarantineEvent(unread.id, f"{CANNOT_BE_READ}: {unread.why}"))
+                _log(unread.where, f"message {unread.message}", unread.why)
+            case "input":
+                await self.put_unreadable_input(unread.where, unread.id, unread.message, None, unread.why)
+            case "turn" if unread.answered:  # its answer is fully planned, so the question is no longer needed
+                await self._close(unread.id)
+            case "turn":
+                await self.put_unreadable_turn(unread.where, unread.id, unread.message, unread.route, unread.why)
+
+    async def put_unreadable_input(
+        self, session: str, event: int, message: str, route: Route | None, why: object
+    ) -> None:
+        await self._write_off(DropInputs(session, (event,), f"{CANNOT_BE_READ}: {why}"), message=message, route=route)
+        _log(session, f"message {message}", why)
+
+    async def put_unreadable_turn(
+        self,
+        session: str,
+        turn: int,
+        message: str,
+        route: Route | None,
+        why: object,
+        parts: tuple[StoredPart, ...] = (),
+    ) -> None:
+        """`parts`: those parts of its answer, planned or sent, that can be read."""
+        quarantined = QuarantineTurn(turn, self._clock(), f"{CANNOT_BE_READ}: {why}")
+        await self._write_off(quarantined, WithdrawParts(turn), message=message, route=route, parts=parts)
+        _log(session, f"turn {turn}", why)
+
+    async def _write_off(
+        self, *verbs: Verb[object], message: str, route: Route | None, parts: tuple[StoredPart, ...] = ()
+    ) -> None:
+        unit, conversation = Unit(*verbs), None if route is None else self._conversations.at(route)
+        if conversation is not None:
+            unit.add_all((notices.unreadable(conversation, message, self._clock(), parts),))
+        await unit.write(self._store)
+        if conversation is not None:
+            notices.wake((conversation,))
+            notices.clear(conversation, parts)
+
+    async def _close(self, turn: int) -> None:
+        now = self._clock()
+        claim = await self._store.write(ResumeTurn(turn, now, now))
+        if isinstance(claim, Run):
+            await self._store.write(EndRun(claim, "answered", now, PLANNED_BEFORE))
+
+
+def _log(where: str, what: str, why: object) -> None:
+    log.error("%s: %s is quarantined, for it cannot be read: %s", where, what, why)

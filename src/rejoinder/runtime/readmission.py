@@ -1,0 +1,87 @@
+"""Runs again what is quarantined, when somebody wants it: `/resend`, `rejoinder dead --retry`, the console (DU-2).
+
+Rule 1: whoever wants it only marks the row. The gateway alone takes it out, here, so that it is queued once.
+Rule 2: the messages wait in their session like new ones; what the quarantined turn has said stays said.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+
+from rejoinder.errors import StoreUnavailable, Superseded, Unreadable
+from rejoinder.events import Route
+from rejoinder.runtime.backlogs import Backlogs
+from rejoinder.store.base import (
+    Backlog,
+    InboxEvent,
+    Quarantined,
+    ReadmitEvent,
+    ReadmitTurn,
+    Store,
+    WantEvent,
+    WantTurn,
+)
+
+log = logging.getLogger(__name__)
+
+
+class Readmission:
+    def __init__(
+        self, store: Store, backlogs: Backlogs, take: Callable[[InboxEvent], None], clock: Callable[[], datetime]
+    ) -> None:
+        self._store = store
+        self._backlogs = backlogs
+        self._take = take
+        self._clock = clock
+        self._looking = asyncio.Lock()
+
+    async def want(self, route: Route | None) -> int:
+        """Runs again all that is quarantined in this place, or everywhere; returns how much that is."""
+        count = 0
+        for each in await self._store.quarantined():
+            with suppress(Superseded, Unreadable):  # gone meanwhile, or not to be read: it stays
+                if each.number and (route is None or await self._place_of(each) == route):
+                    await self._store.write(WantTurn(each.number) if each.kind == "turn" else WantEvent(each.number))
+                    count += 1
+        if count:
+            await self.look()
+        return count
+
+    async def count(self, route: Route) -> int:
+        """How much is quarantined in this place."""
+        found = 0
+        for each in await self._store.quarantined():
+            with suppress(Unreadable):
+                found += each.number > 0 and await self._place_of(each) == route
+        return found
+
+    async def _place_of(self, each: Quarantined) -> Route | None:
+        if each.kind == "turn":
+            known = await self._store.turn(each.number)
+            return None if known is None else known.turn.route
+        events = [event for event in await self._store.events_of(each.id) if event.id == each.number]
+        return events[0].inbound.route if events else None
+
+    async def look(self) -> None:
+        """Takes out of quarantine what is wanted."""
+        async with self._looking:
+            for each in await self._store.wanted():
+                try:
+                    await self._readmit(each)
+                except StoreUnavailable:
+                    return  # the store has logged it; the next look finds it again
+                except (Superseded, Unreadable) as problem:
+                    log.error("%s %s stays quarantined: %s", each.kind, each.id, problem)
+
+    async def _readmit(self, each: Quarantined) -> None:
+        log.info("%s %s is run again", each.kind, each.id)
+        if each.kind != "turn":
+            return self._take(await self._store.write(ReadmitEvent(each.number)))
+        known = await self._store.turn(each.number)
+        if known is None:
+            return
+        turn, events = known.turn, await self._store.write(ReadmitTurn(each.number, self._clock()))
+        inputs = tuple([put for put in await self._store.waiting(turn.session) if put.event.id in events])
+        await self._backlogs.queue(Backlog(turn.session, turn.route, (), inputs))

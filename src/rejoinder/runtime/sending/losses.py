@@ -1,0 +1,111 @@
+"""What follows when a message is given up, or may not have arrived: who is told, and how (DE-32, DU-3).
+
+Rule 1: the notices are written in the commit of what they report: a crash leaves both or neither.
+Rule 2: the person in the chat is told of an answer that may not have arrived, once for each answer. That notice is
+        never held itself: if its own fate is unknown, it goes with the next call that succeeds there.
+Rule 3: an owner is told of both, elsewhere (`owners`). No notice is about a notice.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Final, Protocol
+
+from msgspec import Struct
+
+from rejoinder.events import DeliveryFailed, Route
+from rejoinder.outbound import plan
+from rejoinder.outbound.deeds import Deed, Sign, words
+from rejoinder.outbound.plan import Wording
+from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.sending.performing import intent
+from rejoinder.runtime.settings import Speech
+from rejoinder.store.base import PlanParts, StoredPart, Verb
+
+log = logging.getLogger(__name__)
+
+MAY_HAVE_BEEN_LOST: Final = "My last answer may not have arrived; /resend repeats it."
+UNCONFIRMED: Final = "unconfirmed"
+"""What the keys of these notices begin with."""
+ANSWERS: Final = "event/"
+"""What the keys of the gateway's own answers to a message begin with (`said_about`)."""
+
+
+class Loss(Struct, frozen=True):
+    """`verbs` are written in the commit that records the loss, `then` is called after it."""
+
+    then: Callable[[], None]
+    verbs: tuple[Verb[Any], ...] = ()
+
+
+class TellsOwner(Protocol):
+    async def owed(self, failed: DeliveryFailed, *, held: bool) -> PlanParts | None:
+        """The notice for an owner, if one is to be told now."""
+        ...
+
+
+class Losses:
+    def __init__(
+        self,
+        speech: Callable[[str], Speech | None],
+        wake: Callable[[Route], None],
+        clock: Callable[[], datetime],
+        tell: Tell,
+    ) -> None:
+        self._speech = speech
+        self._wake = wake
+        self._clock = clock
+        self._tell = tell
+        self.owners: TellsOwner | None = None
+
+    async def given_up(self, row: StoredPart, deed: Deed, error: str) -> Loss:
+        if isinstance(deed, Sign):
+            return Loss(lambda: log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error))
+        failed = DeliveryFailed(row.route, row.key, words(deed), error)
+        owed = None if self.owners is None or is_notice(row) else await self.owners.owed(failed, held=False)
+
+        def then() -> None:
+            what = "%s: a message to %s was given up: %s; `rejoinder dead` lists it"
+            log.error(what, row.route.channel, row.route.chat, error)
+            self._tell(failed)
+            self._wake_for(owed)
+
+        return Loss(then, () if owed is None else (owed,))
+
+    async def held(self, row: StoredPart, deed: Deed, error: str) -> Loss:
+        what = "%s: it is not known whether %s arrived: %s; `rejoinder dead` lists it"
+        owed = notice = None
+        if row.turn is not None or row.key.startswith(ANSWERS):
+            failed = DeliveryFailed(row.route, row.key, words(deed), error)
+            owed = None if self.owners is None else await self.owners.owed(failed, held=True)
+            notice = self._notice(row)
+
+        def then() -> None:
+            log.warning(what, row.route.channel, row.key, error)
+            self._wake_for(owed)
+            self._wake_for(notice)
+
+        return Loss(then, tuple([each for each in (owed, notice) if each is not None]))
+
+    def _notice(self, row: StoredPart) -> PlanParts | None:
+        """For the person in the chat."""
+        return self._said(row.route, f"t{row.turn}" if row.turn is not None else row.key.split("/")[1])
+
+    def said_again(self, notice: StoredPart) -> PlanParts | None:
+        """The same notice once more, under a key of its own."""
+        return self._said(notice.route, f"{notice.key.split('/')[1]}-again")
+
+    def _said(self, route: Route, about: str) -> PlanParts | None:
+        speech = self._speech(route.channel)
+        if speech is None:
+            return None
+        said = plan.say(MAY_HAVE_BEEN_LOST, route, speech.manner, Wording(), f"{UNCONFIRMED}/{about}")
+        return PlanParts(tuple(intent(each, route) for each in said), self._clock())
+
+    def _wake_for(self, planned: PlanParts | None) -> None:
+        for part in planned.parts if planned is not None else ():
+            self._wake(part.route)
+
+
+def is_notice(row: StoredPart) -> bool:
+    return row.key.startswith(f"{UNCONFIRMED}/")

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from rejoinder.agents import tour
+from rejoinder.agents.tour import guide
 
 LONGEST_QUOTE = 60
 LONGEST_READ = 4000  # only this much of a longer message is read
@@ -169,7 +169,7 @@ def _helps(heard: Heard) -> str:
 
 def _tricks(heard: Heard) -> str:
     """What the tour can do, the cast can do: reply, react, stay silent, show streaming."""
-    return tour.answer((tour.Asked(heard.text, heard.words, heard.handle),))
+    return guide.answer((guide.Asked(heard.text, heard.words, heard.handle),))
 
 
 def _knows_no_answer(heard: Heard) -> str:
@@ -198,7 +198,7 @@ def manners(character: Character) -> tuple[Line, ...]:
         Line(asks("disagree", "wrong", "incorrect", "nonsense"), always("I may be. What would you do instead?"), reply),
         Line(asks("why"), always("Because whoever calls it must learn that it failed. The rest is taste."), reply),
         Line(asks_all("you", "think"), always(character.opinion), reply),
-        Line(lambda heard: not heard.by_bot and any(heard.words & trick.words for trick in tour.TRICKS), _tricks),
+        Line(lambda heard: not heard.by_bot and any(heard.words & trick.words for trick in guide.TRICKS), _tricks),
         Line(asks("hello", "hi", "hey", "hallo", "morning", "moin"), _greets, reply),
         Line(asks("help", "can", "menu", "commands"), _helps, reply),
         Line(asks("bye", "goodbye", "later", "ciao"), SILENCE, reply_with("wave"), 0.0),

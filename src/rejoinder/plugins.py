@@ -31,11 +31,23 @@ class Kind(Struct, frozen=True):
     folder: str | None
     group: str
     defines: str
+    before: tuple[str, str] = ("", "")
+    """The function that earlier versions asked for, and how to declare it now."""
 
 
 KINDS = {
-    "channel": Kind("rejoinder.channels", "rejoinder.channels", "CHANNEL"),
-    "agent": Kind("rejoinder.agents", "rejoinder.agents", "open_agent"),
+    "channel": Kind(
+        "rejoinder.channels",
+        "rejoinder.channels",
+        "CHANNEL",
+        ("open_channel", "CHANNEL = ChannelKind(settings=Settings, open=open_channel, ...)"),
+    ),
+    "agent": Kind(
+        "rejoinder.agents",
+        "rejoinder.agents",
+        "AGENT",
+        ("open_agent", "AGENT = AgentKind(settings=Settings, open=open_agent)"),
+    ),
     "store": Kind("rejoinder.store", "rejoinder.stores", "STORE"),
     "directive": Kind("rejoinder.outbound.directives", "rejoinder.directives", "DIRECTIVE"),
     "command": Kind("rejoinder.inbound.commands", "rejoinder.commands", "COMMANDS"),
@@ -105,9 +117,12 @@ def find_other(kind: str, name: str) -> ModuleType:
 
 
 def _checked(module: ModuleType, kind: str) -> ModuleType:
-    if not hasattr(module, KINDS[kind].defines):
-        raise BadConfiguration(f"{module.__name__} is no {kind}: it does not define {KINDS[kind].defines}")
-    return module
+    wanted = KINDS[kind]
+    if hasattr(module, wanted.defines):
+        return module
+    function, now = wanted.before
+    told = f"; it was written for an earlier version: add {now}" if function and hasattr(module, function) else ""
+    raise BadConfiguration(f"{module.__name__} is no {kind}: it does not define {wanted.defines}{told}")
 
 
 def _files(kind: Kind) -> set[str]:
@@ -122,7 +137,7 @@ def _is_ours(kind: Kind, name: str) -> bool:
         return False
     spec = find_spec(f"{kind.folder}.{name}")
     source = spec.loader.get_source(spec.name) if spec and isinstance(spec.loader, InspectLoader) else None
-    return re.search(rf"^(?:def )?{kind.defines}\b", source or "", re.MULTILINE) is not None
+    return re.search(rf"^{kind.defines}\b", source or "", re.MULTILINE) is not None
 
 
 @cache

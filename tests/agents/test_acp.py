@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from rejoinder.agents import acp_connection, acp_wire
-from rejoinder.agents.acp import AcpAgent, Settings, open_agent
+from rejoinder.agents.acp import Settings, connection, open_agent, wire
+from rejoinder.agents.acp.agent import AcpAgent
 from rejoinder.agents.base import (
     Agent,
     AgentEvent,
@@ -178,7 +178,7 @@ async def test_an_agent_that_does_not_obey_a_cancel_is_started_again(tmp_path: P
     """TU-20: the next turn of the session is answered, with the session loaded."""
     state = tmp_path / "state.json"
     state.write_text("{}")
-    monkeypatch.setattr("rejoinder.agents.acp_sessions.CANCEL_SECONDS", 0.1)
+    monkeypatch.setattr("rejoinder.agents.acp.sessions.CANCEL_SECONDS", 0.1)
     async with fake("--state", str(state)) as agent:
         async with begun(agent, a_turn("deaf")):
             pass
@@ -200,8 +200,8 @@ async def test_who_waits_for_a_deaf_agent_and_is_cancelled_leaves_it_to_the_next
             await asyncio.Event().wait()
         return False  # its time is up
 
-    monkeypatch.setattr("rejoinder.agents.acp_sessions.CANCEL_SECONDS", 3600)
-    monkeypatch.setattr("rejoinder.agents.acp_sessions.settled", watched)
+    monkeypatch.setattr("rejoinder.agents.acp.sessions.CANCEL_SECONDS", 3600)
+    monkeypatch.setattr("rejoinder.agents.acp.sessions.settled", watched)
     async with fake("--state", str(state)) as agent:
         async with begun(agent, a_turn("deaf")):
             pass
@@ -248,7 +248,7 @@ async def test_a_process_that_rests_is_started_again_and_its_session_goes_on(tmp
 
 async def test_of_many_sessions_the_latest_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """DU-5: what was forgotten goes on under its name; a session at work is kept, and can be cancelled."""
-    monkeypatch.setattr("rejoinder.agents.acp_sessions.REMEMBERED", 2)
+    monkeypatch.setattr("rejoinder.agents.acp.sessions.REMEMBERED", 2)
     state = tmp_path / "state.json"
     state.write_text("{}")
     async with fake("--state", str(state)) as agent, begun(agent, a_turn("slow", "at-work")) as run:
@@ -472,7 +472,7 @@ async def test_a_slow_reader_does_not_cost_memory(monkeypatch: pytest.MonkeyPatc
     """An agent that says more than is read has to wait, then goes on; nothing is lost."""
     waits: list[bool] = []
     pause = AgentProcess.pause
-    monkeypatch.setattr(acp_connection, "BACKLOG", 100)
+    monkeypatch.setattr(connection, "BACKLOG", 100)
     monkeypatch.setattr(AgentProcess, "pause", lambda self, paused: (waits.append(paused), pause(self, paused)))
     async with fake() as agent:
         events = [event async for event in agent.run(a_turn("drown"))]
@@ -512,7 +512,7 @@ async def test_the_system_part_is_told_again_after_a_failure():
 @pytest.mark.parametrize("offered", [5, "large", [5], [None], {"modelId": "large"}, [{"name": "large"}]])
 def test_models_that_are_none(offered: Any):
     """TU-33: what an agent says of its models in a shape nobody knows is passed over; it is not set, nothing fails."""
-    (model,) = acp_wire.options({"models": {"availableModels": offered, "currentModelId": "small"}}).values()
+    (model,) = wire.options({"models": {"availableModels": offered, "currentModelId": "small"}}).values()
     assert (model.current, model.values) == ("small", ())
 
 

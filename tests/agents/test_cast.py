@@ -14,9 +14,9 @@ ADA, BO, CLEO = PARTS
 async def no_pause(_: float) -> None: ...
 
 
-async def answer(part: Part, text: str, *, by: str = "") -> str:
+async def answer(part: Part, text: str, *, by: str = "", name: str = "Ann") -> str:
     """What it says, directives included, to Ann or to another agent."""
-    who = {"sender_id": by, "is_bot": True} if by else {"display_name": "Ann"}
+    who = {"sender_id": by, "is_bot": True} if by else {"display_name": name}
     context = json.dumps({"schema": "rejoinder.sender.v1", "handle": "m7", **who})
     turn = Turn("s", (PromptText(f"<sender_context-1>\n{context}\n</sender_context-1>"), PromptText(text)))
     agent = CastAgent(part, tuple(other.name for other in PARTS if other is not part), pause=no_pause)
@@ -69,6 +69,12 @@ async def test_what_people_try_is_answered(part: Part, text: str):
     assert TRIED[text] in said
     assert "no model behind me" not in said
     assert "@" not in said
+
+
+async def test_who_has_no_name():
+    """The page calls such a person "You", which would mean somebody else in an agent's mouth."""
+    assert "Hello! I know" in await answer(BO, "hello", name="You")
+    assert (await answer(ADA, "ask cleo", name="You")).startswith("@cleo, somebody would like")
 
 
 @pytest.mark.parametrize("text", ["tell us a joke", "who are you?", "what do you think?"])

@@ -4,7 +4,8 @@ import asyncio
 
 from rejoinder.agents.base import CanSteer
 from rejoinder.agents.further import Further
-from rejoinder.agents.python import PythonAgent, Settings, text_of
+from rejoinder.agents.python import Settings, text_of
+from rejoinder.agents.python.function import PythonAgent
 from rejoinder.events import PromptText, Turn
 from rejoinder.testing.agent_contract import a_turn, everything
 from rejoinder.testing.agent_contract import text_of as text_in

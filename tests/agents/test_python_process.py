@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from rejoinder.agents import python_process
 from rejoinder.agents.base import Done, Failed, HasProcess, Limits
-from rejoinder.agents.python import Settings, open_agent
-from rejoinder.agents.python_process import IsolatedAgent
+from rejoinder.agents.python import Settings, open_agent, process
+from rejoinder.agents.python.process import IsolatedAgent
 from rejoinder.errors import BadConfiguration
 from rejoinder.testing import conversation
 from rejoinder.testing.agent_contract import AgentContract, Agents, a_turn, begun, everything, text_of
@@ -100,7 +99,7 @@ async def test_whatever_it_does_the_gateway_goes_on(function: str, detail: str):
 
 async def test_a_busy_one_is_killed_at_its_time_out(monkeypatch: pytest.MonkeyPatch):
     """TU-20: it cannot even hear that it is over. The next turn gets a new process; the loop here was never stopped."""
-    monkeypatch.setattr(python_process, "HEARD_SECONDS", 0.2)
+    monkeypatch.setattr(process, "HEARD_SECONDS", 0.2)
     async with asked("busy") as agent:
         agent.limits = Limits(idle=1.0)
         _, last = await everything(agent)
@@ -113,7 +112,7 @@ async def test_a_busy_one_is_killed_at_its_time_out(monkeypatch: pytest.MonkeyPa
 
 async def test_who_shares_a_process_with_a_busy_one_is_told(monkeypatch: pytest.MonkeyPatch):
     """TU-20: its run cannot go on either."""
-    monkeypatch.setattr(python_process, "HEARD_SECONDS", 0.2)
+    monkeypatch.setattr(process, "HEARD_SECONDS", 0.2)
     async with asked("busy") as agent:
         other = asyncio.create_task(everything(agent, a_turn("calm too", session="session-2")))
         async with begun(agent, a_turn()):

@@ -10,7 +10,8 @@ from typing import Protocol
 import pytest
 from msgspec import structs
 
-from rejoinder.agents.acp import AcpAgent, Settings, open_agent
+from rejoinder.agents.acp import Settings, open_agent
+from rejoinder.agents.acp.agent import AcpAgent
 from rejoinder.agents.base import (
     AgentEvent,
     Done,

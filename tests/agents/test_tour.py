@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rejoinder import read_reply
 from rejoinder.agents.base import Done, TextDelta
-from rejoinder.agents.tour import STREAMED, TRICKS, TourAgent, answer, read_turn
+from rejoinder.agents.tour.guide import STREAMED, TRICKS, TourAgent, answer, read_turn
 from rejoinder.events import PromptText, Turn
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rejoinder.agents.discover import KEYS, offers
+from rejoinder.agents.discover import keys, offers
 from rejoinder.cli import app
+from rejoinder.config.kinds import agent_kinds
 from rejoinder.config.load import load
 from rejoinder.testing import FakePlatform
 
@@ -22,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Nothing is installed here, and nothing is in the environment."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", "/nowhere")
-    for variable in [*(key.variable for key in KEYS), "TELEGRAM_TOKEN"]:
+    for variable in [*(key.variable for _, key in keys(agent_kinds())), "TELEGRAM_TOKEN"]:
         monkeypatch.delenv(variable, raising=False)
     return tmp_path
 
@@ -162,8 +163,8 @@ def test_who_goes_away_leaves_nothing(folder):
 
 
 def test_what_is_here_is_offered_first():
-    titles = [each.title for each in offers(["codex-acp"], {"GROQ_API_KEY": "x"})]
+    titles = [each.title for each in offers(agent_kinds(), ["codex-acp"], {"GROQ_API_KEY": "x"})]
     assert titles[0] == "Codex (codex-acp is on your PATH)"
     assert titles[1] == "openai/gpt-oss-120b of Groq (GROQ_API_KEY is set)"
     assert titles[2].startswith("tour")
-    assert not [each for each in offers(["codex-acp"], {}, can_acp=False) if each.section["kind"] == "acp"]
+    assert not [each for each in offers(agent_kinds(), ["codex-acp"], {}, {"acp"}) if each.section["kind"] == "acp"]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rejoinder.agents.settings import OpenAISettings
+from rejoinder.agents.openai import Settings as OpenAISettings
 from rejoinder.config.channels import ReplyToModes
 from rejoinder.config.kinds import INSTALLED, Kinds
 from rejoinder.config.load import read

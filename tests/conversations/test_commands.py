@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Exchange
-from rejoinder.agents.settings import HttpSettings
+from rejoinder.agents.http import Settings as HttpSettings
 from rejoinder.channels.base import Unknown
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Agent, Channel, Settings

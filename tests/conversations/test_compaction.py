@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from rejoinder.agents.base import Failed, Usage
-from rejoinder.agents.settings import TourSettings
+from rejoinder.agents.tour import Settings as TourSettings
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.schema import Agent, GatewaySettings, Settings
 from rejoinder.runtime.sending.notices import TIMED_OUT

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from rejoinder.agents.base import Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
-from rejoinder.agents.python import PythonAgent
 from rejoinder.agents.python import Settings as PythonSettings
+from rejoinder.agents.python.function import PythonAgent
 from rejoinder.config.load import read
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.runtime.turn import fairness, relay

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from rejoinder.agents import python
-from rejoinder.agents.python import PythonAgent
+from rejoinder.agents.python.function import PythonAgent
 from rejoinder.runtime.lanes.books import StoreBooks
 from rejoinder.testing import ScriptedAgent, conversation
 from rejoinder.testing.patience import PATIENCE

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 
-from rejoinder.agents.python import PythonAgent
+from rejoinder.agents.python.function import PythonAgent
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import load
 from rejoinder.programs.reloading import Reloading, Source, Watch

@@ -52,6 +52,7 @@ async def test_it_describes_itself(site, path):
         ("POST", "/api/outbox/x/drop", "no dead or unconfirmed part has the number x"),
         ("POST", f"/api/outbox/{2**62 + 1}/retry", f"no dead or unconfirmed part has the number {2**62 + 1}"),
         ("POST", f"/api/outbox/{'9' * 5000}/retry", f"no dead or unconfirmed part has the number {'9' * 5000}"),
+        ("POST", "/api/quarantine/turn/7/retry", "no turn 7 is quarantined"),
         ("POST", "/api/jobs/heartbeat%2Fada/run", "there is no job heartbeat/ada"),
         ("GET", "/api/nothing", "there is nothing here"),
     ],
@@ -92,3 +93,18 @@ async def test_schemathesis_finds_nothing(site, tmp_path):
     )
     output, _ = await process.communicate()
     assert process.returncode == 0, output.decode()[-4000:]
+
+
+async def test_a_trace_tells_the_first_word_and_ends_in_a_sentence():
+    """IN-64: when people saw the first word of the answer, not when all of it was sent; and what became of it all."""
+    async with running(settings((["Hello ", 0.5, "there."],))) as site, site.page() as page:
+        await page.send(type="say", client="c1", room="helper~you", text="Hi")
+        said = (await page.told("done"))["id"]
+        sentence = ""
+        while not sentence.startswith("Answered by helper in "):
+            await asyncio.sleep(0.01)
+            [event] = (await site.get(f"/api/messages/{said}/trace"))[1]["events"]
+            sentence = event["sentence"]
+    first, whole = event["steps"][-2:]
+    assert (first["stage"], whole["stage"]) == ("first word", "agent helper")
+    assert first["took"] < whole["took"]

@@ -57,6 +57,13 @@ async def test_what_is_there(path):
         assert status == 200, body
 
 
+async def test_health_counts_what_may_not_have_arrived():
+    """DU-3: beside the problems of the gateway itself, which an answer of unknown fate is not."""
+    async with asyncio.timeout(PATIENCE), running(settings()) as site:
+        _, body = await site.get("/health")
+        assert (body["unconfirmed"], body["not_delivered"]) == (0, 0)
+
+
 @pytest.mark.parametrize("path", ["/nowhere", "/static/none.css", "/files/none", "/console/more"])
 async def test_what_is_not_there(path):
     """A person with a browser gets a page that leads back to the chat, a program JSON."""

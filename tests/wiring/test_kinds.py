@@ -11,10 +11,12 @@ from typer.testing import CliRunner
 
 from rejoinder import plugins
 from rejoinder.agents.base import Done, TextDelta
+from rejoinder.agents.declaration import AgentKind
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.channels.declaration import ChannelKind
 from rejoinder.cli import app
 from rejoinder.cli.chat import read_settings
+from rejoinder.config.kinds import agent_kinds
 from rejoinder.config.load import load
 from rejoinder.errors import BadConfiguration
 from rejoinder.secret import Secret
@@ -61,7 +63,7 @@ def installed(monkeypatch):
         return name
 
     theirs = {
-        "rejoinder.agents": {"parrot": bring("their_parrot", Settings=Word, open_agent=Parrot)},
+        "rejoinder.agents": {"parrot": bring("their_parrot", AGENT=AgentKind(settings=Word, open=Parrot))},
         "rejoinder.channels": {"ship": bring("their_ship", CHANNEL=ChannelKind(settings=Berth, open=Ship))},
     }
     monkeypatch.setattr(plugins, "installed", lambda: theirs)
@@ -116,14 +118,34 @@ def test_every_command_knows_them(file):
     assert read_settings(file).agents["polly"].settings == Word("Ahoy")
 
 
-@pytest.mark.parametrize("settings", [{}, {"Settings": dict}])
-def test_one_without_settings_is_refused(monkeypatch, file, settings):
+@pytest.mark.parametrize(
+    ("defines", "sentence"),
+    [
+        ({"AGENT": Parrot}, "their_odd is no agent: its AGENT is no AgentKind"),
+        ({}, "their_odd is no agent: it does not define AGENT"),
+        (
+            {"Settings": Word, "open_agent": Parrot},
+            "their_odd is no agent: it does not define AGENT; it was written for an earlier version: add AGENT = "
+            "AgentKind(settings=Settings, open=open_agent)",
+        ),
+    ],
+)
+def test_one_that_does_not_declare_itself_is_refused(monkeypatch, file, defines, sentence):
+    """The module is named, and where it has the form of an earlier version, what to add."""
     module = ModuleType("their_odd")
-    vars(module).update(open_agent=Parrot, **settings)
+    vars(module).update(defines)
     monkeypatch.setitem(sys.modules, "their_odd", module)
     monkeypatch.setattr(plugins, "installed", lambda: {"rejoinder.agents": {"parrot": "their_odd"}})
-    with pytest.raises(BadConfiguration, match=r"^their_odd is no agent: its Settings are no msgspec.Struct$"):
+    with pytest.raises(BadConfiguration) as problem:
         load(file, {})
+    assert str(problem.value) == sentence
+
+
+def test_a_kind_that_cannot_be_loaded_is_in_nobodys_way(monkeypatch):
+    """Who is looked for where no agent was chosen: only those that can be loaded, ours first."""
+    theirs = {"aaa": "their_parrot", "broken": "no_such_module"}
+    monkeypatch.setattr(plugins, "installed", lambda: {"rejoinder.agents": theirs})
+    assert list(agent_kinds()) == [name for name in plugins.names("agent") if name not in theirs] + ["aaa"]
 
 
 def test_whoever_is_not_named_is_not_imported(tmp_path, monkeypatch):

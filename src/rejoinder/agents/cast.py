@@ -32,6 +32,9 @@ from rejoinder.prompt_blocks import last_message
 PACE = 0.045
 """Seconds between two words: about reading speed."""
 
+NAMELESS = "You"
+"""What the page calls a person who has not chosen a name; said by somebody else it would mean another."""
+
 REQUEST = """\
 @{first}, please review this function, and ask {second} whether they agree. Then hand over to {third} for the tests.
 
@@ -186,5 +189,6 @@ class CastAgent:
         text, teller = last_message(turn)
         text = text[:LONGEST_READ]
         words = frozenset(re.findall(r"[a-z]+", text.lower()))
-        who = teller.sender_id if teller.is_bot else teller.display_name or "you"
+        name = "" if teller.display_name == NAMELESS else teller.display_name
+        who = teller.sender_id if teller.is_bot else name
         return Heard(text, words, teller.handle, teller.is_bot, who, self._peers)

@@ -10,14 +10,14 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from rejoinder.agents import tour
+from rejoinder.agents.tour import guide
 
 LONGEST_QUOTE = 60
 LONGEST_READ = 4000  # only this much of a longer message is read
 
 
 class Heard(Struct, frozen=True):
-    """A message as an agent of the cast hears it. `peers`: the other agents, in order."""
+    """A message as an agent of the cast hears it. `who`: empty if it has no name; `peers`: the other agents."""
 
     text: str
     words: frozenset[str]
@@ -152,7 +152,7 @@ def _other(heard: Heard) -> str:
 
 
 def _passes_on(heard: Heard) -> str:
-    return f"@{_other(heard)}, {heard.who} would like to hear from you."
+    return f"@{_other(heard)}, {heard.who or 'somebody'} would like to hear from you."
 
 
 def _comes(heard: Heard) -> str:
@@ -160,7 +160,7 @@ def _comes(heard: Heard) -> str:
 
 
 def _greets(heard: Heard) -> str:
-    return f"Hello, {heard.who}! I know {_can(heard)}."
+    return f"{'Hello, ' + heard.who if heard.who else 'Hello'}! I know {_can(heard)}."
 
 
 def _helps(heard: Heard) -> str:
@@ -169,7 +169,7 @@ def _helps(heard: Heard) -> str:
 
 def _tricks(heard: Heard) -> str:
     """What the tour can do, the cast can do: reply, react, stay silent, show streaming."""
-    return tour.answer((tour.Asked(heard.text, heard.words, heard.handle),))
+    return guide.answer((guide.Asked(heard.text, heard.words, heard.handle),))
 
 
 def _knows_no_answer(heard: Heard) -> str:
@@ -190,7 +190,7 @@ def manners(character: Character) -> tuple[Line, ...]:
         Line(asks("joke", "jokes", "funny"), always(character.joke), reply),
         Line(asks_all("who", "you"), always(character.about), reply),
         Line(asks("model", "llm", "gpt", "claude", "bot", "human", "real"), always(character.about), reply),
-        Line(asks_all("how", "are", "you"), lambda heard: f"Fine, {heard.who}, nobody merges on a Friday. You?", reply),
+        Line(asks_all("how", "are", "you"), always("Fine, thank you: nobody merges on a Friday. And you?"), reply),
         Line(lambda heard: not heard.by_bot and SUM.search(heard.text) is not None, _sum, reply),
         Line(asks("time", "date", "clock", "today"), _time, reply),
         Line(asks("ask", "tell", "forward", "call"), _passes_on),
@@ -198,7 +198,7 @@ def manners(character: Character) -> tuple[Line, ...]:
         Line(asks("disagree", "wrong", "incorrect", "nonsense"), always("I may be. What would you do instead?"), reply),
         Line(asks("why"), always("Because whoever calls it must learn that it failed. The rest is taste."), reply),
         Line(asks_all("you", "think"), always(character.opinion), reply),
-        Line(lambda heard: not heard.by_bot and any(heard.words & trick.words for trick in tour.TRICKS), _tricks),
+        Line(lambda heard: not heard.by_bot and any(heard.words & trick.words for trick in guide.TRICKS), _tricks),
         Line(asks("hello", "hi", "hey", "hallo", "morning", "moin"), _greets, reply),
         Line(asks("help", "can", "menu", "commands"), _helps, reply),
         Line(asks("bye", "goodbye", "later", "ciao"), SILENCE, reply_with("wave"), 0.0),

@@ -10,16 +10,17 @@ from rejoinder.agents.endpoint import decoded, no_answer, reads, stopped_in_the_
 from rejoinder.agents.failures import RunFailed, failed_stream
 from rejoinder.agents.history import Said
 from rejoinder.agents.model_agent import ModelAgent, end_of_answer
-from rejoinder.agents.settings import OpenAISettings
+from rejoinder.agents.settings import EndpointSettings
 from rejoinder.agents.think import Setting
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
+from rejoinder.secret import Secret
 
 
 class ChatAgent(ModelAgent):
     provider = "openai"
 
-    def __init__(self, name: str, settings: OpenAISettings) -> None:
-        super().__init__(name, settings, settings.api_key, "/chat/completions", _authorisation)
+    def __init__(self, name: str, settings: EndpointSettings, key: Secret | None) -> None:
+        super().__init__(name, settings, key, "/chat/completions", _authorisation)
         self._settings = settings
 
     def _content(self, parts: tuple[PromptPart, ...]) -> str | list[dict[str, Any]]:

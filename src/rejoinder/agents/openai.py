@@ -1,8 +1,54 @@
 """Any endpoint that speaks chat completions: OpenAI, OpenRouter, Ollama, vLLM, llama.cpp and others."""
 
-from rejoinder.agents.chat_completions import ChatAgent
-from rejoinder.agents.settings import OpenAISettings as Settings
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
+
+from rejoinder.agents.declaration import AgentKind, Key, Offer
+from rejoinder.agents.settings import EndpointSettings
+from rejoinder.keys import Text, Url
+from rejoinder.secret import Secret
+
+if TYPE_CHECKING:
+    from rejoinder.agents.chat_completions import ChatAgent
 
 
-def open_agent(name: str, settings: Settings) -> ChatAgent:
-    return ChatAgent(name, settings)
+class Settings(EndpointSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Any endpoint that speaks OpenAI's chat completions."""
+
+    model: Annotated[Text, Meta(examples=["gpt-x"])]
+    base_url: Url = "https://api.openai.com/v1"
+    """The endpoint, up to and with `/v1`."""
+    api_key: Secret | None = None
+    """The key, if the endpoint wants one: `${OPENAI_API_KEY}`."""
+
+
+def open_agent(name: str, settings: Settings) -> "ChatAgent":
+    from rejoinder.agents.chat_completions import ChatAgent  # noqa: PLC0415 - reading the settings needs no client
+
+    return ChatAgent(name, settings, settings.api_key)
+
+
+KEYS = (
+    Key("OPENAI_API_KEY", "OpenAI", ("gpt-6-luna", "gpt-5.6-luna", "gpt-5.4-mini"), "https://api.openai.com/v1",
+        well_known=True),
+    Key("OPENROUTER_API_KEY", "OpenRouter", ("openrouter/auto",), "https://openrouter.ai/api/v1"),
+    Key("GEMINI_API_KEY", "Google", ("gemini-flash-latest",),
+        "https://generativelanguage.googleapis.com/v1beta/openai"),
+    Key("MISTRAL_API_KEY", "Mistral", ("mistral-small-latest",), "https://api.mistral.ai/v1"),
+    Key("DEEPSEEK_API_KEY", "DeepSeek", ("deepseek-v4-flash", "deepseek-chat"), "https://api.deepseek.com/v1"),
+    Key("GROQ_API_KEY", "Groq", ("openai/gpt-oss-120b",), "https://api.groq.com/openai/v1"),
+)  # fmt: skip
+
+AGENT = AgentKind(
+    open=open_agent,
+    settings=Settings,
+    keys=KEYS,
+    offers=(
+        Offer(
+            "an endpoint of your own that speaks chat completions: Ollama, vLLM ...",
+            {"base_url": "http://127.0.0.1:11434/v1", "model": ""},
+            {"base_url": "Its address", "model": "Its model"},
+        ),
+    ),
+)

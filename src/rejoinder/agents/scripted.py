@@ -8,11 +8,14 @@ answers the first turn with `Hello.` and the second in two pieces, half a second
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from rejoinder.agents.base import AgentEvent, Done, Failed, TextDelta
-from rejoinder.agents.settings import ScriptedSettings as Settings
+from rejoinder.agents.declaration import AgentKind
+from rejoinder.agents.settings import AgentSettings
 from rejoinder.agents.think import LEVELS
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
@@ -23,6 +26,13 @@ Reply = str | Sequence[Step]
 
 
 Replies = tuple[str | tuple[str | float, ...], ...]
+
+
+class Settings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Says what a file says, for trying things out."""
+
+    script: Annotated[str, Meta(min_length=1, examples=["answers.json"])]
+    """The JSON file with its answers: a list of texts, or of lists of texts and pauses in seconds."""
 
 
 class ScriptedAgent:
@@ -69,3 +79,6 @@ def open_agent(name: str, settings: Settings) -> ScriptedAgent:
         why = problem.strerror if isinstance(problem, OSError) else problem
         raise BadConfiguration(f"agent {name!r}: `script` {settings.script} cannot be read: {why}") from None
     return ScriptedAgent(*replies, name=name)
+
+
+AGENT = AgentKind(open=open_agent, settings=Settings)

@@ -19,7 +19,7 @@ from rejoinder.cli.options import File
 from rejoinder.errors import BadUse
 
 if TYPE_CHECKING:
-    from rejoinder.agents.discover import Offer
+    from rejoinder.agents.declaration import Offer
     from rejoinder.cli.addresses import Found
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")

@@ -1,4 +1,4 @@
-"""The record of `[agents.defaults]`; those of each kind of agent stand in `rejoinder.agents.settings`."""
+"""The record of `[agents.defaults]`; that of each kind of agent stands in its declaration."""
 
 from typing import Annotated, Literal
 

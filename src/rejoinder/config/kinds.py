@@ -5,12 +5,13 @@ name.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from rejoinder import plugins
-from rejoinder.agents.settings import AGENT_KINDS
+from rejoinder.agents.declaration import AgentKind
 from rejoinder.channels.declaration import ChannelKind
 from rejoinder.config.schema import Settings
 from rejoinder.errors import BadConfiguration
@@ -35,14 +36,21 @@ def channel_kind(name: str) -> ChannelKind:
     return kind
 
 
-def _agent_record(name: str) -> type[Struct]:
-    if name in AGENT_KINDS:
-        return AGENT_KINDS[name]
+def agent_kind(name: str) -> AgentKind:
+    """What a kind of agent declares."""
     module = plugins.find("agent", name)
-    record = getattr(module, "Settings", None)
-    if not isinstance(record, type) or not issubclass(record, Struct):
-        raise BadConfiguration(f"{module.__name__} is no agent: its Settings are no msgspec.Struct")
-    return record
+    if not isinstance(module.AGENT, AgentKind):
+        raise BadConfiguration(f"{module.__name__} is no agent: its AGENT is no AgentKind")
+    return module.AGENT
+
+
+def agent_kinds() -> dict[str, AgentKind]:
+    """Every kind of agent that can be loaded, ours first: one that nobody named need not work."""
+    kinds: dict[str, AgentKind] = {}
+    for name in sorted(plugins.names("agent"), key=lambda name: (name in plugins.theirs("agent"), name)):
+        with suppress(BadConfiguration):
+            kinds[name] = agent_kind(name)
+    return kinds
 
 
 class _Records(Mapping[str, type[Struct]]):
@@ -67,7 +75,10 @@ class _Records(Mapping[str, type[Struct]]):
         return len(plugins.names(self._of))
 
 
-INSTALLED = Kinds(_Records("agent", _agent_record), _Records("channel", lambda name: channel_kind(name).settings))
+INSTALLED = Kinds(
+    agents=_Records("agent", lambda name: agent_kind(name).settings),
+    channels=_Records("channel", lambda name: channel_kind(name).settings),
+)
 """What is installed here."""
 
 

@@ -7,30 +7,34 @@ from importlib.util import find_spec
 from msgspec.structs import replace
 
 from rejoinder import plugins
-from rejoinder.agents.discover import PROGRAMS, Offer, discover, offers
+from rejoinder.agents.declaration import Offer
+from rejoinder.agents.discover import Declared, discover, offers, programs
 from rejoinder.config import schema
+from rejoinder.config.kinds import agent_kinds
 from rejoinder.errors import BadConfiguration
 from rejoinder.extras import how_to_install
 
 
 def discovered() -> tuple[str, schema.Agent, str]:
     """The agent for a person who chose none: its name, its settings, and a sentence that says which it is and why."""
-    missing = "" if _can_acp() else how_to_install("acp")
-    choice = discover(_programs(), os.environ, to_get_acp=missing)
+    kinds = agent_kinds()
+    choice = discover(kinds, _installed(kinds), os.environ, _missing(kinds))
     return choice.name, schema.Agent(choice.kind, choice.settings), choice.sentence
 
 
 def offered() -> tuple[Offer, ...]:
     """The agents a person may choose from here."""
-    return offers(_programs(), os.environ, can_acp=_can_acp())
+    kinds = agent_kinds()
+    return offers(kinds, _installed(kinds), os.environ, _missing(kinds))
 
 
-def _can_acp() -> bool:
-    return find_spec("acp") is not None
+def _missing(kinds: Declared) -> dict[str, str]:
+    """The kinds that cannot be opened here, and the command that brings what each needs."""
+    return {name: how_to_install(name) for name, kind in kinds.items() if kind.needs and find_spec(kind.needs) is None}
 
 
-def _programs() -> list[str]:
-    return [program.command[0] for program in PROGRAMS if shutil.which(program.command[0])]
+def _installed(kinds: Declared) -> list[str]:
+    return [program.command[0] for _, program in programs(kinds) if shutil.which(program.command[0])]
 
 
 def with_agent(settings: schema.Settings, wanted: str | None) -> tuple[schema.Settings, str, str]:

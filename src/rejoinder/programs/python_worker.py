@@ -1,4 +1,4 @@
-"""The process of an isolated python agent: it runs the function, and speaks `agents.python_wire` with the gateway.
+"""The process of an isolated python agent: it runs the function, and speaks `agents.python.wire` with the gateway.
 
 Rule 1: its standard input and output belong to the protocol. What the function prints goes to stderr, and whoever
 reads from it reads nothing.
@@ -16,11 +16,11 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from rejoinder.agents import python_wire as wire
 from rejoinder.agents.base import AgentEvent, Limits, TextDelta, Thought, ToolEnded
 from rejoinder.agents.failures import failed
 from rejoinder.agents.lines import LINE_LIMIT, Lines
-from rejoinder.agents.python import PythonAgent, Settings, open_agent
+from rejoinder.agents.python import Settings, wire
+from rejoinder.agents.python.function import PythonAgent, find
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
 from rejoinder.runtime.runs import Runs
@@ -49,11 +49,10 @@ async def _serve(name: str, settings: Settings, told: int, say: int) -> None:
     reader = asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(told, "rb"))
     try:
-        agent = open_agent(name, settings)
+        agent = PythonAgent(name, settings, find(name, settings))
     except BadConfiguration as problem:
         out.write(wire.encode(wire.Opened(str(problem))) + b"\n")
         return await out.drain()
-    assert isinstance(agent, PythonAgent)
     async with Runs() as runs:
         await Worker(agent, runs, out).hear(reader)
         os._exit(0)

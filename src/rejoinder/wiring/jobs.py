@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from rejoinder.config import schema
 from rejoinder.config.jobs import CronJob, TimedTurn, agent_of, merged
+from rejoinder.config.kinds import agent_kind
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Route
 from rejoinder.media.notes import read_notes
@@ -20,9 +21,6 @@ from rejoinder.turns.expression import Misread
 from rejoinder.turns.hours import read_hours
 from rejoinder.turns.job import Heartbeat, Job
 from rejoinder.turns.schedule import read_schedule
-
-READ_FILES_THEMSELVES = frozenset({"acp"})
-"""Kinds of agent that work in a folder, and read the notes there themselves."""
 
 
 def open_clockwork(
@@ -86,7 +84,7 @@ def _heartbeat(agent: str, configured: schema.Agent, settings: schema.Settings) 
                 hours=read_hours(said.active_hours) if said.active_hours is not None else None,
                 zone=ZoneInfo(said.zone or "UTC"),
                 notes=str(folder / (said.file or heartbeat.NOTES)),
-                reads_notes=configured.kind in READ_FILES_THEMSELVES,
+                reads_notes=agent_kind(configured.kind).reads_files,
             ),
         )
     except (Misread, OSError, ValueError) as wrong:

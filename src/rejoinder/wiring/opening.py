@@ -1,5 +1,6 @@
 """What a configuration names, opened: the store, its agents, its channels."""
 
+from importlib.util import find_spec
 from typing import Any
 
 import msgspec
@@ -9,8 +10,9 @@ from rejoinder import plugins
 from rejoinder.agents.base import Agent, KeepsLimits, Limits
 from rejoinder.channels.base import Channel, ShowsMenu
 from rejoinder.config import schema
-from rejoinder.config.kinds import channel_kind, channel_to_come
+from rejoinder.config.kinds import agent_kind, channel_kind, channel_to_come
 from rejoinder.errors import BadConfiguration
+from rejoinder.extras import how_to_install
 from rejoinder.inbound.commands.registry import book, native_menu
 from rejoinder.secret import Secret
 
@@ -25,13 +27,18 @@ def limits_of(gateway: schema.GatewaySettings) -> Limits:
 
 
 def open_agent(name: str, said: schema.Agent, limits: Limits) -> Agent:
-    module = plugins.find("agent", said.kind)
+    kind = agent_kind(said.kind)
+    if kind.needs and find_spec(kind.needs) is None:
+        raise BadConfiguration(
+            f"agent {name!r} is of kind {said.kind!r}, which needs the extra {said.kind!r}; it is not installed: "
+            f"{how_to_install(said.kind)}"
+        )
     try:
-        settings = _record(module.Settings, said.settings)
+        settings = _record(kind.settings, said.settings)
     except msgspec.ValidationError as problem:
         wrong = f"the agent {name!r} of kind {said.kind!r} cannot be opened: {problem}"
         raise BadConfiguration(f"{wrong}; write an [agents.{name}] section into rejoinder.toml") from None
-    agent: Agent = module.open_agent(name, settings)
+    agent = kind.open(name, settings)
     if isinstance(agent, KeepsLimits):
         agent.limits = limits
     return agent

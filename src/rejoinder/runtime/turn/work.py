@@ -177,8 +177,8 @@ class Workers:
                 else:
                     await answer.fail(failed.sentence, failed.detail)
                     ended = "failed"
-            step = _step(agent, ended, failed.kind if failed is not None else answer.undelivered, began)
-            await self._end(run, relay.usage, answer, failed, step)
+            reason = failed.kind if failed is not None else answer.undelivered
+            await self._end(run, relay.usage, answer, failed, _steps(agent, ended, reason, began, answer))
         except asyncio.CancelledError:
             await answer.abandon()
             raise
@@ -186,10 +186,8 @@ class Workers:
             self._questions.withdraw(run.session)
             _end(run, ok=ended == "answered")
             reason = failed.kind if failed is not None else answer.undelivered
-            seen = () if answer.seen_at is None else (Step("first word", "shown", took=answer.seen_at - began),)
-            steps = (*seen, _step(agent, ended, reason, began), *answer.outcomes.steps())
             if run.trigger:
-                run.conversation.trace(run.trigger, steps)
+                run.conversation.trace(run.trigger, _steps(agent, ended, reason, began, answer))
             also = tuple([each.message.inbound.message_id for each in (*run.asked[:-1], *run.taken_in)])
             who = (run.session, agent.name, run.conversation.route)
             self._tell(TurnEnded(*who, run.trigger, ended, reason, also, run.claim.turn))
@@ -212,7 +210,9 @@ class Workers:
         if self.compaction.untold(run.session):
             await notice(COMPACTED)
 
-    async def _end(self, run: Run, usage: Usage, answer: Answer, failed: Failed | None, step: Step) -> None:
+    async def _end(
+        self, run: Run, usage: Usage, answer: Answer, failed: Failed | None, steps: tuple[Step, ...]
+    ) -> None:
         """Ends the turn, in one commit with what the next turn and `/status` are told of it."""
         now = self._clock()
         wrong = failed.kind if failed is not None else answer.undelivered
@@ -226,7 +226,6 @@ class Workers:
                 input_tokens=session.input_tokens + usage.input_tokens,
                 output_tokens=session.output_tokens + usage.output_tokens,
             )
-            steps = (step, *answer.outcomes.steps())
             unit = Unit(
                 EndRun(run.claim, outcome, now, wrong or ""),
                 Trace(run.asked[-1].event, now, steps),
@@ -361,8 +360,10 @@ def _chose_model(scene: Scene) -> bool:
     return chosen and not scene.run.message.heartbeat
 
 
-def _step(agent: Agent, ended: str, reason: str | None, began: float) -> Step:
-    return Step(f"agent {agent.name}", ended, reason, monotonic() - began)
+def _steps(agent: Agent, ended: str, reason: str | None, began: float, answer: Answer) -> tuple[Step, ...]:
+    """What the turn adds to the trace: when people saw its first word, how it ended, what its directives came to."""
+    seen = () if answer.seen_at is None else (Step("first word", "shown", took=answer.seen_at - began),)
+    return (*seen, Step(f"agent {agent.name}", ended, reason, monotonic() - began), *answer.outcomes.steps())
 
 
 async def _unsaid(_: str) -> None:

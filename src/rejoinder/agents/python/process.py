@@ -17,12 +17,11 @@ from pathlib import Path
 
 import msgspec
 
-from rejoinder.agents import python_wire as wire
 from rejoinder.agents.base import AgentEvent, Done, Failed, Limits, TextDelta, Thought
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.process import AgentProcess, start_process
-from rejoinder.agents.settings import PythonSettings as Settings
+from rejoinder.agents.python import Settings, wire
 from rejoinder.agents.think import LEVELS
 from rejoinder.environment import passed
 from rejoinder.errors import BadConfiguration

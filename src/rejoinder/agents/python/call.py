@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import Struct
 
 from rejoinder.agents.further import Further
+from rejoinder.agents.python import text_of
 from rejoinder.errors import BadConfiguration
-from rejoinder.events import PromptText, Turn
-from rejoinder.prompt_blocks import own_words
+from rejoinder.events import Turn
 
 EXAMPLES = "`def answer(turn):` or `def answer(text: str):`"
 
@@ -25,11 +25,6 @@ class Signature(Struct, frozen=True):
         """The call with its arguments; `inspect` still sees through it whether it is async or a generator."""
         more = {"further": further} if self.steers else {}
         return partial(call, text_of(turn) if self.takes_text else turn, **more)
-
-
-def text_of(turn: Turn) -> str:
-    """Just what people said, without sender context or anything else the gateway adds."""
-    return "\n\n".join(part.text for part in own_words(turn.parts) if isinstance(part, PromptText))
 
 
 def signature_of(call: Callable[..., Any], name: str) -> Signature:

@@ -1,24 +1,20 @@
-"""Anthropic's messages API, streamed, with thinking. Works with any endpoint that speaks it."""
+"""The messages API: how to ask, and how to read the streamed answer."""
 
 import base64
 from typing import Any
 
 from msgspec import Raw, Struct
 
+from rejoinder.agents.anthropic import Settings
 from rejoinder.agents.base import MAX_ANSWER_CHARS, AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.endpoint import decoded, no_answer, reads, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
 from rejoinder.agents.history import Said
 from rejoinder.agents.model_agent import ModelAgent, end_of_answer
-from rejoinder.agents.settings import AnthropicSettings as Settings
 from rejoinder.agents.think import THINK, Setting
 from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
 
 VERSION = "2023-06-01"
-
-
-def open_agent(name: str, settings: Settings) -> "AnthropicAgent":
-    return AnthropicAgent(name, settings)
 
 
 class AnthropicAgent(ModelAgent):

@@ -1,6 +1,6 @@
-"""A small model on this machine, without network or key: SmolLM2 on llama.cpp, inside our own process.
+"""Serves a small model inside our own process.
 
-llama.cpp brings its own server, so once started this is an `openai` agent at a local address. The address is on
+llama.cpp brings its own server, so once started chat completions are spoken at a local address. The address is on
 loopback, with a key made for this run: a page in a browser must not be able to talk to it.
 """
 
@@ -16,23 +16,13 @@ from typing import Any, cast
 from rejoinder.agents.base import AgentEvent, Exchange, Limits
 from rejoinder.agents.chat_completions import ChatAgent
 from rejoinder.agents.guard import guarded
-from rejoinder.agents.settings import LocalSettings as Settings
-from rejoinder.agents.settings import OpenAISettings
+from rejoinder.agents.local import Settings
+from rejoinder.agents.settings import EndpointSettings
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
-from rejoinder.extras import how_to_install
 from rejoinder.secret import Secret
 
 QUIET = -1
-
-
-def open_agent(name: str, settings: Settings) -> "LocalAgent":
-    if find_spec("xllamacpp") is None:
-        raise BadConfiguration(
-            f"agent {name!r} is of kind 'local', which needs the extra 'local'; it is not installed: "
-            f"{how_to_install('local')}"
-        )
-    return LocalAgent(name, settings, _weights(name, settings))
 
 
 class LocalAgent:
@@ -86,16 +76,15 @@ class LocalAgent:
             if self._agent is None:
                 key = secrets.token_urlsafe()
                 self._server = await asyncio.to_thread(_serve, self._weights, self._settings, key)
-                settings = OpenAISettings(
+                settings = EndpointSettings(
                     model=self._weights.stem,
                     base_url=f"{self._server.listening_address}/v1",
-                    api_key=Secret(key),
                     system_prompt=self._settings.system_prompt,
                     # A third of the context is left for the answer and the system part.
                     history_tokens=self._settings.context_tokens * 2 // 3,
                     options={"max_tokens": self._settings.max_tokens},
                 )
-                self._agent = ChatAgent(self.name, settings)
+                self._agent = ChatAgent(self.name, settings, Secret(key))
                 for session, past in self._past.items():
                     self._agent.recall(session, past)
                 self._past.clear()
@@ -117,7 +106,7 @@ def _serve(weights: Path, settings: Settings, key: str) -> Any:
     return llama.Server(params)
 
 
-def _weights(name: str, settings: Settings) -> Path:
+def find_weights(name: str, settings: Settings) -> Path:
     if settings.weights:
         path = Path(settings.weights).expanduser()
         if not path.is_file():

@@ -14,8 +14,8 @@ from msgspec import Struct
 from pydantic import ValidationError
 
 import rejoinder
-from rejoinder.agents import acp_wire as wire
-from rejoinder.agents.acp_permissions import Options, Policy, chosen, decide, denied, granted
+from rejoinder.agents.acp import wire
+from rejoinder.agents.acp.permissions import Options, Policy, chosen, decide, denied, granted
 from rejoinder.agents.base import AgentEvent, Failed, Option, Question, TextDelta, Thought
 from rejoinder.agents.failures import RunFailed, failed, kind_of
 from rejoinder.agents.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Gone, Peer, Refused

@@ -1,4 +1,4 @@
-"""An agent of your own behind a URL: the turn is posted as JSON, its events stream back.
+"""Posts a turn as JSON and reads the events that stream back.
 
 The turn is the Turn of events.py, the events are those of base.py, each with its `type`. They come as JSON
 lines or as server-sent events; a `text/plain` response is all text, an `application/json` response is a single
@@ -27,8 +27,8 @@ from rejoinder.agents.endpoint import (
 )
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
+from rejoinder.agents.http import Settings
 from rejoinder.agents.lines import Lines, LineTooLong
-from rejoinder.agents.settings import HttpSettings as Settings
 from rejoinder.agents.think import LEVELS
 from rejoinder.documents import is_array, is_object
 from rejoinder.events import Turn
@@ -36,10 +36,6 @@ from rejoinder.letters import from_json
 
 EVENT_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in AgentEvent.__args__ if issubclass(kind, Struct))
 _ANYTHING = msgspec.json.Decoder()
-
-
-def open_agent(name: str, settings: Settings) -> "HttpAgent":
-    return HttpAgent(name, settings)
 
 
 class HttpAgent:

@@ -1,41 +1,24 @@
-"""Any agent that speaks the Agent Client Protocol on its pipes: Claude Code, Codex, Gemini, OpenCode, others.
+"""An ACP agent as the gateway sees it.
 
-This is its entry point. The work is in acp_sessions.py, which needs the protocol's own package; that takes a second
-to import, so it is imported with the first turn, off the event loop.
+The work is in sessions.py, which needs the protocol's own package; that takes a second to import, so it is imported
+with the first turn, off the event loop.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rejoinder.agents.acp import Settings
 from rejoinder.agents.base import REMEMBERED, AgentEvent, Limits
 from rejoinder.agents.guard import guarded
-from rejoinder.agents.settings import AcpSettings as Settings
 from rejoinder.agents.think import LEVELS
 from rejoinder.bounded import Bounded
-from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
-from rejoinder.extras import how_to_install
 
 if TYPE_CHECKING:
-    from rejoinder.agents.acp_sessions import Sessions
-
-
-def open_agent(name: str, settings: Settings) -> "AcpAgent":
-    if find_spec("acp") is None:
-        raise BadConfiguration(
-            f"agent {name!r} is of kind 'acp', which needs the extra 'acp'; it is not installed: "
-            f"{how_to_install('acp')}"
-        )
-    if not settings.command:
-        raise BadConfiguration(f"agent {name!r}: `command` is empty; it is the program and its arguments")
-    if not Path(settings.cwd).expanduser().is_dir():
-        raise BadConfiguration(f"agent {name!r}: `cwd` {settings.cwd} is not a directory")
-    return AcpAgent(name, settings)
+    from rejoinder.agents.acp.sessions import Sessions
 
 
 class AcpAgent:
@@ -69,7 +52,7 @@ class AcpAgent:
 
     async def _work(self) -> "Sessions":
         if self._sessions is None:
-            work = await asyncio.to_thread(import_module, "rejoinder.agents.acp_sessions")
+            work = await asyncio.to_thread(import_module, "rejoinder.agents.acp.sessions")
             # The first turn of another session may have created it meanwhile.
             self._sessions = self._sessions or work.Sessions(self.name, self._settings, self.limits.question)
             assert self._sessions is not None

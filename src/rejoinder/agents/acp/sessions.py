@@ -18,10 +18,9 @@ from typing import Any
 
 from msgspec import structs
 
-from rejoinder.agents import acp_wire as wire
-from rejoinder.agents.acp import Settings
-from rejoinder.agents.acp_connection import Connection, Rules, settled
-from rejoinder.agents.acp_wire import Option
+from rejoinder.agents.acp import Settings, wire
+from rejoinder.agents.acp.connection import Connection, Rules, settled
+from rejoinder.agents.acp.wire import Option
 from rejoinder.agents.base import REMEMBERED, AgentEvent, ModelSelected, SessionOpened
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.jsonrpc import Refused

@@ -1,4 +1,4 @@
-"""A Python function as an agent: `module:function`, given a Turn, or what people said if it asks for a `str`.
+"""Runs a Python function as an agent, in the gateway's own process.
 
 It may return text or yield pieces of it, be plain or async, and give events of base.py where text is not enough. A
 plain function runs in a thread of its own, so that it cannot block other runs. A function with a parameter called
@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, M
 from contextlib import aclosing
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from msgspec import Struct
 
@@ -22,26 +22,14 @@ from rejoinder.agents.base import AgentEvent, Done, Failed, Limits, TextDelta
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.further import Further
 from rejoinder.agents.guard import guarded
-from rejoinder.agents.python_call import signature_of
-from rejoinder.agents.python_call import text_of as text_of  # it is imported from here by people's functions
-from rejoinder.agents.settings import PythonSettings as Settings
+from rejoinder.agents.python import Settings
+from rejoinder.agents.python.call import signature_of
 from rejoinder.agents.think import LEVELS
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
 
-if TYPE_CHECKING:
-    from rejoinder.agents.python_process import IsolatedAgent
-
 AHEAD = 64
 """How many pieces a plain generator may be ahead of its reader."""
-
-
-def open_agent(name: str, settings: Settings) -> "PythonAgent | IsolatedAgent":
-    if settings.isolate:
-        from rejoinder.agents.python_process import isolated  # noqa: PLC0415 - most are not isolated
-
-        return isolated(name, settings)
-    return PythonAgent(name, settings, _find(name, settings))
 
 
 class PythonAgent:
@@ -183,7 +171,7 @@ def _failure(problem: BaseException) -> Failed:
     return failed("crashed", f"{type(problem).__name__}: {problem}{at}")
 
 
-def _find(name: str, settings: Settings) -> Callable[..., Any]:
+def find(name: str, settings: Settings) -> Callable[..., Any]:
     module_name, _, function_name = settings.call.partition(":")
     if not module_name or not function_name:
         raise BadConfiguration(f"agent {name!r}: `call` is {settings.call!r}; it has to be `module:function`")

@@ -1,4 +1,4 @@
-"""The built-in guide: no model, no key, the same answer to the same words.
+"""What the guide answers, and how it says it.
 
 It shows what agents can do here by doing it: its output holds real directives, and the reader, not this file, turns
 them into a reply, a reaction or silence. Its menu is `TRICKS`: another trick is one more entry.
@@ -12,7 +12,6 @@ import emoji
 from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent, Done, TextDelta
-from rejoinder.agents.settings import TourSettings as Settings
 from rejoinder.agents.think import LEVELS
 from rejoinder.events import Turn
 from rejoinder.prompt_blocks import Teller, messages
@@ -254,7 +253,3 @@ class TourAgent:
             yield TextDelta(piece)
             await self._pause(self._pace)
         yield Done()
-
-
-def open_agent(name: str, settings: Settings) -> TourAgent:
-    return TourAgent(name)

@@ -1,0 +1,81 @@
+"""Any agent that speaks the Agent Client Protocol on its pipes: Claude Code, Codex, Gemini, OpenCode, others."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from msgspec import Meta
+
+from rejoinder.agents.acp.permissions import Policy
+from rejoinder.agents.declaration import AgentKind, Program
+from rejoinder.agents.settings import ModelSettings
+from rejoinder.errors import BadConfiguration
+from rejoinder.keys import Seconds, Text
+from rejoinder.secret import Secret
+
+if TYPE_CHECKING:
+    from rejoinder.agents.acp.agent import AcpAgent
+
+
+class Settings(ModelSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Any program that speaks the Agent Client Protocol on its standard input and output."""
+
+    command: Annotated[tuple[Text, ...], Meta(min_length=1, examples=[["claude-agent-acp"]])]
+    """The program and its arguments."""
+    cwd: Text = "."
+    """The folder it works in; `~` is the home folder."""
+    model: Text | None = None
+    """The model it begins with; unset: what the agent itself chooses."""
+    env: dict[str, Secret] = {}
+    """Environment variables it is given beside the harmless ones."""
+    pass_env: tuple[Text, ...] = ()
+    """Names of variables of our own environment that it may see as well."""
+    auth_method: str = ""
+    """Id of the way to sign in, for agents that want one."""
+    options: dict[str, str | bool] = {}
+    """Config options of the agent, set in every session, by id or category."""
+    exec_options: dict[Literal["host", "node"], Text] = {}
+    """Which of its config options `/exec host=` and `node=` set, by id: `{ host = "sandbox" }`."""
+    permissions: Policy = "ask"
+    """What is done when it asks whether it may use a tool: the person is asked, or it may, or it may not."""
+    allow: tuple[Text, ...] = ()
+    """Tools allowed without asking: a kind (`read`), or a kind and a title pattern (`execute:git *`)."""
+    start_timeout: Seconds = 60
+    """Seconds for which its start, a new session and a change of its options may take."""
+    load_timeout: Seconds = 60
+    """Seconds for which it may take to load a session; what it did not load in time it is asked for again."""
+
+
+def open_agent(name: str, settings: Settings) -> "AcpAgent":
+    from rejoinder.agents.acp.agent import AcpAgent
+
+    if not settings.command:
+        raise BadConfiguration(f"agent {name!r}: `command` is empty; it is the program and its arguments")
+    if not Path(settings.cwd).expanduser().is_dir():
+        raise BadConfiguration(f"agent {name!r}: `cwd` {settings.cwd} is not a directory")
+    return AcpAgent(name, settings)
+
+
+# Agents that sign in by themselves come before those that need a key.
+PROGRAMS = (
+    Program(("claude-agent-acp",), "Claude Code", ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "IS_SANDBOX")),
+    Program(("claude-code-acp",), "Claude Code", ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "IS_SANDBOX")),
+    Program(("codex-acp",), "Codex", ("OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_HOME")),
+    Program(("gemini", "--acp"), "Gemini CLI", ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
+    Program(("opencode", "acp"), "OpenCode", ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")),
+    Program(("qwen", "--acp"), "Qwen Code", ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL")),
+    Program(("cursor-agent", "acp"), "Cursor", ("CURSOR_API_KEY",)),
+    Program(("kimi", "acp"), "Kimi Code", ("KIMI_API_KEY",)),
+    Program(("auggie", "--acp"), "Auggie", ("AUGMENT_SESSION_AUTH",)),
+    Program(("vibe-acp",), "Mistral Vibe", ("MISTRAL_API_KEY",)),
+    Program(("hermes-acp",), "Hermes", ("OPENROUTER_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY")),
+    Program(("fast-agent-acp",), "fast-agent", ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")),
+)
+
+AGENT = AgentKind(
+    open=open_agent,
+    settings=Settings,
+    needs="acp",
+    programs=PROGRAMS,
+    reads_files=True,
+    machine_bound=True,
+)

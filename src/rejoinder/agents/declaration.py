@@ -1,0 +1,72 @@
+"""What a kind of agent declares about itself, in its own file or folder and nowhere else (CH-1).
+
+An agent kind is a module with `AGENT = AgentKind(...)`. Reading a declaration loads no SDK: configuration, docs and the
+search for an agent on this machine use it without opening anything, so `open` imports what it needs when it is called.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from rejoinder.agents.base import Agent
+from rejoinder.agents.settings import AgentSettings
+
+
+class Program(Struct, frozen=True):
+    """A program on PATH that is an agent of this kind, and the variables it signs in with.
+
+    The settings of such a kind have `command` and `pass_env`.
+    """
+
+    command: tuple[str, ...]
+    title: str
+    keys: tuple[str, ...] = ()
+
+
+class Key(Struct, frozen=True):
+    """A variable that holds a key, and the models it opens: the newest we know, then fallbacks for when it is gone.
+
+    Providers retire a name within a year or two; where they have a name for the latest model, that one is used. The
+    settings of such a kind have `base_url`, `model`, `fallbacks` and `api_key`.
+    """
+
+    variable: str
+    title: str
+    models: tuple[str, ...]
+    base_url: str
+    well_known: bool = False
+    """Whether it is named to people who have no key yet."""
+
+
+class Offer(Struct, frozen=True):
+    """An agent that a person may choose: what it is, and its section with API keys as `${VARIABLE}`."""
+
+    title: str
+    section: Mapping[str, Any]
+    """Without its `kind`, which is that of the declaration."""
+    asks: Mapping[str, str] = {}
+    """Fields of the section whose values only a person knows, and the question for each."""
+
+
+class AgentKind(Struct, frozen=True, kw_only=True):
+    """All that is known of a kind of agent before one is opened."""
+
+    open: Callable[..., Agent]
+    """Makes the agent, given its name and its settings."""
+    settings: type[Struct] = AgentSettings
+    """The record of its section, `[agents.NAME]`, besides the keys that all agents have."""
+    needs: str = ""
+    """The module of another package without which it cannot be opened; the extra of the kind's name brings it."""
+    programs: tuple[Program, ...] = ()
+    """What to look for on PATH when no agent was chosen; the first that is installed is used."""
+    keys: tuple[Key, ...] = ()
+    """What to look for in the environment when no agent was chosen and no program was found."""
+    offers: tuple[Offer, ...] = ()
+    """What `rejoinder init` offers besides the programs and keys that were found."""
+    last_resort: bool = False
+    """Whether it answers where neither a program nor a key was found; it needs no settings."""
+    reads_files: bool = False
+    """Whether it works in a folder, `cwd`, and reads the notes there itself."""
+    machine_bound: bool = False
+    """Whether what it remembers of a session lies on the machine it runs on (SC-7)."""

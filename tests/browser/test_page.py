@@ -94,6 +94,7 @@ async def test_the_reader_keeps_the_place(open_page: Open, staged: Playing) -> N
     await expect(message(page, "one").locator("p").last).to_be_in_viewport()
     scroller = page.locator("main .scroller")
     await scroller.evaluate("e => e.scrollTop -= 700")
+    await expect(page.get_by_role("button", name="Newest messages")).to_be_visible()
     before = await scroller.evaluate("e => e.scrollTop")
     await staged.stage.stream("lobby", "bee", in_pieces(STREAM, 20), pause=0.001)
     await expect(page.get_by_role("button", name="1 new message")).to_be_visible()
@@ -572,6 +573,7 @@ async def test_whole_messages_are_announced_once(open_page: Open, quiet: Playing
     }""")
     await quiet.stage.stream("lobby", "ada", in_pieces("Many small pieces make one sentence.", 3), pause=0.001)
     await whole(page)
+    await page.wait_for_function("() => window.heard.length > 0")
     assert await page.evaluate("window.heard") == ["Ada: Many small pieces make one sentence."]
 
 

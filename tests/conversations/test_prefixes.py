@@ -1,12 +1,23 @@
 """The response prefix through the whole gateway (DE-5): on every final reply, whoever makes it."""
 
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+
 import pytest
 
 from rejoinder.agents.base import Failed, ModelSelected
-from rejoinder.config.schema import AgentDefaults, MessagesSettings, Settings
+from rejoinder.config.schema import AgentDefaults, GatewaySettings, MessagesSettings, QueueSettings, Settings
+from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
+from rejoinder.runtime.sending.notices import AWAY, INTERRUPTED, QUARANTINED, UNREADABLE
+from rejoinder.store.base import MOST_ATTEMPTS, Accept
+from rejoinder.store.sqlite import open_store
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.chat import conversation
+from tests.conversations.restarting import Machine, until
+from tests.conversations.test_restarts import never
 
 NAME = "[{identity.name}]"
 
@@ -77,3 +88,57 @@ async def test_the_thinking_level_is_what_status_says():
         await chat.hears("high: Three.")
         await chat.says("four")
         await chat.hears("[large-2] off: Four.")
+
+
+@contextmanager
+def store_of(machine: Machine) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(machine.url.removeprefix("sqlite:"))) as db, db:
+        yield db
+
+
+@pytest.mark.parametrize(
+    ("how", "change", "told"),
+    [
+        ("rerun", f"UPDATE turn SET alone = {MOST_ATTEMPTS}", QUARANTINED.format(messages="“hello”.")),
+        ("ask", "", INTERRUPTED),
+        ("rerun", "UPDATE turn_input SET body = x'00000000'", UNREADABLE),
+    ],
+)
+async def test_what_a_restart_says_of_a_turn_is_prefixed(tmp_path, how: str, change: str, told: str):
+    """DE-5, DU-2: a turn that is quarantined, was interrupted, or cannot be read."""
+    machine = Machine(tmp_path, prefixed(NAME, gateway=GatewaySettings(on_crash=how)))
+    agent = ScriptedAgent([never])
+    async with machine.running(agent, killed=True):
+        await machine.chat.says("hello")
+        await machine.chat.asked(agent, 1)
+    with store_of(machine) as db:
+        db.execute(change)
+    async with machine.running(ScriptedAgent()):
+        await machine.chat.hears(f"[scripted] {told}")
+
+
+async def test_what_a_restart_says_of_an_undecided_message_is_prefixed(tmp_path):
+    """DE-5, DU-2: in the name of the agent it was for; a template is filled from the message."""
+    machine = Machine(tmp_path, prefixed("{{Sender}}, {identity.name}:"))
+    store = open_store(machine.url)
+    message = Inbound("fake", "e1", "m1", Chat("room"), Sender("ann", "Ann"), "poison")
+    await store.write(Accept((message,), datetime.now(UTC)))
+    await store.close()
+    with store_of(machine) as db:
+        db.execute(f"UPDATE inbox SET attempts = 5, alone = {MOST_ATTEMPTS}")
+    async with machine.running(ScriptedAgent()):
+        await machine.chat.hears(f"Ann, scripted: {QUARANTINED.format(messages='“poison”.')}")
+
+
+async def test_what_is_said_of_a_gathered_backlog_is_prefixed(tmp_path):
+    """DE-5, TU-10."""
+    queue = QueueSettings(mode="followup", debounce_ms=0, cap=100)
+    machine = Machine(tmp_path, Settings(messages=MessagesSettings(response_prefix=NAME, queue=queue)))
+    first = ScriptedAgent([never])
+    async with machine.running(first, killed=True) as gateway:
+        for number in range(23):
+            await machine.chat.says(f"number {number}.")
+        await until(gateway, lambda census: census.inputs.get("waiting") == 22)
+    async with machine.running(ScriptedAgent("First.", [never]), killed=True):
+        await machine.chat.hears("[scripted] First.")
+        await machine.chat.hears(f"[scripted] {AWAY.format(count=2)}")

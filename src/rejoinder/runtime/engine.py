@@ -42,6 +42,7 @@ from rejoinder.runtime.lanes.books import StoreBooks
 from rejoinder.runtime.lanes.lanes import Lanes
 from rejoinder.runtime.lanes.sessions import Sessions
 from rejoinder.runtime.lanes.slots import Slots
+from rejoinder.runtime.prefixes import Prefixes
 from rejoinder.runtime.quarantine import Quarantine
 from rejoinder.runtime.readmission import Readmission
 from rejoinder.runtime.recovery import Recovery
@@ -103,12 +104,13 @@ class Engine:
         self.workers = workers = Workers(
             agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell, self._hand_over
         )
-        self.books = StoreBooks(store, self._sessions, clock)
+        prefixes = Prefixes(settings, self._sessions, clock)
+        self.books = StoreBooks(store, self._sessions, prefixes, clock)
         slots = Slots(settings.limits, runs, agents)
         self.lanes = Lanes(workers, self.books, runs, slots, settings.lease)
         self.shell = Shell(runs)
         self.errands = errands = Errands(agents, settings, store, workers, restarting, self.shell)
-        quarantine = Quarantine(store, self.conversations, runs, clock)
+        quarantine = Quarantine(store, self.conversations, prefixes, runs, clock)
         backlogs = Backlogs(store, self.conversations, self._sessions, self.lanes, queueing, agents, quarantine, clock)
         self.readmission = Readmission(store, backlogs, self.take, clock)
         self._effects = Effects(
@@ -135,6 +137,7 @@ class Engine:
             self.outbox,
             quarantine,
             backlogs,
+            prefixes,
             self.readmission,
         )
         self.background = Beginning(
@@ -153,7 +156,16 @@ class Engine:
         self._world = World(settings, self.lanes, workers, access, tally, store)
         self._debounce = Debounce(settings.rules, runs, clock, self.decide)
         before_a_turn = (self._world, self._debounce, access, queueing, self._effects, errands, self._consequences)
-        during_a_turn = (self.background, workers, questions, slots, self.lanes, self.outbox, self.conversations)
+        during_a_turn = (
+            self.background,
+            workers,
+            questions,
+            slots,
+            self.lanes,
+            self.outbox,
+            self.conversations,
+            prefixes,
+        )
         self._heeding: tuple[Heeds, ...] = (*before_a_turn, *during_a_turn)
 
     def heed(self, settings: RuntimeSettings) -> None:

@@ -1,14 +1,21 @@
 """The prefix of what is said in an agent's name: its answers, and the gateway's own replies about it (DE-5)."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
+from rejoinder.events import Inbound
 from rejoinder.inbound.directives.effective import chosen_model, effective_level
+from rejoinder.inbound.facts import Facts, Me
+from rejoinder.inbound.finalise import arrived
 from rejoinder.inbound.message import Message
+from rejoinder.inbound.rooms import whose_message
+from rejoinder.inbound.rules import channel_rules
 from rejoinder.outbound.prefix import Speaker, prefixed
 from rejoinder.outbound.template import fill, values_of
+from rejoinder.runtime.lanes.sessions import Sessions
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.session import Session, is_untouched
+from rejoinder.session import Session, is_untouched, session_key
 
 LONGEST_FILLED = 500
 
@@ -44,3 +51,40 @@ def prefix_of(message: Message, session: Session, settings: RuntimeSettings) -> 
         return no_prefix
     speaker = speaker_of(session.agent, message.choices, session, settings)
     return lambda text: prefixed(text, filled(words, message, session), speaker)
+
+
+class Prefixes:
+    """Of what the gateway says about messages that have no run, or have none any more."""
+
+    def __init__(self, settings: RuntimeSettings, sessions: Sessions, clock: Callable[[], datetime]) -> None:
+        self._settings = settings
+        self._sessions = sessions
+        self._clock = clock
+
+    def heed(self, settings: RuntimeSettings) -> None:
+        self._settings = settings
+
+    async def of(self, message: Message, session: str, agent: str) -> Prefix:
+        if not self._words(message.inbound.channel):
+            return no_prefix
+        return prefix_of(message, await self._sessions.find(session, agent, self._clock()), self._settings)
+
+    async def of_undecided(self, inbound: Inbound) -> Prefix:
+        """In the name of the agent that it would belong to."""
+        rules = self._settings.rules
+        agent = whose_message(inbound, channel_rules(rules, inbound.channel))
+        return await self.of(
+            arrived(inbound, Facts(Me(agent))), session_key(inbound, rules.settings.session, agent), agent
+        )
+
+    async def of_unreadable(self, channel: str, session: str) -> Prefix:
+        """Nothing is known of the message, so that a template of the operator has no values."""
+        words = self._words(channel)
+        found = await self._sessions.find(session, "", self._clock()) if words else None
+        if found is None or found.agent not in self._settings.rules.agents:
+            return no_prefix
+        speaker = speaker_of(found.agent, {}, found, self._settings)
+        return lambda text: prefixed(text, fill(words, {}), speaker)
+
+    def _words(self, channel: str) -> str:
+        return self._settings.channel(channel).speech.prefix

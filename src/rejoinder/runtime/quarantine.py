@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from rejoinder.events import Inbound, Route
+from rejoinder.runtime.prefixes import Prefix, Prefixes
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending import notices
 from rejoinder.runtime.sending.conversations import Conversation, Conversations
@@ -41,9 +42,17 @@ PLANNED_BEFORE: Final = "planned before a restart; its parts tell what arrived"
 
 
 class Quarantine:
-    def __init__(self, store: Store, conversations: Conversations, runs: Runs, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        conversations: Conversations,
+        prefixes: Prefixes,
+        runs: Runs,
+        clock: Callable[[], datetime],
+    ) -> None:
         self._store = store
         self._conversations = conversations
+        self._prefixes = prefixes
         self._runs = runs
         self._clock = clock
 
@@ -55,13 +64,12 @@ class Quarantine:
         messages: Sequence[Inbound],
         parts: tuple[StoredPart, ...],
         conversation: Conversation,
-        *,
-        told: bool,
+        prefix: Prefix | None,
     ) -> None:
-        """`told`: somebody waits for the answer."""
+        """`prefix`: of the notice; None: nobody waits for the answer."""
         log.error("%s: turn %d is quarantined: %s", turn.session, turn.id, ENDS_THE_PROCESS)
         now = self._clock()
-        notice = notices.quarantined(conversation, messages, now, parts) if told else None
+        notice = notices.quarantined(conversation, messages, now, prefix, parts) if prefix is not None else None
         verbs = (QuarantineTurn(turn.id, now, ENDS_THE_PROCESS), WithdrawParts(turn.id))
         await self._write(conversation, verbs, notice, messages[-1].message_id)
         notices.clear(conversation, parts)
@@ -70,7 +78,9 @@ class Quarantine:
         inbound = event.inbound
         log.error("message %s of %s is quarantined: %s", inbound.message_id, inbound.channel, ENDS_THE_PROCESS)
         conversation = self._conversations.of(inbound)
-        notice = notices.quarantined(conversation, (inbound,), self._clock())
+        notice = notices.quarantined(
+            conversation, (inbound,), self._clock(), await self._prefixes.of_undecided(inbound)
+        )
         verbs = (QuarantineEvent(event.id, ENDS_THE_PROCESS),)
         await self._write(conversation, verbs, notice, inbound.message_id)
 
@@ -100,7 +110,8 @@ class Quarantine:
     async def put_unreadable_input(
         self, session: str, event: int, message: str, route: Route | None, why: object
     ) -> None:
-        await self._write_off(DropInputs(session, (event,), f"{CANNOT_BE_READ}: {why}"), message=message, route=route)
+        dropped = DropInputs(session, (event,), f"{CANNOT_BE_READ}: {why}")
+        await self._write_off(session, dropped, message=message, route=route)
         _log(session, f"message {message}", why)
 
     async def put_unreadable_turn(
@@ -114,15 +125,16 @@ class Quarantine:
     ) -> None:
         """`parts`: those parts of its answer, planned or sent, that can be read."""
         quarantined = QuarantineTurn(turn, self._clock(), f"{CANNOT_BE_READ}: {why}")
-        await self._write_off(quarantined, WithdrawParts(turn), message=message, route=route, parts=parts)
+        await self._write_off(session, quarantined, WithdrawParts(turn), message=message, route=route, parts=parts)
         _log(session, f"turn {turn}", why)
 
     async def _write_off(
-        self, *verbs: Verb[object], message: str, route: Route | None, parts: tuple[StoredPart, ...] = ()
+        self, session: str, *verbs: Verb[object], message: str, route: Route | None, parts: tuple[StoredPart, ...] = ()
     ) -> None:
         unit, conversation = Unit(*verbs), None if route is None else self._conversations.at(route)
         if conversation is not None:
-            unit.add_all((notices.unreadable(conversation, message, self._clock(), parts),))
+            prefix = await self._prefixes.of_unreadable(conversation.route.channel, session)
+            unit.add_all((notices.unreadable(conversation, message, self._clock(), prefix, parts),))
         await unit.write(self._store)
         if conversation is not None:
             notices.wake((conversation,))

@@ -22,11 +22,12 @@ from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable, Unreadable
 from rejoinder.runtime.backlogs import Backlogs
 from rejoinder.runtime.deciding.queueing import Queueing
-from rejoinder.runtime.deciding.waiting import unpack
+from rejoinder.runtime.deciding.waiting import message_of, unpack
 from rejoinder.runtime.lanes.lanes import Lanes
 from rejoinder.runtime.lanes.sessions import Sessions
 from rejoinder.runtime.lanes.slots import Slots
 from rejoinder.runtime.lanes.turn_inputs import Resumed, suspicion
+from rejoinder.runtime.prefixes import Prefix, Prefixes
 from rejoinder.runtime.quarantine import PLANNED_BEFORE, Quarantine
 from rejoinder.runtime.readmission import Readmission
 from rejoinder.runtime.runs import Runs
@@ -41,6 +42,7 @@ from rejoinder.store.base import (
     MOST_ATTEMPTS,
     EndRun,
     InboxEvent,
+    Input,
     OpenTurn,
     ReleaseEvents,
     ResumeTurn,
@@ -75,6 +77,7 @@ class Recovery:
         outbox: Outbox,
         quarantine: Quarantine,
         backlogs: Backlogs,
+        prefixes: Prefixes,
         readmission: Readmission,
     ) -> None:
         self._store = store
@@ -92,6 +95,7 @@ class Recovery:
         self._outbox = outbox
         self._quarantine = quarantine
         self._backlogs = backlogs
+        self._prefixes = prefixes
         self._readmission = readmission
         self._tried: list[int] = []
         self._stopped = False
@@ -151,14 +155,18 @@ class Recovery:
             gone = "its channel or its agent is no longer configured"
             await self._close(open, "dropped", gone, *self._removal(open, conversation))
         elif self._on_crash != "rerun":
-            about, told = inputs[-1].event.inbound.message_id, self._on_crash == "ask" and not decided.listening
-            notice = notices.interrupted(conversation, about, self._clock(), open.parts, told=told)
+            if self._on_crash == "ask" and not decided.listening:
+                about, prefix = inputs[-1].event.inbound.message_id, await self._prefix(inputs[-1])
+                notice = notices.interrupted(conversation, about, self._clock(), open.parts, prefix)
+            else:
+                notice = notices.removed(conversation, self._clock(), open.parts)
             await self._close(open, "dropped", "a restart interrupted it", WithdrawParts(turn.id), notice)
             notices.wake((conversation,))
             notices.clear(conversation, open.parts)
         elif turn.alone >= MOST_ATTEMPTS:
             asked_for = [put.event.inbound for put in inputs]
-            await self._quarantine.put_turn(turn, asked_for, open.parts, conversation, told=not decided.listening)
+            prefix = None if decided.listening else await self._prefix(inputs[-1])
+            await self._quarantine.put_turn(turn, asked_for, open.parts, conversation, prefix)
         else:
             session = await self._sessions.find(turn.session, decided.agent, self._clock())
             await conversation.open(self._clock())
@@ -173,8 +181,11 @@ class Recovery:
         if conversation is None:
             return ()
         notices.clear(conversation, open.parts)
-        removed = notices.interrupted(conversation, "", self._clock(), open.parts, told=False)
-        return WithdrawParts(open.turn.id), removed
+        return WithdrawParts(open.turn.id), notices.removed(conversation, self._clock(), open.parts)
+
+    async def _prefix(self, put: Input) -> Prefix:
+        decided = unpack(put.payload)
+        return await self._prefixes.of(message_of(decided, put.event.inbound), put.session, decided.agent)
 
     async def _close(
         self, open: OpenTurn, outcome: Literal["answered", "dropped"], detail: str, *also: Verb[Any]

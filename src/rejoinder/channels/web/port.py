@@ -31,4 +31,4 @@ def _unbound(host: str, port: int, problem: OSError) -> str:
         )
     if problem.errno == errno.EACCES:
         return f"port {port} may not be used by this user; choose one above 1023 with `port` under [channels.web]"
-    return f"the address {host} cannot be used ({problem.strerror}); mend `host` under [channels.web]"
+    return f"the address {host} cannot be used ({problem.strerror}); fix `host` under [channels.web]"

@@ -18,6 +18,7 @@ from rejoinder.runtime.deciding.waiting import Told, pack_told, unpack_told
 from rejoinder.runtime.lanes.lane import Run
 from rejoinder.runtime.lanes.sessions import Held, Sessions
 from rejoinder.runtime.lanes.turn_inputs import Asked, Granted, Resumed
+from rejoinder.runtime.prefixes import Prefixes, no_prefix
 from rejoinder.runtime.sending import notices
 from rejoinder.runtime.unit import Unit
 from rejoinder.session import Session, is_untouched, turn_taken
@@ -90,9 +91,10 @@ def _granted(held: Held, before: Session, taken: Session, claim: Claim | Busy) -
 
 
 class StoreBooks:
-    def __init__(self, store: Store, sessions: Sessions, clock: Callable[[], datetime]) -> None:
+    def __init__(self, store: Store, sessions: Sessions, prefixes: Prefixes, clock: Callable[[], datetime]) -> None:
         self._store = store
         self._sessions = sessions
+        self._prefixes = prefixes
         self._clock = clock
 
     async def begin(self, run: Run) -> None:
@@ -104,15 +106,15 @@ class StoreBooks:
             await self._begin(run)
 
     async def _begin(self, run: Run) -> None:
-        now = self._clock()
+        now, is_told = self._clock(), run.is_gathered and not run.message.listening
+        prefix = await self._prefixes.of(run.message, run.session, run.agent) if is_told else no_prefix
         async with self._sessions.changing(run.session, run.agent, now) as held:
             unit, heard = Unit(), run.conversation.messages.count
             granted = begin_turn(
                 unit, held, held.session, run.start, run.events, run.conversation.route, heard, now, run.message
             )
-            is_told = run.is_gathered and not run.message.listening
             if is_told:  # planned first, so it is shown above this answer and below earlier ones
-                unit.add_all((notices.away(run.conversation, run.asked, now),))
+                unit.add_all((notices.away(run.conversation, run.asked, now, prefix),))
             run.is_claiming = True
             await unit.insist(self._store)
             run.granted = granted()
@@ -185,7 +187,7 @@ class StoreBooks:
         if not isinstance(claim, Claim):
             return Unit()
         notices.clear(run.conversation, resumed.parts)
-        removed = notices.interrupted(run.conversation, run.trigger, now, resumed.parts, told=False)
+        removed = notices.removed(run.conversation, now, resumed.parts)
         return Unit(WithdrawParts(turn), EndRun(claim, "stopped", now), removed)
 
     async def renew(self, runs: Iterable[Run]) -> None:

@@ -18,6 +18,7 @@ from rejoinder.letters import one_line
 from rejoinder.outbound.deeds import Open, decode
 from rejoinder.outbound.plan import Slot, withdraw
 from rejoinder.runtime.lanes.turn_inputs import Asked
+from rejoinder.runtime.prefixes import Prefix
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.sending.fates import Fate, message_of
 from rejoinder.store.base import IN_FLIGHT, MOST_ATTEMPTS, PlanParts, StoredPart
@@ -40,10 +41,14 @@ TOO_MANY_SHORTENED: Final = "Too many messages are waiting: the agent gets this 
 
 
 def quarantined(
-    conversation: Conversation, messages: Sequence[Inbound], now: datetime, parts: tuple[StoredPart, ...] = ()
+    conversation: Conversation,
+    messages: Sequence[Inbound],
+    now: datetime,
+    prefix: Prefix,
+    parts: tuple[StoredPart, ...] = (),
 ) -> PlanParts:
     sentence = QUARANTINED.format(messages=_named(messages))
-    return _instead_of(parts, conversation, sentence, messages[-1].message_id, now)
+    return _instead_of(parts, conversation, prefix(sentence), messages[-1].message_id, now)
 
 
 def _named(messages: Sequence[Inbound]) -> str:
@@ -58,9 +63,9 @@ def _shortened(text: str) -> str:
 
 
 def unreadable(
-    conversation: Conversation, message: str, now: datetime, parts: tuple[StoredPart, ...] = ()
+    conversation: Conversation, message: str, now: datetime, prefix: Prefix, parts: tuple[StoredPart, ...] = ()
 ) -> PlanParts:
-    return _instead_of(parts, conversation, UNREADABLE, message, now)
+    return _instead_of(parts, conversation, prefix(UNREADABLE), message, now)
 
 
 def why_it_ended(overdue: bool, crashed: bool) -> tuple[str, ...]:
@@ -71,9 +76,14 @@ def why_it_ended(overdue: bool, crashed: bool) -> tuple[str, ...]:
 
 
 def interrupted(
-    conversation: Conversation, message: str, now: datetime, parts: tuple[StoredPart, ...], *, told: bool
+    conversation: Conversation, message: str, now: datetime, parts: tuple[StoredPart, ...], prefix: Prefix
 ) -> PlanParts:
-    return _instead_of(parts, conversation, INTERRUPTED if told else "", message, now)
+    return _instead_of(parts, conversation, prefix(INTERRUPTED), message, now)
+
+
+def removed(conversation: Conversation, now: datetime, parts: tuple[StoredPart, ...]) -> PlanParts:
+    """Nobody will go on with what an abandoned turn has begun to say, and nobody waits for it."""
+    return _instead_of(parts, conversation, "", "", now)
 
 
 def clear(conversation: Conversation, parts: tuple[StoredPart, ...]) -> None:
@@ -109,9 +119,9 @@ def _slots(parts: tuple[StoredPart, ...]) -> Iterator[Slot]:
             yield Slot(part.receipt, "", deed.part.reply_to)
 
 
-def away(conversation: Conversation, gathered: tuple[Asked, ...], now: datetime) -> PlanParts:
+def away(conversation: Conversation, gathered: tuple[Asked, ...], now: datetime, prefix: Prefix) -> PlanParts:
     """Said once for these messages, when their turn begins."""
-    return conversation.to_say((AWAY.format(count=len(gathered)),), now, stem=f"away/{gathered[-1].event}")
+    return conversation.to_say((prefix(AWAY.format(count=len(gathered))),), now, stem=f"away/{gathered[-1].event}")
 
 
 def left_out(asked: Asked, reason: Reason | None, now: datetime) -> PlanParts | None:

@@ -19,10 +19,10 @@ from rejoinder.channels.web import UPLOAD_LIMIT
 from rejoinder.channels.web.files import Quota
 from rejoinder.channels.web.logins import invited
 from rejoinder.channels.web.sockets import GOING_AWAY
+from rejoinder.door import Door, Room, Seats, quiet, room_here
 from rejoinder.errors import BadUse, StoreUnavailable
 from rejoinder.web import api, chat, completions, console, pages
 from rejoinder.web.addresses import Addresses
-from rejoinder.web.door import Door, Room, quiet, room_here
 from rejoinder.web.entrance import Entrance
 from rejoinder.web.flow import Flow
 from rejoinder.web.guard import Guard
@@ -67,7 +67,7 @@ def _unbound(host: str, port: int, problem: OSError) -> str:
         )
     if problem.errno == errno.EACCES:
         return f"port {port} may not be used by this user; choose one above 1023 with `port` under [channels.web]"
-    return f"the address {host} cannot be used ({problem.strerror}); mend `host` under [channels.web]"
+    return f"the address {host} cannot be used ({problem.strerror}); fix `host` under [channels.web]"
 
 
 def address(listening: socket.socket) -> str:
@@ -93,9 +93,9 @@ class Pages:
         """Set when browsers can connect."""
         self.metrics = Metrics()
         self.flow = Flow(house, self.metrics)
-        self._addresses = Addresses(proxies)
-        self._room = room or room_here()
-        entrance = Entrance(login, self._addresses)
+        addresses = Addresses(proxies)
+        self._seats = Seats(room or room_here(), addresses.is_proxy)
+        entrance = Entrance(login, addresses)
         routes = [
             *pages.routes(house, entrance, self.metrics),
             *chat.routes(house, quota),
@@ -110,7 +110,7 @@ class Pages:
         self._house = house
         self._login = login
         self._server: _Server | None = None
-        self.app = Guard(app, entrance, (*OWN_NAMES, *hosts), _limit, self._room)
+        self.app = Guard(app, entrance, (*OWN_NAMES, *hosts), _limit, self._seats)
 
     @property
     def hooks(self) -> dict[str, object]:
@@ -148,7 +148,7 @@ class Pages:
             await self._server.serve(sockets=[])
 
     def _opened(self, listening: socket.socket) -> Callable[[Callable[[], asyncio.Protocol]], Door]:
-        return lambda protocol: Door(listening, protocol, self._house.start, self._addresses, self._room)
+        return lambda protocol: Door("The page", listening, protocol, self._house.start, self._seats)
 
     async def know_logins(self) -> None:
         """Invitations are made and revoked by `rejoinder pair` too: reads them again, each second."""

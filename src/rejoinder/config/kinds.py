@@ -84,6 +84,8 @@ INSTALLED = Kinds(
 
 def to_come(settings: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
     """Which keys of a file that could be read do not work yet, and what to do instead."""
+    if (why := store_to_come(settings.gateway.store)) is not None:
+        yield ("gateway", "store"), why
     for name, said in settings.channels.items():
         if (why := channel_to_come(said.kind)) is not None:
             yield ("channels", name), why
@@ -97,11 +99,17 @@ def channel_to_come(kind: str) -> str | None:
     return f"the channel {kind} is not written yet; take this section out (there are: {', '.join(here)})"
 
 
+def store_to_come(url: str) -> str | None:
+    return 'PostgreSQL is not written yet; write "sqlite:FILE"' if _is_to_come(url) else None
+
+
+def _is_to_come(url: str) -> bool:
+    return url.startswith("postgresql:") and not plugins.exists("store", "postgresql")
+
+
 def no_such_store(url: str) -> str | None:
-    """Why no engine can open this address; None where one can."""
+    """Why there will be no engine for this address; None where there is one, or is to come."""
     scheme = url.partition(":")[0]
-    if plugins.exists("store", scheme):
+    if plugins.exists("store", scheme) or _is_to_come(url):
         return None
-    if scheme == "postgresql":
-        return 'PostgreSQL is not written yet; write "sqlite:FILE"'
     return f"there is no store {scheme}; there are: {', '.join(plugins.names('store'))}"

@@ -190,6 +190,7 @@ async def test_a_note_is_kept_and_the_owners_alone(channel):
         assert (await page.told("message"))["message"]["note"]
         found = (await page.ask("history", room="lobby"))["messages"]
         assert [(each["text"], each["note"]) for each in found] == [("helper chose to stay silent", True)]
+        assert (await ann.ask("history", room="lobby"))["messages"] == []
 
 
 async def test_a_note_is_not_counted(channel):

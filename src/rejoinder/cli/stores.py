@@ -44,7 +44,7 @@ def store_url(file: str | None) -> str:
     """The store of the configuration that was named, or of the one in this folder, or the default one."""
     import os
 
-    from rejoinder.config.kinds import store_to_come
+    from rejoinder.config.kinds import no_such_store
     from rejoinder.config.load import load_gateway, mistakes
     from rejoinder.config.schema import GatewaySettings
     from rejoinder.errors import BadConfiguration
@@ -53,7 +53,7 @@ def store_url(file: str | None) -> str:
     if found is None:
         return GatewaySettings().store
     gateway = load_gateway(found, os.environ)
-    if (why := store_to_come(gateway.store)) is not None:
+    if (why := no_such_store(gateway.store)) is not None:
         raise BadConfiguration(*mistakes(found, [(("gateway", "store"), why)]))
     return gateway.store
 

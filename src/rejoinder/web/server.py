@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import errno
 import logging
 import socket
 from collections.abc import Callable, Generator
@@ -20,7 +19,7 @@ from rejoinder.channels.web.files import Quota
 from rejoinder.channels.web.logins import invited
 from rejoinder.channels.web.sockets import GOING_AWAY
 from rejoinder.door import Door, Room, Seats, quiet, room_here
-from rejoinder.errors import BadUse, StoreUnavailable
+from rejoinder.errors import StoreUnavailable
 from rejoinder.web import api, chat, completions, console, pages
 from rejoinder.web.addresses import Addresses
 from rejoinder.web.entrance import Entrance
@@ -40,34 +39,7 @@ TICKS_A_SECOND = 10
 """Of uvicorn."""
 NEWS_SECONDS = 1.0
 UNLIMITED = Quota(2**62, 2**62)
-BACKLOG = 512
 OWN_NAMES = ("localhost",)
-
-
-def bind(host: str, port: int) -> socket.socket:
-    """Takes the port before its address is printed. A port in use is an error that says what to do."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, port))
-        listening.listen(BACKLOG)
-    except OSError as problem:
-        listening.close()
-        raise BadUse(_unbound(host, port, problem)) from None
-    listening.setblocking(False)
-    return listening
-
-
-def _unbound(host: str, port: int, problem: OSError) -> str:
-    if problem.errno == errno.EADDRINUSE:
-        return (
-            f"port {port} of {host} is taken, perhaps by another rejoinder; stop that program, or choose another port: "
-            f"`rejoinder run --port {port + 1}`, or `port` under [channels.web] in rejoinder.toml"
-        )
-    if problem.errno == errno.EACCES:
-        return f"port {port} may not be used by this user; choose one above 1023 with `port` under [channels.web]"
-    return f"the address {host} cannot be used ({problem.strerror}); fix `host` under [channels.web]"
 
 
 def address(listening: socket.socket) -> str:

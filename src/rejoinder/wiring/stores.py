@@ -4,7 +4,7 @@ import asyncio
 import logging
 
 from rejoinder import plugins
-from rejoinder.config.kinds import no_such_store, store_to_come
+from rejoinder.config.kinds import no_such_store
 from rejoinder.errors import BadConfiguration, StoreUnavailable
 from rejoinder.store.base import Store, StoreBeside, StoreReader
 from rejoinder.store.declaration import StoreKind
@@ -42,7 +42,7 @@ def open_beside(url: str) -> StoreBeside:
 
 def _kind(url: str) -> StoreKind:
     scheme = url.partition(":")[0]
-    if (why := store_to_come(url) or no_such_store(url)) is not None:
+    if (why := no_such_store(url)) is not None:
         raise BadConfiguration(f"gateway.store: {why}")
     kind = plugins.find("store", scheme).STORE
     if not isinstance(kind, StoreKind):

@@ -263,7 +263,7 @@ async def test_a_message_sent_during_an_upload_goes_out_with_its_file(open_page:
     page = await open_page(f"{quiet.url}/#lobby")
     await expect(page.locator("h1")).to_have_text("lobby")
     held: list[Route] = []
-    await page.route("**/files?*", held.append)
+    await page.route("**/files?*", lambda route: held.append(route))
     await box(page).evaluate(PASTE, "a long log\n" * 30_000)
     await expect(page.locator(".chip")).to_contain_text("pasted text.txt")
     await box(page).fill("all of it")
